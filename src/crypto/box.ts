@@ -1,0 +1,87 @@
+/**
+ * Boxes: the small sealed things beside a secret.
+ *
+ * Owns: the box's format. A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64).
+ * The creator's box is wrapped once more under the server's root, since it holds the secret key itself. Invariant: a box
+ * opens only for the record (receipt id) and the purpose (label) that it was sealed for.
+ */
+import { seal, unseal } from './aead.ts';
+import { FieldReader, FieldWriter, utf8 } from './bytes.ts';
+import { type BoxLabel, deriveBoxKeys, deriveOuterKeys } from './derive.ts';
+import type { KeyRing, RootKey } from './keyring.ts';
+import type { RandomBytes } from './random.ts';
+
+const saltBytes = 32;
+const bucketBytes = 64;
+const version = 1;
+
+const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
+  creator: utf8('mayfly/1/creator'),
+  details: utf8('mayfly/1/details'),
+  recent: utf8('mayfly/1/recent'),
+  accountDataKey: utf8('mayfly/1/adk'),
+};
+
+/** lp(label) lp(binding): what the box belongs to. */
+function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
+  const text = aadLabels[label];
+  return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
+}
+
+export interface BoxInput {
+  readonly label: BoxLabel;
+  /** The metadata key's ASCII bytes, or a 32-byte key. */
+  readonly keyMaterial: Uint8Array;
+  /** The receipt id, or empty for a box that belongs to an account. */
+  readonly binding: Uint8Array;
+}
+
+export function sealBox(
+  input: BoxInput & { readonly content: Uint8Array; readonly random: RandomBytes },
+): Uint8Array {
+  const salt = input.random(saltBytes);
+  const size = Math.ceil((input.content.length + 4) / bucketBytes) * bucketBytes;
+  const padded = new FieldWriter(size).field(input.content).bytes;
+  const sealed = seal(
+    deriveBoxKeys(input.label, input.keyMaterial, salt),
+    padded,
+    boxAad(input.label, input.binding),
+  );
+  padded.fill(0);
+  return new FieldWriter(saltBytes + sealed.length).raw(salt).raw(sealed).bytes;
+}
+
+/** The content, or `null` when key, binding or bytes are not those of the sealing. */
+export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
+  if (box.length < saltBytes) return null;
+  const keys = deriveBoxKeys(input.label, input.keyMaterial, box.subarray(0, saltBytes));
+  const padded = unseal(keys, box.subarray(saltBytes), boxAad(input.label, input.binding));
+  return padded === null ? null : new FieldReader(padded).field().slice();
+}
+
+/** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(root's key, box). */
+export function wrapBox(
+  box: Uint8Array,
+  input: Omit<BoxInput, 'keyMaterial'>,
+  root: RootKey,
+  random: RandomBytes,
+): Uint8Array {
+  const salt = random(saltBytes);
+  const sealed = seal(deriveOuterKeys(root.key, root.kid, salt), box, boxAad(input.label, input.binding));
+  return new FieldWriter(3 + saltBytes + sealed.length).u8(version).u16(root.kid).raw(salt).raw(sealed).bytes;
+}
+
+/** The box, or `null` when it is damaged or no root of the ring has its key id. */
+export function unwrapBox(
+  wrapped: Uint8Array,
+  input: Omit<BoxInput, 'keyMaterial'>,
+  ring: KeyRing,
+): Uint8Array | null {
+  const reader = new FieldReader(wrapped);
+  if (wrapped.length < 3 + saltBytes || reader.u8() !== version) return null;
+  const kid = reader.u16();
+  const root = ring.find(kid);
+  if (root === null) return null;
+  const salt = reader.raw(saltBytes);
+  return unseal(deriveOuterKeys(root.key, kid, salt), reader.rest(), boxAad(input.label, input.binding));
+}

@@ -1,0 +1,126 @@
+/**
+ * Bytes: the encodings that formats and derivations are written in.
+ *
+ * Owns: big-endian integers, length-prefixed fields, well-formed UTF-8. Invariant: an encoding is injective, so two
+ * different records never have the same additional data.
+ */
+import { timingSafeEqual } from 'node:crypto';
+
+const encoder = new TextEncoder();
+
+/** UTF-8 of a well-formed text. A lone surrogate would silently become U+FFFD, so callers check `isWellFormed()`. */
+export function utf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function concat(...parts: readonly Uint8Array[]): Uint8Array {
+  let total = 0;
+  for (const part of parts) total += part.length;
+  const joined = new Uint8Array(total);
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
+  }
+  return joined;
+}
+
+/** A cursor that writes big-endian fields into a buffer of exactly the announced size. */
+export class FieldWriter {
+  readonly bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(size: number) {
+    this.bytes = new Uint8Array(size);
+    this.#view = new DataView(this.bytes.buffer);
+  }
+
+  u8(value: number): this {
+    this.#view.setUint8(this.#at, value);
+    this.#at += 1;
+    return this;
+  }
+
+  u16(value: number): this {
+    this.#view.setUint16(this.#at, value);
+    this.#at += 2;
+    return this;
+  }
+
+  u32(value: number): this {
+    this.#view.setUint32(this.#at, value);
+    this.#at += 4;
+    return this;
+  }
+
+  /** @param value a whole number below 2^53 */
+  u64(value: number): this {
+    return this.u32(Math.floor(value / 2 ** 32)).u32(value % 2 ** 32);
+  }
+
+  raw(value: Uint8Array): this {
+    this.bytes.set(value, this.#at);
+    this.#at += value.length;
+    return this;
+  }
+
+  /** A length-prefixed field: u32 length ‖ bytes. */
+  field(value: Uint8Array): this {
+    return this.u32(value.length).raw(value);
+  }
+}
+
+/** The reverse of `FieldWriter`. Every method returns `null`-free values or throws `RangeError` at the end of the bytes. */
+export class FieldReader {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  u8(): number {
+    return this.#view.getUint8(this.#advance(1));
+  }
+
+  u16(): number {
+    return this.#view.getUint16(this.#advance(2));
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#advance(4));
+  }
+
+  raw(length: number): Uint8Array {
+    const from = this.#advance(length);
+    return this.#bytes.subarray(from, from + length);
+  }
+
+  field(): Uint8Array {
+    return this.raw(this.u32());
+  }
+
+  rest(): Uint8Array {
+    return this.raw(this.#bytes.length - this.#at);
+  }
+
+  #advance(length: number): number {
+    const from = this.#at;
+    if (from + length > this.#bytes.length) throw new RangeError('the record ends early');
+    this.#at = from + length;
+    return from;
+  }
+}
+
+/** Whether two byte strings are the same, in time that depends only on their lengths. */
+export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** Lower-case hex. */
+export function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}

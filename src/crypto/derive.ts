@@ -1,0 +1,125 @@
+/**
+ * Derivations: HKDF-SHA-256 (RFC 5869) over a closed list of labels.
+ *
+ * Owns: every label. Invariant: each use of a key has a label of its own, and a label carries the format's version:
+ * another algorithm or layout gets new labels, never the same key. `test/vectors/` fixes every one of them.
+ */
+import { createHmac, hash, hkdfSync } from 'node:crypto';
+import { concat, utf8 } from './bytes.ts';
+
+const labels = {
+  secretId: 'mayfly/1/sid',
+  receiptId: 'mayfly/1/mid',
+  passphraseSalt: 'mayfly/1/pass-salt',
+  passphraseVerify: 'mayfly/1/pass-verify',
+  inner: 'mayfly/1/inner',
+  verifier: 'mayfly/1/verifier',
+  outer: 'mayfly/1/outer',
+  creator: 'mayfly/1/creator',
+  details: 'mayfly/1/details',
+  recent: 'mayfly/1/recent',
+  accountDataKey: 'mayfly/1/adk',
+  client: 'mayfly/1/client',
+} as const;
+
+type Label = keyof typeof labels;
+
+const info = Object.fromEntries(Object.entries(labels).map(([name, text]) => [name, utf8(text)])) as Record<
+  Label,
+  Uint8Array
+>;
+const noSalt = new Uint8Array(0);
+const tokenPrefix = utf8('mayfly/1/token');
+const checkText = utf8('mayfly/1/check');
+
+/** Text keys are 31 ASCII characters; Latin-1 copies them byte for byte at the lowest cost. */
+function ascii(text: string): Uint8Array {
+  return Buffer.from(text, 'latin1');
+}
+
+function hkdf(ikm: Uint8Array, salt: Uint8Array, label: Uint8Array, length: number): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', ikm, salt, label, length));
+}
+
+/** A 32-byte AES key and a 12-byte nonce that belong to one encryption. */
+export interface SealKeys {
+  readonly key: Uint8Array;
+  readonly nonce: Uint8Array;
+}
+
+function sealKeys(bytes: Uint8Array): SealKeys {
+  return { key: bytes.subarray(0, 32), nonce: bytes.subarray(32, 44) };
+}
+
+/** 16 bytes; not reversible to the key. */
+export function deriveSecretId(secretKey: string): Uint8Array {
+  return hkdf(ascii(secretKey), noSalt, info.secretId, 16);
+}
+
+/** 16 bytes; not reversible to the key. */
+export function deriveReceiptId(metadataKey: string): Uint8Array {
+  return hkdf(ascii(metadataKey), noSalt, info.receiptId, 16);
+}
+
+/** The argon2id salt, 16 bytes. */
+export function derivePassphraseSalt(secretKey: string, salt: Uint8Array): Uint8Array {
+  return hkdf(ascii(secretKey), salt, info.passphraseSalt, 16);
+}
+
+/** What bcrypt hashes: 44 base64 characters, so its 72-byte and NUL cuts cannot bite (P15). */
+export function derivePassphraseVerifierInput(passphraseKey: Uint8Array, salt: Uint8Array): string {
+  return Buffer.from(hkdf(passphraseKey, salt, info.passphraseVerify, 32)).toString('base64');
+}
+
+export interface InnerKeys extends SealKeys {
+  /** 32 bytes that commit to the key: AES-GCM alone does not. */
+  readonly commitment: Uint8Array;
+}
+
+/**
+ * The keys of the layer that needs the link and the passphrase.
+ * @param passphraseKey 32 bytes, or `null` for a secret without passphrase. The secret key has a fixed length, so the
+ *   concatenation is unambiguous.
+ */
+export function deriveInnerKeys(
+  secretKey: string,
+  passphraseKey: Uint8Array | null,
+  salt: Uint8Array,
+): InnerKeys {
+  const link = ascii(secretKey);
+  const bytes = hkdf(passphraseKey === null ? link : concat(link, passphraseKey), salt, info.inner, 76);
+  return { ...sealKeys(bytes), commitment: bytes.subarray(44, 76) };
+}
+
+/** Seals the bcrypt hash under the link. */
+export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKeys {
+  return sealKeys(hkdf(ascii(secretKey), salt, info.verifier, 44));
+}
+
+/** The layer that the server's root seals; the key id is part of the label. */
+export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array): SealKeys {
+  const label = concat(info.outer, Uint8Array.of(kid >> 8, kid & 0xff));
+  return sealKeys(hkdf(root, salt, label, 44));
+}
+
+export type BoxLabel = 'creator' | 'details' | 'recent' | 'accountDataKey';
+
+/** The keys of a box: of the creator and the details under the metadata key, of the others under 32-byte keys. */
+export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
+  return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
+}
+
+/** An opaque token for a client's prefix at one secret, 16 bytes: counts without keeping an address. */
+export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, clientPrefix: string): Uint8Array {
+  return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
+}
+
+/** What the server keeps of an API token: 32 bytes. The token has 256 random bits, so a plain hash is enough. */
+export function hashToken(token: Uint8Array): Uint8Array {
+  return hash('sha256', concat(tokenPrefix, token), 'buffer');
+}
+
+/** Proves at boot that a root is the one this store was written with: 32 bytes. */
+export function rootCheck(root: Uint8Array): Uint8Array {
+  return createHmac('sha256', root).update(checkText).digest();
+}

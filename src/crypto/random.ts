@@ -1,0 +1,40 @@
+/**
+ * Randomness, always from the operating system's generator, passed as an argument so that vectors can fix it.
+ *
+ * Owns: drawing bytes and uniform text. Invariant: no modulo bias: a byte outside the largest multiple of the
+ * alphabet's size is drawn again.
+ */
+import { randomFillSync } from 'node:crypto';
+
+/** `length` fresh random bytes, owned by the caller. */
+export type RandomBytes = (length: number) => Uint8Array;
+
+const poolBytes = 4096;
+let pool = new Uint8Array(0);
+let used = 0;
+
+/** Bytes from the system's generator, drawn in blocks because one call costs more than the bytes. */
+export const systemRandom: RandomBytes = (length) => {
+  if (length > poolBytes) return randomFillSync(new Uint8Array(length));
+  if (used + length > pool.length) {
+    // A fresh block each time: what was handed out stays with its holder, and nothing is handed out twice.
+    pool = randomFillSync(new Uint8Array(poolBytes));
+    used = 0;
+  }
+  const bytes = pool.slice(used, used + length);
+  pool.fill(0, used, used + length);
+  used += length;
+  return bytes;
+};
+
+/** `length` characters of `alphabet` (2–256 of them), each equally likely. */
+export function randomText(alphabet: string, length: number, random: RandomBytes): string {
+  const ceiling = 256 - (256 % alphabet.length);
+  let text = '';
+  while (text.length < length) {
+    for (const byte of random(length - text.length + 8)) {
+      if (byte < ceiling && text.length < length) text += alphabet[byte % alphabet.length];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,264 @@
+/**
+ * Conceal and generate: how a secret comes to be stored.
+ *
+ * Owns: the order check → seal → store → announce. Invariant: a refusal stores nothing; keys are returned only after
+ * the store has confirmed (P5); the plain value, passphrase and recipient leave this file only sealed, except for the
+ * one mail that goes out after the secret is stored (P9).
+ */
+import { utf8 } from '../crypto/bytes.ts';
+import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../crypto/derive.ts';
+import { sealSecret } from '../crypto/envelope.ts';
+import type { KeyRing } from '../crypto/keyring.ts';
+import type { RandomBytes } from '../crypto/random.ts';
+import { tagOf } from './access.ts';
+import type { Caller } from './accounts.ts';
+import { maxPassphraseBytes } from './attempts.ts';
+import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
+import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
+import type { Links } from './links.ts';
+import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
+import { grantTtl, type Plan, type Plans } from './plans.ts';
+import type { AccountStore, Events, Mailer, PassphraseHasher, SecretStore, ServiceEvent } from './ports.ts';
+import { anonymousCustid, receiptView, sealBoxes } from './receipts.ts';
+import { isDeliverable, obfuscate } from './recipients.ts';
+import type { NewRecord, StoredReceipt } from './secret.ts';
+import { Sensitive } from './sensitive.ts';
+import type { UnixSeconds } from './time.ts';
+
+export interface ConcealDeps {
+  readonly store: SecretStore & AccountStore;
+  readonly hasher: PassphraseHasher;
+  readonly mailer: Mailer;
+  readonly ring: KeyRing;
+  readonly random: RandomBytes;
+  readonly plans: Plans;
+  readonly links: Links;
+  readonly events: Events;
+  readonly anonymousMayCreate: boolean;
+  /** Keeps a promise that outlives the call: the mail. */
+  readonly inBackground: (work: Promise<void>) => void;
+}
+
+type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
+type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
+
+/** What has been checked and may be stored. */
+interface Checked {
+  readonly value: Uint8Array;
+  readonly passphrase: Uint8Array | null;
+  readonly ttlSeconds: number;
+  readonly recipient: string | null;
+  readonly shareDomain: string;
+}
+
+export function conceal(deps: ConcealDeps, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
+  return create(deps, input, input.value.expose(), 'conceal', caller);
+}
+
+export async function generate(
+  deps: ConcealDeps,
+  input: GenerateInput,
+  caller: Caller,
+): Promise<CreationOutcome> {
+  const value = generateValue(
+    input.length ?? generatedLength.default,
+    input.charset ?? allCharacterSets,
+    deps.random,
+  );
+  const outcome = await create(deps, input, value, 'generate', caller);
+  return outcome.outcome === 'created' ? { ...outcome, value: new Sensitive(value) } : outcome;
+}
+
+async function create(
+  deps: ConcealDeps,
+  input: CreationOptions,
+  value: string,
+  kind: CreationKind,
+  caller: Caller,
+): Promise<CreationOutcome> {
+  const refusal = checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller);
+  if (refusal !== null) return refusal;
+  const plan = planOf(deps.plans, caller);
+  const granted = grantTtl(plan, input.ttl);
+  if (granted.outcome === 'out_of_range') return { ...granted, outcome: 'ttl_out_of_range' };
+  const shareDomain = await findShareDomain(deps, input.shareDomain, caller);
+  if (shareDomain === null) return { outcome: 'unknown_share_domain', shareDomain: input.shareDomain ?? '' };
+  const passphrase = input.passphrase?.expose() ?? '';
+  return store(deps, input, kind, caller, {
+    value: utf8(value),
+    passphrase: passphrase === '' ? null : utf8(passphrase),
+    ttlSeconds: granted.seconds,
+    recipient: input.recipient?.expose() ?? null,
+    shareDomain,
+  });
+}
+
+function planOf(plans: Plans, caller: Caller): Plan {
+  return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
+}
+
+function checkTexts(
+  deps: ConcealDeps,
+  input: CreationOptions,
+  value: string,
+  caller: Caller,
+): Refusal | null {
+  if (caller.kind === 'anonymous' && !deps.anonymousMayCreate) return { outcome: 'account_required' };
+  if (value === '') return { outcome: 'nothing_to_share' };
+  if (!value.isWellFormed()) return { outcome: 'ill_formed', field: 'secret' };
+  const { maxValueBytes } = planOf(deps.plans, caller);
+  if (isLongerThan(value, maxValueBytes)) return { outcome: 'value_too_large', maxBytes: maxValueBytes };
+  const passphrase = input.passphrase?.expose() ?? '';
+  if (!passphrase.isWellFormed()) return { outcome: 'ill_formed', field: 'passphrase' };
+  if (isLongerThan(passphrase, maxPassphraseBytes))
+    return { outcome: 'passphrase_too_long', maxBytes: maxPassphraseBytes };
+  return null;
+}
+
+/** In bytes of UTF-8; a UTF-16 unit is never more than three. */
+function isLongerThan(text: string, maxBytes: number): boolean {
+  return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
+}
+
+function checkRecipient(input: CreationOptions, caller: Caller): Refusal | null {
+  if (input.recipient === undefined) return null;
+  if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
+  const recipient = input.recipient.expose();
+  return isDeliverable(recipient) ? null : { outcome: 'undeliverable_recipient', recipient };
+}
+
+/** The share domain to use, `''` for the site's own; `null` when it is unknown or not the caller's. */
+async function findShareDomain(
+  deps: ConcealDeps,
+  asked: string | undefined,
+  caller: Caller,
+): Promise<string | null> {
+  if (asked === undefined || asked === '') return '';
+  const domain = asked.toLowerCase();
+  if (domain === deps.links.siteHost) return '';
+  if (caller.kind === 'anonymous') return null;
+  return (await deps.store.findShareDomainOwner(domain)) === caller.account.id ? domain : null;
+}
+
+async function store(
+  deps: ConcealDeps,
+  input: CreationOptions,
+  kind: CreationKind,
+  caller: Caller,
+  checked: Checked,
+): Promise<CreationOutcome> {
+  const secretKey = generateSecretKey(deps.random);
+  const metadataKey = generateMetadataKey(deps.random);
+  const now = deps.store.now();
+  const base = recordBase(secretIdOf(secretKey), receiptIdOf(metadataKey), checked, caller, now);
+  const sealedSecret = await sealValue(deps, secretKey, checked, base);
+  const recipient = checked.recipient === null ? null : obfuscate(checked.recipient);
+  const boxes = sealBoxes(deps.ring, deps.random, {
+    secretKey,
+    metadataKey,
+    receiptId: base.receiptId,
+    recipient,
+    caller,
+  });
+  const record: NewRecord = { ...base, sealedSecret, ...boxes };
+  await deps.store.put(record);
+  const account = caller.kind === 'account' ? caller.account : null;
+  deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
+  if (checked.recipient !== null && account !== null) {
+    deps.inBackground(
+      sendLink(deps, record, secretKey, checked.recipient, account.username, input.locale ?? 'en'),
+    );
+  }
+  const custid = account?.username ?? anonymousCustid;
+  const opened = { custid, metadataKey, secretKey, secretShortkey: secretKey.slice(0, 6), recipient };
+  return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
+}
+
+type RecordBase = Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'detailsBox' | 'recentBox'>;
+
+function recordBase(
+  secretId: NewRecord['secretId'],
+  receiptId: NewRecord['receiptId'],
+  checked: Checked,
+  caller: Caller,
+  now: UnixSeconds,
+): RecordBase {
+  return {
+    secretId,
+    receiptId,
+    owner: caller.kind === 'account' ? caller.account.id : null,
+    createdAt: now,
+    expiresAt: now + checked.ttlSeconds,
+    receiptExpiresAt: now + 2 * checked.ttlSeconds,
+    hasPassphrase: checked.passphrase !== null,
+    shareDomain: checked.shareDomain,
+    deliveryQueued: checked.recipient !== null,
+  };
+}
+
+async function sealValue(
+  deps: ConcealDeps,
+  secretKey: SecretKey,
+  checked: Checked,
+  context: RecordBase,
+): Promise<Uint8Array> {
+  const salt = deps.random(32);
+  const passphrase =
+    checked.passphrase === null ? null : await stretch(deps.hasher, secretKey, salt, checked.passphrase);
+  const { value } = checked;
+  const sealed = sealSecret({
+    value,
+    secretKey,
+    salt,
+    passphrase,
+    context,
+    root: deps.ring.current,
+    random: deps.random,
+  });
+  value.fill(0);
+  passphrase?.key.fill(0);
+  return sealed;
+}
+
+async function stretch(
+  hasher: PassphraseHasher,
+  secretKey: SecretKey,
+  salt: Uint8Array,
+  passphrase: Uint8Array,
+) {
+  const key = await hasher.stretch(passphrase, derivePassphraseSalt(secretKey, salt));
+  passphrase.fill(0);
+  return { key, verifierHash: await hasher.hashVerifier(derivePassphraseVerifierInput(key, salt)) };
+}
+
+/** What the store would give back of a record just put, without asking it. */
+function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
+  return {
+    ...record,
+    position: 0,
+    state: 'waiting',
+    viewedAt: null,
+    endedAt: null,
+    delivery: record.deliveryQueued ? { state: 'queued', at: now } : null,
+  };
+}
+
+async function sendLink(
+  deps: ConcealDeps,
+  record: NewRecord,
+  secretKey: SecretKey,
+  to: string,
+  from: string,
+  locale: string,
+): Promise<void> {
+  const state = await deps.mailer.sendSecretLink({
+    to: new Sensitive(to),
+    from: new Sensitive(from),
+    link: new Sensitive(deps.links.secretUrl(secretKey, record.shareDomain)),
+    hasPassphrase: record.hasPassphrase,
+    expiresAt: record.expiresAt,
+    locale,
+  });
+  deps.events({ event: 'mail_ended', tag: tagOf(record.secretId), state });
+  await deps.store.setDelivery(record.receiptId, state);
+}

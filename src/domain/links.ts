@@ -1,0 +1,33 @@
+/**
+ * Links, built from configuration and never from a request (P20).
+ *
+ * Owns: the form of every address a person is given.
+ */
+import type { MetadataKey, SecretKey } from './keys.ts';
+
+export interface Links {
+  /** Origin and path of this installation, without a trailing slash. */
+  readonly baseUrl: string;
+  /** The site's own host name, without a port. */
+  readonly siteHost: string;
+  /** The link to give away: on the share domain when there is one. */
+  secretUrl(key: SecretKey, shareDomain: string): string;
+  /** The creator's page, always on the site itself. */
+  receiptUrl(key: MetadataKey): string;
+  /** Origin of the links on this share domain; of the site when it is `''`. */
+  linkOrigin(shareDomain: string): string;
+}
+
+/** @param baseUrl an absolute http(s) URL; a path in it is kept. */
+export function createLinks(baseUrl: string): Links {
+  const parsed = new URL(baseUrl);
+  const base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
+  const baseFor = (shareDomain: string) => (shareDomain === '' ? base : `https://${shareDomain}`);
+  return {
+    baseUrl: base,
+    siteHost: parsed.hostname,
+    secretUrl: (key, shareDomain) => `${baseFor(shareDomain)}/secret/${key}`,
+    receiptUrl: (key) => `${base}/receipt/${key}`,
+    linkOrigin: (shareDomain) => (shareDomain === '' ? parsed.origin : `https://${shareDomain}`),
+  };
+}

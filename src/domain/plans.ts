@@ -1,0 +1,46 @@
+/**
+ * Plans: how large a value may be and how long it may live.
+ *
+ * Owns: the built-in table and the ttl rule. Invariant: what is granted always lies within the plan's bounds.
+ */
+export type PlanName = 'anonymous' | 'basic' | 'identity';
+
+export interface Plan {
+  /** Bytes of UTF-8. */
+  readonly maxValueBytes: number;
+  readonly ttlMinSeconds: number;
+  readonly ttlDefaultSeconds: number;
+  readonly ttlMaxSeconds: number;
+}
+
+export type Plans = Readonly<Record<PlanName, Plan>>;
+
+export const builtInPlans: Plans = {
+  anonymous: { maxValueBytes: 5_000, ttlMinSeconds: 60, ttlDefaultSeconds: 604_800, ttlMaxSeconds: 604_800 },
+  basic: { maxValueBytes: 10_000, ttlMinSeconds: 60, ttlDefaultSeconds: 604_800, ttlMaxSeconds: 1_209_600 },
+  identity: {
+    maxValueBytes: 10_000,
+    ttlMinSeconds: 60,
+    ttlDefaultSeconds: 604_800,
+    ttlMaxSeconds: 2_592_000,
+  },
+};
+
+/** A lifetime as asked for: whole seconds above zero, and what to do when the plan does not allow it. */
+export interface TtlRequest {
+  readonly seconds: number;
+  readonly outOfRange: 'clamp' | 'refuse';
+}
+
+export type TtlGrant =
+  | { readonly outcome: 'granted'; readonly seconds: number }
+  | { readonly outcome: 'out_of_range'; readonly minSeconds: number; readonly maxSeconds: number };
+
+export function grantTtl(plan: Plan, request: TtlRequest | undefined): TtlGrant {
+  if (request === undefined) return { outcome: 'granted', seconds: plan.ttlDefaultSeconds };
+  const seconds = Math.min(Math.max(request.seconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);
+  if (seconds !== request.seconds && request.outOfRange === 'refuse') {
+    return { outcome: 'out_of_range', minSeconds: plan.ttlMinSeconds, maxSeconds: plan.ttlMaxSeconds };
+  }
+  return { outcome: 'granted', seconds };
+}

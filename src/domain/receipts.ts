@@ -1,0 +1,268 @@
+/**
+ * Receipts: what the creator may know, and the boxes it lies in.
+ *
+ * Owns: sealing and opening the creator's, the details' and the recent boxes, and who may manage a record. Invariant:
+ * someone else's metadata key answers exactly as an unknown one (P16), and the secret key is shown only while the
+ * secret waits.
+ */
+
+import { openBox, sealBox, unwrapBox, wrapBox } from '../crypto/box.ts';
+import { FieldReader, FieldWriter, utf8 } from '../crypto/bytes.ts';
+import type { KeyRing } from '../crypto/keyring.ts';
+import type { RandomBytes } from '../crypto/random.ts';
+import type { AccountCaller, Caller } from './accounts.ts';
+import {
+  type MetadataKey,
+  parseMetadataKey,
+  parseSecretKey,
+  type ReceiptId,
+  receiptIdOf,
+  type SecretKey,
+} from './keys.ts';
+import type { ReceiptInput, ReceiptOutcome, ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
+import type { AccountStore, SecretStore } from './ports.ts';
+import { isWaiting, type ReceiptState, receiptStateAt, type StoredReceipt, updatedAtOf } from './secret.ts';
+import type { UnixSeconds } from './time.ts';
+
+export const anonymousCustid = 'anon';
+const shortkeyLength = 6;
+
+export interface ReceiptDeps {
+  readonly store: SecretStore & AccountStore;
+  readonly ring: KeyRing;
+}
+
+export interface Boxes {
+  readonly creatorBox: Uint8Array;
+  readonly detailsBox: Uint8Array | null;
+  readonly recentBox: Uint8Array | null;
+}
+
+interface BoxesInput {
+  readonly secretKey: SecretKey;
+  readonly metadataKey: MetadataKey;
+  readonly receiptId: ReceiptId;
+  /** Obfuscated; `null` for none. */
+  readonly recipient: string | null;
+  readonly caller: Caller;
+}
+
+/** Seals what the creator may see later, each under a key that only the creator holds. */
+export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput): Boxes {
+  const { receiptId: binding, recipient, caller } = input;
+  const keyMaterial = utf8(input.metadataKey);
+  const creator = sealBox({ label: 'creator', keyMaterial, binding, content: utf8(input.secretKey), random });
+  return {
+    creatorBox: wrapBox(creator, { label: 'creator', binding }, ring.current, random),
+    detailsBox:
+      recipient === null
+        ? null
+        : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random }),
+    recentBox: caller.kind === 'anonymous' ? null : sealRecent(caller, input, random),
+  };
+}
+
+function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomBytes): Uint8Array {
+  const fields = [input.metadataKey, input.secretKey.slice(0, shortkeyLength), input.recipient ?? ''].map(
+    utf8,
+  );
+  const writer = new FieldWriter(fields.reduce((size, field) => size + 4 + field.length, 0));
+  for (const field of fields) writer.field(field);
+  return sealBox({
+    label: 'recent',
+    keyMaterial: caller.dataKey.expose(),
+    binding: input.receiptId,
+    content: writer.bytes,
+    random,
+  });
+}
+
+interface RecentContent {
+  readonly metadataKey: MetadataKey;
+  readonly secretShortkey: string;
+  readonly recipient: string | null;
+}
+
+/** `null` when the box is of an earlier data key (its tokens are all gone) or damaged. */
+function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent | null {
+  if (stored.recentBox === null) return null;
+  const content = openBox(stored.recentBox, {
+    label: 'recent',
+    keyMaterial: caller.dataKey.expose(),
+    binding: stored.receiptId,
+  });
+  if (content === null) return null;
+  const reader = new FieldReader(content);
+  const next = () => new TextDecoder().decode(reader.field());
+  const metadataKey = parseMetadataKey(next());
+  const secretShortkey = next();
+  const recipient = next();
+  return metadataKey === null
+    ? null
+    : { metadataKey, secretShortkey, recipient: recipient === '' ? null : recipient };
+}
+
+function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: MetadataKey): SecretKey | null {
+  if (stored.creatorBox === null) return null;
+  const wrapped = unwrapBox(stored.creatorBox, { label: 'creator', binding: stored.receiptId }, ring);
+  if (wrapped === null) return null;
+  const content = openBox(wrapped, {
+    label: 'creator',
+    keyMaterial: utf8(metadataKey),
+    binding: stored.receiptId,
+  });
+  return content === null ? null : parseSecretKey(new TextDecoder().decode(content));
+}
+
+function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): string | null {
+  if (stored.detailsBox === null) return null;
+  const content = openBox(stored.detailsBox, {
+    label: 'details',
+    keyMaterial: utf8(metadataKey),
+    binding: stored.receiptId,
+  });
+  return content === null ? null : new TextDecoder().decode(content);
+}
+
+/** A record that the caller may manage, with the key that names it. */
+export interface ManagedReceipt {
+  readonly metadataKey: MetadataKey;
+  readonly stored: StoredReceipt;
+}
+
+/** The record, or `null` when it is unknown to this caller. */
+export async function findManaged(
+  deps: ReceiptDeps,
+  input: ReceiptInput,
+  caller: Caller,
+): Promise<ManagedReceipt | null> {
+  const metadataKey = parseMetadataKey(input.metadataKey);
+  if (metadataKey === null) return null;
+  const stored = await deps.store.findReceipt(receiptIdOf(metadataKey));
+  return stored !== null && mayManage(stored, input.authority, caller) ? { metadataKey, stored } : null;
+}
+
+function mayManage(stored: StoredReceipt, authority: ReceiptInput['authority'], caller: Caller): boolean {
+  if (authority === 'holder') return true;
+  return caller.kind === 'account' && (stored.owner === null || stored.owner === caller.account.id);
+}
+
+/** Opens a managed record as far as it now goes. */
+export async function viewOf(
+  deps: ReceiptDeps,
+  managed: ManagedReceipt,
+  caller: Caller,
+): Promise<ReceiptView> {
+  const { stored, metadataKey } = managed;
+  const now = deps.store.now();
+  const secretKey = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
+  const recent = secretKey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
+  return receiptView(stored, now, {
+    custid: await custidOf(deps, stored, caller),
+    metadataKey,
+    secretKey,
+    secretShortkey: secretKey?.slice(0, shortkeyLength) ?? recent?.secretShortkey ?? '',
+    recipient: openDetails(stored, metadataKey),
+  });
+}
+
+async function custidOf(deps: ReceiptDeps, stored: StoredReceipt, caller: Caller): Promise<string> {
+  if (stored.owner === null) return anonymousCustid;
+  if (caller.kind === 'account' && caller.account.id === stored.owner) return caller.account.username;
+  return (await deps.store.findAccountById(stored.owner))?.username ?? anonymousCustid;
+}
+
+type OpenedFields = Pick<
+  ReceiptView,
+  'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient'
+>;
+
+/** The view of a stored receipt at store time `now`, with what its boxes held. */
+export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: OpenedFields): ReceiptView {
+  const state: ReceiptState = receiptStateAt(stored, now);
+  return {
+    ...opened,
+    state,
+    ttlSeconds: stored.expiresAt - stored.createdAt,
+    secretTtlSeconds: isWaiting(stored, now) ? stored.expiresAt - now : null,
+    metadataTtlSeconds: Math.max(0, stored.receiptExpiresAt - now),
+    shareDomain: stored.shareDomain,
+    hasPassphrase: stored.hasPassphrase,
+    createdAt: stored.createdAt,
+    updatedAt: updatedAtOf(stored, now),
+    viewedAt: stored.viewedAt,
+    receivedAt: state === 'received' ? stored.endedAt : null,
+    burnedAt: state === 'burned' ? stored.endedAt : null,
+    delivery: stored.delivery,
+  };
+}
+
+export async function findReceipt(
+  deps: ReceiptDeps,
+  input: ReceiptInput,
+  caller: Caller,
+): Promise<ReceiptOutcome> {
+  const managed = await findManaged(deps, input, caller);
+  return managed === null
+    ? { outcome: 'unknown' }
+    : { outcome: 'found', receipt: await viewOf(deps, managed, caller) };
+}
+
+/** As `findReceipt`, and the creator has now looked. */
+export async function viewReceipt(
+  deps: ReceiptDeps,
+  input: ReceiptInput,
+  caller: Caller,
+): Promise<ReceiptOutcome> {
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const { metadataKey, stored } = managed;
+  const viewedAt = stored.viewedAt ?? (await deps.store.markViewed(stored.receiptId));
+  // Not marked: it was not waiting any more, so what was read before may be out of date (P6).
+  if (viewedAt === null) return findReceipt(deps, input, caller);
+  return {
+    outcome: 'found',
+    receipt: await viewOf(deps, { metadataKey, stored: { ...stored, viewedAt } }, caller),
+  };
+}
+
+const cursorForm = /^[1-9][0-9]{0,15}$/;
+
+/** The account's own live receipts, newest created first; those of an earlier data key are left out. */
+export async function recent(
+  deps: ReceiptDeps,
+  input: RecentInput,
+  caller: AccountCaller,
+): Promise<RecentOutcome> {
+  const before = input.cursor === undefined ? undefined : parseCursor(input.cursor);
+  if (before === null) return { outcome: 'invalid_cursor' };
+  const page =
+    before === undefined ? { limit: input.limit + 1 } : { limit: input.limit + 1, beforePosition: before };
+  const found = await deps.store.listReceipts(caller.account.id, page);
+  const shown = found.slice(0, input.limit);
+  const last = shown.at(-1);
+  const now = deps.store.now();
+  return {
+    outcome: 'listed',
+    receipts: shown.flatMap((stored) => listedView(caller, stored, now)),
+    nextCursor: found.length > input.limit && last !== undefined ? toCursor(last.position) : null,
+  };
+}
+
+function listedView(caller: AccountCaller, stored: StoredReceipt, now: UnixSeconds): ReceiptView[] {
+  const content = openRecent(caller, stored);
+  return content === null
+    ? []
+    : [receiptView(stored, now, { custid: caller.account.username, secretKey: null, ...content })];
+}
+
+/** Opaque to callers, so that its content may change. */
+function toCursor(position: number): string {
+  return Buffer.from(String(position)).toString('base64url');
+}
+
+function parseCursor(cursor: string): number | null {
+  const text = Buffer.from(cursor, 'base64url').toString('latin1');
+  if (!cursorForm.test(text) || toCursor(Number(text)) !== cursor) return null;
+  return Number(text);
+}

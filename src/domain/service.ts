@@ -1,0 +1,70 @@
+/**
+ * The service: ports bound to use cases. The object that API, pages and commands call.
+ *
+ * Owns: the binding, and the work that outlives a call (a mail being handed over, a token's last use). Invariant: a
+ * failure of that work never fails the call it followed.
+ */
+import type { KeyRing } from '../crypto/keyring.ts';
+import type { RandomBytes } from '../crypto/random.ts';
+import { secretViewOf } from './access.ts';
+import type { Caller } from './accounts.ts';
+import { authenticate } from './authenticate.ts';
+import { burn } from './burn.ts';
+import { conceal, generate } from './conceal.ts';
+import { parseSecretKey, secretIdOf } from './keys.ts';
+import type { Links } from './links.ts';
+import type { SecretService, StatusOutcome } from './outcomes.ts';
+import type { Plans } from './plans.ts';
+import type { AccountStore, AttemptStore, Events, Mailer, PassphraseHasher, SecretStore } from './ports.ts';
+import { findReceipt, recent, viewReceipt } from './receipts.ts';
+import { inspect, reveal } from './reveal.ts';
+
+export interface ServiceDeps {
+  readonly store: SecretStore & AttemptStore & AccountStore;
+  readonly mailer: Mailer;
+  readonly hasher: PassphraseHasher;
+  readonly ring: KeyRing;
+  readonly random: RandomBytes;
+  readonly plans: Plans;
+  readonly links: Links;
+  readonly events: Events;
+  /** Whether callers without an account may create; everyone may reveal. */
+  readonly anonymousMayCreate: boolean;
+}
+
+export interface RunningService extends SecretService {
+  /** Resolves when no mail is being handed over. */
+  settled(): Promise<void>;
+}
+
+export function createService(ports: ServiceDeps): RunningService {
+  const background = new Set<Promise<void>>();
+  const inBackground = (work: Promise<void>): void => {
+    // A store that cannot note it now will not be asked again: the receipt then says what it last knew.
+    const settled = work.catch(() => undefined).finally(() => background.delete(settled));
+    background.add(settled);
+  };
+  const deps = { ...ports, inBackground };
+  return {
+    conceal: (input, caller) => conceal(deps, input, caller),
+    generate: (input, caller) => generate(deps, input, caller),
+    reveal: (input, caller) => reveal(deps, input, caller),
+    inspect: (input, caller) => inspect(deps, input, caller),
+    secretStatus: (input, caller) => secretStatus(deps.store, input.secretKey, caller),
+    findReceipt: (input, caller) => findReceipt(deps, input, caller),
+    viewReceipt: (input, caller) => viewReceipt(deps, input, caller),
+    burn: (input, caller) => burn(deps, input, caller),
+    recent: (input, caller) => recent(deps, input, caller),
+    authenticate: (username, token) => authenticate(deps, username, token),
+    settled: async () => {
+      while (background.size > 0) await Promise.all(background);
+    },
+  };
+}
+
+async function secretStatus(store: SecretStore, text: string, caller: Caller): Promise<StatusOutcome> {
+  const secretKey = parseSecretKey(text);
+  const stored = secretKey === null ? null : await store.findSecret(secretIdOf(secretKey));
+  if (secretKey === null || stored === null) return { outcome: 'unknown' };
+  return { outcome: 'waiting', secret: secretViewOf(stored, secretKey, 'new', caller, store.now()) };
+}

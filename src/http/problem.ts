@@ -1,0 +1,39 @@
+/**
+ * Problems: every way the transport itself refuses a request, before or after a handler.
+ *
+ * Owns: the closed union. Invariant: no version's wording or status lives here; each API encodes the same problems
+ * through one table of its own (`api/v1/encode.ts`, `api/v2/encode.ts`, `web/`).
+ */
+export type Problem =
+  /** Unparsable body, invalid percent-encoding or UTF-8, repeated or structured parameter. */
+  | { readonly problem: 'malformed'; readonly message: string }
+  | { readonly problem: 'unsupported_media_type' }
+  /** The body is over the transport's cap. */
+  | { readonly problem: 'body_too_large'; readonly capBytes: number }
+  | { readonly problem: 'not_found' }
+  | { readonly problem: 'method_not_allowed'; readonly allow: string }
+  | { readonly problem: 'not_authorized' }
+  | { readonly problem: 'cross_site' }
+  | { readonly problem: 'rate_limited'; readonly retryAfterSeconds: number }
+  | { readonly problem: 'unavailable'; readonly retryAfterSeconds: number }
+  /** The disk has no room for another secret. */
+  | { readonly problem: 'storage_full'; readonly retryAfterSeconds: number }
+  | { readonly problem: 'invalid_fields'; readonly errors: readonly FieldError[] }
+  | { readonly problem: 'internal'; readonly requestId: string };
+
+export interface FieldError {
+  /** A dotted path, `secret.ttl`; `''` for the body as a whole. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** What `decode` throws to refuse a request; `mount` turns it into the version's answer. */
+export class RequestProblem extends Error {
+  override readonly name = 'RequestProblem';
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.problem);
+    this.problem = problem;
+  }
+}
