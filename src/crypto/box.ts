@@ -6,7 +6,7 @@
  * opens only for the record (receipt id) and the purpose (label) that it was sealed for.
  */
 import { seal, unseal } from './aead.ts';
-import { FieldReader, FieldWriter, utf8 } from './bytes.ts';
+import { concat, FieldReader, FieldWriter, utf8 } from './bytes.ts';
 import { type BoxLabel, deriveBoxKeys, deriveOuterKeys } from './derive.ts';
 import type { KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
@@ -56,7 +56,11 @@ export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
   if (box.length < saltBytes) return null;
   const keys = deriveBoxKeys(input.label, input.keyMaterial, box.subarray(0, saltBytes));
   const padded = unseal(keys, box.subarray(saltBytes), boxAad(input.label, input.binding));
-  return padded === null ? null : new FieldReader(padded).field().slice();
+  if (padded === null) return null;
+  // `concat` copies: `slice` of what the cipher returns (a Buffer) would be a view.
+  const content = concat(new FieldReader(padded).field());
+  padded.fill(0);
+  return content;
 }
 
 /** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(root's key, box). */

@@ -25,33 +25,29 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** A cursor that writes big-endian fields into a buffer of exactly the announced size. */
+/**
+ * A cursor that writes big-endian fields into bytes of exactly the announced size.
+ * It shifts by hand: a `DataView` would need the array's buffer, which costs more than all the fields together (measured).
+ */
 export class FieldWriter {
   readonly bytes: Uint8Array;
-  readonly #view: DataView;
   #at = 0;
 
   constructor(size: number) {
     this.bytes = new Uint8Array(size);
-    this.#view = new DataView(this.bytes.buffer);
   }
 
   u8(value: number): this {
-    this.#view.setUint8(this.#at, value);
-    this.#at += 1;
+    this.bytes[this.#at++] = value;
     return this;
   }
 
   u16(value: number): this {
-    this.#view.setUint16(this.#at, value);
-    this.#at += 2;
-    return this;
+    return this.u8(value >>> 8).u8(value);
   }
 
   u32(value: number): this {
-    this.#view.setUint32(this.#at, value);
-    this.#at += 4;
-    return this;
+    return this.u16(value >>> 16).u16(value);
   }
 
   /** @param value a whole number below 2^53 */
@@ -59,6 +55,7 @@ export class FieldWriter {
     return this.u32(Math.floor(value / 2 ** 32)).u32(value % 2 ** 32);
   }
 
+  /** @throws RangeError when the bytes do not fit the announced size */
   raw(value: Uint8Array): this {
     this.bytes.set(value, this.#at);
     this.#at += value.length;
@@ -71,31 +68,34 @@ export class FieldWriter {
   }
 }
 
-/** The reverse of `FieldWriter`. Every method returns `null`-free values or throws `RangeError` at the end of the bytes. */
+/** The reverse of `FieldWriter`. Every method throws `RangeError` at the end of the bytes. */
 export class FieldReader {
   readonly #bytes: Uint8Array;
-  readonly #view: DataView;
   #at = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   u8(): number {
-    return this.#view.getUint8(this.#advance(1));
+    const value = this.#bytes[this.#at];
+    if (value === undefined) throw new RangeError('the record ends early');
+    this.#at += 1;
+    return value;
   }
 
   u16(): number {
-    return this.#view.getUint16(this.#advance(2));
+    return this.u8() * 2 ** 8 + this.u8();
   }
 
   u32(): number {
-    return this.#view.getUint32(this.#advance(4));
+    return this.u16() * 2 ** 16 + this.u16();
   }
 
   raw(length: number): Uint8Array {
-    const from = this.#advance(length);
+    const from = this.#at;
+    if (from + length > this.#bytes.length) throw new RangeError('the record ends early');
+    this.#at = from + length;
     return this.#bytes.subarray(from, from + length);
   }
 
@@ -105,13 +105,6 @@ export class FieldReader {
 
   rest(): Uint8Array {
     return this.raw(this.#bytes.length - this.#at);
-  }
-
-  #advance(length: number): number {
-    const from = this.#at;
-    if (from + length > this.#bytes.length) throw new RangeError('the record ends early');
-    this.#at = from + length;
-    return from;
   }
 }
 

@@ -138,9 +138,18 @@ export function unwrapSecret(row: Uint8Array, context: SecretContext, ring: KeyR
   const inner = unwrapBytes(row, aad, ring);
   if (inner === null) return { outcome: 'damaged' };
   if ('unknownKid' in inner) return { outcome: 'unknown_root', kid: inner.unknownKid };
+  const fields = readFields(inner);
+  return fields === null ? { outcome: 'damaged' } : { outcome: 'unwrapped', secret: { ...fields, aad } };
+}
+
+/** The fields under the outer layer; `null` when whoever sealed it with the root wrote something else. */
+function readFields(inner: Uint8Array): Omit<UnwrappedSecret, 'aad'> | null {
   const reader = new FieldReader(inner);
-  const secret = { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field(), aad };
-  return { outcome: 'unwrapped', secret };
+  try {
+    return { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field() };
+  } catch {
+    return null;
+  }
 }
 
 /** The same secret under the ring's current root, for rotation: needs no link. `null` as for `unwrapSecret`'s refusals. */

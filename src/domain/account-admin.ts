@@ -120,6 +120,7 @@ async function dataKeyBehind(
   const token = parseApiToken(text);
   const found = token === null ? null : await deps.store.findToken(tokenHashOf(token));
   if (token === null || found === null || found.account.username !== username) return null;
+  if (found.token.expiresAt !== null && deps.store.now() >= found.token.expiresAt) return null;
   return openDataKey(token, found.token);
 }
 

@@ -6,6 +6,7 @@
  */
 import { type AccessDeps, proveAccess, tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
+import { ServiceError } from './errors.ts';
 import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, type ManagedReceipt, type ReceiptDeps, viewOf } from './receipts.ts';
 
@@ -56,7 +57,10 @@ async function checkProof(
   input: BurnInput,
   before: ReceiptView,
 ): Promise<ProofRefusal | null> {
-  if (input.proof === undefined || !before.hasPassphrase || before.secretKey === null) return null;
+  if (input.proof === undefined || !before.hasPassphrase) return null;
+  // The secret waits, so only damage can hide its key; what cannot be proven is refused.
+  if (before.secretKey === null)
+    throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
   const { passphrase, clientPrefix } = input.proof;
   const reveal = { secretKey: before.secretKey, clientPrefix };
   const access = await proveAccess(deps, passphrase === null ? reveal : { ...reveal, passphrase });

@@ -19,11 +19,14 @@ export const generatedLength = { min: 4, default: 12, max: 128 } as const;
 
 /**
  * Draws until every chosen set is there: rejection keeps the accepted texts uniform over all that qualify. With the
- * least favourable choice (four characters of four sets) about one draw in 30 qualifies.
+ * least favourable choice (four characters of four sets) about one draw in 15 qualifies.
  * @param length 4–128
+ * @throws RangeError when no set is chosen, or more sets than characters
  */
 export function generateValue(length: number, sets: readonly CharacterSet[], random: RandomBytes): string {
   const chosen = [...new Set(sets)].map((name) => characterSets[name]);
+  // No text would ever qualify: better an error than a loop without end.
+  if (chosen.length === 0 || length < chosen.length) throw new RangeError('no such value can be generated');
   const alphabet = chosen.join('');
   for (;;) {
     const text = randomText(alphabet, length, random);

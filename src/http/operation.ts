@@ -49,7 +49,11 @@ export interface OperationDocument {
   readonly query?: ZodType;
   readonly headers?: ZodType;
   /** Absent: the operation takes no body. */
-  readonly body?: { readonly schema: ZodType; readonly required: boolean; readonly contentTypes: readonly string[] };
+  readonly body?: {
+    readonly schema: ZodType;
+    readonly required: boolean;
+    readonly contentTypes: readonly string[];
+  };
   /** Every status this operation answers, with the body's schema. */
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema: ZodType }>>;
 }

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'bun:test';
+import { exchangeOf } from '../../../test/support/exchange.ts';
+import type { ConcealInput, GenerateInput } from '../../domain/outcomes.ts';
+import { RequestProblem } from '../../http/problem.ts';
+import { decodeConceal, decodeGenerate, decodeKeyGet, decodeKeyPost } from './decode.ts';
+import { type DialectName, dialectOf } from './dialect.ts';
+
+function conceal(body: string, dialect: DialectName = 'documented'): Promise<ConcealInput> {
+  return decodeConceal(exchangeOf({ body }), dialectOf(dialect));
+}
+
+function generate(body: string, dialect: DialectName = 'documented'): Promise<GenerateInput> {
+  return decodeGenerate(exchangeOf({ body }), dialectOf(dialect));
+}
+
+async function refusalOf(decoding: Promise<unknown>): Promise<string> {
+  const error = await decoding.then(
+    () => new Error('was accepted'),
+    (reason) => reason,
+  );
+  if (error instanceof RequestProblem && error.problem.problem === 'malformed') return error.problem.message;
+  throw error;
+}
+
+const unset = undefined;
+const refused = 'refused';
+type Ttl = number | undefined | typeof refused;
+
+/** What is asked of the plan; `unset` is the default, and the plan clamps. */
+const ttls: [text: string, documented: Ttl, upstream: Ttl][] = [
+  ['', unset, unset],
+  ['0', unset, unset],
+  ['000', unset, unset],
+  ['-5', unset, unset],
+  ['-0', unset, unset],
+  ['1', 1, 1],
+  ['3600', 3600, 3600],
+  ['007', 7, 7],
+  ['99999999999', 99_999_999_999, 99_999_999_999],
+  ['9'.repeat(400), Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  ['abc', refused, unset],
+  ['90abc', refused, 90],
+  ['61.9', refused, 61],
+  ['1e3', refused, 1],
+  ['-61.9', refused, unset],
+  ['--5', refused, unset],
+  ['%2B60', refused, 60],
+  ['%2060', refused, 60],
+  ['60%20', refused, 60],
+  ['0x10', refused, unset],
+  ['%D9%A1%D9%A2', refused, unset],
+  ['60%0A', refused, 60],
+  ['Infinity', refused, unset],
+];
+
+describe('the ttl of v1', () => {
+  for (const [text, documented, upstream] of ttls) {
+    for (const [dialect, expected] of [
+      ['documented', documented],
+      ['upstream', upstream],
+    ] as const) {
+      it(`"${text.slice(0, 20)}" is ${expected ?? 'the default'} in the ${dialect} dialect`, async () => {
+        const decoding = conceal(`secret=a&ttl=${text}`, dialect);
+        if (expected === refused)
+          expect(await refusalOf(decoding)).toMatch(/ttl must be a whole number of seconds/);
+        else if (expected === unset) expect((await decoding).ttl).toBeUndefined();
+        else expect((await decoding).ttl).toEqual({ seconds: expected, outOfRange: 'clamp' });
+      });
+    }
+  }
+});
+
+describe('the options of creation', () => {
+  it('are absent when they are not given or empty', async () => {
+    expect(Object.keys(await conceal('secret=a'))).toEqual(['value']);
+    expect(Object.keys(await conceal('secret=a&passphrase=&ttl=&recipient=&share_domain='))).toEqual([
+      'value',
+    ]);
+    expect(Object.keys(await generate('length=&charset=&secret[]=ignored'))).toEqual([]);
+  });
+
+  it('pass as received, untrimmed', async () => {
+    const input = await conceal('secret=%20a%20&passphrase=%20p%20&recipient=a@b.cd&share_domain=S.example');
+    expect(input.value.expose()).toBe(' a ');
+    expect(input.passphrase?.expose()).toBe(' p ');
+    expect(input.recipient?.expose()).toBe('a@b.cd');
+    expect(input.shareDomain).toBe('S.example');
+  });
+
+  it('print nothing sensitive', async () => {
+    const input = await conceal('secret=canary-1&passphrase=canary-2&recipient=canary-3@b.cd');
+    expect(Bun.inspect(input) + JSON.stringify(input)).not.toContain('canary');
+  });
+});
+
+describe('length and charset', () => {
+  for (const length of [4, 12, 128]) {
+    it(`accept ${length} characters`, async () =>
+      expect((await generate(`length=${length}`)).length).toBe(length));
+  }
+  for (const length of ['3', '129', '0', '-4', '1e1', '12.0', ' 12', 'twelve', '0000012']) {
+    it(`refuse the length "${length}"`, async () => {
+      expect(await refusalOf(generate(`length=${encodeURIComponent(length)}`))).toMatch(/from 4 to 128/);
+    });
+  }
+  it('accept a list of sets, each counted once', async () => {
+    expect((await generate('charset=lower,digits')).charset).toEqual(['lower', 'digits']);
+    expect((await generate('charset=symbols,symbols')).charset).toEqual(['symbols']);
+    expect((await generate('charset=lower%2Cupper%2Cdigits%2Csymbols')).charset).toHaveLength(4);
+  });
+  for (const charset of [
+    'hex',
+    'lower,',
+    ',',
+    'lower, upper',
+    'Lower',
+    'lower;upper',
+    'toString',
+    'constructor',
+  ]) {
+    it(`refuse the charset "${charset}"`, async () => {
+      expect(await refusalOf(generate(`charset=${encodeURIComponent(charset)}`))).toMatch(/comma list/);
+    });
+  }
+});
+
+const recipients: [text: string, upstream: string | undefined][] = [
+  ['joe@example.org', 'joe@example.org'],
+  ['Joe <joe@example.org>', 'joe@example.org'],
+  ['mailto:joe@example.org, ann@example.org', 'joe@example.org'],
+  ["Joe O'Neil <o'neil@example.org>", "o'neil@example.org"],
+  ['notanemail', undefined],
+  ['joe@localhost', undefined],
+  ['@example.org', undefined],
+  ['joe@example..org', 'joe@example..org'],
+  ['joe@example.technology', 'joe@example.technology'],
+  ['a@b@c.org', undefined],
+];
+
+const domains: [text: string, upstream: string | undefined][] = [
+  ['secrets.example.com', 'secrets.example.com'],
+  ['Secrets.Example.com', 'Secrets.Example.com'],
+  ['bücher.example', 'bücher.example'],
+  ['notadomain', undefined],
+  ['a..example', undefined],
+  ['192.0.2.7', undefined],
+  ['https://example.com', undefined],
+  ['example.com:8443', undefined],
+  ['<b>.example', undefined],
+];
+
+describe('a text that is no address or no domain', () => {
+  for (const [text, expected] of recipients) {
+    it(`as the recipient "${text}" is ${expected ?? 'ignored'} in the upstream dialect`, async () => {
+      const body = `secret=a&recipient=${encodeURIComponent(text)}`;
+      expect((await conceal(body, 'upstream')).recipient?.expose()).toBe(expected);
+      expect((await conceal(body)).recipient?.expose()).toBe(text);
+    });
+  }
+  for (const [text, expected] of domains) {
+    it(`as the share domain "${text}" is ${expected ?? 'ignored'} in the upstream dialect`, async () => {
+      const body = `secret=a&share_domain=${encodeURIComponent(text)}`;
+      expect((await conceal(body, 'upstream')).shareDomain).toBe(expected);
+      expect((await conceal(body)).shareDomain).toBe(text);
+    });
+  }
+  it('is looked for in linear time (P24)', async () => {
+    const started = performance.now();
+    for (const text of [
+      'a@'.repeat(16_000),
+      `a@${'b.'.repeat(16_000)}`,
+      '.'.repeat(32_000),
+      '%'.repeat(32_000),
+    ]) {
+      const escaped = encodeURIComponent(text);
+      await conceal(`secret=a&recipient=${escaped}&share_domain=${escaped}&ttl=${escaped}`, 'upstream');
+    }
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe('an operation on a key', () => {
+  it('takes the key as given and the passphrase from any carriage', async () => {
+    const input = await decodeKeyPost(
+      exchangeOf({ rawQuery: 'passphrase=p', params: { secret_key: '<b>' } }),
+    );
+    expect([input.key, input.passphrase?.expose()]).toEqual(['<b>', 'p']);
+  });
+  it('refuses a malformed POST before anything changes (P4)', async () => {
+    for (const body of ['passphrase=%', 'passphrase=a&passphrase=b', 'other=%ff']) {
+      await refusalOf(decodeKeyPost(exchangeOf({ body, params: { metadata_key: 'k' } })));
+    }
+  });
+  it('reads neither query nor body of a GET', () => {
+    const exchange = exchangeOf({ method: 'GET', rawQuery: 'passphrase=%', params: { metadata_key: 'k' } });
+    expect(decodeKeyGet(exchange)).toEqual({ key: 'k', passphrase: null });
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * From v1's parameters to what the use cases take.
+ *
+ * Owns: which parameters each operation knows, and the form of each. Invariant: a wrong parameter is refused with a
+ * sentence that names it and never repeats its value (P18); texts pass untrimmed.
+ */
+import type { CharacterSet, ConcealInput, CreationOptions, GenerateInput } from '../../domain/outcomes.ts';
+import { Sensitive } from '../../domain/sensitive.ts';
+import type { Exchange } from '../../http/operation.ts';
+import { type Parameters, readParameters } from './carriage.ts';
+import type { Dialect } from './dialect.ts';
+import { malformed } from './pairs.ts';
+
+const creationNames = ['passphrase', 'ttl', 'recipient', 'share_domain'] as const;
+const concealNames: ReadonlySet<string> = new Set(['secret', ...creationNames]);
+const generateNames: ReadonlySet<string> = new Set([...creationNames, 'length', 'charset']);
+const passphraseNames: ReadonlySet<string> = new Set(['passphrase']);
+
+/** A key as given in the path, with the passphrase where the operation takes one. */
+export interface KeyInput {
+  readonly key: string;
+  readonly passphrase: Sensitive<string> | null;
+}
+
+export async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<ConcealInput> {
+  const given = await readParameters(exchange, concealNames);
+  return { value: new Sensitive(given.get('secret') ?? ''), ...creationOptions(given, dialect) };
+}
+
+export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<GenerateInput> {
+  const given = await readParameters(exchange, generateNames);
+  const length = given.get('length');
+  const charset = given.get('charset');
+  return {
+    ...creationOptions(given, dialect),
+    ...(length === undefined ? {} : { length: parseLength(length) }),
+    ...(charset === undefined ? {} : { charset: parseCharset(charset) }),
+  };
+}
+
+/** A POST on a key. The body is read even where it holds nothing of use: a malformed request changes nothing (P4). */
+export async function decodeKeyPost(exchange: Exchange): Promise<KeyInput> {
+  const passphrase = (await readParameters(exchange, passphraseNames)).get('passphrase');
+  return { key: keyOf(exchange), passphrase: passphrase === undefined ? null : new Sensitive(passphrase) };
+}
+
+/** A GET on a key: query and body say nothing. */
+export function decodeKeyGet(exchange: Exchange): KeyInput {
+  return { key: keyOf(exchange), passphrase: null };
+}
+
+/** For operations without key and parameters, none of which changes anything. */
+export function decodeNothing(): void {}
+
+function keyOf(exchange: Exchange): string {
+  return exchange.params.secret_key ?? exchange.params.metadata_key ?? '';
+}
+
+function creationOptions(given: Parameters, dialect: Dialect): CreationOptions {
+  const passphrase = given.get('passphrase');
+  const ttl = parseGiven(given.get('ttl'), dialect.parseTtl);
+  const recipient = parseGiven(given.get('recipient'), dialect.parseRecipient);
+  const shareDomain = parseGiven(given.get('share_domain'), dialect.parseShareDomain);
+  return {
+    ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
+    ...(ttl === undefined ? {} : { ttl }),
+    ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
+    ...(shareDomain === undefined ? {} : { shareDomain }),
+  };
+}
+
+function parseGiven<T>(text: string | undefined, parse: (text: string) => T): T | undefined {
+  return text === undefined ? undefined : parse(text);
+}
+
+/** The range of the wire contract. */
+const lengthMin = 4;
+const lengthMax = 128;
+
+function parseLength(text: string): number {
+  const length = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (length >= lengthMin && length <= lengthMax) return length;
+  throw malformed(`The length must be a whole number from ${lengthMin} to ${lengthMax}.`);
+}
+
+const characterSets: ReadonlySet<string> = new Set<CharacterSet>(['lower', 'upper', 'digits', 'symbols']);
+
+function isCharacterSet(name: string): name is CharacterSet {
+  return characterSets.has(name);
+}
+
+function parseCharset(text: string): readonly CharacterSet[] {
+  const names = text.split(',');
+  if (names.every(isCharacterSet)) return [...new Set(names)];
+  throw malformed(`The charset must be a comma list of ${[...characterSets].join(', ')}.`);
+}

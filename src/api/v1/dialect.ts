@@ -1,0 +1,142 @@
+/**
+ * The two dialects of v1: as documented, and as the existing service answers.
+ *
+ * Owns: the one table that holds every difference between them, with the evidence for each. Invariant: outside this
+ * file no code of v1 asks which dialect it speaks; a row that is not here is the same in both.
+ */
+import type { TtlRequest } from '../../domain/plans.ts';
+import type { Access } from '../../http/operation.ts';
+import { malformed } from './pairs.ts';
+
+export type DialectName = 'documented' | 'upstream';
+
+interface Row<T> {
+  /** Why the two differ: what the existing service does, or which clients depend on it. */
+  readonly evidence: string;
+  readonly documented: T;
+  readonly upstream: T;
+}
+
+/** Gives both sides of a row one type. */
+function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
+  return { evidence, documented, upstream };
+}
+
+export const differences = {
+  recipientField: row<(obfuscated: string | null) => { recipient?: string | readonly string[] }>(
+    'The existing service always answers a list: the Ruby client joins it, Go clients read it into a list of strings.',
+    recipientText,
+    recipientList,
+  ),
+  managementAccess: row<Access>(
+    'The existing service asks no credentials for metadata and burn: the Bash client sends none.',
+    'account',
+    'anyone',
+  ),
+  managementAuthority: row<'owner' | 'holder'>(
+    'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
+    'owner',
+    'holder',
+  ),
+  refusalStatus: row<(status: number) => number>(
+    'The existing service answers nearly every refusal with 404 and sends no challenge; clients read the message.',
+    (status) => status,
+    notFoundInstead,
+  ),
+  parseTtl: row<(text: string) => TtlRequest | undefined>(
+    'The existing service reads the leading digits of ttl and never refuses one; it clamps.',
+    ttlOfDigits,
+    ttlOfLeadingDigits,
+  ),
+  parseRecipient: row<(text: string) => string | undefined>(
+    'The existing service takes the first thing in the text that looks like an address and ignores a text without one.',
+    (text) => text,
+    firstAddress,
+  ),
+  parseShareDomain: row<(text: string) => string | undefined>(
+    'The existing service ignores a share domain that is no domain name; an unregistered one it refuses.',
+    (text) => text,
+    domainOrNothing,
+  ),
+  burnNeedsPassphrase: row<boolean>(
+    'Where anyone with the metadata key may burn, the existing service asks the passphrase of a protected secret.',
+    false,
+    true,
+  ),
+  revealShareDomain: row<(shareDomain: string, linkOrigin: (shareDomain: string) => string) => string>(
+    'In the answer to a reveal the existing service writes scheme and host of the link, unlike everywhere else.',
+    (shareDomain) => shareDomain,
+    (shareDomain, linkOrigin) => linkOrigin(shareDomain),
+  ),
+};
+
+/** One side of the table. */
+export type Dialect = {
+  readonly [Name in keyof typeof differences]: (typeof differences)[Name]['documented'];
+};
+
+export function dialectOf(name: DialectName): Dialect {
+  return {
+    recipientField: differences.recipientField[name],
+    managementAccess: differences.managementAccess[name],
+    managementAuthority: differences.managementAuthority[name],
+    refusalStatus: differences.refusalStatus[name],
+    parseTtl: differences.parseTtl[name],
+    parseRecipient: differences.parseRecipient[name],
+    parseShareDomain: differences.parseShareDomain[name],
+    burnNeedsPassphrase: differences.burnNeedsPassphrase[name],
+    revealShareDomain: differences.revealShareDomain[name],
+  };
+}
+
+function recipientText(obfuscated: string | null): { recipient?: string } {
+  return obfuscated === null ? {} : { recipient: obfuscated };
+}
+
+function recipientList(obfuscated: string | null): { recipient: readonly string[] } {
+  return { recipient: obfuscated === null ? [] : [obfuscated] };
+}
+
+/** A rate limit (429), a refused browser (403) and a fault (5xx) keep their status: clients must tell those apart. */
+const saidAsNotFound: ReadonlySet<number> = new Set([400, 401, 405, 413]);
+
+function notFoundInstead(status: number): number {
+  return saidAsNotFound.has(status) ? 404 : status;
+}
+
+/** Zero and below ask for the default: two existing clients send `0` for "unset". */
+function ttlOfDigits(text: string): TtlRequest | undefined {
+  if (/^-\d+$/.test(text)) return undefined;
+  if (/^\d+$/.test(text)) return ttlRequest(text);
+  throw malformed('The ttl must be a whole number of seconds, written in digits.');
+}
+
+function ttlOfLeadingDigits(text: string): TtlRequest | undefined {
+  const digits = /^\s*\+?(\d+)/.exec(text)?.[1];
+  return digits === undefined ? undefined : ttlRequest(digits);
+}
+
+function ttlRequest(digits: string): TtlRequest | undefined {
+  const seconds = Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
+  return seconds === 0 ? undefined : { seconds, outOfRange: 'clamp' };
+}
+
+/**
+ * Wider than the existing service's pattern, which stops at last labels of four letters and would cut an apostrophe off
+ * and mail a stranger: what it leaves in doubt reaches the service whole and is refused there in words.
+ */
+function firstAddress(text: string): string | undefined {
+  return text.split(/[\s<>()[\]",;:]+/).find(looksLikeAddress);
+}
+
+function looksLikeAddress(word: string): boolean {
+  const parts = word.split('@');
+  return parts.length === 2 && parts[0] !== '' && /\.[A-Za-z]{2,}$/.test(parts[1] ?? '');
+}
+
+/** Two labels at least, the last one no number: what an unregistered domain is told from a typing error by. */
+function domainOrNothing(text: string): string | undefined {
+  const labels = text.split('.');
+  const hasForm = labels.length > 1 && labels.every((label) => /^[\p{L}\p{M}\p{N}-]+$/u.test(label));
+  return hasForm && !/^\d+$/.test(labels.at(-1) ?? '') ? text : undefined;
+}

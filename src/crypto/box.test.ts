@@ -1,0 +1,92 @@
+/**
+ * Owns: the proof that a box opens for its holder, its purpose and its record alone.
+ */
+import { describe, expect, it } from 'bun:test';
+import fc from 'fast-check';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from './box.ts';
+import { hex, utf8 } from './bytes.ts';
+import type { BoxLabel } from './derive.ts';
+import { createKeyRing } from './keyring.ts';
+
+const random = seededRandom('boxes');
+const at: BoxInput = {
+  label: 'creator',
+  keyMaterial: utf8('k'.repeat(31)),
+  binding: new Uint8Array(16).fill(3),
+};
+const content = utf8('0123456789abcdefghijklmnopqrstu');
+const box = sealBox({ ...at, content, random });
+const labels: readonly BoxLabel[] = ['creator', 'details', 'recent', 'accountDataKey'];
+
+describe('a box', () => {
+  it('opens to the same bytes, whatever they are', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 300 }),
+        fc.constantFrom(...labels),
+        fc.uint8Array({ minLength: 31, maxLength: 32 }),
+        fc.uint8Array({ maxLength: 16 }),
+        (bytes, label, keyMaterial, binding) => {
+          const place = { label, keyMaterial, binding };
+          const opened = openBox(sealBox({ ...place, content: bytes, random }), place);
+          expect(opened === null ? null : hex(opened)).toBe(hex(bytes));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('shows only the 64-byte bucket of its length (P11)', () => {
+    const sizeOf = (length: number) => sealBox({ ...at, content: new Uint8Array(length), random }).length;
+    expect([0, 1, 31, 60].map(sizeOf)).toEqual([112, 112, 112, 112]);
+    expect([61, 124].map(sizeOf)).toEqual([176, 176]);
+  });
+
+  it('opens under no other key, label or binding', () => {
+    expect(openBox(box, at)).not.toBeNull();
+    expect(openBox(box, { ...at, keyMaterial: utf8('l'.repeat(31)) })).toBeNull();
+    expect(openBox(box, { ...at, binding: new Uint8Array(16).fill(4) })).toBeNull();
+    expect(openBox(box, { ...at, binding: new Uint8Array(0) })).toBeNull();
+    for (const label of labels) expect(openBox(box, { ...at, label }) !== null).toBe(label === 'creator');
+  });
+
+  it('refuses to open when cut off at any length', () => {
+    for (let length = 0; length < box.length; length += 1)
+      expect(openBox(box.slice(0, length), at)).toBeNull();
+  });
+
+  it('gives its holder bytes that share no memory with what is wiped', () => {
+    expect(openBox(box, at)?.byteOffset).toBe(0);
+  });
+});
+
+describe('a wrapped box', () => {
+  const root = { kid: 3, key: random(32) };
+  const ring = createKeyRing([root]);
+  const wrapped = wrapBox(box, at, root, random);
+
+  it('gives the box back under its root, and opens then for its holder', () => {
+    const inner = unwrapBox(wrapped, at, ring);
+    expect(inner === null ? null : hex(inner)).toBe(hex(box));
+    expect(inner === null ? null : hex(openBox(inner, at) ?? utf8('refused'))).toBe(hex(content));
+  });
+
+  it('does not open as a box without the root', () => {
+    expect(openBox(wrapped, at)).toBeNull();
+    expect(openBox(wrapped.slice(3), at)).toBeNull();
+  });
+
+  it('is refused under another root, label, binding or version, and cut off at any length', () => {
+    expect(unwrapBox(wrapped, at, createKeyRing([{ kid: 4, key: root.key }]))).toBeNull();
+    expect(unwrapBox(wrapped, at, createKeyRing([{ kid: 3, key: random(32) }]))).toBeNull();
+    expect(unwrapBox(wrapped, { ...at, label: 'details' }, ring)).toBeNull();
+    expect(unwrapBox(wrapped, { ...at, binding: new Uint8Array(16) }, ring)).toBeNull();
+    const versioned = wrapped.slice();
+    versioned[0] = 2;
+    expect(unwrapBox(versioned, at, ring)).toBeNull();
+    for (let length = 0; length < wrapped.length; length += 1) {
+      expect(unwrapBox(wrapped.slice(0, length), at, ring)).toBeNull();
+    }
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * Owns: the proof that no two uses of a key meet: every derivation differs from every other under the same inputs.
+ */
+import { describe, expect, it } from 'bun:test';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { hex } from './bytes.ts';
+import * as derive from './derive.ts';
+
+const random = seededRandom('derive');
+const [salt, key] = [random(32), random(32)];
+const link = '0123456789abcdefghijklmnopqrstu';
+const sealHex = (keys: derive.SealKeys): string => hex(keys.key) + hex(keys.nonce);
+
+describe('derivations', () => {
+  it('give different bytes for every label, so that no key serves two purposes', () => {
+    const linkBytes = Buffer.from(link);
+    const all = [
+      hex(derive.deriveSecretId(link)),
+      hex(derive.deriveReceiptId(link)),
+      hex(derive.derivePassphraseSalt(link, salt)),
+      sealHex(derive.deriveInnerKeys(link, null, salt)),
+      hex(derive.deriveInnerKeys(link, null, salt).commitment),
+      sealHex(derive.deriveVerifierKeys(link, salt)),
+      ...(['creator', 'details', 'recent', 'accountDataKey'] as const).map((label) =>
+        sealHex(derive.deriveBoxKeys(label, linkBytes, salt)),
+      ),
+      sealHex(derive.deriveOuterKeys(linkBytes, 1, salt)),
+      hex(derive.deriveClientToken(linkBytes, salt, '')),
+      hex(derive.hashToken(linkBytes)),
+      hex(derive.rootCheck(linkBytes)),
+    ].map((text) => text.slice(0, 32));
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('give 32-byte keys, 12-byte nonces, and a commitment that is neither', () => {
+    const inner = derive.deriveInnerKeys(link, key, salt);
+    expect([inner.key.length, inner.nonce.length, inner.commitment.length]).toEqual([32, 12, 32]);
+    expect(hex(inner.commitment)).not.toContain(hex(inner.key).slice(0, 24));
+  });
+
+  it('bind the outer layer to both bytes of the key id', () => {
+    const kids = [1, 2, 256, 257, 512, 65_535];
+    const keys = kids.map((kid) => sealHex(derive.deriveOuterKeys(key, kid, salt)));
+    expect(new Set(keys).size).toBe(kids.length);
+  });
+
+  it('count clients per secret and per root: one client’s tokens cannot be joined across secrets', () => {
+    const token = (root: Uint8Array, id: Uint8Array, prefix: string) =>
+      hex(derive.deriveClientToken(root, id, prefix));
+    const tokens = [
+      token(key, salt, '192.0.2.0/24'),
+      token(key, salt, '198.51.100.0/24'),
+      token(key, key, '192.0.2.0/24'),
+      token(salt, salt, '192.0.2.0/24'),
+    ];
+    expect(new Set(tokens).size).toBe(4);
+    expect(tokens.every((each) => each.length === 32)).toBe(true);
+  });
+
+  it('give bcrypt 44 ASCII characters, below its 72-byte cut and without a NUL (P15)', () => {
+    for (let draw = 0; draw < 200; draw += 1) {
+      expect(derive.derivePassphraseVerifierInput(random(32), random(32))).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+    }
+  });
+});

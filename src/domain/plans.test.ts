@@ -1,0 +1,51 @@
+/**
+ * Owns: the proof that what is granted lies within the plan, and the built-in table of the contract.
+ */
+import { describe, expect, it } from 'bun:test';
+import fc from 'fast-check';
+import { builtInPlans, grantTtl, type Plan } from './plans.ts';
+
+const plan = fc.tuple(fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6), fc.nat(1e6)).map(
+  ([min, toDefault, toMax]): Plan => ({
+    maxValueBytes: 1,
+    ttlMinSeconds: min,
+    ttlDefaultSeconds: min + Math.min(toDefault, toMax),
+    ttlMaxSeconds: min + toMax,
+  }),
+);
+
+describe('the lifetime granted', () => {
+  it('always lies within the plan, and is what was asked wherever that does', () => {
+    fc.assert(
+      fc.property(plan, fc.integer({ min: 1, max: 3e6 }), (within, seconds) => {
+        const clamped = grantTtl(within, { seconds, outOfRange: 'clamp' });
+        if (clamped.outcome !== 'granted') throw new Error(clamped.outcome);
+        expect(clamped.seconds).toBeGreaterThanOrEqual(within.ttlMinSeconds);
+        expect(clamped.seconds).toBeLessThanOrEqual(within.ttlMaxSeconds);
+        const fits = seconds >= within.ttlMinSeconds && seconds <= within.ttlMaxSeconds;
+        if (fits) expect(clamped.seconds).toBe(seconds);
+        const strict = grantTtl(within, { seconds, outOfRange: 'refuse' });
+        expect(strict).toEqual(
+          fits
+            ? { outcome: 'granted', seconds }
+            : { outcome: 'out_of_range', minSeconds: within.ttlMinSeconds, maxSeconds: within.ttlMaxSeconds },
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is the plan’s default when nothing is asked', () => {
+    expect(grantTtl(builtInPlans.basic, undefined)).toEqual({ outcome: 'granted', seconds: 604_800 });
+  });
+});
+
+describe('the built-in plans', () => {
+  it('are those of the contract', () => {
+    const row = ({ maxValueBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds }: Plan) =>
+      [maxValueBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds] as const;
+    expect(row(builtInPlans.anonymous)).toEqual([5_000, 60, 604_800, 604_800]);
+    expect(row(builtInPlans.basic)).toEqual([10_000, 60, 604_800, 1_209_600]);
+    expect(row(builtInPlans.identity)).toEqual([10_000, 60, 604_800, 2_592_000]);
+  });
+});

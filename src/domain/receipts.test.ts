@@ -1,0 +1,329 @@
+/**
+ * Owns: the proof that a receipt tells the truth to those who may know it, and that the recent list is one's own.
+ */
+import { describe, expect, it } from 'bun:test';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
+import { sealBox } from '../crypto/box.ts';
+import { FieldWriter, utf8 } from '../crypto/bytes.ts';
+import { createKeyRing } from '../crypto/keyring.ts';
+import { createToken } from './account-admin.ts';
+import { anonymous } from './accounts.ts';
+import type { ReceiptOutcome, ReceiptView } from './outcomes.ts';
+import type { StoredReceipt } from './secret.ts';
+import { Sensitive } from './sensitive.ts';
+import { createService, type ServiceDeps } from './service.ts';
+
+const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
+const asHolder = (metadataKey: string) => ({ metadataKey, authority: 'holder' }) as const;
+
+function found(outcome: ReceiptOutcome): ReceiptView {
+  if (outcome.outcome !== 'found') throw new Error(outcome.outcome);
+  return outcome.receipt;
+}
+
+/** A store whose receipts are changed on the way out. */
+const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceDeps['store']) => ({
+  ...store,
+  async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
+    const receipt = await store.findReceipt(id);
+    return receipt === null ? null : change(receipt);
+  },
+  async listReceipts(...args: Parameters<typeof store.listReceipts>) {
+    return (await store.listReceipts(...args)).map(change);
+  },
+});
+
+describe('who may see a receipt (P16)', () => {
+  it('of an account: its owner, and nobody else with an account or without', async () => {
+    const bench = createBench();
+    const [owner, other] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    const { metadataKey, secretKey } = await bench.share('v', { caller: owner });
+    expect(found(await bench.service.findReceipt(asOwner(metadataKey), owner))).toMatchObject({
+      custid: 'jo@example.org',
+      metadataKey,
+      secretKey,
+      state: 'new',
+    });
+    const unknown = await bench.service.findReceipt(asOwner('a'.repeat(31)), other);
+    expect(unknown).toEqual({ outcome: 'unknown' });
+    for (const look of [bench.service.findReceipt, bench.service.viewReceipt]) {
+      for (const caller of [other, anonymous])
+        expect(await look(asOwner(metadataKey), caller)).toEqual(unknown);
+    }
+    expect(found(await bench.service.findReceipt(asOwner(metadataKey), owner)).viewedAt).toBeNull();
+  });
+
+  it('made anonymously: any account that holds the key', async () => {
+    const bench = createBench();
+    const account = await bench.signUp('jo@example.org');
+    const { metadataKey, secretKey } = await bench.share('v');
+    expect(await bench.service.findReceipt(asOwner(metadataKey), anonymous)).toEqual({ outcome: 'unknown' });
+    expect(found(await bench.service.findReceipt(asOwner(metadataKey), account))).toMatchObject({
+      custid: 'anon',
+      secretKey,
+    });
+  });
+
+  it('by holding the key alone, where that is the rule', async () => {
+    const bench = createBench();
+    const owner = await bench.signUp('jo@example.org');
+    const { metadataKey, secretKey } = await bench.share('v', {
+      caller: owner,
+      recipient: 'alan@example.com',
+    });
+    expect(found(await bench.service.findReceipt(asHolder(metadataKey), anonymous))).toMatchObject({
+      custid: 'jo@example.org',
+      secretKey,
+      recipient: 'al*****@e*****.com',
+    });
+  });
+
+  it('is nobody, in any other spelling of the key', async () => {
+    const bench = createBench();
+    const { metadataKey } = await bench.share('v');
+    for (const spelling of [
+      metadataKey.toUpperCase(),
+      `${metadataKey} `,
+      `${metadataKey}\n`,
+      '',
+      '../recent',
+    ]) {
+      expect(await bench.service.findReceipt(asHolder(spelling), anonymous)).toEqual({ outcome: 'unknown' });
+    }
+  });
+
+  it('names nobody when the owner’s account is gone', async () => {
+    const bench = createBench({ wrap: (store) => ({ ...store, findAccountById: async () => null }) });
+    const owner = await bench.signUp('jo@example.org');
+    const { metadataKey } = await bench.share('v', { caller: owner });
+    expect(found(await bench.service.findReceipt(asHolder(metadataKey), anonymous)).custid).toBe('anon');
+  });
+});
+
+describe('what a receipt tells (P6)', () => {
+  it('is new until the creator looks, viewed from that first look on', async () => {
+    const bench = createBench();
+    const { metadataKey } = await bench.share('v');
+    await bench.service.findReceipt(asHolder(metadataKey), anonymous);
+    bench.advance(5);
+    const first = found(await bench.service.viewReceipt(asHolder(metadataKey), anonymous));
+    expect(first).toMatchObject({ state: 'viewed', viewedAt: startOfTime + 5, updatedAt: startOfTime + 5 });
+    bench.advance(5);
+    const second = found(await bench.service.viewReceipt(asHolder(metadataKey), anonymous));
+    expect(second).toMatchObject({ state: 'viewed', viewedAt: startOfTime + 5 });
+    const later = found(await bench.service.findReceipt(asHolder(metadataKey), anonymous));
+    expect(later).toMatchObject({ state: 'viewed', viewedAt: startOfTime + 5, updatedAt: startOfTime + 5 });
+  });
+
+  it('is received from the moment of the read, with the time, and the key no more', async () => {
+    const bench = createBench();
+    const owner = await bench.signUp('jo@example.org');
+    const made = await bench.share('v', { caller: owner, recipient: 'alan@example.com', ttlSeconds: 3_600 });
+    bench.advance(7);
+    await bench.service.reveal(guess(made.secretKey), anonymous);
+    expect(found(await bench.service.viewReceipt(asOwner(made.metadataKey), owner))).toMatchObject({
+      state: 'received',
+      receivedAt: startOfTime + 7,
+      updatedAt: startOfTime + 7,
+      burnedAt: null,
+      viewedAt: null,
+      secretKey: null,
+      secretShortkey: made.secretKey.slice(0, 6),
+      secretTtlSeconds: null,
+      metadataTtlSeconds: 7_193,
+      recipient: 'al*****@e*****.com',
+    });
+  });
+
+  it('is expired from the second of expiry, and unknown from the end of its own life', async () => {
+    const bench = createBench();
+    const { metadataKey } = await bench.share('v', { ttlSeconds: 60 });
+    bench.advance(59);
+    expect(found(await bench.service.findReceipt(asHolder(metadataKey), anonymous))).toMatchObject({
+      state: 'new',
+      secretTtlSeconds: 1,
+      metadataTtlSeconds: 61,
+    });
+    bench.advance(1);
+    expect(found(await bench.service.findReceipt(asHolder(metadataKey), anonymous))).toMatchObject({
+      state: 'expired',
+      secretKey: null,
+      secretShortkey: '',
+      secretTtlSeconds: null,
+      updatedAt: startOfTime + 60,
+    });
+    bench.advance(59);
+    expect(found(await bench.service.viewReceipt(asHolder(metadataKey), anonymous)).state).toBe('expired');
+    bench.advance(1);
+    expect(await bench.service.findReceipt(asHolder(metadataKey), anonymous)).toEqual({ outcome: 'unknown' });
+  });
+
+  it('is still told when a box is damaged or its root is gone: what it held is left out', async () => {
+    const bench = createBench({
+      wrap: changing((receipt) => ({
+        ...receipt,
+        detailsBox: new Uint8Array(112),
+        recentBox: new Uint8Array(5),
+      })),
+    });
+    const owner = await bench.signUp('jo@example.org');
+    const { metadataKey, secretKey } = await bench.share('v', {
+      caller: owner,
+      recipient: 'alan@example.com',
+    });
+    const told = found(await bench.service.findReceipt(asOwner(metadataKey), owner));
+    expect(told).toMatchObject({ recipient: null, secretKey, state: 'new' });
+    const ring = createKeyRing([{ kid: 2, key: seededRandom('other')(32) }]);
+    const service = createService({ ...bench.deps, ring });
+    expect(found(await service.findReceipt(asOwner(metadataKey), owner))).toMatchObject({
+      secretKey: null,
+      secretShortkey: '',
+      state: 'new',
+    });
+  });
+
+  it('holds no creator’s box of another record: exchanged boxes stay closed', async () => {
+    const boxes: StoredReceipt[] = [];
+    const bench = createBench({
+      wrap: changing((receipt) => {
+        boxes.push(receipt);
+        const other = boxes[0] ?? receipt;
+        return { ...receipt, creatorBox: other.creatorBox, detailsBox: other.detailsBox };
+      }),
+    });
+    const owner = await bench.signUp('jo@example.org');
+    const one = await bench.share('one', { caller: owner, recipient: 'alan@example.com' });
+    const two = await bench.share('two', { caller: owner, recipient: 'bob@example.com' });
+    expect(found(await bench.service.findReceipt(asOwner(one.metadataKey), owner)).secretKey).toBe(
+      one.secretKey as never,
+    );
+    const told = found(await bench.service.findReceipt(asOwner(two.metadataKey), owner));
+    expect(told).toMatchObject({ secretKey: null, recipient: null });
+  });
+});
+
+describe('the recent list', () => {
+  it('is empty at first', async () => {
+    const bench = createBench();
+    const account = await bench.signUp('jo@example.org');
+    const listed = await bench.service.recent({ limit: 10 }, account);
+    expect(listed).toEqual({ outcome: 'listed', receipts: [], nextCursor: null });
+  });
+
+  it('P16: holds one’s own records, newest first, with the metadata key and never the secret key', async () => {
+    const bench = createBench();
+    const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    const one = await bench.share('one', { caller: jo, recipient: 'alan@example.com' });
+    await bench.share('of al', { caller: al });
+    await bench.share('of nobody');
+    const two = await bench.share('two', { caller: jo, passphrase: 'p' });
+    await bench.service.reveal(guess(one.secretKey), anonymous);
+    const listed = await bench.service.recent({ limit: 10 }, jo);
+    if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+    expect(listed.nextCursor).toBeNull();
+    expect(listed.receipts).toMatchObject([
+      { metadataKey: two.metadataKey, secretKey: null, state: 'new', hasPassphrase: true, recipient: null },
+      {
+        metadataKey: one.metadataKey,
+        secretKey: null,
+        secretShortkey: one.secretKey.slice(0, 6),
+        state: 'received',
+        recipient: 'al*****@e*****.com',
+        custid: 'jo@example.org',
+      },
+    ]);
+  });
+
+  it('comes in pages that neither repeat nor skip, whatever is created meanwhile', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    const made: string[] = [];
+    for (let count = 0; count < 7; count += 1)
+      made.push((await bench.share('v', { caller: jo })).metadataKey);
+    const listed: string[] = [];
+    let cursor: string | null | undefined;
+    const sizes: number[] = [];
+    while (cursor !== null) {
+      const page = await bench.service.recent(cursor === undefined ? { limit: 3 } : { limit: 3, cursor }, jo);
+      if (page.outcome !== 'listed') throw new Error(page.outcome);
+      listed.push(...page.receipts.map(({ metadataKey }) => metadataKey));
+      sizes.push(page.receipts.length);
+      cursor = page.nextCursor;
+      await bench.share('meanwhile', { caller: jo });
+    }
+    expect(listed).toEqual(made.toReversed() as never);
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  it('has no cursor when the last page is exactly full', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
+    expect(await bench.service.recent({ limit: 3 }, jo)).toMatchObject({ nextCursor: null });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a number', '5'],
+    ['text', 'abc'],
+    ['zero', Buffer.from('0').toString('base64url')],
+    ['a leading zero', Buffer.from('05').toString('base64url')],
+    ['a negative number', Buffer.from('-5').toString('base64url')],
+    ['a number beyond 2^53', Buffer.from('9999999999999999').toString('base64url')],
+    ['padding', Buffer.from('5').toString('base64')],
+    ['blanks', ` ${Buffer.from('5').toString('base64url')}`],
+    ['an injection', Buffer.from('5;DROP TABLE').toString('base64url')],
+  ])('refuses a cursor it did not give: %s', async (_name, cursor) => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    expect(await bench.service.recent({ limit: 3, cursor }, jo)).toEqual({ outcome: 'invalid_cursor' });
+  });
+
+  it('leaves out what was made under another data key, and shows it to the token that shares it', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    const { metadataKey } = await bench.share('early', { caller: jo });
+    const tokenOf = async (existingToken?: string) => {
+      const made = await createToken(bench.deps, {
+        email: 'jo@example.org',
+        name: 'second',
+        ...(existingToken === undefined ? {} : { existingToken: new Sensitive(existingToken) }),
+      });
+      if (made.outcome !== 'created') throw new Error(made.outcome);
+      const caller = await bench.service.authenticate('jo@example.org', made.token.expose());
+      if (caller === null) throw new Error('not signed in');
+      return caller;
+    };
+    const [strange, shared] = [await tokenOf(), await tokenOf(jo.token)];
+    expect(await bench.service.recent({ limit: 9 }, strange)).toMatchObject({
+      receipts: [],
+      nextCursor: null,
+    });
+    expect(await bench.service.recent({ limit: 9 }, shared)).toMatchObject({ receipts: [{ metadataKey }] });
+    expect(found(await bench.service.findReceipt(asOwner(metadataKey), strange)).state).toBe('new');
+  });
+
+  it('leaves out an entry whose box is damaged, missing or holds no key, and lists the others', async () => {
+    const random = seededRandom('strange boxes');
+    const changed = new Map<number, (receipt: StoredReceipt) => StoredReceipt>();
+    const bench = createBench({
+      wrap: changing((receipt) => changed.get(receipt.position)?.(receipt) ?? receipt),
+    });
+    const jo = await bench.signUp('jo@example.org');
+    for (let count = 0; count < 4; count += 1) await bench.share('v', { caller: jo });
+    changed.set(1, (receipt) => ({ ...receipt, recentBox: null }));
+    changed.set(2, (receipt) => ({ ...receipt, recentBox: random(200) }));
+    changed.set(3, (receipt) => {
+      const content = new FieldWriter(17)
+        .field(utf8('NOT A'))
+        .field(new Uint8Array(0))
+        .field(new Uint8Array(0));
+      const at = { label: 'recent', keyMaterial: jo.dataKey.expose(), binding: receipt.receiptId } as const;
+      return { ...receipt, recentBox: sealBox({ ...at, content: content.bytes, random }) };
+    });
+    const listed = await bench.service.recent({ limit: 9 }, jo);
+    if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+    expect(listed.receipts).toHaveLength(1);
+  });
+});

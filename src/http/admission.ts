@@ -1,0 +1,86 @@
+/**
+ * Who is calling, and whether now.
+ *
+ * Owns: the order of limits and credentials before an operation runs. Invariant: no credentials are looked up for a
+ * client that is over its failed log-ins, and none are ignored; the body has not been touched yet.
+ *
+ * 1. A POST that a browser marks cross-site is refused. It costs nothing and counts against nobody, so that a hostile
+ *    page cannot use up its visitor's allowance.
+ * 2. Without an `Authorization` header (or where it is not looked at) the client's prefix is counted in the operation's
+ *    class; then an operation for accounts answers 401.
+ * 3. With one: a client over `logIn` is refused before anything is looked up, unless just these credentials were right
+ *    before (a neighbour's failures lock nobody out who is known). Wrong or malformed ones count one failure and answer
+ *    401; right ones are counted by account in the operation's class. Failures are counted when they are known, so
+ *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
+ */
+import { anonymous, type Caller } from '../domain/accounts.ts';
+import type { SecretService } from '../domain/outcomes.ts';
+import { createRightCredentials, parseBasic } from './credentials.ts';
+import type { CrossSitePolicy } from './cross-site.ts';
+import type { Exchange, Operation } from './operation.ts';
+import type { Problem } from './problem.ts';
+import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
+
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly problem: Problem;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Admission = Caller | Refusal;
+
+/** Resolves to the caller, or to why there is none. Rejects with `ServiceError` when credentials cannot be checked now. */
+export type Admit = (operation: Operation, call: AdmissionCall) => Admission | Promise<Admission>;
+
+/** The prefix is found when asked for, and for credentials that were right before nobody asks. */
+export type AdmissionCall = Pick<Exchange, 'request' | 'clientPrefix'>;
+
+export interface AdmissionDeps {
+  readonly authenticate: SecretService['authenticate'];
+  readonly limiter: RateLimiter;
+  readonly crossSite: CrossSitePolicy;
+}
+
+const notAuthorized: Refusal = { kind: 'refused', problem: { problem: 'not_authorized' } };
+const crossSiteRefusal: Refusal = { kind: 'refused', problem: { problem: 'cross_site' } };
+
+export function createAdmission({ authenticate, limiter, crossSite }: AdmissionDeps): Admit {
+  const right = createRightCredentials();
+
+  const admitAnonymous = ({ access, limit }: Operation, call: AdmissionCall): Admission => {
+    const refusal = limit === 'none' ? null : limiter.take(limit, 'anonymous', call.clientPrefix);
+    if (refusal !== null) return rateLimited(refusal);
+    return access === 'account' ? notAuthorized : anonymous;
+  };
+
+  const admitCredentials = async (
+    { limit }: Operation,
+    header: string,
+    call: AdmissionCall,
+  ): Promise<Admission> => {
+    const locked = right.has(header) ? null : limiter.peek('logIn', 'anonymous', call.clientPrefix);
+    if (locked !== null) return rateLimited(locked);
+    const credentials = parseBasic(header);
+    const caller = credentials === null ? null : await authenticate(credentials.username, credentials.token);
+    if (caller === null) {
+      right.forget(header);
+      limiter.take('logIn', 'anonymous', call.clientPrefix);
+      return notAuthorized;
+    }
+    right.note(header);
+    const refusal = limit === 'none' ? null : limiter.take(limit, 'account', caller.account.id);
+    return refusal === null ? caller : rateLimited(refusal);
+  };
+
+  return (operation, call) => {
+    const { request } = call;
+    if (request.method === 'POST' && !crossSite.admits(request)) return crossSiteRefusal;
+    if (operation.access === 'open') return admitAnonymous(operation, call);
+    const header = request.headers.get('authorization');
+    return header === null ? admitAnonymous(operation, call) : admitCredentials(operation, header, call);
+  };
+}
+
+function rateLimited({ retryAfterSeconds, headers }: LimitRefusal): Refusal {
+  return { kind: 'refused', problem: { problem: 'rate_limited', retryAfterSeconds }, headers };
+}

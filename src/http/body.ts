@@ -1,0 +1,134 @@
+/**
+ * Request bodies, bounded in bytes and in time (P21).
+ *
+ * Owns: the only reader of a body. Invariant: never more than the cap (and one chunk) is held, whatever Content-Length
+ * says or leaves out; a body that has not arrived within the time limit is given up. A body with a length goes through
+ * the runtime's own buffering, which costs a tenth of a stream; one interval for all watches the time, because a timer
+ * for each costs more than the watching.
+ */
+import { RequestProblem } from './problem.ts';
+
+/** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */
+export class BodyTimeout extends RequestProblem {
+  constructor(limitMs: number) {
+    super({
+      problem: 'malformed',
+      message: `The request body did not arrive within ${limitMs / 1000} seconds`,
+    });
+  }
+}
+
+export interface BodyReaderOptions {
+  readonly capBytes: number;
+  /** 10,000 when absent; observed to a tenth. */
+  readonly limitMs?: number | undefined;
+}
+
+/** Throws `RequestProblem`: `body_too_large`, or `malformed` when the body broke off or came too slowly. */
+export type ReadBody = (request: Request) => Promise<Uint8Array>;
+
+const empty = new Uint8Array(0);
+const ticksPerLimit = 10;
+
+export function createBodyReader({ capBytes, limitMs = 10_000 }: BodyReaderOptions): ReadBody {
+  const watch = new Watch(limitMs);
+  return (request) => {
+    const declared = request.headers.get('content-length');
+    if (declared === '0') return Promise.resolve(empty);
+    if (declared !== null && Number(declared) > capBytes) return Promise.reject(tooLarge(capBytes));
+    if (declared !== null) return readWhole(request, capBytes, watch);
+    return request.body === null ? Promise.resolve(empty) : readStream(request.body, capBytes, watch);
+  };
+}
+
+function readWhole(request: Request, capBytes: number, watch: Watch): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const read = watch.begin(reject);
+    request.bytes().then(
+      (bytes) => {
+        watch.end(read);
+        if (bytes.length > capBytes) reject(tooLarge(capBytes));
+        else resolve(bytes);
+      },
+      () => {
+        watch.end(read);
+        reject(brokenOff());
+      },
+    );
+  });
+}
+
+async function readStream(
+  stream: ReadableStream<Uint8Array>,
+  capBytes: number,
+  watch: Watch,
+): Promise<Uint8Array> {
+  const reader = stream.getReader();
+  const slow = Promise.withResolvers<never>();
+  const read = watch.begin(slow.reject);
+  try {
+    return await Promise.race([collect(reader, capBytes), slow.promise]);
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error instanceof RequestProblem ? error : brokenOff();
+  } finally {
+    watch.end(read);
+  }
+}
+
+async function collect(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  capBytes: number,
+): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    length += part.value.length;
+    if (length > capBytes) throw tooLarge(capBytes);
+    chunks.push(part.value);
+  }
+  return chunks.length === 1 ? (chunks[0] ?? empty) : Buffer.concat(chunks, length);
+}
+
+interface PendingRead {
+  ticksLeft: number;
+  readonly giveUp: (reason: RequestProblem) => void;
+}
+
+/** Counts the ticks of all reads under way, while there are any. */
+class Watch {
+  readonly #limitMs: number;
+  readonly #pending = new Set<PendingRead>();
+  #interval: ReturnType<typeof setInterval> | null = null;
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs;
+  }
+
+  begin(giveUp: PendingRead['giveUp']): PendingRead {
+    // One more, because the first tick may come at once.
+    const read = { ticksLeft: ticksPerLimit + 1, giveUp };
+    this.#pending.add(read);
+    this.#interval ??= setInterval(() => this.#tick(), this.#limitMs / ticksPerLimit).unref();
+    return read;
+  }
+
+  end(read: PendingRead): void {
+    this.#pending.delete(read);
+  }
+
+  #tick(): void {
+    for (const read of this.#pending) if (--read.ticksLeft <= 0) read.giveUp(new BodyTimeout(this.#limitMs));
+    if (this.#pending.size > 0 || this.#interval === null) return;
+    clearInterval(this.#interval);
+    this.#interval = null;
+  }
+}
+
+function tooLarge(capBytes: number): RequestProblem {
+  return new RequestProblem({ problem: 'body_too_large', capBytes });
+}
+
+function brokenOff(): RequestProblem {
+  return new RequestProblem({ problem: 'malformed', message: 'The request body broke off' });
+}

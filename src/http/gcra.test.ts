@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'bun:test';
+import fc from 'fast-check';
+import { Gcra, type LimitRule } from './gcra.ts';
+
+interface Limit {
+  take(client: string): number;
+}
+
+/** The most calls that passed in any span of time, minus what the rule allows there; positive is a breach. */
+function worstExcess(
+  rule: LimitRule,
+  pausesMs: readonly number[],
+  build: (nowMs: () => number) => Limit,
+): number {
+  let nowMs = 1_000;
+  const limit = build(() => nowMs);
+  const passedAtMs: number[] = [];
+  for (const pauseMs of pausesMs) {
+    nowMs += pauseMs;
+    if (limit.take('client') === 0) passedAtMs.push(nowMs);
+  }
+  const perMs = rule.limit / (rule.windowSeconds * 1000);
+  let worst = Number.NEGATIVE_INFINITY;
+  passedAtMs.forEach((fromMs, first) => {
+    passedAtMs.slice(first).forEach((toMs, later) => {
+      worst = Math.max(worst, later + 1 - rule.burst - (toMs - fromMs) * perMs);
+    });
+  });
+  return worst;
+}
+
+/** A counter that starts anew each window: lets twice the limit through around the turn of a window. */
+function fixedWindow(rule: LimitRule, nowMs: () => number): Limit {
+  let windowAt = -1;
+  let count = 0;
+  return {
+    take() {
+      const at = Math.floor(nowMs() / (rule.windowSeconds * 1000));
+      count = at === windowAt ? count + 1 : 1;
+      windowAt = at;
+      return count <= rule.limit ? 0 : 1;
+    },
+  };
+}
+
+const rules = fc.record({
+  limit: fc.integer({ min: 1, max: 10_000 }),
+  windowSeconds: fc.integer({ min: 1, max: 7_200 }),
+  burst: fc.integer({ min: 1, max: 50 }),
+});
+const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 })), { maxLength: 200 });
+
+/** Rounding of the test's own division only. */
+const tolerance = 1e-6;
+
+describe('Gcra', () => {
+  it('P21 never lets more than the burst plus the rate times the span through', () => {
+    fc.assert(
+      fc.property(rules, pauses, (rule, pausesMs) => {
+        expect(worstExcess(rule, pausesMs, (nowMs) => new Gcra(rule, nowMs, 10))).toBeLessThanOrEqual(
+          tolerance,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('P21 a counter that starts anew each window breaks that bound (tooth check)', () => {
+    const rule = { limit: 10, windowSeconds: 10, burst: 10 };
+    const aroundTheTurn = [8_990, ...new Array<number>(9).fill(0), 20, ...new Array<number>(9).fill(0)];
+    expect(worstExcess(rule, aroundTheTurn, (nowMs) => fixedWindow(rule, nowMs))).toBeGreaterThan(tolerance);
+  });
+
+  it('allows the whole burst at once, then one call each interval', () => {
+    let nowMs = 0;
+    const limit = new Gcra({ limit: 10, windowSeconds: 600, burst: 3 }, () => nowMs, 10);
+    expect([1, 2, 3].map(() => limit.take('a'))).toEqual([0, 0, 0]);
+    expect(limit.take('a')).toBe(60_000);
+    nowMs = 59_999;
+    expect(limit.take('a')).toBe(1);
+    nowMs = 60_000;
+    expect(limit.take('a')).toBe(0);
+    expect(limit.take('a')).toBe(60_000);
+  });
+
+  it('says how long to wait, and exactly then allows the call', () => {
+    fc.assert(
+      fc.property(rules, pauses, (rule, pausesMs) => {
+        let nowMs = 0;
+        const limit = new Gcra(rule, () => nowMs, 10);
+        for (const pauseMs of pausesMs) {
+          nowMs += pauseMs;
+          const waitMs = limit.take('a');
+          if (waitMs > 0) {
+            nowMs += Math.ceil(waitMs);
+            expect(limit.take('a')).toBe(0);
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('does not count a refused call or a glance', () => {
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => 0, 10);
+    expect(limit.peek('a')).toBe(0);
+    expect(limit.peek('a')).toBe(0);
+    expect(limit.take('a')).toBe(0);
+    const waitMs = limit.take('a');
+    expect([limit.take('a'), limit.peek('a')]).toEqual([waitMs, waitMs]);
+  });
+
+  it('counts each client alone', () => {
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => 0, 10);
+    expect([limit.take('a'), limit.take('b'), limit.take(7)]).toEqual([0, 0, 0]);
+    expect(limit.take('a')).toBeGreaterThan(0);
+  });
+
+  it('P21 never remembers more clients than it may, whoever comes', () => {
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => 0, 100);
+    for (let client = 0; client < 5_000; client++) expect(limit.take(client)).toBe(0);
+    expect(limit.size).toBe(100);
+  });
+
+  it('forgets clients whose allowance is whole again before any that still counts', () => {
+    let nowMs = 0;
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => nowMs, 100);
+    for (let client = 0; client < 99; client++) limit.take(client);
+    nowMs = 60_000;
+    limit.take('still counted');
+    for (let client = 200; client < 260; client++) limit.take(client);
+    expect(limit.size).toBeLessThanOrEqual(100);
+    expect(limit.take('still counted')).toBeGreaterThan(0);
+  });
+
+  it('shrinks again after a flood has passed', () => {
+    let nowMs = 0;
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => nowMs, 10_000);
+    for (let client = 0; client < 1_000; client++) limit.take(client);
+    nowMs = 120_000;
+    for (let client = 5_000; client < 6_100; client++) limit.take(client);
+    expect(limit.size).toBeLessThanOrEqual(1_200);
+  });
+});

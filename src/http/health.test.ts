@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'bun:test';
+import { Hono } from 'hono';
+import { type HealthDeps, mountHealth } from './health.ts';
+
+async function ask(path: string, isReady: HealthDeps['isReady'] = () => true, method = 'GET') {
+  const app = new Hono();
+  mountHealth(app, { isReady });
+  const response = await app.fetch(new Request(`http://localhost${path}`, { method }));
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+describe('/healthz', () => {
+  it('answers 200 as long as the process lives, whatever the store does', async () => {
+    const answer = await ask('/healthz', () => false);
+    expect([answer.status, answer.text]).toEqual([200, '{"status":"ok"}']);
+  });
+});
+
+describe('/readyz', () => {
+  it('P23 answers 200 when the service can serve, and 503 when it cannot or cannot tell', async () => {
+    expect(await ask('/readyz', async () => true)).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+    const unavailable = { status: 503, text: '{"status":"unavailable"}' };
+    expect(await ask('/readyz', () => false)).toMatchObject(unavailable);
+    expect(await ask('/readyz', () => Promise.reject(new Error('the store is at 10.0.0.5')))).toMatchObject(
+      unavailable,
+    );
+  });
+});
+
+describe('both', () => {
+  it('answer HEAD without content, OPTIONS with Allow, and other methods with 405', async () => {
+    const head = await ask('/readyz', () => true, 'HEAD');
+    expect([head.status, head.text, head.headers.get('content-length')]).toEqual([200, '', '15']);
+    const options = await ask('/healthz', () => true, 'OPTIONS');
+    expect([options.status, options.text, options.headers.get('allow')]).toEqual([
+      204,
+      '',
+      'GET, HEAD, OPTIONS',
+    ]);
+    const post = await ask('/healthz', () => true, 'POST');
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  it('P19 carry the common headers', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      const { headers } = await ask(path);
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{20}$/);
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'bun:test';
+import { builtInRateLimits, createRateLimiter, parseRateLimits } from './rate-limit.ts';
+
+describe('the built-in rate limits', () => {
+  it('P21 are those that are documented', () => {
+    const hour = 3_600;
+    expect(builtInRateLimits.create.anonymous).toEqual({ limit: 300, windowSeconds: hour, burst: 60 });
+    expect(builtInRateLimits.create.account).toEqual({ limit: 6_000, windowSeconds: hour, burst: 300 });
+    expect(builtInRateLimits.manage.anonymous).toEqual({ limit: 1_200, windowSeconds: hour, burst: 120 });
+    expect(builtInRateLimits.manage.account).toEqual({ limit: 12_000, windowSeconds: hour, burst: 600 });
+    expect(builtInRateLimits.logIn.anonymous).toEqual({ limit: 10, windowSeconds: 600, burst: 10 });
+    expect(builtInRateLimits.signUp.anonymous).toEqual({ limit: 10, windowSeconds: hour, burst: 10 });
+    expect(builtInRateLimits.mail.account).toEqual({ limit: 50, windowSeconds: hour, burst: 50 });
+  });
+});
+
+describe('createRateLimiter', () => {
+  it('refuses the call after the burst, with Retry-After and the RateLimit headers', () => {
+    const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
+    for (let call = 0; call < 60; call++)
+      expect(limiter.take('create', 'anonymous', '203.0.113.0/24')).toBeNull();
+    expect(limiter.take('create', 'anonymous', '203.0.113.0/24')).toEqual({
+      retryAfterSeconds: 12,
+      headers: {
+        'retry-after': '12',
+        ratelimit: '"create";r=0;t=12',
+        'ratelimit-policy': '"create";q=300;w=3600',
+      },
+    });
+  });
+
+  it('keeps classes and parties apart', () => {
+    const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
+    for (let call = 0; call < 61; call++) limiter.take('create', 'anonymous', 'a');
+    expect(limiter.peek('create', 'anonymous', 'a')).not.toBeNull();
+    expect(limiter.take('manage', 'anonymous', 'a')).toBeNull();
+    expect(limiter.take('create', 'account', 'a')).toBeNull();
+    expect(limiter.take('create', 'anonymous', 'b')).toBeNull();
+  });
+
+  it('limits nothing when it is off', () => {
+    const limiter = createRateLimiter({ table: 'off', nowMs: () => 0 });
+    for (let call = 0; call < 1_000; call++) expect(limiter.take('logIn', 'anonymous', 'a')).toBeNull();
+    expect(limiter.peek('logIn', 'anonymous', 'a')).toBeNull();
+  });
+});
+
+describe('parseRateLimits', () => {
+  it('merges what is given over the built-in table', () => {
+    const table = parseRateLimits({ create: { anonymous: { limit: 5 } } });
+    expect(table).toEqual({
+      ...builtInRateLimits,
+      create: { ...builtInRateLimits.create, anonymous: { limit: 5, windowSeconds: 3_600, burst: 60 } },
+    });
+    expect(builtInRateLimits.create.anonymous.limit).toBe(300);
+  });
+
+  it('reads the built-in table back as itself', () => {
+    expect(parseRateLimits(JSON.parse(JSON.stringify(builtInRateLimits)))).toEqual(builtInRateLimits);
+  });
+
+  it.each([
+    [null, 'must be a JSON object'],
+    [[], 'must be a JSON object'],
+    [{ creates: {} }, 'unknown rate limit "creates"'],
+    [{ create: 5 }, '"create" must be an object'],
+    [{ create: { everyone: {} } }, 'unknown party "create.everyone"'],
+    [{ create: { account: 5 } }, '"create.account" must be an object'],
+    [{ create: { account: { per: 5 } } }, 'unknown field "create.account.per"'],
+    [{ create: { account: { limit: 0 } } }, '"create.account.limit" must be a whole number'],
+    [{ create: { account: { burst: 1.5 } } }, '"create.account.burst" must be a whole number'],
+    [
+      { create: { account: { windowSeconds: '60' } } },
+      '"create.account.windowSeconds" must be a whole number',
+    ],
+    [JSON.parse('{"__proto__":{}}'), 'unknown rate limit "__proto__"'],
+    [JSON.parse('{"create":{"constructor":{}}}'), 'unknown party "create.constructor"'],
+  ])('refuses %j with a sentence', (json, sentence) => {
+    expect(parseRateLimits(json)).toEqual({ error: expect.stringContaining(sentence) });
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * The rate limits: which rule counts what, and what a refusal says.
+ *
+ * Owns: the built-in table, its JSON form, and the headers of a refusal (`Retry-After` of RFC 9110, `RateLimit` and
+ * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers). Invariant: every table is bounded (P21). Limits live in
+ * this process only; the passphrase attempts of the domain are durable and not touched by any setting here.
+ *
+ * Only a refusal carries the headers: building them costs more than counting does.
+ */
+import { type ClientKey, Gcra, type LimitRule, type MonotonicMs } from './gcra.ts';
+
+/** What is limited. `logIn` counts credentials that were wrong; `mail` counts mails handed over. */
+export type LimitName = 'create' | 'manage' | 'logIn' | 'signUp' | 'mail';
+
+/** `anonymous` counts by client prefix, `account` by account id. */
+export type LimitParty = 'anonymous' | 'account';
+
+export type RateLimitTable = Readonly<Record<LimitName, Readonly<Record<LimitParty, LimitRule>>>>;
+
+const hourSeconds = 3_600;
+const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
+const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
+const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
+
+export const builtInRateLimits: RateLimitTable = {
+  create: {
+    anonymous: { limit: 300, windowSeconds: hourSeconds, burst: 60 },
+    account: { limit: 6_000, windowSeconds: hourSeconds, burst: 300 },
+  },
+  manage: {
+    anonymous: { limit: 1_200, windowSeconds: hourSeconds, burst: 120 },
+    account: { limit: 12_000, windowSeconds: hourSeconds, burst: 600 },
+  },
+  logIn: { anonymous: logIn, account: logIn },
+  signUp: { anonymous: signUp, account: signUp },
+  mail: { anonymous: mail, account: mail },
+};
+
+const limitNames = Object.keys(builtInRateLimits) as LimitName[];
+const parties: readonly LimitParty[] = ['anonymous', 'account'];
+const ruleFields = ['limit', 'windowSeconds', 'burst'] as const;
+const maxRuleNumber = 1_000_000_000;
+
+export interface LimitRefusal {
+  /** At least 1. */
+  readonly retryAfterSeconds: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface RateLimiter {
+  /** Counts one call; `null` when it is allowed, and nothing is counted when it is not. */
+  take(name: LimitName, party: LimitParty, client: ClientKey): LimitRefusal | null;
+  /** Whether a call would be allowed, without counting it. */
+  peek(name: LimitName, party: LimitParty, client: ClientKey): LimitRefusal | null;
+}
+
+export interface RateLimiterOptions {
+  readonly table: RateLimitTable | 'off';
+  readonly nowMs: MonotonicMs;
+  /** Clients remembered for each rule (65,536): about 10 MB in all when every table is full. */
+  readonly maxClients?: number;
+}
+
+const unlimited: RateLimiter = { take: () => null, peek: () => null };
+
+export function createRateLimiter({ table, nowMs, maxClients = 65_536 }: RateLimiterOptions): RateLimiter {
+  if (table === 'off') return unlimited;
+  const build = (name: LimitName) => ({
+    anonymous: new Gcra(table[name].anonymous, nowMs, maxClients),
+    account: new Gcra(table[name].account, nowMs, maxClients),
+  });
+  const limits = Object.fromEntries(limitNames.map((name) => [name, build(name)])) as Record<
+    LimitName,
+    Record<LimitParty, Gcra>
+  >;
+  const verdict = (name: LimitName, party: LimitParty, waitMs: number) =>
+    waitMs === 0 ? null : refusalOf(name, table[name][party], waitMs);
+  return {
+    take: (name, party, client) => verdict(name, party, limits[name][party].take(client)),
+    peek: (name, party, client) => verdict(name, party, limits[name][party].peek(client)),
+  };
+}
+
+function refusalOf(name: LimitName, rule: LimitRule, waitMs: number): LimitRefusal {
+  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const headers = {
+    'retry-after': String(retryAfterSeconds),
+    ratelimit: `"${name}";r=0;t=${retryAfterSeconds}`,
+    'ratelimit-policy': `"${name}";q=${rule.limit};w=${rule.windowSeconds}`,
+  };
+  return { retryAfterSeconds, headers };
+}
+
+/**
+ * A table from its JSON form, merged over the built-in one: `{"create":{"anonymous":{"limit":300,"windowSeconds":3600,
+ * "burst":60}}}`. Unknown names and numbers that are not whole and positive are refused with a sentence.
+ */
+export function parseRateLimits(json: unknown): RateLimitTable | { readonly error: string } {
+  if (!isRecord(json)) return { error: 'the rate limits must be a JSON object of limits by name' };
+  const table = structuredClone(builtInRateLimits) as Record<LimitName, Record<LimitParty, LimitRule>>;
+  for (const [name, given] of Object.entries(json)) {
+    if (!isOneOf(limitNames, name))
+      return { error: `unknown rate limit "${name}"; known are ${limitNames.join(', ')}` };
+    if (!isRecord(given))
+      return { error: `rate limit "${name}" must be an object with "anonymous" and "account"` };
+    for (const [party, rule] of Object.entries(given)) {
+      if (!isOneOf(parties, party))
+        return { error: `unknown party "${name}.${party}"; known are ${parties.join(', ')}` };
+      const merged = mergeRule(table[name][party], rule, `${name}.${party}`);
+      if ('error' in merged) return merged;
+      table[name][party] = merged;
+    }
+  }
+  return table;
+}
+
+function mergeRule(
+  builtIn: LimitRule,
+  given: unknown,
+  where: string,
+): LimitRule | { readonly error: string } {
+  if (!isRecord(given)) return { error: `"${where}" must be an object with ${ruleFields.join(', ')}` };
+  for (const [field, value] of Object.entries(given)) {
+    if (!isOneOf(ruleFields, field))
+      return { error: `unknown field "${where}.${field}"; known are ${ruleFields.join(', ')}` };
+    if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > maxRuleNumber) {
+      return { error: `"${where}.${field}" must be a whole number from 1 to ${maxRuleNumber}` };
+    }
+  }
+  return { ...builtIn, ...(given as Partial<LimitRule>) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isOneOf<T extends string>(known: readonly T[], text: string): text is T {
+  return (known as readonly string[]).includes(text);
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'bun:test';
+import type { Operation } from './operation.ts';
+import { RequestProblem } from './problem.ts';
+import { createRouteTable, paramsOf } from './route-table.ts';
+
+function operation(
+  name: string,
+  method: 'GET' | 'POST',
+  path: string,
+  aliases: Operation['aliases'] = [],
+): Operation {
+  return {
+    name,
+    method,
+    path,
+    aliases,
+    access: 'open',
+    limit: 'none',
+    document: { summary: '', tag: '', responses: {} },
+    decode: () => null,
+    handle: () => ({ status: 200, body: null }),
+  };
+}
+
+const operations = [
+  operation('create', 'POST', '/share', [{ method: 'POST', path: '/create' }]),
+  operation('recent', 'GET', '/private/recent'),
+  operation('find', 'GET', '/private/:key', [{ method: 'GET', path: '/receipt/:key' }]),
+  operation('view', 'POST', '/private/:metadata_key'),
+  operation('burn', 'POST', '/private/:key/burn'),
+];
+const table = createRouteTable('/api/v1', operations, true);
+
+function served(
+  path: string,
+): { get?: string; post?: string; allow: string; values: readonly string[] } | null {
+  const match = table.match(path);
+  if (match === null) return null;
+  const { get, post, allow } = match.route;
+  const names = { ...(get && { get: get.operation.name }), ...(post && { post: post.operation.name }) };
+  return { ...names, allow, values: match.values };
+}
+
+describe('createRouteTable', () => {
+  it('finds a path without parameters, its alias, and both with a slash at the end', () => {
+    const found = { post: 'create', allow: 'POST, OPTIONS', values: [] };
+    for (const path of ['/share', '/share/', '/create', '/create/'])
+      expect(served(`/api/v1${path}`)).toEqual(found);
+  });
+
+  it('lets a literal go before a parameter', () => {
+    expect(served('/api/v1/private/recent')).toEqual({
+      get: 'recent',
+      allow: 'GET, HEAD, OPTIONS',
+      values: [],
+    });
+    expect(served('/api/v1/private/recent/burn')).toMatchObject({ post: 'burn', values: ['recent'] });
+  });
+
+  it('joins the methods of one path, each with its own parameter names', () => {
+    const both = { get: 'find', post: 'view', allow: 'GET, HEAD, POST, OPTIONS', values: ['abc'] };
+    expect(served('/api/v1/private/abc')).toEqual(both);
+    const route = table.match('/api/v1/private/abc')?.route;
+    expect([route?.get?.paramNames, route?.post?.paramNames]).toEqual([['key'], ['metadata_key']]);
+  });
+
+  it.each([
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/shar',
+    '/api/v1/share//',
+    '/api/v1//share',
+    '/api/v1/private',
+    '/api/v1/private/',
+    '/api/v1/private//burn',
+    '/api/v1/private/abc/',
+    '/api/v1/private/abc/burn/',
+    '/api/v1/private/abc/burn/x',
+    '/api/v1/s%68are',
+    '/api/v10/share',
+    '/share',
+    '/',
+    '',
+  ])('knows no %j', (path) => {
+    expect(table.match(path)).toBeNull();
+  });
+
+  it('never divides a segment at an encoded slash', () => {
+    expect(served('/api/v1/private/abc%2Fburn')).toMatchObject({ get: 'find', values: ['abc%2Fburn'] });
+  });
+
+  it('accepts no slash at the end where the API does not', () => {
+    const strict = createRouteTable('/api/v2', operations, false);
+    expect(strict.match('/api/v2/share')).not.toBeNull();
+    expect(strict.match('/api/v2/share/')).toBeNull();
+  });
+
+  it('refuses to be built with two operations in one place', () => {
+    const twice = [operation('a', 'GET', '/x/:a'), operation('b', 'GET', '/x/:b')];
+    expect(() => createRouteTable('', twice, false)).toThrow('GET /x/:b is served twice');
+  });
+});
+
+describe('paramsOf', () => {
+  const endpoint = { operation: operation('find', 'GET', '/private/:key'), paramNames: ['key'] };
+
+  it('percent-decodes each parameter once', () => {
+    expect(paramsOf(endpoint, ['abc'])).toEqual({ key: 'abc' });
+    expect(paramsOf(endpoint, ['a%2Fb%252F%C3%A9'])).toEqual({ key: 'a/b%2Fé' });
+  });
+
+  it.each(['%', '%zz', '%C3', '%ff', 'abc%2'])('calls %j malformed', (segment) => {
+    expect(() => paramsOf(endpoint, [segment])).toThrow(RequestProblem);
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * The socket side: listening, limits of time, and stopping.
+ *
+ * Owns: `Bun.serve`. Invariant: a stop lets what is in flight finish, for a bounded time; no error reaches the runtime's
+ * own error page, which names source files.
+ *
+ * What the runtime does by itself (measured with Bun 1.4.5; test/http/raw.test.ts holds it to most of this):
+ * - Headers: at most 16 KiB in all and 200 lines, else 431. A connection that has not sent its headers whole is closed
+ *   after 10 to 12 s, however steadily bytes drip. Not adjustable.
+ * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks,
+ *   folded lines, a blank before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and
+ *   closed. Unknown methods: closed without an answer. Those answers are the runtime's and carry none of our headers;
+ *   no handler has run.
+ * - Targets: dot segments are resolved (also `%2e`, and backslashes count as slashes), what is not ASCII is
+ *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped. Pipelined requests are answered in
+ *   order.
+ * - `idleTimeout` counts from the last byte of a request's headers or of an answer; bytes of a body do not extend it. It
+ *   also ends requests whose handler is still at work, so it must exceed the slowest handler.
+ * - A body nobody reads is discarded without being kept.
+ * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400). In `body.ts`: the cap
+ * in bytes and a limit in time with an answer of ours.
+ * Not covered here: the number of connections of one client, and a client that reads its answer slowly (idleTimeout ends
+ * it). A proxy in front bounds both.
+ */
+import type { PeerSource } from './client-address.ts';
+import { jsonResponse, newRequestId } from './headers.ts';
+
+export interface ServerOptions {
+  /** `app.fetch`; the second argument answers for the socket's peer. */
+  readonly fetch: (request: Request, peer: PeerSource) => Response | Promise<Response>;
+  readonly hostname: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** What nothing else caught. */
+  readonly onFault: (error: unknown, requestId: string) => void;
+  /** Seconds without progress until a connection is closed (30), at most 255. */
+  readonly idleTimeoutSeconds?: number;
+}
+
+export interface RunningServer {
+  /** Origin with a trailing slash, `http://127.0.0.1:3000/`. */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Takes no new connection, closes idle ones, and lets requests in flight finish for at most `graceMs`; what is left
+   * then is cut. Resolves when every connection is closed. A second call joins the first.
+   */
+  stop(graceMs: number): Promise<'finished' | 'cut'>;
+}
+
+/** The address cannot be listened on. `code` is the system's: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError';
+  readonly code: string;
+
+  constructor(code: string, message: string, cause: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+const defaultIdleTimeoutSeconds = 30;
+
+/** One name, or an address (IPv6 in brackets), with a port that exists. */
+const hostForm =
+  /^(?:[\w.-]{1,255}|\[[\da-f:.]{2,45}\])(?::(?:\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]))?$/i;
+
+/** Rejects with `ListenError` when the address cannot be listened on. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const server = listen(options);
+  let stopping: Promise<'finished' | 'cut'> | null = null;
+  return {
+    url: server.url.href,
+    port: server.port ?? options.port,
+    stop(graceMs) {
+      stopping ??= stopWithin(server, graceMs);
+      return stopping;
+    },
+  };
+}
+
+type BunServer = Bun.Server<undefined>;
+
+function listen(options: ServerOptions): BunServer {
+  const { hostname, port, fetch, onFault } = options;
+  try {
+    return Bun.serve({
+      hostname,
+      port,
+      development: false,
+      // Said outright, because without development mode the runtime would share a port in use instead of refusing it.
+      reusePort: false,
+      idleTimeout: options.idleTimeoutSeconds ?? defaultIdleTimeoutSeconds,
+      // The cap is ours (`body.ts`), so that its refusal is in the API's words; what is over it is never kept.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch: (request, peer) => (isServable(request) ? fetch(request, peer) : refuseRequest()),
+      error: (error) => answerFault(error, onFault),
+    });
+  } catch (error) {
+    throw listenError(error, hostname, port);
+  }
+}
+
+/** Whether there is one well-formed Host (RFC 9112 §3.2) and a target that is a path. */
+function isServable(request: Request): boolean {
+  const host = request.headers.get('host');
+  return host !== null && hostForm.test(host) && request.method !== 'CONNECT';
+}
+
+function refuseRequest(): Response {
+  const response = jsonResponse(400, '{"message":"Bad Request"}', newRequestId());
+  response.headers.set('connection', 'close');
+  return response;
+}
+
+function answerFault(error: unknown, onFault: ServerOptions['onFault']): Response {
+  const requestId = newRequestId();
+  onFault(error, requestId);
+  return jsonResponse(500, '{"message":"An unexpected error occurred"}', requestId);
+}
+
+async function stopWithin(server: BunServer, graceMs: number): Promise<'finished' | 'cut'> {
+  const grace = Promise.withResolvers<'cut'>();
+  const timer = setTimeout(() => grace.resolve('cut'), graceMs);
+  const finished = server.stop().then(() => 'finished' as const);
+  const end = await Promise.race([finished, grace.promise]);
+  clearTimeout(timer);
+  if (end === 'cut') await server.stop(true);
+  return end;
+}
+
+function listenError(error: unknown, hostname: string, port: number): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const sentence = listenSentences[code];
+  return sentence === undefined ? error : new ListenError(code, sentence(hostname, port), error);
+}
+
+const listenSentences: Readonly<Record<string, (hostname: string, port: number) => string>> = {
+  EADDRINUSE: (hostname, port) =>
+    `Port ${port} on ${hostname} is in use: stop what listens there, or choose another port with PORT`,
+  EACCES: (_hostname, port) => `Port ${port} may not be used by this user: choose one above 1023 with PORT`,
+  EADDRNOTAVAIL: (hostname) => `${hostname} is no address of this machine: choose another with HOST`,
+};

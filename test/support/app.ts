@@ -1,0 +1,191 @@
+/**
+ * The whole service without a process: both APIs and the pages over the real domain and the store in memory.
+ *
+ * Owns: one way for tests to build it. Invariant: nothing of the product is replaced but its edges: the clock advances
+ * only by hand, passphrases are stretched by an HMAC instead of argon2id, and mail is kept in a list.
+ */
+import { createHmac } from 'node:crypto';
+import { Hono } from 'hono';
+import type { DialectName } from '../../src/api/v1/dialect.ts';
+import { createV1 } from '../../src/api/v1/handlers.ts';
+import { createV2 } from '../../src/api/v2/surface.ts';
+import { createKeyRing } from '../../src/crypto/keyring.ts';
+import { systemRandom } from '../../src/crypto/random.ts';
+import { createAccount } from '../../src/domain/account-admin.ts';
+import type { AccountId } from '../../src/domain/accounts.ts';
+import { createLinks, type Links } from '../../src/domain/links.ts';
+import { builtInPlans, type PlanName, type Plans } from '../../src/domain/plans.ts';
+import type { Mailer, PassphraseHasher, SecretLinkMail, ServiceEvent } from '../../src/domain/ports.ts';
+import { createService, type RunningService } from '../../src/domain/service.ts';
+import type { UnixSeconds } from '../../src/domain/time.ts';
+import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { type AnswerFacts, bodyCapBytesFor, type MountDeps, mountApi } from '../../src/http/mount.ts';
+import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
+import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
+import { mountPages } from '../../src/web/mount.ts';
+
+export interface TestAppOptions {
+  readonly dialect?: DialectName;
+  /** Merged over the built-in plans. */
+  readonly plans?: Partial<Plans>;
+  /** `off` when absent. */
+  readonly rateLimits?: RateLimitTable | 'off';
+  /** `true` when absent. */
+  readonly anonymousMayCreate?: boolean;
+  readonly baseUrl?: string;
+  readonly allowedOrigins?: readonly string[];
+  /** Addresses whose `X-Forwarded-For` is believed; where there is no socket, calls come from 127.0.0.1. */
+  readonly trustedProxies?: readonly string[];
+  /** Stands in for the store, given the real one: for faults. */
+  readonly wrapStore?: (store: MemoryStore) => MemoryStore;
+  /** Stands in for the service, given the real one: for seeded defects. */
+  readonly wrapService?: (service: RunningService) => RunningService;
+  readonly hasher?: PassphraseHasher;
+  readonly mailer?: Mailer;
+}
+
+export interface TestClock {
+  now(): UnixSeconds;
+  advance(seconds: number): void;
+}
+
+export interface TestAccount {
+  readonly id: AccountId;
+  readonly username: string;
+  readonly token: string;
+  /** The value of an `Authorization` header. */
+  readonly authorization: string;
+}
+
+export interface TestApp {
+  /** As a server would answer; `path` begins with a slash. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** For a real server: `Bun.serve({ fetch: app.handler })`. */
+  readonly handler: (request: Request, server?: object) => Response | Promise<Response>;
+  readonly service: RunningService;
+  readonly store: MemoryStore;
+  readonly links: Links;
+  readonly clock: TestClock;
+  /** A fresh account; `email` names it. */
+  account(email?: string, plan?: Exclude<PlanName, 'anonymous'>): Promise<TestAccount>;
+  readonly mails: readonly SecretLinkMail[];
+  readonly events: readonly ServiceEvent[];
+  readonly answers: readonly AnswerFacts[];
+  /** What escaped a handler; empty in a healthy test. */
+  readonly faults: readonly unknown[];
+}
+
+/** 2025-05-08, an instant without meaning. */
+const startSeconds = 1_746_700_000;
+const testRoot = { kid: 1, key: new Uint8Array(32).fill(7) };
+
+export function createTestApp(options: TestAppOptions = {}): TestApp {
+  const clock = createTestClock(startSeconds);
+  const memory = createMemoryStore({ clock: clock.now });
+  const store = options.wrapStore?.(memory) ?? memory;
+  const links = createLinks(options.baseUrl ?? 'https://mayfly.example');
+  const plans = { ...builtInPlans, ...options.plans };
+  const mails: SecretLinkMail[] = [];
+  const events: ServiceEvent[] = [];
+  const whole = createService({
+    store,
+    mailer: options.mailer ?? keepingMailer(mails),
+    hasher: options.hasher ?? fastHasher,
+    ring: createKeyRing([testRoot]),
+    random: systemRandom,
+    plans,
+    links,
+    events: (event) => events.push(event),
+    anonymousMayCreate: options.anonymousMayCreate ?? true,
+  });
+  const service = options.wrapService?.(whole) ?? whole;
+  const answers: AnswerFacts[] = [];
+  const faults: unknown[] = [];
+  const app = new Hono();
+  const deps = mountDeps(options, plans, service, answers, faults);
+  const { dialect = 'documented' } = options;
+  const notFound = mountApi(app, createV1({ service, links, dialect }), deps);
+  const locales = { locales: ['en'], defaultLocale: 'en' };
+  mountApi(app, createV2({ service, links, version: '0.1.0', ...locales, clock: clock.now }), deps);
+  const { anonymousMayCreate = true } = options;
+  const noPage = mountPages(app, { ...deps, service, links, plans, anonymousMayCreate, clock: clock.now });
+  app.notFound((context) => (context.req.path.startsWith('/api/') ? notFound(context) : noPage(context)));
+  return {
+    fetch: async (path, init) => app.fetch(new Request(`http://localhost${path}`, init)),
+    handler: (request, server) => app.fetch(request, server),
+    service,
+    store,
+    links,
+    clock,
+    account: (email, plan) => openAccount(memory, email, plan),
+    mails,
+    events,
+    answers,
+    faults,
+  };
+}
+
+function createTestClock(start: UnixSeconds): TestClock {
+  let seconds = start;
+  return {
+    now: () => seconds,
+    advance(by) {
+      seconds += by;
+    },
+  };
+}
+
+function mountDeps(
+  options: TestAppOptions,
+  plans: Plans,
+  service: RunningService,
+  answers: AnswerFacts[],
+  faults: unknown[],
+): MountDeps {
+  const trusted = parseTrustedProxies(options.trustedProxies ?? []);
+  if ('error' in trusted) throw new Error(trusted.error);
+  const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
+  return {
+    authenticate: service.authenticate,
+    limiter: createRateLimiter({ table: options.rateLimits ?? 'off', nowMs: () => performance.now() }),
+    clientAddressOf: createClientAddressOf(trusted),
+    bodyCapBytes: bodyCapBytesFor(largestValueBytes),
+    allowedOrigins: new Set(options.allowedOrigins ?? []),
+    onAnswer: (answer) => answers.push(answer),
+    onFault: (error) => faults.push(error),
+  };
+}
+
+/** As deterministic as argon2id and bcrypt, and a thousand times faster. Only for tests. */
+export const fastHasher: PassphraseHasher = {
+  stretch: async (passphrase, salt) => createHmac('sha256', salt).update(passphrase).digest(),
+  hashVerifier: async (input) => verifierOf(input),
+  checkVerifier: async (input, hash) => verifierOf(input) === hash,
+};
+
+function verifierOf(input: string): string {
+  return createHmac('sha256', 'test').update(input).digest('base64').padEnd(60, '.');
+}
+
+function keepingMailer(mails: SecretLinkMail[]): Mailer {
+  return {
+    async sendSecretLink(mail) {
+      mails.push(mail);
+      return 'accepted';
+    },
+  };
+}
+
+async function openAccount(
+  store: MemoryStore,
+  email = 'alice@example.com',
+  plan: Exclude<PlanName, 'anonymous'> = 'basic',
+): Promise<TestAccount> {
+  const made = await createAccount({ store, random: systemRandom }, { email, plan });
+  if (made.outcome !== 'created') throw new Error(`the account ${email} was not created: ${made.outcome}`);
+  const account = await store.findAccount(made.username);
+  if (account === null) throw new Error(`the account ${email} was not stored`);
+  const token = made.token.expose();
+  const authorization = `Basic ${Buffer.from(`${made.username}:${token}`).toString('base64')}`;
+  return { id: account.id, username: made.username, token, authorization };
+}

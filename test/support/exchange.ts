@@ -1,0 +1,30 @@
+/**
+ * An `Exchange` without a server: what a handler sees of one request.
+ *
+ * Owns: the defaults. Invariant: bytes and query reach the handler exactly as given here.
+ */
+import type { Exchange } from '../../src/http/operation.ts';
+
+export interface ExchangeParts {
+  readonly method?: 'GET' | 'POST';
+  readonly rawQuery?: string;
+  readonly body?: string | Uint8Array;
+  readonly contentType?: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly clientPrefix?: string;
+}
+
+export function exchangeOf(parts: ExchangeParts = {}): Exchange {
+  const { method = 'POST', rawQuery = '', body = '', contentType } = parts;
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const headers = new Headers(contentType === undefined ? {} : { 'content-type': contentType });
+  return {
+    request: new Request('http://localhost/', { method, headers }),
+    path: '/',
+    rawQuery,
+    params: parts.params ?? {},
+    requestId: 'test',
+    clientPrefix: parts.clientPrefix ?? '192.0.2.0/24',
+    body: () => Promise.resolve(bytes),
+  };
+}

@@ -1,0 +1,316 @@
+/**
+ * A full life of the service, as seen from outside: every door, right and wrong, with texts that can be recognised.
+ *
+ * Owns: the requests and the texts. Invariant: every text that must not be found anywhere is in `Canaries`, and every
+ * answer is kept, so that what is scanned is all there is.
+ */
+import { randomBytes } from 'node:crypto';
+import { attemptRequest, type Made, readMade } from './calls.ts';
+import {
+  ConnectionCut,
+  openConnection,
+  type RawAnswer,
+  type RawRequest,
+  requestBytes,
+} from './raw-client.ts';
+import type { Credentials } from './started-server.ts';
+
+export interface Canaries {
+  /** Of every secret that was made. */
+  readonly values: readonly string[];
+  readonly passphrases: readonly string[];
+  readonly secretKeys: readonly string[];
+  readonly metadataKeys: readonly string[];
+  readonly tokens: readonly string[];
+  readonly recipients: readonly string[];
+  readonly usernames: readonly string[];
+}
+
+export interface LivedLife {
+  readonly canaries: Canaries;
+  /** The secret whose link was mailed. */
+  readonly mailed: Made;
+  /** Every answer that may show neither value, passphrase, token nor address. */
+  readonly answers: readonly RawAnswer[];
+}
+
+/** Characters that each escaping treats differently, around something unique. */
+const marked = (kind: string) =>
+  `${kind} "${randomBytes(9).toString('hex')}" <ü&/\\>\n${randomBytes(6).toString('hex')}`;
+
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const json = { 'Content-Type': 'application/json' };
+
+interface Session {
+  ask(request: RawRequest): Promise<RawAnswer>;
+  /** Bytes that need not be HTTP; whatever comes back is kept. */
+  push(bytes: Buffer): Promise<void>;
+  readonly answers: RawAnswer[];
+}
+
+function openSession(port: number): Session {
+  const answers: RawAnswer[] = [];
+  const exchange = async (bytes: Buffer): Promise<RawAnswer> => {
+    const connection = await openConnection(port);
+    try {
+      return await connection.send(bytes);
+    } catch (fault) {
+      if (!(fault instanceof ConnectionCut)) throw fault;
+      return { status: 0, headers: new Map(), body: fault.partial };
+    } finally {
+      connection.destroy();
+    }
+  };
+  const keep = async (bytes: Buffer) => {
+    const answer = await exchange(bytes);
+    answers.push(answer);
+    return answer;
+  };
+  return {
+    answers,
+    ask: (request) => keep(requestBytes(request)),
+    push: async (bytes) => void (await keep(bytes)),
+  };
+}
+
+interface Texts {
+  readonly value: string;
+  readonly passphrase: string;
+  readonly wrong: string;
+  readonly recipient: string;
+}
+
+function drawTexts(): Texts {
+  return {
+    value: marked('value'),
+    passphrase: marked('passphrase'),
+    wrong: marked('guess'),
+    recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
+  };
+}
+
+async function make(session: Session, request: RawRequest): Promise<Made> {
+  const answer = await session.ask(request);
+  const made = readMade(answer);
+  if (made === null) throw new Error(`a create answered ${answer.status}: ${answer.body}`);
+  return made;
+}
+
+interface AllMade {
+  readonly mailed: Made;
+  readonly guarded: Made;
+  readonly plain: Made;
+  readonly burned: Made;
+  readonly fleeting: Made;
+  readonly kept: Made;
+  readonly web: Made;
+}
+
+/** One of each kind, by each carriage. */
+async function makeAll(session: Session, basic: string, texts: Texts): Promise<AllMade> {
+  const { value, passphrase, recipient } = texts;
+  const owner = { Authorization: basic };
+  const share = (fields: Record<string, string>, headers = {}) =>
+    make(session, {
+      method: 'POST',
+      path: '/api/v1/share',
+      headers: { ...form, ...headers },
+      body: new URLSearchParams(fields).toString(),
+    });
+  const conceal = (secret: object, headers = {}) =>
+    make(session, {
+      method: 'POST',
+      path: '/api/v2/secret/conceal',
+      headers: { ...json, ...headers },
+      body: JSON.stringify({ secret }),
+    });
+  return {
+    mailed: await share({ secret: value, recipient }, owner),
+    guarded: await conceal({ secret: value, passphrase }, owner),
+    plain: await make(session, {
+      method: 'POST',
+      path: `/api/v1/share?${new URLSearchParams({ secret: value, ttl: '3600' })}`,
+    }),
+    burned: await conceal({ secret: value, recipient }, owner),
+    fleeting: await share({ secret: value, ttl: '1' }),
+    kept: await share({ secret: value, passphrase }, owner),
+    web: await makeOnPage(session, value, passphrase),
+  };
+}
+
+/** The form of the start page; the keys stand in the redirect and on the page it leads to. */
+async function makeOnPage(session: Session, secret: string, passphrase: string): Promise<Made> {
+  const body = new URLSearchParams({ secret, passphrase, ttl: '3600' }).toString();
+  const answer = await session.ask({ method: 'POST', path: '/share', headers: form, body });
+  const receiptPath = answer.headers.get('location') ?? '';
+  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const page = await session.ask({ method: 'GET', path: receiptPath, headers: { Cookie: cookie } });
+  const secretKey = /\/secret\/([0-9a-z]{31})/.exec(page.body)?.[1];
+  const metadataKey = /\/receipt\/([0-9a-z]{31})/.exec(receiptPath)?.[1];
+  if (secretKey === undefined || metadataKey === undefined)
+    throw new Error(`the start page answered ${answer.status} and the receipt ${page.status}`);
+  return { secretKey, metadataKey };
+}
+
+async function guessWrong(session: Session, { guarded, web }: AllMade, { wrong }: Texts): Promise<void> {
+  const made = guarded;
+  for (const door of ['v1.reveal', 'v2.reveal'] as const)
+    await session.push(attemptRequest({ door, made, passphrase: wrong }));
+  const path = `/api/v2/secret/${made.secretKey}`;
+  const percent = encodeURIComponent(wrong);
+  await session.ask({ method: 'GET', path, headers: { 'Secret-Passphrase': percent } });
+  await session.ask({ method: 'GET', path: `${path}?passphrase=${percent}` });
+  await session.ask({ method: 'POST', path: `/api/v1/secret/${made.secretKey}?passphrase=${percent}` });
+  const body = new URLSearchParams({ passphrase: wrong }).toString();
+  await session.ask({ method: 'POST', path: `/secret/${web.secretKey}`, headers: form, body });
+}
+
+/** Keys, tokens and texts where no request should have them, and requests that are none. */
+async function misbehave(
+  session: Session,
+  { kept }: AllMade,
+  { value, passphrase }: Texts,
+  owner: Credentials,
+) {
+  const { secretKey, metadataKey } = kept;
+  const { token, basic } = owner;
+  const urlValue = encodeURIComponent(value);
+  const paths = [
+    `/${secretKey}`,
+    `/secret/${secretKey}/${metadataKey}`,
+    `/secret/${secretKey}%zz`,
+    `/api/v1/nothing/${secretKey}?secret=${urlValue}`,
+    `/api/v1/secret/${metadataKey}`,
+    `/api/v2/private/${secretKey}?token=${token}`,
+    `/api/v2/secret/${secretKey.toUpperCase()}/reveal`,
+    `/receipt/${metadataKey}/../../api/v1/private/${metadataKey}`,
+    `/healthz?passphrase=${encodeURIComponent(passphrase)}`,
+  ];
+  for (const path of paths)
+    for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) await session.ask({ method, path });
+  await session.ask({
+    method: 'GET',
+    path: '/api/v2/status',
+    headers: {
+      Referer: `https://elsewhere.example/secret/${secretKey}`,
+      'User-Agent': token,
+      'X-Request-Id': metadataKey,
+      'X-Forwarded-For': secretKey,
+      Cookie: `key=${secretKey}`,
+      Origin: `https://${secretKey}.example`,
+    },
+  });
+  for (const authorization of [`Basic ${token}`, `Bearer ${token}`, `${basic}x`, basic.toLowerCase()])
+    await session.ask({
+      method: 'GET',
+      path: '/api/v1/authcheck',
+      headers: { Authorization: authorization },
+    });
+  const conceal = { method: 'POST', path: '/api/v2/secret/conceal' };
+  await session.ask({ ...conceal, headers: json, body: `{"secret":{"secret":${JSON.stringify(value)}` });
+  await session.ask({
+    ...conceal,
+    headers: json,
+    body: JSON.stringify({ secret: { secret: { is: value } } }),
+  });
+  await session.ask({
+    ...conceal,
+    headers: json,
+    body: JSON.stringify({ secret: { secret: value, ttl: passphrase } }),
+  });
+  await session.ask({ ...conceal, headers: { 'Content-Type': 'text/plain' }, body: value });
+  await session.ask({
+    ...conceal,
+    headers: json,
+    body: JSON.stringify({ secret: { secret: value.repeat(500) } }),
+  });
+  await session.ask({
+    method: 'POST',
+    path: '/api/v1/share',
+    headers: form,
+    body: `secret=${urlValue}&secret=${urlValue}`,
+  });
+  await session.push(Buffer.from(`GET /secret/${secretKey} HTTP/9.9\r\n\r\n`));
+  await session.push(
+    Buffer.from(`POST /secret/${secretKey} HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 0\r\n\r\n`),
+  );
+  await session.push(
+    Buffer.from(
+      `POST /api/v1/secret/${secretKey} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n${passphrase}`,
+    ),
+  );
+}
+
+/** Until the one-second secret is gone, by its own answer; bounded. */
+async function awaitExpiry(session: Session, { fleeting }: AllMade): Promise<void> {
+  const path = `/api/v2/secret/${fleeting.secretKey}/status`;
+  for (let polls = 0; polls < 300; polls += 1) {
+    if ((await session.ask({ method: 'GET', path })).status === 404) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('a secret of one second did not expire');
+}
+
+/** Looks and lists that show keys to their owner, and nothing else. */
+async function look(session: Session, made: AllMade, basic: string): Promise<void> {
+  const headers = { Authorization: basic };
+  for (const { metadataKey } of [made.mailed, made.guarded, made.kept]) {
+    await session.ask({ method: 'POST', path: `/api/v1/private/${metadataKey}`, headers });
+    await session.ask({ method: 'GET', path: `/api/v2/private/${metadataKey}`, headers });
+    await session.ask({ method: 'GET', path: `/receipt/${metadataKey}` });
+  }
+  await session.ask({ method: 'GET', path: '/api/v1/private/recent', headers });
+  await session.ask({ method: 'GET', path: '/api/v2/private/recent', headers });
+}
+
+export interface LifeSteps {
+  /** Runs when everything was made and nothing was read. */
+  readonly beforeReading: () => void;
+}
+
+/** Lives it. Afterwards one secret (with a passphrase) still waits; all others were read, burned or have expired. */
+export async function live(port: number, owner: Credentials, steps: LifeSteps): Promise<LivedLife> {
+  const session = openSession(port);
+  const texts = drawTexts();
+  const { value, passphrase, wrong, recipient } = texts;
+  const made = await makeAll(session, owner.basic, texts);
+  steps.beforeReading();
+  await look(session, made, owner.basic);
+  await guessWrong(session, made, texts);
+  await misbehave(session, made, texts, owner);
+  // What reads a value is not among the answers that may not show one.
+  const readings = openSession(port);
+  await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
+  await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.guarded, passphrase }));
+  await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
+  await readings.ask({
+    method: 'POST',
+    path: `/secret/${made.web.secretKey}`,
+    headers: form,
+    body: new URLSearchParams({ passphrase }).toString(),
+  });
+  await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
+  await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
+  await awaitExpiry(session, made);
+  const all = Object.values(made);
+  return {
+    mailed: made.mailed,
+    answers: session.answers,
+    canaries: {
+      values: [value],
+      passphrases: [passphrase, wrong],
+      secretKeys: all.map(({ secretKey }) => secretKey),
+      metadataKeys: all.map(({ metadataKey }) => metadataKey),
+      tokens: [owner.token],
+      recipients: [recipient],
+      usernames: [owner.username],
+    },
+  };
+}
+
+async function expectValue(session: Session, value: string, bytes: Buffer): Promise<void> {
+  await session.push(bytes);
+  const answer = session.answers.at(-1);
+  if (answer?.body.includes(JSON.stringify(value)) !== true)
+    throw new Error(`a reveal answered ${answer?.status}: ${answer?.body}`);
+}

@@ -1,0 +1,94 @@
+/**
+ * One secret, many readers at once: the race and its judgement.
+ *
+ * Owns: the mix of doors and what makes a race fair. Invariant: exactly one door opens, every other attempt gets the
+ * exact answer for what is gone, and the receipt names the winner (P1, P6, P7).
+ */
+import {
+  type Attempt,
+  attemptRequest,
+  createV1,
+  createV2,
+  type Door,
+  type Made,
+  type Reading,
+  readAttempt,
+  readMade,
+  readReceiptState,
+  receiptRequest,
+} from './calls.ts';
+import { type RawConnection, sendTogether } from './raw-client.ts';
+
+export interface RaceTrack {
+  /** One for each reader, to one or several processes. */
+  readonly readers: readonly RawConnection[];
+  /** Makes the secret and reads the receipt. */
+  readonly creator: RawConnection;
+  /** An account that may burn. */
+  readonly basic: string;
+  readonly random: () => number;
+}
+
+export interface RaceResult {
+  readonly winners: number;
+  readonly winner: 'released' | 'burned' | null;
+  /** What was not as promised, in words; empty when all was. */
+  readonly faults: readonly string[];
+}
+
+/** Nine readers to one burner, over both versions. */
+function drawDoor(random: () => number): Door {
+  const version = random() < 0.5 ? 'v1' : 'v2';
+  return `${version}.${random() < 0.9 ? 'reveal' : 'burn'}`;
+}
+
+async function makeSecret({ creator, basic, random }: RaceTrack, value: string): Promise<Made> {
+  const owner = random() < 0.5 ? { basic } : {};
+  const request = random() < 0.5 ? createV1({ value, ...owner }) : createV2({ value, ...owner });
+  const answer = await creator.send(request);
+  const made = readMade(answer);
+  if (made === null) throw new Error(`a create answered ${answer.status}: ${answer.body}`);
+  return made;
+}
+
+function judge(value: string, readings: readonly { attempt: Attempt; reading: Reading }[]): RaceResult {
+  const faults: string[] = [];
+  let winner: RaceResult['winner'] = null;
+  let winners = 0;
+  for (const { attempt, reading } of readings) {
+    if (reading.is === 'lost') continue;
+    if (reading.is === 'released' || reading.is === 'burned') {
+      winners += 1;
+      winner = reading.is;
+      if (reading.is === 'released' && reading.value !== value) faults.push('another value was released');
+    } else {
+      faults.push(`${attempt.door} answered ${JSON.stringify(reading)}`);
+    }
+  }
+  if (winners !== 1) faults.push(`${winners} attempts won`);
+  return { winners, winner, faults };
+}
+
+/** Makes a secret and lets every reader try to end it in the same instant. */
+export async function race(track: RaceTrack, value: string): Promise<RaceResult> {
+  const made = await makeSecret(track, value);
+  const attempts = track.readers.map((connection) => {
+    const attempt: Attempt = { door: drawDoor(track.random), made, basic: track.basic };
+    return { connection, attempt, request: attemptRequest(attempt) };
+  });
+  const answers = await sendTogether(attempts);
+  const result = judge(
+    value,
+    answers.flatMap((answer, index) => {
+      const entry = attempts[index];
+      return entry === undefined
+        ? []
+        : [{ attempt: entry.attempt, reading: readAttempt(entry.attempt, answer) }];
+    }),
+  );
+  const state = readReceiptState(await track.creator.send(receiptRequest(made, track.basic)));
+  const expected = result.winner === 'burned' ? 'burned' : 'received';
+  return state === expected
+    ? result
+    : { ...result, faults: [...result.faults, `the receipt says ${state} after ${result.winner}`] };
+}

@@ -1,0 +1,205 @@
+/**
+ * HTTP/1.1 over bare sockets, for tests that must decide when each byte leaves.
+ *
+ * Owns: keep-alive connections without pipelining, last-byte synchronisation, and reading an answer to its last byte.
+ * Invariant: an answer is whole or it is a `ConnectionCut` that still shows every byte that arrived, because a value in
+ * half an answer has been released too. Source: RFC 9112 §6 and §7.1.
+ */
+import { connect, type Socket } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** The connection ended before the answer did. */
+export class ConnectionCut extends Error {
+  override readonly name = 'ConnectionCut';
+  /** What had arrived, head and body. */
+  readonly partial: string;
+
+  constructor(partial: string) {
+    super(`the connection ended after ${partial.length} characters of an answer`);
+    this.partial = partial;
+  }
+}
+
+export interface RawRequest {
+  readonly method: string;
+  /** As it stands in the request line. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** The bytes of a request, with Host and Content-Length unless they are given. */
+export function requestBytes({ method, path, headers = {}, body }: RawRequest): Buffer {
+  const content = body === undefined ? Buffer.alloc(0) : Buffer.from(body as string);
+  const lines = [`${method} ${path} HTTP/1.1`];
+  const given = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  if (!given.has('host')) lines.push('Host: localhost');
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (!given.has('content-length') && (body !== undefined || method === 'POST'))
+    lines.push(`Content-Length: ${content.length}`);
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), content]);
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  /** Where the body starts. */
+  readonly bodyAt: number;
+}
+
+function parseHead(bytes: Buffer): Head | null {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return null;
+  const [first = '', ...lines] = bytes.toString('latin1', 0, end).split('\r\n');
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const colon = line.indexOf(':');
+    headers.set(line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return { status: Number(first.slice(9, 12)), headers, bodyAt: end + 4 };
+}
+
+/** The body's bytes and where the answer ends; `null` while it is not all there. */
+function readChunks(bytes: Buffer, from: number): { body: Buffer; end: number } | null {
+  const parts: Buffer[] = [];
+  for (let at = from; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd === -1) return null;
+    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
+    const dataEnd = lineEnd + 2 + size;
+    if (bytes.length < dataEnd + 2) return null;
+    if (size === 0) return { body: Buffer.concat(parts), end: dataEnd + 2 };
+    parts.push(bytes.subarray(lineEnd + 2, dataEnd));
+    at = dataEnd + 2;
+  }
+}
+
+/** The first whole answer in `bytes` and what follows it; `null` while it is not all there. */
+export function parseAnswer(bytes: Buffer, isHead = false): { answer: RawAnswer; rest: Buffer } | null {
+  const head = parseHead(bytes);
+  if (head === null) return null;
+  const finish = (body: Buffer, end: number) => ({
+    answer: { status: head.status, headers: head.headers, body: body.toString('utf8') },
+    rest: bytes.subarray(end),
+  });
+  if (isHead || head.status === 204 || head.status === 304) return finish(Buffer.alloc(0), head.bodyAt);
+  if (head.headers.get('transfer-encoding') === 'chunked') {
+    const chunks = readChunks(bytes, head.bodyAt);
+    return chunks === null ? null : finish(chunks.body, chunks.end);
+  }
+  const end = head.bodyAt + Number(head.headers.get('content-length') ?? 0);
+  return bytes.length < end ? null : finish(bytes.subarray(head.bodyAt, end), end);
+}
+
+export interface RawConnection {
+  /** Sends a whole request. One at a time. Rejects with `ConnectionCut`. */
+  send(request: Buffer): Promise<RawAnswer>;
+  /** Sends all but the last byte; resolves when the kernel has it. */
+  hold(request: Buffer): Promise<void>;
+  /** Sends the byte that `hold` kept back. */
+  release(): Promise<RawAnswer>;
+  isOpen(): boolean;
+  /** Resolves once the other side or this one has ended the connection. */
+  readonly closed: Promise<void>;
+  destroy(): void;
+}
+
+/** What waits for an answer on a connection. */
+interface Waiting {
+  readonly isHead: boolean;
+  readonly resolve: (answer: RawAnswer) => void;
+  readonly reject: (cut: ConnectionCut) => void;
+}
+
+const whole: unique symbol = Symbol('nothing is held back');
+
+function wrap(socket: Socket): RawConnection {
+  let received: Buffer = Buffer.alloc(0);
+  let waiting: Waiting | null = null;
+  let held: Buffer | typeof whole = whole;
+  let isHeldHead = false;
+  const closed = Promise.withResolvers<void>();
+  socket.on('data', (bytes: Buffer) => {
+    received = received.length === 0 ? bytes : Buffer.concat([received, bytes]);
+    const parsed = waiting === null ? null : parseAnswer(received, waiting.isHead);
+    if (parsed === null || waiting === null) return;
+    received = parsed.rest;
+    const { resolve } = waiting;
+    waiting = null;
+    resolve(parsed.answer);
+  });
+  // Every error is followed by 'close'; what it means for the caller is the same.
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    waiting?.reject(new ConnectionCut(received.toString('utf8')));
+    waiting = null;
+    closed.resolve();
+  });
+  const answer = (isHead: boolean, bytes: Buffer) =>
+    new Promise<RawAnswer>((resolve, reject) => {
+      if (socket.destroyed) return reject(new ConnectionCut(''));
+      waiting = { isHead, resolve, reject };
+      socket.write(bytes);
+    });
+  return {
+    send: (request) => answer(request.toString('latin1', 0, 5) === 'HEAD ', request),
+    hold: (request) =>
+      new Promise((resolve, reject) => {
+        held = request.subarray(request.length - 1);
+        isHeldHead = request.toString('latin1', 0, 5) === 'HEAD ';
+        socket.write(request.subarray(0, request.length - 1), (fault) =>
+          fault ? reject(new ConnectionCut('')) : resolve(),
+        );
+      }),
+    release: () => {
+      const last = held === whole ? Buffer.alloc(0) : held;
+      held = whole;
+      return answer(isHeldHead, last);
+    },
+    isOpen: () => !socket.destroyed,
+    closed: closed.promise,
+    destroy: () => socket.destroy(),
+  };
+}
+
+export function openConnection(port: number, host = '127.0.0.1'): Promise<RawConnection> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host });
+    socket.setNoDelay(true);
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(wrap(socket));
+    });
+  });
+}
+
+/** One request on a connection of its own. */
+export async function sendOnce(port: number, request: Buffer): Promise<RawAnswer> {
+  const connection = await openConnection(port);
+  try {
+    return await connection.send(request);
+  } finally {
+    connection.destroy();
+  }
+}
+
+export interface Held {
+  readonly connection: RawConnection;
+  readonly request: Buffer;
+}
+
+/**
+ * Last-byte synchronisation: every request but for its last byte, then all last bytes in one turn of the loop, so that
+ * the server finds them complete together.
+ */
+export async function sendTogether(entries: readonly Held[]): Promise<RawAnswer[]> {
+  await Promise.all(entries.map(({ connection, request }) => connection.hold(request)));
+  return Promise.all(entries.map(({ connection }) => connection.release()));
+}

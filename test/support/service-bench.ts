@@ -1,0 +1,157 @@
+/**
+ * The whole domain on a bench: the real use cases and the store in memory, a clock moved by hand, a hasher that counts.
+ *
+ * Owns: the fast hasher (what is slow about the real one is its purpose, and no test needs to wait for it), the mailer
+ * that keeps what it is handed, and accounts that are signed in the real way.
+ */
+import { createHash } from 'node:crypto';
+import { createKeyRing } from '../../src/crypto/keyring.ts';
+import { createAccount } from '../../src/domain/account-admin.ts';
+import type { AccountCaller } from '../../src/domain/accounts.ts';
+import { ServiceError } from '../../src/domain/errors.ts';
+import { createLinks } from '../../src/domain/links.ts';
+import type { ConcealInput, ReceiptView } from '../../src/domain/outcomes.ts';
+import { builtInPlans, type PlanName } from '../../src/domain/plans.ts';
+import type { PassphraseHasher, SecretLinkMail, ServiceEvent } from '../../src/domain/ports.ts';
+import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { seededRandom } from './seeded-random.ts';
+
+export const startOfTime = 1_790_000_000;
+
+export interface CountingHasher extends PassphraseHasher {
+  /** Calls of `stretch` so far: guesses computed, and one for each secret made with a passphrase. */
+  readonly stretched: number;
+  /** While true every hash is refused, as when the queue is full. */
+  busy: boolean;
+}
+
+export function createCountingHasher(): CountingHasher {
+  let stretched = 0;
+  const digest = (...parts: Array<Uint8Array | string>) =>
+    parts.reduce((sum, part) => sum.update(part), createHash('sha256')).digest();
+  const hasher: CountingHasher = {
+    busy: false,
+    get stretched() {
+      return stretched;
+    },
+    async stretch(passphrase, salt) {
+      if (hasher.busy) throw new ServiceError('busy', 'the queue of passphrase hashes is full');
+      stretched += 1;
+      return new Uint8Array(digest(salt, passphrase));
+    },
+    async hashVerifier(input) {
+      return `$2b$10$${digest('bcrypt', input).toString('base64').slice(0, 53)}`;
+    },
+    async checkVerifier(input, hash) {
+      return (await hasher.hashVerifier(input)) === hash;
+    },
+  };
+  return hasher;
+}
+
+export interface Bench {
+  readonly service: RunningService;
+  readonly deps: ServiceDeps;
+  readonly hasher: CountingHasher;
+  readonly events: ServiceEvent[];
+  readonly mails: SecretLinkMail[];
+  /** Every record that was handed to the store, as it was handed over. */
+  readonly records: NewRecord[];
+  /** What the next mails end in. */
+  mailEndsIn: Exclude<DeliveryState, 'queued'>;
+  advance(seconds: number): void;
+  signUp(email: string, plan?: PlanName): Promise<AccountCaller & { readonly token: string }>;
+  /** Conceals and gives the receipt; throws when it is refused. */
+  share(value: string, options?: ShareOptions): Promise<ReceiptView & { readonly secretKey: string }>;
+}
+
+export interface ShareOptions extends Omit<ConcealInput, 'value' | 'passphrase' | 'recipient' | 'ttl'> {
+  readonly passphrase?: string;
+  readonly recipient?: string;
+  readonly ttlSeconds?: number;
+  readonly caller?: AccountCaller;
+}
+
+/** @param wrap puts something between the service and the store: a defect, a delay, an outage */
+export function createBench(
+  options: {
+    readonly deps?: Partial<ServiceDeps>;
+    readonly wrap?: (store: ServiceDeps['store']) => ServiceDeps['store'];
+    readonly seed?: string;
+  } = {},
+): Bench {
+  let now = startOfTime;
+  const random = seededRandom(options.seed ?? 'bench');
+  const hasher = createCountingHasher();
+  const events: ServiceEvent[] = [];
+  const mails: SecretLinkMail[] = [];
+  const records: NewRecord[] = [];
+  const memory = createMemoryStore({ clock: () => now });
+  const recording: ServiceDeps['store'] = {
+    ...memory,
+    put(record) {
+      records.push(record);
+      return memory.put(record);
+    },
+  };
+  const deps: ServiceDeps = {
+    store: options.wrap?.(recording) ?? recording,
+    mailer: {
+      async sendSecretLink(mail) {
+        mails.push(mail);
+        return bench.mailEndsIn;
+      },
+    },
+    hasher,
+    ring: createKeyRing([{ kid: 1, key: random(32) }]),
+    random,
+    plans: builtInPlans,
+    links: createLinks('https://mayfly.example'),
+    events: (event) => events.push(event),
+    anonymousMayCreate: true,
+    ...options.deps,
+  };
+  const service = createService(deps);
+  const bench: Bench = {
+    service,
+    deps,
+    hasher,
+    events,
+    mails,
+    records,
+    mailEndsIn: 'accepted',
+    advance(seconds) {
+      now += seconds;
+    },
+    async signUp(email, plan = 'basic') {
+      const made = await createAccount(deps, { email, plan });
+      if (made.outcome !== 'created') throw new Error(made.outcome);
+      const token = made.token.expose();
+      const caller = await service.authenticate(email, token);
+      if (caller === null) throw new Error('not signed in');
+      return { ...caller, token };
+    },
+    async share(value, { passphrase, recipient, ttlSeconds, caller, ...rest } = {}) {
+      const input: ConcealInput = {
+        ...rest,
+        value: new Sensitive(value),
+        ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
+        ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
+        ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds, outOfRange: 'clamp' } }),
+      };
+      const made = await service.conceal(input, caller ?? { kind: 'anonymous' });
+      if (made.outcome !== 'created' || made.receipt.secretKey === null) throw new Error(made.outcome);
+      return { ...made.receipt, secretKey: made.receipt.secretKey };
+    },
+  };
+  return bench;
+}
+
+/** One guess, as the HTTP layer hands it on. */
+export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24') {
+  const base = { secretKey, clientPrefix };
+  return passphrase === undefined ? base : { ...base, passphrase: new Sensitive(passphrase) };
+}

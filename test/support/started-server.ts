@@ -1,0 +1,223 @@
+/**
+ * A real server process for tests: started, watched, killed.
+ *
+ * Owns: the process, its port, its output and (unless it is given) its data folder. Invariant: nothing outlives the
+ * test: disposing ends the process by its own id and removes a folder that was made here.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openConnection, requestBytes, sendOnce } from './raw-client.ts';
+
+export const repositoryRoot = join(import.meta.dir, '..', '..');
+
+export interface StartOptions {
+  /** Kept after the test; a fresh one that is removed when absent. */
+  readonly dataDir?: string;
+  /** On top of the settings that every test wants. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The script and its arguments; the product's `serve` when absent. */
+  readonly command?: readonly string[];
+  /** The path that answers 200 once the server serves. */
+  readonly readyPath?: string;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface StartedServer extends AsyncDisposable {
+  readonly port: number;
+  readonly pid: number;
+  readonly dataDir: string;
+  /** From the start of the process to its first answer. */
+  readonly startMilliseconds: number;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  kill(signal: NodeJS.Signals): void;
+  readonly exited: Promise<Exit>;
+}
+
+/** The server ended before it answered. */
+export class StartRefused extends Error {
+  override readonly name = 'StartRefused';
+  readonly exit: Exit;
+  readonly stderr: string;
+  readonly stdout: string;
+
+  constructor(exit: Exit, output: { stdout: string; stderr: string }) {
+    super(`the server ended with ${exit.code ?? exit.signal}: ${output.stderr || output.stdout}`);
+    this.exit = exit;
+    this.stderr = output.stderr;
+    this.stdout = output.stdout;
+  }
+}
+
+const pollMilliseconds = 4;
+/** 60 s: a loaded machine starts slowly, and a test that gives up early tells nothing. */
+const maxPolls = 15_000;
+
+/**
+ * A free port below the range that outgoing connections take theirs from, so that no client's own port can stand on it
+ * between this look and the server's bind.
+ */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const port = 12_000 + Math.floor(Math.random() * 20_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error('no free port found');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}
+
+export function makeDataDir(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'mayfly-'));
+}
+
+/** Only what is named here reaches the process: a setting of the surrounding shell must not decide a test. */
+function baseEnv(): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME, HOST: '127.0.0.1', MAYFLY_RATE_LIMITS: 'off', MAYFLY_LOG_LEVEL: 'error' };
+}
+
+/** Starts a process of the product without waiting for anything. */
+export function spawnProduct(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  return spawn(process.execPath, [...args], {
+    cwd: repositoryRoot,
+    env: { ...baseEnv(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+export const serveCommand = ['src/main.ts', 'serve'] as const;
+
+/** Collects what a process writes, and how it ended. */
+export function watch(child: ChildProcess): {
+  stdout: () => string;
+  stderr: () => string;
+  exited: Promise<Exit>;
+} {
+  const collect = (stream: NodeJS.ReadableStream | null) => {
+    const parts: Buffer[] = [];
+    stream?.on('data', (part: Buffer) => parts.push(part));
+    return () => Buffer.concat(parts).toString('utf8');
+  };
+  const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  return { stdout, stderr, exited };
+}
+
+/** A command that should have ended and did not is killed, which its exit shows. */
+const runLimitMilliseconds = 20_000;
+
+/** Runs a command of the product to its end. */
+export async function runProduct(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Exit & { stdout: string; stderr: string }> {
+  const child = spawnProduct(args, env);
+  const { stdout, stderr, exited } = watch(child);
+  const timer = setTimeout(() => child.kill('SIGKILL'), runLimitMilliseconds);
+  const exit = await exited;
+  clearTimeout(timer);
+  return { ...exit, stdout: stdout(), stderr: stderr() };
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** Asks until the answer is 200; resolves to whether it ever was. Stops as soon as the process has ended. */
+async function awaitReady(port: number, path: string, exited: Promise<Exit>): Promise<boolean> {
+  let hasEnded = false;
+  void exited.then(() => {
+    hasEnded = true;
+  });
+  const request = requestBytes({ method: 'GET', path });
+  for (let polls = 0; polls < maxPolls && !hasEnded; polls += 1) {
+    const status = await sendOnce(port, request).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) return true;
+    await pause(pollMilliseconds);
+  }
+  return false;
+}
+
+/** Starts a server and waits for its first answer. Rejects with `StartRefused` when it ends before. */
+export async function startServer(options: StartOptions = {}): Promise<StartedServer> {
+  const dataDir = options.dataDir ?? (await makeDataDir());
+  const port = await freePort();
+  const startedAt = performance.now();
+  const child = spawnProduct(options.command ?? serveCommand, {
+    PORT: String(port),
+    MAYFLY_DATA_DIR: dataDir,
+    ...options.env,
+  });
+  const { stdout, stderr, exited } = watch(child);
+  const isReady = await awaitReady(port, options.readyPath ?? '/healthz', exited);
+  const startMilliseconds = performance.now() - startedAt;
+  const remove = async () => {
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  };
+  if (!isReady) {
+    child.kill('SIGKILL');
+    const exit = await exited;
+    await remove();
+    throw new StartRefused(exit, { stdout: stdout(), stderr: stderr() });
+  }
+  return {
+    port,
+    pid: child.pid ?? 0,
+    dataDir,
+    startMilliseconds,
+    stdout,
+    stderr,
+    exited,
+    kill: (signal) => void child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await exited;
+      await remove();
+    },
+  };
+}
+
+export interface Credentials {
+  readonly username: string;
+  readonly token: string;
+  /** The header's value. */
+  readonly basic: string;
+}
+
+/** Makes an account by the operator's command. */
+export async function createAccount(dataDir: string, email: string): Promise<Credentials> {
+  const run = await runProduct(['src/main.ts', 'account', 'create', email, '--json'], {
+    MAYFLY_DATA_DIR: dataDir,
+  });
+  if (run.code !== 0) throw new Error(`account create ended with ${run.code}: ${run.stderr}${run.stdout}`);
+  const { username, token } = JSON.parse(run.stdout) as { username: string; token: string };
+  return { username, token, basic: `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}` };
+}
+
+/** A pool of keep-alive connections, closed with the test. */
+export async function openPool(port: number, size: number) {
+  const connections = await Promise.all(Array.from({ length: size }, () => openConnection(port)));
+  return {
+    connections,
+    [Symbol.dispose]() {
+      for (const connection of connections) connection.destroy();
+    },
+  };
+}

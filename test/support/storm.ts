@@ -1,0 +1,140 @@
+/**
+ * Load that is cut off at a chosen operation, and the settling of accounts afterwards.
+ *
+ * Owns: the mix of creates, reveals and burns of the kill and shutdown tests. Invariant: everything that is sent goes
+ * through the ledger first.
+ */
+import {
+  type Attempt,
+  attemptRequest,
+  createV1,
+  createV2,
+  type Door,
+  readAttempt,
+  readMade,
+  readReceiptState,
+  receiptRequest,
+} from './calls.ts';
+import type { Entry, Ledger } from './ledger.ts';
+import { ConnectionCut, openConnection, type RawConnection } from './raw-client.ts';
+import { openPool } from './started-server.ts';
+
+export interface Load {
+  readonly port: number;
+  readonly ledger: Ledger;
+  readonly basic: string;
+  readonly random: () => number;
+  readonly connectionCount: number;
+  /** After each whole answer, with how many there have been. */
+  readonly onAnswer: (answered: number) => void;
+  /** Called before each operation: `false` ends the load. */
+  readonly goesOn: () => boolean;
+}
+
+export interface LoadResult {
+  readonly answered: number;
+  /** Requests whose answer never came or came in part. */
+  readonly cut: number;
+  /** Requests that were sent and got no byte of an answer. */
+  readonly unanswered: number;
+}
+
+const doors: readonly Door[] = ['v1.reveal', 'v2.reveal', 'v1.reveal', 'v2.reveal', 'v1.burn', 'v2.burn'];
+
+function pick<T>(items: readonly T[], random: () => number): T | undefined {
+  return items[Math.floor(random() * items.length)];
+}
+
+async function createOne({ ledger, basic, random }: Load, connection: RawConnection): Promise<Entry | null> {
+  const entry = ledger.open();
+  const secret = { value: entry.value, basic };
+  const answer = await connection.send(random() < 0.5 ? createV1(secret) : createV2(secret));
+  const made = readMade(answer);
+  if (made === null) return null;
+  ledger.acknowledge(entry, made);
+  return entry;
+}
+
+/** One reveal or burn, noted before and after. */
+export async function attemptOne(
+  ledger: Ledger,
+  entry: Entry,
+  connection: RawConnection,
+  door: Door,
+  basic: string,
+): Promise<void> {
+  if (entry.made === null) return;
+  const attempt: Attempt = { door, made: entry.made, basic };
+  ledger.attempt(entry);
+  const answer = await connection.send(attemptRequest(attempt));
+  ledger.note(entry, readAttempt(attempt, answer));
+}
+
+/** Runs until `goesOn` says no or the server cuts every connection. */
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const { ledger, random, basic } = load;
+  using pool = await openPool(load.port, load.connectionCount);
+  const waiting: Entry[] = ledger.unsettled().filter(({ attempts }) => attempts === 0);
+  const counts = { answered: 0, cut: 0, unanswered: 0 };
+  const work = async (connection: RawConnection): Promise<void> => {
+    while (load.goesOn() && connection.isOpen()) {
+      const target = random() < 0.5 ? pick(waiting, random) : undefined;
+      if (target === undefined) {
+        const entry = await createOne(load, connection);
+        if (entry !== null) waiting.push(entry);
+      } else {
+        // One in five stays in the list, so that others race for it.
+        if (random() < 0.8) waiting.splice(waiting.indexOf(target), 1);
+        await attemptOne(ledger, target, connection, pick(doors, random) ?? 'v1.reveal', basic);
+      }
+      counts.answered += 1;
+      load.onAnswer(counts.answered);
+    }
+  };
+  const runs = await Promise.allSettled(pool.connections.map(work));
+  for (const run of runs) {
+    if (run.status === 'fulfilled') continue;
+    if (!(run.reason instanceof ConnectionCut)) throw run.reason;
+    ledger.noteFragment(run.reason.partial);
+    if (run.reason.partial === '') counts.unanswered += 1;
+    else counts.cut += 1;
+  }
+  return counts;
+}
+
+/**
+ * Compares what the server says with the ledger, for everything that is not settled, and tries what is in doubt or done
+ * once more: it must not come out again.
+ */
+export async function settle(port: number, ledger: Ledger, basic: string): Promise<void> {
+  const connection = await openConnection(port);
+  try {
+    for (const entry of ledger.unsettled()) {
+      if (entry.made === null) continue;
+      const state = readReceiptState(await connection.send(receiptRequest(entry.made, basic)));
+      ledger.compare(entry, state);
+      if (state !== 'new') await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
+    }
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Reads all that still waits, twice: the first time must give the value, the second must not. */
+export async function readOut(port: number, ledger: Ledger, basic: string): Promise<number> {
+  const connection = await openConnection(port);
+  let count = 0;
+  try {
+    for (const entry of ledger.unsettled()) {
+      const before = entry.releases;
+      await attemptOne(ledger, entry, connection, count % 2 === 0 ? 'v1.reveal' : 'v2.reveal', basic);
+      if (entry.releases !== before + 1) throw new Error(`${entry.value} waits and did not come out`);
+      await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
+      count += 1;
+    }
+  } finally {
+    connection.destroy();
+  }
+  await settle(port, ledger, basic);
+  return count;
+}
