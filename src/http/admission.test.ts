@@ -2,6 +2,7 @@ import { describe, expect, it } from 'bun:test';
 import {
   basic,
   key,
+  owner,
   post,
   rightHeader,
   setUp,
@@ -11,6 +12,7 @@ import {
   withHeader,
 } from '../../test/http/api-fixture.ts';
 import { ServiceError } from '../domain/errors.ts';
+import type { MountDeps } from './mount.ts';
 
 describe('credentials', () => {
   it('are needed where an operation is for accounts, and the refusal carries the challenge', async () => {
@@ -162,6 +164,18 @@ describe('limits', () => {
     for (let call = 0; call < 4; call++) await ask('/api/t/recent', withHeader('Basic !!!'));
     expect((await ask('/api/t/recent', withHeader('Basic !!!'))).status).toBe(429);
     expect((await ask('/api/t/recent', withHeader(rightHeader))).status).toBe(200);
+  });
+
+  it('hold again for credentials that were right once and are revoked', async () => {
+    let isRevoked = false;
+    const authenticate: MountDeps['authenticate'] = async () => (isRevoked ? null : owner);
+    const { ask } = setUp({ limits: strictLimits(2), authenticate });
+    const statuses = [];
+    for (let call = 0; call < 5; call++) {
+      statuses.push((await ask('/api/t/recent', withHeader(rightHeader))).status);
+      isRevoked = true;
+    }
+    expect(statuses).toEqual([200, 401, 401, 429, 429]);
   });
 
   it('do not apply to status, to OPTIONS or to unknown paths', async () => {

@@ -24,7 +24,7 @@ const proxies = resolver(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
 
 /** Takes the first entry, as many services do: whoever sends the header chooses the address. */
 const leftmost: ClientAddressOf = (request, peer) =>
-  request.headers.get('x-forwarded-for')?.split(',')[0]?.trim() ?? peer?.requestIP(request)?.address ?? '';
+  request.headers.get('x-forwarded-for')?.split(',')[0]?.trim() ?? peer?.requestIP?.(request)?.address ?? '';
 
 function canBeSpoofed(addressOf: ClientAddressOf): boolean {
   // The client sent the first entry itself; the proxy appended the address it saw.
@@ -95,6 +95,7 @@ describe('the client address', () => {
     const request = new Request('http://localhost/');
     expect(resolver([])(request, undefined)).toBe(addressWithoutSocket);
     expect(resolver([])(request, { requestIP: () => null })).toBe(addressWithoutSocket);
+    expect(resolver([])(request, {})).toBe(addressWithoutSocket);
   });
 });
 

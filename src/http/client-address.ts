@@ -7,9 +7,9 @@
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** What a server offers to ask for the socket's peer; Bun's server object is one. */
+/** What a server offers to ask for the socket's peer; Bun's server object is one, an empty environment has none. */
 export interface PeerSource {
-  requestIP(request: Request): { readonly address: string } | null;
+  requestIP?(request: Request): { readonly address: string } | null;
 }
 
 /** Ranges whose `X-Forwarded-For` is believed. */
@@ -59,7 +59,7 @@ export function createClientAddressOf(trusted: TrustedProxies): ClientAddressOf 
 }
 
 function socketAddressOf(request: Request, peer: PeerSource | undefined): string {
-  const address = peer?.requestIP(request)?.address;
+  const address = peer?.requestIP?.(request)?.address;
   return address === undefined ? addressWithoutSocket : (parseAddress(address) ?? addressWithoutSocket);
 }
 
@@ -92,6 +92,8 @@ export function parseAddress(text: string): string | null {
   if (version === 4) return text;
   const zone = text.indexOf('%');
   const address = (zone === -1 ? text : text.slice(0, zone)).toLowerCase();
+  // Only what begins with zeros can wrap IPv4; the addresses of clients never do.
+  if (address[0] !== ':' && address[0] !== '0') return address;
   const groups = groupsOf(address);
   const isMapped = groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
   return isMapped ? ipv4Of(groups[6] ?? 0, groups[7] ?? 0) : address;

@@ -83,6 +83,16 @@ describe('Gcra', () => {
     expect(limit.take('a')).toBe(60_000);
   });
 
+  it('rounds a fraction of a microsecond up, never down, and tells microseconds apart', () => {
+    let nowMs = 0;
+    const limit = new Gcra({ limit: 700_000, windowSeconds: 1, burst: 1 }, () => nowMs, 10);
+    expect(limit.take('a')).toBe(0);
+    nowMs = 0.001;
+    expect(limit.take('a')).toBe(0.001);
+    nowMs = 0.002;
+    expect(limit.take('a')).toBe(0);
+  });
+
   it('says how long to wait, and exactly then allows the call', () => {
     fc.assert(
       fc.property(rules, pauses, (rule, pausesMs) => {
@@ -140,5 +150,31 @@ describe('Gcra', () => {
     nowMs = 120_000;
     for (let client = 5_000; client < 6_100; client++) limit.take(client);
     expect(limit.size).toBeLessThanOrEqual(1_200);
+  });
+
+  it('forgets a client at the very instant its allowance is whole', () => {
+    let nowMs = 0;
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => nowMs, 100);
+    limit.take('a');
+    nowMs = 60_000;
+    limit.take('b');
+    limit.take('c');
+    expect(limit.size).toBe(2);
+  });
+
+  it('when full, looks for clients to forget before it drops one that still counts', () => {
+    // Wherever the search stands, it stands before three that still count; the oldest does too, and would be dropped.
+    for (let from = 0; from < 98; from++) {
+      let nowMs = 0;
+      const limit = new Gcra({ limit: 2, windowSeconds: 120, burst: 2 }, () => nowMs, 100);
+      for (let client = 0; client < 100; client++) limit.take(client);
+      nowMs = 30_000;
+      const counting = new Set([0, from, from + 1, from + 2]);
+      for (const client of counting) limit.take(client);
+      nowMs = 60_000;
+      limit.take('newcomer');
+      // One call is left to each of those that still count; whoever was dropped would have two.
+      for (const client of counting) expect([limit.take(client), limit.take(client) > 0]).toEqual([0, true]);
+    }
   });
 });

@@ -69,7 +69,7 @@ export interface Operation<Input = unknown> {
   readonly access: Access;
   readonly limit: LimitClass;
   readonly document: OperationDocument;
-  /** Unknown to Input; throws `RequestProblem`. Runs before credentials are checked only to the extent of the bytes. */
+  /** Unknown to Input; throws `RequestProblem`. Runs once the caller is admitted, and is the first to touch the body. */
   readonly decode: (exchange: Exchange) => Input | Promise<Input>;
   readonly handle: (input: Input, caller: Caller, exchange: Exchange) => Promise<Reply> | Reply;
 }

@@ -29,6 +29,19 @@ describe('createRateLimiter', () => {
     });
   });
 
+  it('rounds the time to wait up to whole seconds, so that coming back then is in time', () => {
+    let nowMs = 0;
+    const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => nowMs });
+    for (let call = 0; call < 60; call++) limiter.take('create', 'anonymous', 'a');
+    nowMs = 11_700;
+    expect(limiter.take('create', 'anonymous', 'a')?.retryAfterSeconds).toBe(1);
+    nowMs = 500;
+    const waitSeconds = limiter.take('create', 'anonymous', 'a')?.retryAfterSeconds ?? 0;
+    expect(waitSeconds).toBe(12);
+    nowMs += waitSeconds * 1000;
+    expect(limiter.take('create', 'anonymous', 'a')).toBeNull();
+  });
+
   it('keeps classes and parties apart', () => {
     const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
     for (let call = 0; call < 61; call++) limiter.take('create', 'anonymous', 'a');

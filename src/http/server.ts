@@ -5,8 +5,12 @@
  * own error page, which names source files.
  *
  * What the runtime does by itself (measured with Bun 1.4.5; test/http/raw.test.ts holds it to most of this):
- * - Headers: at most 16 KiB in all and 200 lines, else 431. A connection that has not sent its headers whole is closed
- *   after 10 to 12 s, however steadily bytes drip. Not adjustable.
+ * - Headers: at most 16,384 bytes with the request line and 198 lines, else 431.
+ * - Slow headers: a new connection must send its first request's headers whole within 10 s (closed after 12 s, however
+ *   steadily bytes drip; not adjustable), every later request's within `idleTimeout` of the answer before.
+ * - `idleTimeout` counts from a request's last header byte or from its answer, in steps of 4 s; bytes of a body do not
+ *   extend it, so it also ends uploads that nobody reads. It ends requests whose handler is still at work too, so it
+ *   must exceed the slowest handler.
  * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks,
  *   folded lines, a blank before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and
  *   closed. Unknown methods: closed without an answer. Those answers are the runtime's and carry none of our headers;
@@ -14,13 +18,11 @@
  * - Targets: dot segments are resolved (also `%2e`, and backslashes count as slashes), what is not ASCII is
  *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped. Pipelined requests are answered in
  *   order.
- * - `idleTimeout` counts from the last byte of a request's headers or of an answer; bytes of a body do not extend it. It
- *   also ends requests whose handler is still at work, so it must exceed the slowest handler.
  * - A body nobody reads is discarded without being kept.
- * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400). In `body.ts`: the cap
- * in bytes and a limit in time with an answer of ours.
- * Not covered here: the number of connections of one client, and a client that reads its answer slowly (idleTimeout ends
- * it). A proxy in front bounds both.
+ * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400); refusing a port in use.
+ * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.
+ * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
+ * proxy in front bounds both.
  */
 import type { PeerSource } from './client-address.ts';
 import { jsonResponse, newRequestId } from './headers.ts';

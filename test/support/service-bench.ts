@@ -10,7 +10,7 @@ import { createAccount } from '../../src/domain/account-admin.ts';
 import type { AccountCaller } from '../../src/domain/accounts.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
 import { createLinks } from '../../src/domain/links.ts';
-import type { ConcealInput, ReceiptView } from '../../src/domain/outcomes.ts';
+import type { ConcealInput, ReceiptView, RevealInput } from '../../src/domain/outcomes.ts';
 import { builtInPlans, type PlanName } from '../../src/domain/plans.ts';
 import type { PassphraseHasher, SecretLinkMail, ServiceEvent } from '../../src/domain/ports.ts';
 import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
@@ -151,7 +151,7 @@ export function createBench(
 }
 
 /** One guess, as the HTTP layer hands it on. */
-export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24') {
+export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24'): RevealInput {
   const base = { secretKey, clientPrefix };
   return passphrase === undefined ? base : { ...base, passphrase: new Sensitive(passphrase) };
 }

@@ -1,0 +1,34 @@
+/**
+ * From a key to a sentence.
+ *
+ * Owns: look-up, placeholders and plurals (CLDR rules by `Intl.PluralRules`). Invariant: the result is plain text;
+ * whoever puts it into HTML escapes it. A parameter is inserted as it is and never looked at for placeholders.
+ */
+import { type Catalogue, catalogues, type Locale, type MessageKey } from './catalogues.ts';
+
+/** Values for `{name}` in a text. `count` also chooses the plural form. */
+export type MessageParams = Readonly<Record<string, string | number>>;
+
+export function translate(locale: Locale, key: MessageKey, params: MessageParams = {}): string {
+  return renderMessage(catalogues[locale], locale, key, params);
+}
+
+/** As `translate`, on any catalogue. A placeholder without a value stays visible. */
+export function renderMessage(
+  catalogue: Catalogue,
+  locale: string,
+  key: MessageKey,
+  params: MessageParams,
+): string {
+  const message = catalogue[key];
+  const text = typeof message === 'string' ? message : pluralOf(message, locale, Number(params.count));
+  return text.replace(/\{([a-zA-Z]+)\}/g, (placeholder, name: string) => {
+    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    if (value === undefined) return placeholder;
+    return typeof value === 'number' ? new Intl.NumberFormat(locale).format(value) : value;
+  });
+}
+
+function pluralOf(forms: Readonly<Record<string, string>>, locale: string, count: number): string {
+  return forms[new Intl.PluralRules(locale).select(count)] ?? forms.other ?? '';
+}

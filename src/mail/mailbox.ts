@@ -1,0 +1,69 @@
+/**
+ * Mail addresses and lines of a header.
+ *
+ * Owns: what counts as one mailbox here, and how foreign text becomes one line. Invariant: nothing that leaves this
+ * file can end a header line, name a second recipient, or open a group, comment or route (RFC 5322 §3.4, RFC 5321
+ * §4.1.2): a local part is a dot-atom, so quoted local parts are refused although the RFC allows them.
+ */
+import { domainToASCII } from 'node:url';
+
+export interface Mailbox {
+  /** `''` when there is none. */
+  readonly name: string;
+  readonly address: string;
+}
+
+const longestLocalPartBytes = 64;
+const longestAddressLength = 320;
+const longestLineLength = 320;
+
+// atext of RFC 5322 §3.2.3, and everything beyond ASCII but spaces, controls and invisible marks (RFC 6532).
+const atom = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]|[^\p{ASCII}\p{C}\p{Z}])+$/u;
+const hostLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+// Controls, format characters (bidirectional overrides among them), surrogates and line separators.
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+
+/** The address with its domain in ASCII form, or `null` when the text is not exactly one plain address. */
+export function parseAddress(text: string): string | null {
+  if (text.length > longestAddressLength) return null;
+  const at = text.lastIndexOf('@');
+  const local = text.slice(0, Math.max(at, 0));
+  if (Buffer.byteLength(local) > longestLocalPartBytes) return null;
+  if (!local.split('.').every((part) => atom.test(part))) return null;
+  const domain = parseDomain(text.slice(at + 1));
+  return domain === null ? null : `${local}@${domain}`;
+}
+
+function parseDomain(text: string): string | null {
+  if (/[\p{ASCII}]/u.test(text) && /[^\p{L}\p{M}\p{N}.-]/u.test(text)) return null;
+  const domain = domainToASCII(text);
+  const labels = domain.split('.');
+  // A last label of digits only would be an IPv4 address, which `domainToASCII` also makes of `0x7f.1`.
+  if (labels.length < 2 || /^[0-9]+$/.test(labels.at(-1) ?? '')) return null;
+  return domain.length <= 253 && labels.every((label) => hostLabel.test(label)) ? domain : null;
+}
+
+/** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`; `null` when it is neither. */
+export function parseMailbox(text: string): Mailbox | null {
+  const named = /^([^<>]*)<([^<>]*)>$/.exec(text.trim());
+  if (named === null) {
+    const address = parseAddress(text.trim());
+    return address === null ? null : { name: '', address };
+  }
+  const name = (named[1] ?? '').trim().replace(/^"(.*)"$/, '$1');
+  const address = parseAddress(named[2] ?? '');
+  return address === null || toSingleLine(name) !== name ? null : { name, address };
+}
+
+/** As `parseMailbox`. @throws RangeError when the text is not one mailbox. */
+export function toMailbox(text: string): Mailbox {
+  const mailbox = parseMailbox(text);
+  if (mailbox === null)
+    throw new RangeError('The sender of mail must be one address: name@host or Name <name@host>.');
+  return mailbox;
+}
+
+/** The text as one line without controls or invisible marks, at most 320 characters. */
+export function toSingleLine(text: string): string {
+  return text.slice(0, longestLineLength).replace(unprintable, ' ').trim();
+}

@@ -1,0 +1,76 @@
+/**
+ * The mail server's address, `MAYFLY_SMTP_URL`.
+ *
+ * Owns: the reading of `smtp://` and `smtps://` URLs and the rule about encryption: unencrypted mail carries live links,
+ * so a server that is not on this machine must offer TLS unless the URL says `?tls=never`. STARTTLS is then required,
+ * not merely used when offered: who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6). Invariant: no refusal
+ * repeats the URL, which may hold a password.
+ */
+import { Sensitive } from '../domain/sensitive.ts';
+
+/**
+ * - `implicit`: TLS from the first byte (`smtps:`).
+ * - `required`: STARTTLS, or no mail.
+ * - `never`: plain, also when the server offers STARTTLS.
+ */
+export type SmtpTls = 'implicit' | 'required' | 'never';
+
+export interface SmtpSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: SmtpTls;
+  /** `null`: the server is used without logging in. */
+  readonly login: { readonly user: string; readonly password: Sensitive<string> } | null;
+}
+
+export interface SmtpUrlError {
+  /** A sentence that says what to do. */
+  readonly error: string;
+}
+
+const form = 'smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]';
+
+export function parseSmtpUrl(url: string): SmtpSettings | SmtpUrlError {
+  const parsed = URL.parse(url);
+  if (parsed === null || !['smtp:', 'smtps:'].includes(parsed.protocol)) return { error: `Must be ${form}.` };
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (!/^[a-z0-9.:_-]+$/.test(host)) return { error: `Names no mail server. Must be ${form}.` };
+  if (!['', '/'].includes(parsed.pathname) || parsed.hash !== '')
+    return { error: `Has more than a server in it. Must be ${form}.` };
+  const tls = parseTls(parsed, host);
+  if (typeof tls === 'object') return tls;
+  const login = parseLogin(parsed);
+  if (login !== null && 'error' in login) return login;
+  const port = parsed.port === '' ? (tls === 'implicit' ? 465 : 587) : Number(parsed.port);
+  return port === 0 ? { error: 'Port 0 is no port.' } : { host, port, tls, login };
+}
+
+function parseTls(url: URL, host: string): SmtpTls | SmtpUrlError {
+  const unknown = [...url.searchParams.keys()].filter((name) => name !== 'tls');
+  if (unknown.length > 0)
+    return { error: 'Has an unknown parameter: only ?tls=never and ?tls=required are known.' };
+  const asked = url.searchParams.getAll('tls');
+  if (asked.length > 1 || (asked[0] !== undefined && !['never', 'required'].includes(asked[0]))) {
+    return { error: 'The parameter tls is either never or required, and stands once.' };
+  }
+  if (url.protocol === 'smtps:') {
+    return asked[0] === 'never' ? { error: 'smtps:// and ?tls=never contradict each other.' } : 'implicit';
+  }
+  if (asked[0] === 'never' || asked[0] === 'required') return asked[0];
+  return isLoopback(host) ? 'never' : 'required';
+}
+
+function parseLogin(url: URL): SmtpSettings['login'] | SmtpUrlError {
+  if (url.username === '' && url.password === '') return null;
+  try {
+    const user = decodeURIComponent(url.username);
+    const password = new Sensitive(decodeURIComponent(url.password));
+    return user === '' ? { error: 'Has a password but no user.' } : { user, password };
+  } catch {
+    return { error: 'User or password is not percent-encoded: write % as %25.' };
+  }
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
+}

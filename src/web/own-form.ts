@@ -1,0 +1,20 @@
+/**
+ * Whether a POST comes from a form of this site.
+ *
+ * Owns: the defence against forms of other sites (OWASP CSRF cheat sheet, Fetch Metadata). Invariant: a browser that says
+ * where a form was is believed; another site's form changes nothing.
+ *
+ * 1. `Sec-Fetch-Site` decides when it is there: `same-origin` (a form of ours) or `none` (typed by the person).
+ *    Every current browser sends it over https and to localhost.
+ * 2. Without it `Origin` decides: ours, or the origin of the host the request was sent to (a share domain).
+ * 3. With neither, or with `Origin: null` (which our own `Referrer-Policy: no-referrer` makes browsers send), the form is
+ *    taken. These pages have no session: a form acts with nothing but the keys in its own address, so another site could
+ *    only do in this browser what it can do from its own server, with keys it has already.
+ */
+export function isOwnForm(request: Request, siteOrigin: string): boolean {
+  const site = request.headers.get('sec-fetch-site');
+  if (site !== null) return site === 'same-origin' || site === 'none';
+  const origin = request.headers.get('origin');
+  if (origin === null || origin === 'null' || origin === siteOrigin) return true;
+  return URL.parse(origin)?.host === request.headers.get('host');
+}

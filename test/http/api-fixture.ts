@@ -1,0 +1,140 @@
+/**
+ * A small API for tests of the HTTP kit: four operations, one account, limits and clock at hand.
+ *
+ * Owns: nothing of the product. Invariant: everything between the request and the handler is the real kit.
+ */
+import { Hono } from 'hono';
+import type { AccountCaller, AccountId } from '../../src/domain/accounts.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { type AnswerFacts, type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
+import type { Exchange, Operation } from '../../src/http/operation.ts';
+import { builtInRateLimits, createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
+
+export const token = '0123456789abcdef'.repeat(4);
+export const username = 'owner@mayfly.example';
+export const key = 'a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p';
+export const basic = (name: string, secret: string) =>
+  `Basic ${Buffer.from(`${name}:${secret}`).toString('base64')}`;
+export const rightHeader = basic(username, token);
+
+export const owner: AccountCaller = {
+  kind: 'account',
+  account: { id: 7 as AccountId, username, plan: 'basic', createdAt: 0 },
+  dataKey: new Sensitive(new Uint8Array(32)),
+};
+
+const document: Operation['document'] = { summary: '', tag: '', responses: {} };
+const echo: Pick<Operation, 'decode' | 'handle' | 'document'> = {
+  document,
+  decode: () => null,
+  handle: (_input, caller, exchange) => ({
+    status: 200,
+    body: { caller: caller.kind, params: exchange.params, prefix: exchange.clientPrefix },
+  }),
+};
+
+export function operations(handle: Operation['handle'] = echo.handle): Operation[] {
+  return [
+    { ...echo, handle, name: 't.status', method: 'GET', path: '/status', access: 'open', limit: 'none' },
+    {
+      ...echo,
+      handle,
+      name: 't.create',
+      method: 'POST',
+      path: '/create',
+      access: 'anyone',
+      limit: 'create',
+      decode: readText,
+    },
+    {
+      ...echo,
+      handle,
+      name: 't.inspect',
+      method: 'GET',
+      path: '/secret/:key',
+      access: 'anyone',
+      limit: 'manage',
+    },
+    { ...echo, handle, name: 't.recent', method: 'GET', path: '/recent', access: 'account', limit: 'manage' },
+  ];
+}
+
+async function readText(exchange: Exchange): Promise<string> {
+  return new TextDecoder().decode(await exchange.body());
+}
+
+export interface SetUpOptions extends Partial<MountDeps> {
+  readonly handle?: Operation['handle'];
+  readonly surface?: Partial<ApiSurface>;
+  readonly limits?: RateLimitTable | 'off';
+  readonly origins?: readonly string[];
+}
+
+export function setUp({ handle, surface, limits = 'off', origins = [], ...given }: SetUpOptions = {}) {
+  const answers: AnswerFacts[] = [];
+  const faults: unknown[] = [];
+  const lookUps: string[] = [];
+  const clock = { nowMs: 0 };
+  const trusted = parseTrustedProxies(['127.0.0.1']);
+  if ('error' in trusted) throw new Error(trusted.error);
+  const deps: MountDeps = {
+    async authenticate(name, secret) {
+      lookUps.push(name);
+      return name === username && secret === token ? owner : null;
+    },
+    limiter: createRateLimiter({ table: limits, nowMs: () => clock.nowMs }),
+    clientAddressOf: createClientAddressOf(trusted),
+    bodyCapBytes: 1_000,
+    allowedOrigins: new Set(origins),
+    onAnswer: (answer) => answers.push(answer),
+    onFault: (error) => faults.push(error),
+    ...given,
+  };
+  const whole: ApiSurface = {
+    base: '/api/t',
+    operations: operations(handle),
+    encodeProblem: (problem) => ({ status: statusOf[problem.problem] ?? 500, body: problem }),
+    acceptsTrailingSlash: false,
+    ...surface,
+  };
+  const app = new Hono();
+  const notFound = mountApi(app, whole, deps);
+  app.notFound((context) => notFound(context));
+  const ask = async (path: string, init?: RequestInit) =>
+    app.fetch(new Request(`http://localhost${path}`, init));
+  return { ask, app, answers, faults, lookUps, clock, whole, deps };
+}
+
+const statusOf: Record<string, number> = {
+  malformed: 400,
+  body_too_large: 413,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_authorized: 401,
+  cross_site: 403,
+  rate_limited: 429,
+  unavailable: 503,
+  storage_full: 507,
+  internal: 500,
+};
+
+export const post = (body: BodyInit = 'x', headers: Record<string, string> = {}): RequestInit => ({
+  method: 'POST',
+  body,
+  headers,
+});
+export const withHeader = (authorization: string): RequestInit => ({ headers: { authorization } });
+
+/** One anonymous creation an hour and three by an account; `failures` wrong credentials (2), then two in ten minutes. */
+export function strictLimits(failures = 2): RateLimitTable {
+  const one = { limit: 1, windowSeconds: 3_600, burst: 1 };
+  return {
+    ...builtInRateLimits,
+    create: { anonymous: one, account: { ...one, burst: 3 } },
+    logIn: {
+      ...builtInRateLimits.logIn,
+      anonymous: { limit: 2, windowSeconds: 600, burst: Math.max(1, failures) },
+    },
+  };
+}

@@ -1,0 +1,60 @@
+/** The outbox of files: what it keeps, who may read it, what its names say. */
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import PostalMime from 'postal-mime';
+import { createOutboxMailer } from '../../src/mail/capture.ts';
+import { messageHeaders } from '../../src/mail/compose.ts';
+import { sampleMail } from './post-office.ts';
+
+describe('the outbox', () => {
+  let folder = '';
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const mailerIn = (directory: string) =>
+    createOutboxMailer({
+      directory,
+      from: 'noreply@mail.example.com',
+      now: () => new Date(1_795_000_000_000),
+    });
+
+  it('keeps a mail as one file that only its owner reads, in a folder that only its owner opens', async () => {
+    const directory = join(folder, 'outbox');
+    expect(await mailerIn(directory).sendSecretLink(sampleMail())).toBe('accepted');
+    const names = await readdir(directory);
+    expect(names).toHaveLength(1);
+    expect(((await stat(directory)).mode & 0o777).toString(8)).toBe('700');
+    expect(((await stat(join(directory, String(names[0])))).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  it('keeps a message that a mail program reads: the link whole, text and HTML, and the usual headers', async () => {
+    await mailerIn(folder).sendSecretLink(sampleMail({ hasPassphrase: true }));
+    const parsed = await PostalMime.parse(await readFile(join(folder, String((await readdir(folder))[0]))));
+    expect(parsed.headers.map((header) => header.key).sort()).toEqual([...messageHeaders].sort());
+    expect(parsed.headers.find((header) => header.key === 'auto-submitted')?.value).toBe('auto-generated');
+    expect(parsed.to).toEqual([{ name: '', address: 'jo@example.org' }]);
+    expect(parsed.text).toContain(sampleMail().link.expose());
+    expect(parsed.html).toContain(`href="${sampleMail().link.expose()}"`);
+  });
+
+  it('names files by their time alone: no key, no address', async () => {
+    const mailer = mailerIn(folder);
+    await Promise.all([1, 2, 3].map(() => mailer.sendSecretLink(sampleMail())));
+    const names = await readdir(folder);
+    expect(names).toHaveLength(3);
+    for (const name of names) expect(name).toMatch(/^2026-11-18T11-06-40-000Z-[0-9a-f]{8}\.eml$/);
+  });
+
+  it('says not sent when the file cannot be written or the recipient is no address', async () => {
+    const blocked = join(folder, 'file');
+    await writeFile(blocked, '');
+    expect(await mailerIn(blocked).sendSecretLink(sampleMail())).toBe('not_sent');
+    expect(await mailerIn(folder).sendSecretLink(sampleMail({ to: 'a@b.org\r\nBcc: c@d.org' }))).toBe(
+      'not_sent',
+    );
+  });
+});

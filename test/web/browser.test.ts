@@ -1,0 +1,256 @@
+/** The pages in a real browser without scripts: what a person does, and what nobody may notice. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import {
+  accessibilityFlaws,
+  launchBrowser,
+  openSite,
+  openVisitor,
+  type Scheme,
+  type Visitor,
+} from './browser.ts';
+
+const patienceMs = 60_000;
+const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+/** What the console says of a refused status is no complaint of the page's own. */
+function violationsOf(visitor: Visitor): string[] {
+  return visitor.complaints.filter(
+    (text) => !text.startsWith('Failed to load resource: the server responded'),
+  );
+}
+
+async function shareIn(
+  { page }: Visitor,
+  baseUrl: string,
+  passphrase = '',
+): Promise<{ link: string; receipt: string }> {
+  await page.goto(`${baseUrl}/`);
+  await page.fill('#secret', value);
+  await page.fill('#passphrase', passphrase);
+  await page.click('text=Create the link');
+  return { link: await page.inputValue('#link'), receipt: page.url() };
+}
+
+const heading = ({ page }: Visitor) => page.textContent('h1');
+
+describe('a person without scripts', () => {
+  it(
+    'shares, copies the link, opens it once, finds it gone, and the receipt says received',
+    async () => {
+      using site = openSite();
+      await using creator = await openVisitor(browser, site);
+      await using recipient = await openVisitor(browser, site);
+      const { link, receipt } = await shareIn(creator, site.baseUrl);
+      expect(link).toStartWith(`${site.baseUrl}/secret/`);
+      await creator.page.reload();
+      expect(await creator.page.locator('#link').count()).toBe(0);
+      await creator.page.click('text=Show the link');
+      expect(await creator.page.inputValue('#link')).toBe(link);
+
+      await recipient.page.goto(link);
+      expect(await heading(recipient)).toBe('A secret is waiting');
+      await recipient.page.click('text=Open the secret');
+      expect(await recipient.page.inputValue('#value')).toBe(value);
+      expect((await recipient.page.goto(link))?.status()).toBe(404);
+
+      await creator.page.goto(receipt);
+      expect(await heading(creator)).toBe('It was opened');
+      for (const visitor of [creator, recipient]) {
+        expect([violationsOf(visitor), visitor.elsewhere]).toEqual([[], []]);
+        expect(await visitor.page.context().cookies()).toEqual([]);
+      }
+    },
+    patienceMs,
+  );
+
+  it(
+    'is told of a wrong passphrase beside its field, and opens with the right one',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site);
+      const { link } = await shareIn(visitor, site.baseUrl, 'rïght pass ');
+      await visitor.page.goto(link);
+      await visitor.page.fill('#passphrase', 'wrong');
+      await visitor.page.click('text=Open the secret');
+      expect(await visitor.page.textContent('#passphrase-wrong')).toContain('That is not the passphrase');
+      await visitor.page.fill('#passphrase', 'rïght pass ');
+      await visitor.page.keyboard.press('Enter');
+      expect(await visitor.page.inputValue('#value')).toBe(value);
+      expect(violationsOf(visitor)).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'burns after being asked, and the link is dead',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site);
+      const { link, receipt } = await shareIn(visitor, site.baseUrl);
+      await visitor.page.click('text=Burn the secret');
+      await visitor.page.click('text=No, keep it');
+      expect(visitor.page.url()).toBe(receipt);
+      await visitor.page.click('text=Burn the secret');
+      await visitor.page.click('text=Yes, burn it');
+      expect([visitor.page.url(), await heading(visitor)]).toEqual([receipt, 'It was burned']);
+      expect((await visitor.page.goto(link))?.status()).toBe(404);
+      expect(violationsOf(visitor)).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'keeps what was typed when the form is refused, and sends it shortened',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site);
+      await visitor.page.goto(`${site.baseUrl}/`);
+      const long = `\n ${'ü'.repeat(2_500)} `;
+      await visitor.page.fill('#secret', long);
+      await visitor.page.fill('#passphrase', ' p ');
+      await visitor.page.selectOption('#ttl', '3600');
+      await visitor.page.click('text=Create the link');
+      expect(await visitor.page.inputValue('#secret')).toBe(long);
+      expect(await visitor.page.inputValue('#passphrase')).toBe(' p ');
+      expect(await visitor.page.inputValue('#ttl')).toBe('3600');
+      await visitor.page.fill('#secret', 'short');
+      await visitor.page.click('text=Create the link');
+      expect(await heading(visitor)).toBe('Your link is ready');
+    },
+    patienceMs,
+  );
+
+  it(
+    'is given no referrer to pass on, and its visits leave nothing in storage (T26)',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const referrers: string[] = [];
+      visitor.page.on('request', (request) => referrers.push(request.headers().referer ?? ''));
+      const { link } = await shareIn(visitor, site.baseUrl);
+      await visitor.page.goto(link);
+      await visitor.page.click('text=Open the secret');
+      await visitor.page.click('text=Share a secret of your own');
+      expect(new Set(referrers)).toEqual(new Set(['']));
+      expect(await visitor.page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+      expect(await visitor.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(0);
+    },
+    patienceMs,
+  );
+});
+
+describe('a scanner that runs scripts and follows every link', () => {
+  it(
+    'consumes nothing as long as it presses no button (P4, T26)',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { link, receipt } = await shareIn(visitor, site.baseUrl);
+      for (const start of [link, receipt, `${receipt}/burn`]) {
+        await visitor.page.goto(start);
+        const found = await visitor.page
+          .locator('a')
+          .evaluateAll((links) => links.map((each) => (each as HTMLAnchorElement).href));
+        for (const address of found) await visitor.page.goto(address);
+      }
+      await visitor.page.goto(link);
+      await visitor.page.click('text=Open the secret');
+      expect(await visitor.page.inputValue('#value')).toBe(value);
+    },
+    patienceMs,
+  );
+});
+
+/** Visits every page and state, and says what is wrong with each. */
+async function flawsOfEveryPage(scheme: Scheme, width: number): Promise<string[]> {
+  using site = openSite();
+  using closed = openSite({ anonymousMayCreate: false });
+  await using visitor = await openVisitor(browser, site, { scheme, width, scripts: true });
+  const { page } = visitor;
+  const flaws: string[] = [];
+  const look = async (name: string) => {
+    const found = await accessibilityFlaws(page);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    flaws.push(
+      ...found.map((flaw) => `${name}: ${flaw}`),
+      ...(Number(overflow) > 0 ? [`${name}: ${overflow} px too wide`] : []),
+    );
+  };
+  await page.goto(`${site.baseUrl}/`);
+  await look('home');
+  await page.fill('#secret', 'x'.repeat(5_001));
+  await page.click('text=Create the link');
+  await look('refused');
+  const { link, receipt } = await shareIn(visitor, site.baseUrl, 'right');
+  await look('ready');
+  await page.goto(receipt);
+  await look('receipt');
+  await page.click('text=Burn the secret');
+  await look('burn');
+  await page.goto(link);
+  await look('ask');
+  await page.fill('#passphrase', 'wrong');
+  await page.click('text=Open the secret');
+  await look('wrong');
+  await page.fill('#passphrase', 'right');
+  await page.click('text=Open the secret');
+  await look('revealed');
+  await page.goto(link);
+  await look('gone');
+  await page.goto(receipt);
+  await look('received');
+  await page.goto(`${site.baseUrl}/nope`);
+  await look('not found');
+  await page.unrouteAll();
+  await page.context().unrouteAll();
+  await page.goto(`${closed.baseUrl}/`);
+  await look('closed');
+  return [...flaws, ...violationsOf(visitor), ...visitor.elsewhere];
+}
+
+describe('every page and state', () => {
+  for (const [scheme, width] of [
+    ['light', 1_600],
+    ['dark', 320],
+  ] as const) {
+    it(
+      `has no accessibility flaw, fits and breaks no rule of its policy: ${scheme}, ${width} px`,
+      async () => expect(await flawsOfEveryPage(scheme, width)).toEqual([]),
+      patienceMs,
+    );
+  }
+
+  it(
+    'tooth check: a page with a blocked style, a picture from elsewhere, faint text and a nameless field is caught',
+    async () => {
+      const body =
+        '<style>p{color:#ccc;background:#fff}</style><p style="color:red">a</p><p>faint</p><input><img src="https://cdn.example/x.png">';
+      const policies = ["style-src 'none'", ''];
+      using server = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        fetch: () =>
+          new Response(body, {
+            headers: { 'content-type': 'text/html', 'content-security-policy': policies.shift() ?? '' },
+          }),
+      });
+      const site = { ...openSite(), baseUrl: `http://localhost:${server.port}` };
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await visitor.page.goto(site.baseUrl);
+      expect(violationsOf(visitor).join()).toContain('Content Security Policy');
+      await visitor.page.goto(site.baseUrl);
+      expect(visitor.elsewhere).toContain('https://cdn.example/x.png');
+      const found = (await accessibilityFlaws(visitor.page)).map((flaw) => flaw.split(':')[0]);
+      for (const rule of ['color-contrast', 'label', 'image-alt']) expect(found).toContain(rule);
+      site[Symbol.dispose]();
+    },
+    patienceMs,
+  );
+});

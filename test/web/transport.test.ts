@@ -1,0 +1,267 @@
+/** What all pages have in common: headers, methods, forms of other sites, base path, small files. */
+import { describe, expect, it } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { createLinks } from '../../src/domain/links.ts';
+import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { createHref, type RouteName, routes } from '../../src/web/routes.ts';
+import { createTestApp } from '../support/app.ts';
+import { postForm, share, type Visit, visit } from './visit.ts';
+
+/** Every kind of answer there is. */
+async function everyAnswer(): Promise<Record<string, Visit>> {
+  const app = createTestApp();
+  const { receiptPath, secretPath } = await share(app, { secret: 'x', passphrase: 'p' });
+  return {
+    home: await visit(app, '/'),
+    refused: await postForm(app, '/share', { secret: '' }),
+    created: await postForm(app, '/share', { secret: 'x' }),
+    receipt: await visit(app, receiptPath),
+    shown: await postForm(app, receiptPath),
+    burn: await visit(app, `${receiptPath}/burn`),
+    asked: await visit(app, secretPath),
+    wrong: await postForm(app, secretPath, { passphrase: 'q' }),
+    revealed: await postForm(app, secretPath, { passphrase: 'p' }),
+    gone: await visit(app, secretPath),
+    moved: await visit(app, '/private/x'),
+    unknown: await visit(app, '/no/such/page'),
+    method: await visit(app, '/', { method: 'DELETE' }),
+    options: await visit(app, '/', { method: 'OPTIONS' }),
+    head: await visit(app, '/', { method: 'HEAD' }),
+    crossSite: await postForm(app, '/share', { secret: 'x' }, { 'sec-fetch-site': 'cross-site' }),
+    large: await postForm(app, '/share', { secret: 'x'.repeat(70_000) }),
+    icon: await visit(app, '/icon.svg'),
+    favicon: await visit(app, '/favicon.ico'),
+    robots: await visit(app, '/robots.txt'),
+  };
+}
+
+/** What is wrong with an answer's headers and content. */
+function flawsOf({ headers, html }: Visit): string[] {
+  const policy = headers.get('content-security-policy') ?? '';
+  const style = /<style>([^<]*)<\/style>/.exec(html)?.[1];
+  const hash = style === undefined ? null : `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+  const rules: Readonly<Record<string, boolean>> = {
+    'not cached': headers.get('cache-control') === 'no-store',
+    'not sniffed': headers.get('x-content-type-options') === 'nosniff',
+    'not referred': headers.get('referrer-policy') === 'no-referrer',
+    'not indexed': headers.get('x-robots-tag') === 'noindex, nofollow, noarchive',
+    'a request id': /^[0-9a-f]{20}$/.test(headers.get('x-request-id') ?? ''),
+    'nothing by default': policy.startsWith("default-src 'none'; style-src 'sha256-"),
+    'no looser rule': !/unsafe|https?:|\*|data:|script-src/.test(policy),
+    'forms, base and frames closed': [
+      "form-action 'self'",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ].every((rule) => policy.includes(rule)),
+    'trusted types': policy.includes("require-trusted-types-for 'script'"),
+    'the style is the one admitted': hash === null || policy.includes(hash),
+    'no script, style attribute or handler': !/<script|\sstyle=|\son[a-z]+=|javascript:/i.test(html),
+    'nothing from elsewhere': !/(?:src|srcset|data|poster)="|@import|url\(|href="(?:https?:)?\/\//i.test(
+      html,
+    ),
+  };
+  return Object.entries(rules).flatMap(([rule, holds]) => (holds ? [] : [rule]));
+}
+
+describe('every answer', () => {
+  it('has the common headers, a policy that fits its page, no script and nothing from elsewhere (P19)', async () => {
+    const answers = Object.entries(await everyAnswer());
+    expect(answers.map(([name, answer]) => [name, flawsOf(answer)])).toEqual(
+      answers.map(([name]) => [name, []]),
+    );
+  });
+
+  it('tooth check: a cached page with another style, a script and a picture from elsewhere is caught', async () => {
+    const { home } = await everyAnswer();
+    if (home === undefined) throw new Error('there is no home');
+    const headers = new Headers(home.headers);
+    headers.set('cache-control', 'private, no-cache');
+    const html = home.html.replace(
+      '</style>',
+      ' </style><script>1</script><img src="https://cdn.example/x.png">',
+    );
+    expect(flawsOf({ ...home, headers, html })).toEqual([
+      'not cached',
+      'the style is the one admitted',
+      'no script, style attribute or handler',
+      'nothing from elsewhere',
+    ]);
+  });
+
+  it('has the status that its page says', async () => {
+    const statuses = Object.entries(await everyAnswer()).map(([name, { status }]) => `${name} ${status}`);
+    expect(statuses).toEqual([
+      'home 200',
+      'refused 400',
+      'created 303',
+      'receipt 200',
+      'shown 200',
+      'burn 200',
+      'asked 200',
+      'wrong 422',
+      'revealed 200',
+      'gone 404',
+      'moved 308',
+      'unknown 404',
+      'method 405',
+      'options 204',
+      'head 200',
+      'crossSite 403',
+      'large 413',
+      'icon 200',
+      'favicon 204',
+      'robots 200',
+    ]);
+  });
+
+  it('is light: a page with its style weighs less than 10 kB', async () => {
+    for (const [name, { html }] of Object.entries(await everyAnswer())) {
+      expect({ name, isLight: html.length < 10_000 || name === 'large' }).toEqual({ name, isLight: true });
+    }
+  });
+
+  it('reports its operation, status and id and no path (P18)', async () => {
+    const app = createTestApp();
+    const { secretPath } = await share(app, { secret: 'x' });
+    await visit(app, secretPath);
+    expect(app.answers.map(({ operation, status }) => `${operation} ${status}`)).toEqual([
+      'web.share 303',
+      'web.receipt 200',
+      'web.secret 200',
+    ]);
+    expect(JSON.stringify(app.answers)).not.toContain(secretPath.slice('/secret/'.length));
+  });
+});
+
+describe('methods', () => {
+  it('are told by Allow, in a 405 and in the answer to OPTIONS', async () => {
+    const app = createTestApp();
+    const allowed: Readonly<Record<string, string>> = {
+      '/': 'GET, HEAD, OPTIONS',
+      '/share': 'GET, HEAD, POST, OPTIONS',
+      '/receipt/x': 'GET, HEAD, POST, OPTIONS',
+      '/receipt/x/burn': 'GET, HEAD, POST, OPTIONS',
+      '/private/x': 'GET, HEAD, OPTIONS',
+      '/secret/x': 'GET, HEAD, POST, OPTIONS',
+      '/robots.txt': 'GET, HEAD, OPTIONS',
+    };
+    for (const [path, allow] of Object.entries(allowed)) {
+      const refused = await visit(app, path, { method: 'PUT' });
+      const asked = await visit(app, path, { method: 'OPTIONS' });
+      expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, allow]);
+      expect([path, asked.status, asked.headers.get('allow')]).toEqual([path, 204, allow]);
+    }
+  });
+
+  it('HEAD answers as GET without a body', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    for (const path of ['/', receiptPath, secretPath, '/secret/gone', '/robots.txt']) {
+      const get = await visit(app, path);
+      const head = await visit(app, path, { method: 'HEAD' });
+      expect([path, head.status, head.html]).toEqual([path, get.status, '']);
+      expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
+    }
+  });
+});
+
+describe('a form of another site', () => {
+  const cases: readonly [Record<string, string>, number][] = [
+    [{ 'sec-fetch-site': 'same-origin' }, 303],
+    [{ 'sec-fetch-site': 'none' }, 303],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'cross-site', origin: 'https://mayfly.example' }, 403],
+    [{ 'sec-fetch-site': '' }, 403],
+    [{ 'sec-fetch-site': 'same-origin', origin: 'null' }, 303],
+    [{ origin: 'https://mayfly.example' }, 303],
+    [{ origin: 'https://share.example', host: 'share.example' }, 303],
+    [{ origin: 'null' }, 303],
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'https://mayfly.example.evil.example', host: 'mayfly.example' }, 403],
+    [{ origin: 'garbage' }, 403],
+    [{}, 303],
+  ];
+  for (const [headers, status] of cases) {
+    it(`is told by ${JSON.stringify(headers)}: ${status}`, async () => {
+      const app = createTestApp();
+      expect((await postForm(app, '/share', { secret: 'x' }, headers)).status).toBe(status);
+      expect(app.events).toHaveLength(status === 303 ? 1 : 0);
+    });
+  }
+
+  it('costs its visitor nothing of the allowance', async () => {
+    const create = {
+      anonymous: { limit: 1, windowSeconds: 600, burst: 1 },
+      account: builtInRateLimits.create.account,
+    };
+    const app = createTestApp({ rateLimits: { ...builtInRateLimits, create } });
+    for (let at = 0; at < 3; at += 1)
+      await postForm(app, '/share', { secret: 'x' }, { 'sec-fetch-site': 'cross-site' });
+    expect((await postForm(app, '/share', { secret: 'x' })).status).toBe(303);
+  });
+});
+
+describe('rate limits', () => {
+  it('answer 429 with Retry-After on the pages of secrets and receipts, and spare the start page', async () => {
+    const manage = {
+      anonymous: { limit: 1, windowSeconds: 600, burst: 2 },
+      account: builtInRateLimits.manage.account,
+    };
+    const app = createTestApp({ rateLimits: { ...builtInRateLimits, manage } });
+    const paths = ['/secret/x', '/receipt/x', '/secret/x', '/receipt/x/burn', '/', '/robots.txt'];
+    const statuses: number[] = [];
+    for (const path of paths) statuses.push((await visit(app, path)).status);
+    expect(statuses).toEqual([404, 404, 429, 429, 200, 200]);
+    expect(Number((await visit(app, '/secret/x')).headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+describe('addresses', () => {
+  it('lie below the path of the base URL, links, forms, redirects and cookies too', async () => {
+    const app = createTestApp({ baseUrl: 'https://example.com/drop' });
+    const home = await visit(app, '/drop/');
+    expect([home.status, home.html.includes('action="/drop/share"')]).toEqual([200, true]);
+    const created = await postForm(app, '/drop/share', { secret: 'x' });
+    const location = created.headers.get('location') ?? '';
+    expect(location).toStartWith('/drop/receipt/');
+    expect(created.headers.get('set-cookie')).toContain(`Path=${location};`);
+    const shown = await postForm(app, location);
+    expect(shown.html).toContain('https://example.com/drop/secret/');
+    expect((await visit(app, '/drop/robots.txt')).html).toContain('Disallow: /drop/secret/');
+  });
+
+  it('agree with the links that the service gives', () => {
+    const links = createLinks('https://example.com/drop');
+    const href = createHref('/drop');
+    const key = 'a'.repeat(31);
+    expect(links.secretUrl(key as Parameters<typeof links.secretUrl>[0], '')).toBe(
+      `https://example.com${href('secret', key)}`,
+    );
+    expect(links.receiptUrl(key as Parameters<typeof links.receiptUrl>[0])).toBe(
+      `https://example.com${href('receipt', key)}`,
+    );
+  });
+
+  it('are each served', async () => {
+    const app = createTestApp();
+    for (const name of Object.keys(routes) as RouteName[]) {
+      expect([name, (await visit(app, createHref('')(name, 'x'), { method: 'OPTIONS' })).status]).toEqual([
+        name,
+        204,
+      ]);
+    }
+  });
+
+  it('robots are kept from every address that holds a key', async () => {
+    const { html } = await visit(createTestApp(), '/robots.txt');
+    for (const path of ['/secret/', '/receipt/', '/private/', '/api/'])
+      expect(html).toContain(`Disallow: ${path}\n`);
+  });
+
+  it('below /api answer JSON, all others a page', async () => {
+    const app = createTestApp();
+    expect((await visit(app, '/api/nope')).headers.get('content-type')).toStartWith('application/json');
+    expect((await visit(app, '/nope')).headers.get('content-type')).toStartWith('text/html');
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * A visitor without scripts: posts forms and reads pages, through the handler and without a socket.
+ */
+import type { TestApp } from '../support/app.ts';
+
+export interface Visit {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly html: string;
+}
+
+export async function visit(app: Pick<TestApp, 'fetch'>, path: string, init?: RequestInit): Promise<Visit> {
+  const response = await app.fetch(path, init);
+  return { status: response.status, headers: response.headers, html: await response.text() };
+}
+
+/** Encodes as a browser does: line breaks as CR LF. */
+export function postForm(
+  app: Pick<TestApp, 'fetch'>,
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Visit> {
+  const typed = Object.entries(fields).map(([name, text]) => [name, text.replace(/\r\n|\r|\n/g, '\r\n')]);
+  const body = new URLSearchParams(typed).toString();
+  const contentType = { 'content-type': 'application/x-www-form-urlencoded' };
+  return visit(app, path, { method: 'POST', body, headers: { ...contentType, ...headers } });
+}
+
+/** The text of a `<textarea>`, as a browser would hold it. */
+export function textIn(html: string, id: string): string | null {
+  const found = new RegExp(`<textarea id="${id}"[^>]*>([^<]*)</textarea>`).exec(html)?.[1];
+  return found === undefined ? null : unescapeText(found.replace(/^\n/, ''));
+}
+
+/** The value of an `<input>`. */
+export function valueIn(html: string, id: string): string | null {
+  const found = new RegExp(`<input id="${id}"[^>]* value="([^"]*)"`).exec(html)?.[1];
+  return found === undefined ? null : unescapeText(found);
+}
+
+function unescapeText(text: string): string {
+  const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+  return text.replace(/&(lt|gt|quot|#39|amp);/g, (_entity, name: string) => marks[name] ?? '');
+}
+
+export interface Shared {
+  readonly receiptPath: string;
+  readonly cookie: string;
+  /** Path of the link to give away. */
+  readonly secretPath: string;
+}
+
+/** Shares through the form and follows the redirect with the cookie, as the creator's browser does. */
+export async function share(app: TestApp, fields: Readonly<Record<string, string>>): Promise<Shared> {
+  const created = await postForm(app, '/share', { passphrase: '', ttl: '604800', ...fields });
+  const receiptPath = created.headers.get('location') ?? '';
+  const cookie = (created.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const receipt = await visit(app, receiptPath, { headers: { cookie } });
+  const link = textIn(receipt.html, 'link') ?? '';
+  return { receiptPath, cookie, secretPath: link === '' ? '' : new URL(link).pathname };
+}
