@@ -1,0 +1,303 @@
+/**
+ * The contract of API v2 as data: every operation with its paths, access, schemas, sentences and refusals.
+ *
+ * Owns: which endpoint exists, who may call it and what it may answer; the OpenAPI document says the same because it is
+ * made from this. Invariant: an operation answers only what it lists here. The operation `POST /private/:key/burn`
+ * destroys, `POST /secret/:key/reveal` consumes, and no other touches a waiting secret (P4).
+ */
+import type { z } from 'zod';
+import type { Operation, OperationDocument } from '../../http/operation.ts';
+import {
+  decodeBurn,
+  decodeConceal,
+  decodeGenerate,
+  decodeInspect,
+  decodeKey,
+  decodeNothing,
+  decodeRecent,
+  decodeReveal,
+} from './decode.ts';
+import { type RefusalCode, refusalResponses } from './refusals.ts';
+import {
+  burnBody,
+  concealBody,
+  generateBody,
+  inspectHeaders,
+  inspectQuery,
+  recentQuery,
+  revealBody,
+} from './requests.ts';
+import {
+  authcheckAnswer,
+  burnAnswer,
+  concealAnswer,
+  generateAnswer,
+  inspectAnswer,
+  localesAnswer,
+  metadataAnswer,
+  recentAnswer,
+  revealAnswer,
+  serviceStatusAnswer,
+  statusAnswer,
+  versionAnswer,
+} from './responses.ts';
+
+export const base = '/api/v2';
+
+export type Contract<Input> = Omit<Operation<Input>, 'handle'>;
+
+type Document = Omit<OperationDocument, 'responses'>;
+
+interface Answers {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly refuses: readonly RefusalCode[];
+}
+
+/** The answers of one operation: its success, its own refusals, and those that its access and its body bring along. */
+function describe<Input>(
+  operation: Omit<Contract<Input>, 'document'> & { readonly document: Document; readonly answers: Answers },
+): Contract<Input> {
+  const { answers, document, ...rest } = operation;
+  const { description, schema, refuses } = answers;
+  const responses = {
+    200: { description, schema },
+    ...refusalResponses([...refuses, ...commonRefusals(rest, document)]),
+  };
+  return { ...rest, document: { ...document, responses } };
+}
+
+function commonRefusals(
+  operation: Pick<Operation, 'access' | 'method' | 'limit'>,
+  document: Document,
+): readonly RefusalCode[] {
+  const takesInput =
+    document.body !== undefined || document.query !== undefined || document.headers !== undefined;
+  const codes: readonly (readonly [RefusalCode, boolean])[] = [
+    ['malformed', takesInput || document.params !== undefined],
+    ['not_authorized', operation.access !== 'open'],
+    ['cross_site', operation.method === 'POST'],
+    ['method_not_allowed', true],
+    ['too_large', document.body !== undefined],
+    ['unsupported_media_type', document.body !== undefined],
+    ['invalid_field', document.body !== undefined],
+    ['rate_limited', operation.limit !== 'none'],
+    ['internal', true],
+    ['unavailable', true],
+  ];
+  return codes.filter(([, applies]) => applies).map(([code]) => code);
+}
+
+function jsonBody(schema: z.ZodType, required: boolean) {
+  return { schema, required, contentTypes: ['application/json'] };
+}
+
+const secretKeyParam = { key: 'The secret key.' };
+const metadataKeyParam = { key: 'The metadata key.' };
+
+export const conceal = describe({
+  name: 'v2.conceal',
+  method: 'POST',
+  path: '/secret/conceal',
+  access: 'anyone',
+  limit: 'create',
+  document: {
+    summary: 'Create a secret',
+    description:
+      'Stores a value and answers the two keys: the secret key to give away, and the metadata key to keep. ' +
+      'The fields stand under `secret`, or flat in the body.',
+    tag: 'Secrets',
+    body: jsonBody(concealBody, true),
+  },
+  answers: {
+    description: 'The secret waits. `record.receipt` is the same object as `record.metadata`.',
+    schema: concealAnswer,
+    refuses: ['account_required'],
+  },
+  decode: decodeConceal,
+});
+
+export const generate = describe({
+  name: 'v2.generate',
+  method: 'POST',
+  path: '/secret/generate',
+  access: 'anyone',
+  limit: 'create',
+  document: {
+    summary: 'Generate a secret',
+    description: 'Creates a secret with a random value, and answers that value this once.',
+    tag: 'Secrets',
+    body: jsonBody(generateBody, false),
+  },
+  answers: {
+    description: 'The secret waits; `record.secret.secret_value` is its value.',
+    schema: generateAnswer,
+    refuses: ['account_required'],
+  },
+  decode: decodeGenerate,
+});
+
+export const inspect = describe({
+  name: 'v2.inspect',
+  method: 'GET',
+  path: '/secret/:key',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Look at a secret without reading it',
+    description:
+      'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted.',
+    tag: 'Secrets',
+    params: secretKeyParam,
+    query: inspectQuery,
+    headers: inspectHeaders,
+  },
+  answers: {
+    description: 'The secret waits and the passphrase, if it has one, was right.',
+    schema: inspectAnswer,
+    refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
+  },
+  decode: decodeInspect,
+});
+
+export const secretStatus = describe({
+  name: 'v2.secretStatus',
+  method: 'GET',
+  path: '/secret/:key/status',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Ask whether a secret still waits',
+    description: 'Needs no passphrase and changes nothing.',
+    tag: 'Secrets',
+    params: secretKeyParam,
+  },
+  answers: { description: 'The secret waits.', schema: statusAnswer, refuses: ['unknown_secret'] },
+  decode: decodeKey,
+});
+
+export const reveal = describe({
+  name: 'v2.reveal',
+  method: 'POST',
+  path: '/secret/:key/reveal',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Read a secret, once',
+    description:
+      'Consumes the secret and answers its value; nobody can read it again. A wrong passphrase consumes nothing. ' +
+      'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
+    tag: 'Secrets',
+    params: secretKeyParam,
+    body: jsonBody(revealBody, false),
+  },
+  answers: {
+    description: 'The value, this one time; or, with `"continue": false`, the record without it.',
+    schema: revealAnswer.or(inspectAnswer),
+    refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
+  },
+  decode: decodeReveal,
+});
+
+export const recent = describe({
+  name: 'v2.recent',
+  method: 'GET',
+  path: '/private/recent',
+  aliases: [{ method: 'GET', path: '/receipt/recent' }],
+  access: 'account',
+  limit: 'manage',
+  document: {
+    summary: "List the account's records",
+    description: 'Newest created first, a page at a time. `secret_key` is always null here.',
+    tag: 'Metadata',
+    query: recentQuery,
+  },
+  answers: { description: 'One page.', schema: recentAnswer, refuses: ['invalid_field'] },
+  decode: decodeRecent,
+});
+
+export const receipt = describe({
+  name: 'v2.receipt',
+  method: 'GET',
+  path: '/private/:key',
+  aliases: [{ method: 'GET', path: '/receipt/:key' }],
+  access: 'account',
+  limit: 'manage',
+  document: {
+    summary: "Fetch a secret's metadata",
+    description:
+      'Shows whether and when the secret was read. An account sees its own records, and any account that holds the ' +
+      'metadata key those made anonymously.',
+    tag: 'Metadata',
+    params: metadataKeyParam,
+  },
+  answers: { description: 'The record.', schema: metadataAnswer, refuses: ['unknown_secret'] },
+  decode: decodeKey,
+});
+
+export const burn = describe({
+  name: 'v2.burn',
+  method: 'POST',
+  path: '/private/:key/burn',
+  aliases: [{ method: 'POST', path: '/receipt/:key/burn' }],
+  access: 'account',
+  limit: 'manage',
+  document: {
+    summary: 'Burn a secret',
+    description:
+      'Destroys a secret that nobody has read. With `"continue": false` it only checks that it could.',
+    tag: 'Metadata',
+    params: metadataKeyParam,
+    body: jsonBody(burnBody, false),
+  },
+  answers: {
+    description: 'The record as it now is: `state` is `burned`, unless this was a check.',
+    schema: burnAnswer,
+    refuses: ['unknown_secret', 'already_gone'],
+  },
+  decode: decodeBurn,
+});
+
+export const serviceStatus = describe({
+  name: 'v2.status',
+  method: 'GET',
+  path: '/status',
+  access: 'open',
+  limit: 'none',
+  document: { summary: 'Whether the service works', tag: 'Service' },
+  answers: { description: 'It works.', schema: serviceStatusAnswer, refuses: [] },
+  decode: decodeNothing,
+});
+
+export const version = describe({
+  name: 'v2.version',
+  method: 'GET',
+  path: '/version',
+  access: 'open',
+  limit: 'none',
+  document: { summary: 'The version of the service', tag: 'Service' },
+  answers: { description: 'Major, minor and patch.', schema: versionAnswer, refuses: [] },
+  decode: decodeNothing,
+});
+
+export const locales = describe({
+  name: 'v2.locales',
+  method: 'GET',
+  path: '/supported-locales',
+  access: 'open',
+  limit: 'none',
+  document: { summary: 'The languages of the service', tag: 'Service' },
+  answers: { description: 'The languages.', schema: localesAnswer, refuses: [] },
+  decode: decodeNothing,
+});
+
+export const authcheck = describe({
+  name: 'v2.authcheck',
+  method: 'GET',
+  path: '/authcheck',
+  access: 'account',
+  limit: 'manage',
+  document: { summary: 'Whether the credentials are right', tag: 'Service' },
+  answers: { description: 'They are; this is the account.', schema: authcheckAnswer, refuses: [] },
+  decode: decodeNothing,
+});

@@ -1,0 +1,177 @@
+/**
+ * Handlers of API v2: one call of the domain each, and the outcome's answer.
+ *
+ * Owns: the switch from outcomes to records and refusals, exhaustive. Invariant: only `reveal` asks for a value and only
+ * `burn` destroys; with `"continue": false` neither does.
+ */
+import type { Caller } from '../../domain/accounts.ts';
+import type { Links } from '../../domain/links.ts';
+import type {
+  ConcealInput,
+  CreationOutcome,
+  GenerateInput,
+  InspectOutcome,
+  RecentInput,
+  RevealInput,
+  SecretRefusal,
+  SecretService,
+} from '../../domain/outcomes.ts';
+import type { Clock } from '../../domain/time.ts';
+import type { Reply } from '../../http/operation.ts';
+import type { BurnRequest, Creation, RevealRequest } from './decode.ts';
+import {
+  encodeAccount,
+  encodeBurned,
+  encodeConcealed,
+  encodeGenerated,
+  encodeInspected,
+  encodeMetadata,
+  encodeReceipt,
+  encodeRecent,
+  encodeRevealed,
+  encodeStatus,
+} from './encode.ts';
+import { encodeProblem, refuse, refuseAttempts, refuseFields } from './refusals.ts';
+
+export interface HandlerDeps {
+  readonly service: SecretService;
+  readonly links: Links;
+  readonly defaultLocale: string;
+  readonly clock: Clock;
+}
+
+const authority = 'owner';
+
+function ok(body: unknown): Reply {
+  return { status: 200, body };
+}
+
+export function createHandlers({ service, links, defaultLocale, clock }: HandlerDeps) {
+  return {
+    conceal: async ({ input, prefix }: Creation<ConcealInput>, caller: Caller) => {
+      const outcome = await service.conceal(input, caller);
+      if (outcome.outcome !== 'created') return refuseCreation(outcome, prefix);
+      return ok(encodeConcealed(outcome.receipt, caller, links));
+    },
+
+    generate: async ({ input, prefix }: Creation<GenerateInput>, caller: Caller) => {
+      const outcome = await service.generate(input, caller);
+      if (outcome.outcome !== 'created') return refuseCreation(outcome, prefix);
+      return ok(encodeGenerated(outcome.receipt, outcome.value?.expose() ?? '', caller, links));
+    },
+
+    inspect: async (input: RevealInput, caller: Caller) =>
+      answerInspected(await service.inspect(input, caller), input.secretKey, caller),
+
+    secretStatus: async (secretKey: string, caller: Caller) => {
+      const outcome = await service.secretStatus({ secretKey }, caller);
+      if (outcome.outcome === 'unknown') return refuseSecret(outcome, secretKey);
+      return ok(encodeStatus(outcome.secret, caller));
+    },
+
+    reveal: async ({ input, checkOnly }: RevealRequest, caller: Caller) => {
+      if (checkOnly) return answerInspected(await service.inspect(input, caller), input.secretKey, caller);
+      const outcome = await service.reveal(input, caller);
+      if (outcome.outcome !== 'revealed') return refuseSecret(outcome, input.secretKey);
+      return ok(encodeRevealed(outcome.secret, outcome.value.expose(), caller));
+    },
+
+    receipt: async (metadataKey: string, caller: Caller) => {
+      const outcome = await service.findReceipt({ metadataKey, authority }, caller);
+      if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
+      return ok(encodeReceipt(outcome.receipt, caller, links));
+    },
+
+    burn: async ({ metadataKey, checkOnly }: BurnRequest, caller: Caller) => {
+      const input = { metadataKey, authority } as const;
+      const outcome = checkOnly
+        ? await checkBurn(service, metadataKey, caller)
+        : await service.burn(input, caller);
+      switch (outcome.outcome) {
+        case 'burned':
+        case 'found':
+          return ok(encodeBurned(outcome.receipt, caller, links));
+        case 'already_gone':
+          return refuse('already_gone', { extra: { record: encodeMetadata(outcome.receipt, links) } });
+        case 'unknown':
+          return unknownMetadata(metadataKey);
+        case 'passphrase_missing':
+        case 'passphrase_wrong':
+          return refuse('incorrect_passphrase');
+        case 'attempts_exhausted':
+          return refuseAttempts(outcome.retryAfterSeconds);
+      }
+    },
+
+    recent: async (input: RecentInput, caller: Caller) => {
+      if (caller.kind !== 'account') return encodeProblem({ problem: 'not_authorized' });
+      const outcome = await service.recent(input, caller);
+      if (outcome.outcome === 'invalid_cursor') {
+        return refuseFields([{ field: 'cursor', message: 'Must be the next_cursor of an earlier page' }]);
+      }
+      return ok(encodeRecent(outcome.receipts, outcome.nextCursor, caller, links, clock()));
+    },
+
+    authcheck: (_input: null, caller: Caller) =>
+      caller.kind === 'account'
+        ? ok(encodeAccount(caller, defaultLocale))
+        : encodeProblem({ problem: 'not_authorized' }),
+  };
+}
+
+/** What a burn would find, without burning. */
+async function checkBurn(service: SecretService, metadataKey: string, caller: Caller) {
+  const looked = await service.findReceipt({ metadataKey, authority }, caller);
+  if (looked.outcome === 'unknown' || looked.receipt.secretTtlSeconds !== null) return looked;
+  return { outcome: 'already_gone' as const, receipt: looked.receipt };
+}
+
+function answerInspected(outcome: InspectOutcome, secretKey: string, caller: Caller): Reply {
+  if (outcome.outcome !== 'waiting') return refuseSecret(outcome, secretKey);
+  return ok(encodeInspected(outcome.secret, caller));
+}
+
+function refuseSecret(refusal: SecretRefusal, secretKey: string): Reply {
+  switch (refusal.outcome) {
+    case 'unknown':
+      return refuse('unknown_secret', { extra: { secret_key: secretKey } });
+    case 'passphrase_missing':
+    case 'passphrase_wrong':
+      return refuse('incorrect_passphrase');
+    case 'attempts_exhausted':
+      return refuseAttempts(refusal.retryAfterSeconds);
+  }
+}
+
+function unknownMetadata(metadataKey: string): Reply {
+  return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
+}
+
+/** @param prefix what stands before a field's name in the body that was sent */
+function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }>, prefix: string): Reply {
+  const wrong = (name: string, message: string) => refuseFields([{ field: prefix + name, message }]);
+  switch (outcome.outcome) {
+    case 'nothing_to_share':
+      return wrong('secret', 'You did not provide anything to share');
+    case 'ill_formed':
+      return wrong(outcome.field, 'Must be well-formed Unicode text');
+    case 'value_too_large':
+      return refuse('too_large', {
+        message: `The secret is larger than the limit of ${outcome.maxBytes} bytes`,
+        extra: { limit: outcome.maxBytes },
+      });
+    case 'passphrase_too_long':
+      return wrong('passphrase', `Must be at most ${outcome.maxBytes} bytes`);
+    case 'ttl_out_of_range':
+      return wrong('ttl', `Must be from ${outcome.minSeconds} to ${outcome.maxSeconds} seconds`);
+    case 'recipient_needs_account':
+      return refuse('account_required', { message: 'An account is required to send emails.' });
+    case 'account_required':
+      return refuse('account_required', { message: 'An account is required to create secrets.' });
+    case 'undeliverable_recipient':
+      // The address is not repeated: v2 never shows one in plain (P18).
+      return wrong('recipient', 'Undeliverable email address');
+    case 'unknown_share_domain':
+      return wrong('share_domain', `Unknown domain: ${outcome.shareDomain}`);
+  }
+}

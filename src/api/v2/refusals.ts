@@ -1,0 +1,184 @@
+/**
+ * Every way API v2 says no: one table from stable code to status, sentence and extra fields.
+ *
+ * Owns: `{"success":false,"error":code,"message":…}`. Invariant: no status of a refusal stands anywhere else in v2; the
+ * answer to an unknown, read, burned or expired secret is one and the same (P17); no refusal says more of a fault than
+ * that there was one (P18).
+ */
+import { z } from 'zod';
+import type { Reply } from '../../http/operation.ts';
+import type { FieldError, Problem } from '../../http/problem.ts';
+import { metadataRecord } from './responses.ts';
+
+interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  /** Fields beside `success`, `error` and `message`. */
+  readonly extra: z.ZodRawShape;
+}
+
+const limit = z.int().min(1).meta({ description: 'The limit, in bytes.' });
+const fieldName = z
+  .string()
+  .meta({ description: 'A dotted path, `secret.ttl`; empty for the body as a whole.' });
+
+export const refusals = {
+  malformed: { status: 400, message: 'The request cannot be read', extra: {} },
+  not_authorized: { status: 401, message: 'Not authorized', extra: {} },
+  account_required: { status: 401, message: 'An account is required', extra: {} },
+  cross_site: { status: 403, message: 'Requests from other sites are not allowed', extra: {} },
+  not_found: { status: 404, message: 'Not Found', extra: {} },
+  unknown_secret: {
+    status: 404,
+    message: 'Unknown secret',
+    extra: {
+      secret_key: z.string().optional().meta({ description: 'The key as given, where a secret key was.' }),
+      metadata_key: z
+        .string()
+        .optional()
+        .meta({ description: 'The key as given, where a metadata key was.' }),
+    },
+  },
+  method_not_allowed: { status: 405, message: 'Method Not Allowed', extra: {} },
+  already_gone: {
+    status: 409,
+    message: 'The secret was read, burned or has expired',
+    extra: { record: metadataRecord },
+  },
+  too_large: { status: 413, message: 'Too large', extra: { limit } },
+  unsupported_media_type: {
+    status: 415,
+    message: 'The body must be JSON, sent as application/json',
+    extra: {},
+  },
+  incorrect_passphrase: { status: 422, message: 'Incorrect passphrase', extra: {} },
+  invalid_field: {
+    status: 422,
+    message: 'A field is not valid',
+    extra: {
+      field: fieldName.optional(),
+      errors: z
+        .array(z.object({ field: fieldName, message: z.string() }))
+        .min(2)
+        .optional()
+        .meta({ description: 'In place of `field`, when several are not valid.' }),
+    },
+  },
+  rate_limited: { status: 429, message: 'Too many requests; please try again later', extra: {} },
+  too_many_attempts: {
+    status: 429,
+    message: 'Too many passphrase attempts; please try again later',
+    extra: {},
+  },
+  internal: {
+    status: 500,
+    message: 'An unexpected error occurred',
+    extra: { request_id: z.string().meta({ description: 'To quote to the operator.' }) },
+  },
+  unavailable: { status: 503, message: 'Temporarily unavailable; please try again', extra: {} },
+} as const satisfies Record<string, Refusal>;
+
+export type RefusalCode = keyof typeof refusals;
+
+interface Answer {
+  /** In place of the table's sentence. */
+  readonly message?: string;
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function refuse(code: RefusalCode, answer: Answer = {}): Reply {
+  const { status, message } = refusals[code];
+  return {
+    status,
+    body: { success: false, error: code, message: answer.message ?? message, ...answer.extra },
+    ...(answer.headers && { headers: answer.headers }),
+  };
+}
+
+/** One wrong field is named directly, several as a list. */
+export function refuseFields(errors: readonly FieldError[]): Reply {
+  const [first] = errors;
+  if (first === undefined) return refuse('invalid_field');
+  if (errors.length === 1)
+    return refuse('invalid_field', { message: first.message, extra: { field: first.field } });
+  return refuse('invalid_field', { message: 'Several fields are not valid', extra: { errors } });
+}
+
+export function refuseAttempts(retryAfterSeconds: number): Reply {
+  return refuse('too_many_attempts', {
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+  });
+}
+
+/** The transport's refusals in v2's words; `http/mount.ts` adds the headers that go with a status. */
+export function encodeProblem(problem: Problem): Reply {
+  switch (problem.problem) {
+    case 'malformed':
+      return refuse('malformed', { message: problem.message });
+    case 'invalid_fields':
+      return refuseFields(problem.errors);
+    case 'body_too_large':
+      return refuse('too_large', {
+        message: `The body is larger than ${problem.capBytes} bytes`,
+        extra: { limit: problem.capBytes },
+      });
+    case 'storage_full':
+      return refuse('unavailable', {
+        message: 'There is no room for another secret; please try again later',
+      });
+    case 'internal':
+      return refuse('internal', { extra: { request_id: problem.requestId } });
+    case 'not_authorized':
+    case 'cross_site':
+    case 'not_found':
+    case 'unsupported_media_type':
+    case 'method_not_allowed':
+    case 'rate_limited':
+    case 'unavailable':
+      return refuse(problem.problem);
+  }
+}
+
+/** The schema of one refusal, for the document. */
+function schemaOf(code: RefusalCode): z.ZodObject {
+  return z
+    .object({
+      success: z.literal(false),
+      error: z.literal(code),
+      message: z.string(),
+      ...refusals[code].extra,
+    })
+    .meta({ id: `Refusal_${code}`, title: code });
+}
+
+const schemas = new Map<RefusalCode, z.ZodObject>();
+
+/** The document's answers for these codes, those of one status together. */
+export function refusalResponses(
+  codes: readonly RefusalCode[],
+): Record<number, { description: string; schema: z.ZodType }> {
+  const byStatus = new Map<number, RefusalCode[]>();
+  for (const code of codes)
+    byStatus.set(refusals[code].status, [...(byStatus.get(refusals[code].status) ?? []), code]);
+  return Object.fromEntries(
+    Array.from(byStatus, ([status, group]) => [
+      status,
+      { description: describe(group), schema: unionOf(group) },
+    ]),
+  );
+}
+
+function describe(codes: readonly RefusalCode[]): string {
+  return codes.map((code) => `\`${code}\`: ${refusals[code].message}.`).join(' ');
+}
+
+function unionOf(codes: readonly RefusalCode[]): z.ZodType {
+  const members = codes.map((code) => {
+    const schema = schemas.get(code) ?? schemaOf(code);
+    schemas.set(code, schema);
+    return schema;
+  });
+  const [first] = members;
+  return members.length === 1 && first ? first : z.union(members);
+}

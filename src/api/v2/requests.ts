@@ -1,0 +1,151 @@
+/**
+ * What API v2 takes: one schema for each body, query and header set.
+ *
+ * Owns: the names, types and ranges on the wire; `decode.ts` validates with these and the OpenAPI document shows them.
+ * Invariant: a schema only looks, it never changes a text: values and passphrases arrive byte for byte. Unknown fields
+ * are ignored. What depends on the caller's plan (sizes, lifetimes) is the domain's to judge.
+ */
+import { z } from 'zod';
+
+export const nothingToShare = 'You did not provide anything to share';
+const notText = 'Must be a text';
+const illFormed = 'Must be well-formed Unicode text';
+const notTtl = 'Must be a whole number of seconds above zero, or a string of its digits';
+const notRecipient = 'Must be one e-mail address';
+const notLength = 'Must be a whole number from 4 to 128';
+const notCharset = 'Must name one or more of lower, upper, digits, symbols';
+
+/** Lone surrogates have no UTF-8 form, so they could not be given back as they came. */
+const text = z.string(notText).refine((value) => value.isWellFormed(), illFormed);
+const optionalText = text.nullish();
+
+const value = z
+  .string({
+    error: (issue) => (issue.input === undefined || issue.input === null ? nothingToShare : notText),
+  })
+  .min(1, nothingToShare)
+  .refine((given) => given.isWellFormed(), illFormed)
+  .meta({
+    description:
+      'The text to share. Its largest size in bytes of UTF-8 depends on the plan; it is never cut.',
+    examples: ['correct horse battery staple'],
+  });
+
+const passphrase = optionalText.meta({
+  description:
+    'Needed to read the secret; also part of its encryption key. 1 to 1,024 bytes; empty means none.',
+});
+
+const ttl = z
+  .union([z.int(notTtl).min(1, notTtl), z.string().regex(/^(?:0*[1-9][0-9]*)?$/, notTtl), z.null()], notTtl)
+  .optional()
+  .meta({
+    description: "Lifetime in seconds, within the plan's bounds. Absent, empty or null: the plan's default.",
+    examples: [3600],
+  });
+
+const recipient = z
+  .union([text, z.array(text, notRecipient).max(1, notRecipient), z.null()], notRecipient)
+  .optional()
+  .meta({ description: 'An e-mail address that is sent the link, never the value. Needs an account.' });
+
+const shareDomain = optionalText.meta({ description: "The account's own domain to build the link with." });
+
+const locale = optionalText.meta({ description: "Language of the recipient's mail, a BCP 47 tag." });
+
+const length = z
+  .union(
+    [
+      z.int(notLength).min(4, notLength).max(128, notLength),
+      z.string().regex(/^(?:0*(?:[4-9]|[1-9][0-9]|1[01][0-9]|12[0-8]))?$/, notLength),
+      z.null(),
+    ],
+    notLength,
+  )
+  .optional()
+  .meta({ description: 'Characters to generate, 4 to 128; 12 when absent.' });
+
+const characterSet = z.enum(['lower', 'upper', 'digits', 'symbols'], notCharset);
+
+const charset = z
+  .union(
+    [
+      z.array(characterSet, notCharset).min(1, notCharset).max(16, notCharset),
+      z
+        .string()
+        .regex(/^(?:(?:lower|upper|digits|symbols)(?:,(?:lower|upper|digits|symbols)){0,15})?$/, notCharset),
+      z.null(),
+    ],
+    notCharset,
+  )
+  .optional()
+  .meta({
+    description:
+      'Sets to draw from, as a list or joined by commas; all when absent. At least one character of each.',
+    examples: [['lower', 'digits']],
+  });
+
+const creationFields = { passphrase, ttl, recipient, share_domain: shareDomain, locale };
+
+export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'ConcealFields' });
+export const generateFields = z.object({ ...creationFields, length, charset }).meta({ id: 'GenerateFields' });
+
+/** Nested under `secret`, as existing clients send it, or flat. */
+export const concealBody = z.union([
+  z.object({ secret: concealFields }).meta({ title: 'nested' }),
+  concealFields,
+]);
+
+export const generateBody = z.union([
+  z.object({ secret: generateFields.nullish() }).meta({ title: 'nested' }),
+  generateFields,
+]);
+
+const proceed = z
+  .union([z.boolean(), z.enum(['true', 'false', '']), z.null()], 'Must be true or false')
+  .optional();
+
+export const revealBody = z
+  .object({
+    passphrase: optionalText.meta({ description: 'Needed when the secret was made with one.' }),
+    continue: proceed.meta({
+      description: 'false only checks: nothing is consumed and no value is returned.',
+    }),
+  })
+  .meta({ id: 'RevealRequest' });
+
+export const burnBody = z
+  .object({ continue: proceed.meta({ description: 'false only checks: nothing is destroyed.' }) })
+  .meta({ id: 'BurnRequest' });
+
+/** The passphrase for a look that does not consume; the header is preferred, since URLs end up in histories. */
+export const inspectHeaders = z.object({
+  'Secret-Passphrase': z.string().optional().meta({
+    description: 'The passphrase, percent-encoded UTF-8. Needed when the secret was made with one.',
+  }),
+});
+
+export const inspectQuery = z.object({
+  passphrase: z
+    .string()
+    .optional()
+    .meta({ description: 'The same, for clients that cannot set a header. The header wins.' }),
+});
+
+export const largestPage = 200;
+export const defaultPage = 50;
+
+export const recentQuery = z.object({
+  limit: z
+    .string()
+    .regex(/^(?:0*(?:[1-9]|[1-9][0-9]|1[0-9][0-9]|200))?$/, `Must be a whole number from 1 to ${largestPage}`)
+    .optional()
+    .meta({
+      description: `Records a page, 1 to ${largestPage}; ${defaultPage} when absent.`,
+      examples: ['20'],
+    }),
+  cursor: z.string().optional().meta({ description: "An earlier page's `details.next_cursor`." }),
+});
+
+export type ConcealFields = z.output<typeof concealFields>;
+export type GenerateFields = z.output<typeof generateFields>;

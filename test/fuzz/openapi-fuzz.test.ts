@@ -1,0 +1,342 @@
+/**
+ * The service against requests made from its own OpenAPI document.
+ *
+ * Owns: the run and its verdict: no 5xx, no undocumented status, every body valid against its closed schema, nothing
+ * escaped, and two control secrets made before that are readable exactly once afterwards. Invariant: the same run over a
+ * service with a seeded defect fails (the last tests).
+ */
+import { describe, expect, it } from 'bun:test';
+import fc from 'fast-check';
+import { Hono } from 'hono';
+import type { ApiSurface } from '../../src/http/mount.ts';
+import { mountApi } from '../../src/http/mount.ts';
+import type { Operation, Reply } from '../../src/http/operation.ts';
+import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { announceSeed } from '../support/run-seed.ts';
+import { createJudge, documentOf, type Judge, surfacesOf } from '../v2/documented-app.ts';
+import { type Credentials, requestsFor, type WantedRequest } from './requests.ts';
+
+const fullRun = 20_000;
+const toothRun = 4_000;
+const slowestShare = 0.99;
+const largestDurationMs = 100;
+/** About 15 s of one core; the rest is for a machine that does other things too. */
+const timeLimitMs = 180_000;
+
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+interface Verdict {
+  readonly sent: number;
+  readonly findings: readonly string[];
+  readonly slowestMs: number;
+  readonly controls: readonly string[];
+}
+
+interface Target {
+  readonly app: TestApp;
+  readonly fetch: Fetch;
+  readonly faults: readonly unknown[];
+  /** How often each operation gave each answer, `v2.burn 409`. */
+  readonly answers: ReadonlyMap<string, number>;
+}
+
+/** The real service, or one whose operations were changed. */
+async function createTarget(
+  change: (surface: ApiSurface) => ApiSurface = (surface) => surface,
+): Promise<Target> {
+  const app = createTestApp();
+  const hono = new Hono();
+  const faults: unknown[] = [];
+  const answers = new Map<string, number>();
+  const handlers = surfacesOf(app).map((surface) =>
+    mountApi(hono, change(surface), {
+      authenticate: app.service.authenticate,
+      limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
+      clientAddressOf: () => '192.0.2.1',
+      bodyCapBytes: 65_536,
+      allowedOrigins: new Set(),
+      onAnswer: ({ operation, status }) => {
+        const name = `${operation ?? 'none'} ${status}`;
+        answers.set(name, (answers.get(name) ?? 0) + 1);
+      },
+      onFault: (error) => faults.push(error),
+    }),
+  );
+  const [first] = handlers;
+  if (first !== undefined) hono.notFound(first);
+  return { app, fetch: (request) => hono.fetch(request), faults, answers };
+}
+
+async function fuzz(target: Target, judge: Judge, seed: number, requests: number): Promise<Verdict> {
+  const { app } = target;
+  const accountAt = await makeAccounts(app, requests);
+  const controls = await makeControls(app);
+  const controlKeys = controls.flatMap(({ secretKey, metadataKey }) => [secretKey, metadataKey]);
+  const pool = createKeyPool(controlKeys, await makeBait(app));
+  const durationsMs: number[] = [];
+
+  async function send(wanted: WantedRequest): Promise<readonly string[]> {
+    app.clock.advance(wanted.pauseSeconds);
+    const request = toRequest(wanted, accountAt(durationsMs.length), (choice) =>
+      choice.kind === 'text'
+        ? choice.segment
+        : choice.kind === 'control'
+          ? (controlKeys[choice.number * 2] ?? '')
+          : pool.at(choice.number),
+    );
+    const startedMs = performance.now();
+    const response = await target.fetch(request);
+    const text = await response.text();
+    durationsMs.push(performance.now() - startedMs);
+    if (response.status === 200) pool.note(text);
+    const { pathname } = new URL(request.url);
+    return judge(request.method, pathname, { status: response.status, text, headers: response.headers });
+  }
+
+  const property = fc.asyncProperty(requestsFor(documentOf(app)), async (wanted) => {
+    const findings = await send(wanted);
+    if (findings.length > 0) throw new Error(findings.join('; '));
+  });
+  const run = await fc.check(property, { seed, numRuns: requests, maxSkipsPerRun: 10 });
+  const findings = run.failed ? [`${fc.stringify(run.counterexample)}: ${String(run.errorInstance)}`] : [];
+  if (target.faults.length > 0)
+    findings.push(`${target.faults.length} faults escaped: ${String(target.faults[0])}`);
+  durationsMs.sort((a, b) => a - b);
+  return {
+    sent: durationsMs.length,
+    findings,
+    slowestMs: durationsMs[Math.floor(durationsMs.length * slowestShare)] ?? 0,
+    controls: await readControls(target, controls),
+  };
+}
+
+/** A new account from time to time: with thousands of records, its lists would take up the whole run. */
+async function makeAccounts(app: TestApp, requests: number): Promise<(sent: number) => string> {
+  const count = 10;
+  const numbers = Array.from({ length: count }, (_, number) => number);
+  const accounts = await Promise.all(numbers.map((number) => app.account(`fuzz${number}@example.com`)));
+  return (sent) => accounts[Math.floor((sent * count) / requests) % count]?.authorization ?? '';
+}
+
+interface Control {
+  readonly secretKey: string;
+  readonly metadataKey: string;
+  readonly value: string;
+  readonly passphrase: string | null;
+}
+
+async function makeControls(app: TestApp): Promise<readonly Control[]> {
+  const owner = await app.account('control@example.com');
+  const make = async (value: string, passphrase: string | null): Promise<Control> => {
+    const made = await post(
+      app.fetch,
+      '/api/v2/secret/conceal',
+      { secret: { secret: value, passphrase } },
+      owner.authorization,
+    );
+    return { secretKey: made.record.secret.key, metadataKey: made.record.metadata.key, value, passphrase };
+  };
+  return [await make('the plain control', null), await make('the guarded control', 'control passphrase')];
+}
+
+/** What two reveals of each control say; the first must be its value, the second a refusal. */
+async function readControls(
+  { app, fetch }: Target,
+  controls: readonly Control[],
+): Promise<readonly string[]> {
+  // The guesses of the run have used up this client's attempts.
+  app.clock.advance(3_600);
+  const told: string[] = [];
+  for (const { secretKey, passphrase, value } of controls) {
+    const reveal = () =>
+      post(
+        (path, init) => Promise.resolve(fetch(new Request(`http://localhost${path}`, init))),
+        `/api/v2/secret/${secretKey}/reveal`,
+        { passphrase },
+      );
+    const [first, second] = [await reveal(), await reveal()];
+    told.push(first.record?.secret_value === value ? 'read' : `lost: ${first.error}`);
+    told.push(second.error ?? 'read again');
+  }
+  return told;
+}
+
+const intact = ['read', 'unknown_secret', 'read', 'unknown_secret'];
+
+async function post(
+  send: (path: string, init: RequestInit) => Promise<Response>,
+  path: string,
+  body: unknown,
+  authorization?: string,
+) {
+  const headers = { 'content-type': 'application/json', ...(authorization && { authorization }) };
+  const response = await send(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  return JSON.parse(await response.text());
+}
+
+interface KeyPool {
+  at(number: number): string;
+  note(text: string): void;
+}
+
+/** A secret whose passphrase no request guesses, so that the attempts at it run out. */
+async function makeBait(app: TestApp): Promise<string> {
+  const made = await post(app.fetch, '/api/v2/secret/conceal', {
+    secret: 'bait',
+    passphrase: 'never guessed',
+  });
+  return made.record.secret.key;
+}
+
+/** Keys that answers of the run have told, without the controls'; the bait now and then. */
+function createKeyPool(excluded: readonly string[], bait: string): KeyPool {
+  const size = 63;
+  const keys: string[] = [];
+  let next = 0;
+  return {
+    at: (number) => keys[number - 1] ?? bait,
+    note(text) {
+      for (const [, key = ''] of text.matchAll(/"(?:metadata_key|secret_key|key)":"([0-9a-z]{31})"/g)) {
+        if (excluded.includes(key) || keys.includes(key)) continue;
+        keys[next % size] = key;
+        next += 1;
+      }
+    },
+  };
+}
+
+const credentialHeaders: Readonly<Record<Exclude<Credentials, 'right'>, string | null>> = {
+  none: null,
+  wrong: `Basic ${btoa(`fuzz0@example.com:${'0'.repeat(64)}`)}`,
+  broken: 'Basic %%%',
+};
+
+function toRequest(
+  wanted: WantedRequest,
+  authorization: string,
+  keyFor: (choice: WantedRequest['key']) => string,
+): Request {
+  const path = wanted.path.replace(/\{\w+\}/g, () => keyFor(wanted.key));
+  const credentials = wanted.credentials === 'right' ? authorization : credentialHeaders[wanted.credentials];
+  const query = wanted.query === '' ? '' : `?${wanted.query}`;
+  const body = typeof wanted.body === 'string' ? new TextEncoder().encode(wanted.body) : wanted.body;
+  try {
+    return new Request(`http://localhost${path}${query}`, {
+      method: wanted.method,
+      headers: { ...wanted.headers, ...(credentials !== null && { authorization: credentials }) },
+      ...(body !== null && { body }),
+    });
+  } catch {
+    // No client could send this either.
+    fc.pre(false);
+    throw new Error('unreachable');
+  }
+}
+
+describe('the service under requests made from its own document', () => {
+  const seed = announceSeed('openapi-fuzz');
+
+  it(
+    `answers ${fullRun} of them as documented, without a fault, and keeps the control secrets (P1, P4, P18, P26)`,
+    async () => {
+      const target = await createTarget();
+      const judge = createJudge(documentOf(target.app));
+      const verdict = await fuzz(target, judge, seed, fullRun);
+      expect(verdict.findings).toEqual([]);
+      expect(verdict.sent).toBeGreaterThanOrEqual(fullRun);
+      expect(verdict.controls).toEqual(intact);
+      expect(verdict.slowestMs).toBeLessThan(largestDurationMs);
+      console.log(`openapi-fuzz: ${JSON.stringify(Object.fromEntries([...target.answers].sort()))}`);
+      expect(unseen(target)).toEqual([]);
+    },
+    timeLimitMs,
+  );
+
+  /** A run that only ever meets refusals, or never some of them, would prove little. */
+  function unseen({ app, answers }: Target): readonly string[] {
+    const operations = surfacesOf(app).flatMap((surface) =>
+      surface.operations.map(({ name }) => `${name} 200`),
+    );
+    const refusals = [
+      'v2.conceal 413',
+      'v2.conceal 415',
+      'v2.conceal 422',
+      'v2.conceal 400',
+      'v2.conceal 401',
+    ];
+    const endings = ['v2.burn 409', 'v2.burn 401', 'v2.reveal 404', 'v2.reveal 422', 'v2.reveal 403'];
+    const strays = ['none 404', 'none 405', 'none 204'];
+    const wanted = [...operations, ...refusals, ...endings, ...strays].filter((name) => !answers.has(name));
+    const exhausted = [...answers.keys()].some((name) => /^v\d\.(?:reveal|inspect) 429$/.test(name));
+    return exhausted ? wanted : [...wanted, 'attempts used up'];
+  }
+
+  type Spoil = (operation: Operation) => Operation['handle'];
+
+  const defects: readonly [string, string, Spoil][] = [
+    [
+      'a field that no schema names',
+      'v2.conceal',
+      withBody((body) => ({ ...body, recipient: 'joe@example.org' })),
+    ],
+    ['a number sent as a text', 'v1.conceal', withBody((body) => ({ ...body, ttl: '3600' }))],
+    [
+      'an undocumented status',
+      'v2.receipt',
+      ({ handle }) =>
+        async (...call) => ({ ...(await handle(...call)), status: 418 }),
+    ],
+    [
+      'a fault at one input in many',
+      'v2.reveal',
+      ({ handle }) =>
+        (input, ...rest) => {
+          if (/[^\x20-\x7e]/.test(JSON.stringify(input))) throw new TypeError('seeded');
+          return handle(input, ...rest);
+        },
+    ],
+  ];
+  for (const [what, name, spoil] of defects) {
+    it(
+      `finds ${what}`,
+      async () => {
+        const target = await createTarget((surface) => withDefect(surface, name, spoil));
+        const verdict = await fuzz(target, createJudge(documentOf(target.app)), seed, toothRun);
+        expect(verdict.findings).not.toEqual([]);
+      },
+      timeLimitMs,
+    );
+  }
+
+  it(
+    'finds a GET that consumes',
+    async () => {
+      const target = await createTarget((surface) =>
+        withDefect(surface, 'v2.secretStatus', ({ handle }) => async (secretKey, caller, exchange) => {
+          const answer = await handle(secretKey, caller, exchange);
+          await target.app.service.reveal({ secretKey: String(secretKey), clientPrefix: '' }, caller);
+          return answer;
+        }),
+      );
+      const verdict = await fuzz(target, createJudge(documentOf(target.app)), seed, toothRun);
+      expect(verdict.controls).not.toEqual(intact);
+    },
+    timeLimitMs,
+  );
+
+  function withBody(change: (body: object) => object): Spoil {
+    return ({ handle }) =>
+      async (...call) => {
+        const reply: Reply = await handle(...call);
+        return reply.status === 200 ? { ...reply, body: change(reply.body as object) } : reply;
+      };
+  }
+
+  function withDefect(surface: ApiSurface, name: string, spoil: Spoil): ApiSurface {
+    const operations = surface.operations.map((operation) =>
+      operation.name === name ? { ...operation, handle: spoil(operation) } : operation,
+    );
+    return { ...surface, operations };
+  }
+});

@@ -1,0 +1,371 @@
+/**
+ * API v2, managing: the creator's record, burning, the recent list, and who may.
+ *
+ * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ */
+import { describe, expect, it } from 'bun:test';
+import type { TestAccount } from '../support/app.ts';
+import { createDocumentedApp } from './documented-app.ts';
+
+const app = createDocumentedApp();
+const alice = await app.account('alice@example.com');
+const bob = await app.account('bob@example.com');
+
+const as = (account: TestAccount) => ({ authorization: account.authorization });
+
+async function conceal(
+  fields: Record<string, unknown> = {},
+  headers: Record<string, string> = as(alice),
+  from = app,
+) {
+  const json = { secret: { secret: 'hello', ...fields } };
+  const { body } = await from.call('/secret/conceal', { json, headers });
+  return { key: body.record.secret.key as string, metadataKey: body.record.metadata.key as string };
+}
+
+const read = (key: string) => app.call(`/secret/${key}/reveal`, { method: 'POST' });
+const unknownKey = '0'.repeat(31);
+
+describe('GET /private/:key and GET /receipt/:key', () => {
+  it('answer the same record, as often as asked, and change nothing (P4)', async () => {
+    const { key, metadataKey } = await conceal({ recipient: 'joe@example.org' });
+    await app.service.settled();
+    const looks = [`/private/${metadataKey}`, `/receipt/${metadataKey}`, `/private/${metadataKey}`];
+    for (const path of looks) {
+      const { status, body } = await app.call(path, { headers: as(alice) });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        success: true,
+        custid: 'alice@example.com',
+        record: {
+          key: metadataKey,
+          state: 'new',
+          secret_state: 'new',
+          secret_key: key,
+          secret_identifier: key,
+          share_path: `secret/${key}`,
+          recipients: 'jo*****@e*****.org',
+          show_recipients: true,
+          viewed: null,
+          delivery: { state: 'accepted', at: app.clock.now() },
+        },
+        details: {
+          type: 'record',
+          no_cache: true,
+          secret_realttl: 604_800,
+          maxviews: 1,
+          has_maxviews: true,
+          view_count: null,
+          can_decrypt: true,
+          secret_value: null,
+          show_secret: false,
+          show_secret_link: false,
+          show_metadata_link: true,
+          show_metadata: true,
+          show_recipients: true,
+        },
+      });
+    }
+    expect((await read(key)).body.record.secret_value).toBe('hello');
+  });
+
+  it('tell that and when the secret was received, and forget its key (P6)', async () => {
+    const { key, metadataKey } = await conceal();
+    app.clock.advance(10);
+    await read(key);
+    const { body } = await app.call(`/private/${metadataKey}`, { headers: as(alice) });
+    const now = app.clock.now();
+    expect(body).toMatchObject({
+      record: {
+        state: 'received',
+        received: now,
+        revealed: now,
+        burned: null,
+        is_received: true,
+        is_destroyed: true,
+        secret_key: null,
+        secret_ttl: null,
+        secret_state: null,
+        share_path: null,
+        share_url: null,
+        updated: now,
+      },
+      details: { secret_realttl: null, maxviews: null, has_maxviews: false, can_decrypt: false },
+    });
+    expect(JSON.stringify(body)).not.toContain(key);
+  });
+
+  it('tell that the secret has expired, and are gone after twice its lifetime', async () => {
+    const { metadataKey } = await conceal({ ttl: 60 });
+    app.clock.advance(60);
+    const { body } = await app.call(`/private/${metadataKey}`, { headers: as(alice) });
+    expect(body.record).toMatchObject({
+      state: 'expired',
+      is_expired: true,
+      is_destroyed: true,
+      metadata_ttl: 60,
+    });
+    app.clock.advance(60);
+    expect((await app.call(`/private/${metadataKey}`, { headers: as(alice) })).status).toBe(404);
+  });
+
+  it("answer another account's key exactly as an unknown one (P16)", async () => {
+    const { metadataKey } = await conceal();
+    for (const path of [`/private/${metadataKey}`, `/receipt/${metadataKey}`]) {
+      const { status, body } = await app.call(path, { headers: as(bob) });
+      expect(status).toBe(404);
+      expect(body).toEqual({
+        success: false,
+        error: 'unknown_secret',
+        message: 'Unknown secret',
+        metadata_key: metadataKey,
+      });
+    }
+    const unknown = await app.call(`/private/${unknownKey}`, { headers: as(bob) });
+    expect(unknown.body).toMatchObject({ error: 'unknown_secret', metadata_key: unknownKey });
+  });
+
+  it('show an anonymous record to any account that holds its key, and to nobody without one (P16)', async () => {
+    const { metadataKey } = await conceal({}, {});
+    const { body } = await app.call(`/private/${metadataKey}`, { headers: as(bob) });
+    expect(body).toMatchObject({ custid: 'bob@example.com', record: { custid: 'anon' } });
+    const { status, body: refused, headers } = await app.call(`/private/${metadataKey}`);
+    expect([status, refused.error]).toEqual([401, 'not_authorized']);
+    expect(headers.get('www-authenticate')).toStartWith('Basic ');
+  });
+
+  it('do not take a secret key for a metadata key (P13)', async () => {
+    const { key } = await conceal();
+    expect((await app.call(`/private/${key}`, { headers: as(alice) })).status).toBe(404);
+  });
+});
+
+describe('POST /private/:key/burn and POST /receipt/:key/burn', () => {
+  for (const name of ['private', 'receipt']) {
+    for (const json of [
+      undefined,
+      {},
+      { continue: true },
+      { continue: 'true' },
+      { continue: null, passphrase: 'x' },
+    ]) {
+      it(`${name}: burns with the body ${JSON.stringify(json)} and answers the record as it now is (P7)`, async () => {
+        const { key, metadataKey } = await conceal({ passphrase: 'pw' });
+        const path = `/${name}/${metadataKey}/burn`;
+        const { status, body } = await app.call(path, { method: 'POST', json, headers: as(alice) });
+        expect(status).toBe(200);
+        expect(body).toMatchObject({
+          success: true,
+          record: {
+            state: 'burned',
+            is_burned: true,
+            burned: app.clock.now(),
+            secret_key: null,
+            is_destroyed: true,
+          },
+          details: { type: 'record', title: 'Secret burned', has_maxviews: false },
+        });
+        expect((await read(key)).status).toBe(404);
+        const again = await app.call(path, { method: 'POST', headers: as(alice) });
+        expect(again.status).toBe(409);
+        expect(again.body).toMatchObject({
+          success: false,
+          error: 'already_gone',
+          record: { state: 'burned' },
+        });
+      });
+    }
+  }
+
+  it('only check with continue false (P4)', async () => {
+    const { key, metadataKey } = await conceal();
+    for (const check of [false, 'false']) {
+      const path = `/private/${metadataKey}/burn`;
+      const { status, body } = await app.call(path, { json: { continue: check }, headers: as(alice) });
+      expect(status).toBe(200);
+      expect(body).toMatchObject({
+        record: { state: 'new', secret_key: key },
+        details: { title: 'Secret not burned' },
+      });
+    }
+    await read(key);
+    const gone = await app.call(`/private/${metadataKey}/burn`, {
+      json: { continue: false },
+      headers: as(alice),
+    });
+    expect([gone.status, gone.body.record.state]).toEqual([409, 'received']);
+  });
+
+  it('answer 409 with the truth after a read and after expiry (P6, P7)', async () => {
+    const [gone, late] = [await conceal(), await conceal({ ttl: 60 })];
+    await read(gone.key);
+    app.clock.advance(60);
+    for (const [{ metadataKey }, state] of [
+      [gone, 'received'],
+      [late, 'expired'],
+    ] as const) {
+      const { status, body } = await app.call(`/private/${metadataKey}/burn`, {
+        method: 'POST',
+        headers: as(alice),
+      });
+      expect([status, body.error, body.record.state, body.record.burned]).toEqual([
+        409,
+        'already_gone',
+        state,
+        null,
+      ]);
+    }
+  });
+
+  it('answer 404 to another account, an unknown key and a secret key, and 401 without an account, burning nothing (P16)', async () => {
+    const { key, metadataKey } = await conceal();
+    const others: readonly [string, Record<string, string>, number][] = [
+      [metadataKey, as(bob), 404],
+      [unknownKey, as(alice), 404],
+      [key, as(alice), 404],
+      [metadataKey, {}, 401],
+      [metadataKey, { authorization: `Basic ${btoa('alice@example.com:wrong')}` }, 401],
+      [metadataKey, { authorization: `Bearer ${alice.token}` }, 401],
+    ];
+    for (const [given, headers, expected] of others) {
+      const { status } = await app.call(`/private/${given}/burn`, { method: 'POST', headers });
+      expect(status).toBe(expected);
+    }
+    expect((await read(key)).status).toBe(200);
+  });
+
+  it('refuse a wrong body and burn nothing (P4)', async () => {
+    const { key, metadataKey } = await conceal();
+    const path = `/private/${metadataKey}/burn`;
+    const headers = as(alice);
+    expect((await app.call(path, { json: { continue: 'yes' }, headers })).status).toBe(422);
+    expect((await app.call(path, { json: [], headers })).status).toBe(422);
+    expect((await app.call(path, { raw: '{', headers })).status).toBe(400);
+    expect((await app.call(path, { raw: 'continue=true', contentType: 'text/plain', headers })).status).toBe(
+      415,
+    );
+    expect((await read(key)).status).toBe(200);
+  });
+});
+
+describe('GET /private/recent and GET /receipt/recent', () => {
+  const own = createDocumentedApp();
+
+  it('answer an empty page to a new account', async () => {
+    const carol = await own.account('carol@example.com');
+    for (const path of ['/private/recent', '/receipt/recent']) {
+      const { body } = await own.call(path, { headers: as(carol) });
+      const now = own.clock.now();
+      expect(body).toEqual({
+        success: true,
+        custid: 'carol@example.com',
+        count: 0,
+        records: [],
+        details: {
+          type: 'list',
+          since: now,
+          now,
+          has_items: false,
+          received: [],
+          notreceived: [],
+          next_cursor: null,
+        },
+      });
+    }
+  });
+
+  it('list pages, newest first, that neither repeat nor skip when secrets are made meanwhile (P16)', async () => {
+    const dora = await own.account('dora@example.com');
+    const made: string[] = [];
+    for (let number = 0; number < 7; number += 1) {
+      made.unshift((await conceal({ recipient: 'joe@example.org' }, as(dora), own)).metadataKey);
+      own.clock.advance(1);
+    }
+    const listed: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+      const { body } = await own.call(`/private/recent?limit=3${query}`, { headers: as(dora) });
+      expect(body.count).toBe(body.records.length);
+      expect(body.details.has_items).toBe(true);
+      for (const record of body.records) {
+        expect([record.secret_key, record.share_url, record.secret_ttl === null]).toEqual([
+          null,
+          null,
+          false,
+        ]);
+      }
+      listed.push(...body.records.map((record: { key: string }) => record.key));
+      cursor = body.details.next_cursor;
+      await conceal({}, as(dora), own);
+    } while (cursor !== null);
+    expect(listed).toEqual(made);
+  });
+
+  it('divide the page into what is gone and what waits', async () => {
+    const erin = await own.account('erin@example.com');
+    const first = await conceal({}, as(erin), own);
+    await conceal({}, as(erin), own);
+    await conceal({}, as(await own.account('other@example.com')), own);
+    await own.call(`/secret/${first.key}/reveal`, { method: 'POST' });
+    const { body } = await own.call('/private/recent', { headers: as(erin) });
+    expect(body.details.received.map((record: { key: string }) => record.key)).toEqual([first.metadataKey]);
+    expect(body.details.notreceived).toHaveLength(1);
+    expect(body.count).toBe(2);
+    expect(JSON.stringify(body)).not.toContain(first.key);
+  });
+
+  for (const limit of ['1', '200', '050', '']) {
+    it(`take the limit ${JSON.stringify(limit)}`, async () => {
+      expect((await app.call(`/private/recent?limit=${limit}`, { headers: as(alice) })).status).toBe(200);
+    });
+  }
+
+  for (const limit of ['0', '201', '-1', '1.5', 'all', '1e2', '%20', '9999999999999999999']) {
+    it(`refuse the limit ${limit} with 422`, async () => {
+      const { status, body } = await app.call(`/private/recent?limit=${limit}`, { headers: as(alice) });
+      expect([status, body.error, body.field]).toEqual([422, 'invalid_field', 'limit']);
+    });
+  }
+
+  it('refuse a cursor that is none, a limit given twice and a broken escape', async () => {
+    const headers = as(alice);
+    const wrong = await app.call('/private/recent?cursor=%00nonsense', { headers });
+    expect([wrong.status, wrong.body.field]).toEqual([422, 'cursor']);
+    expect((await app.call('/private/recent?limit=1&limit=2', { headers })).status).toBe(400);
+    expect((await app.call('/private/recent?cursor=%', { headers })).status).toBe(400);
+  });
+
+  it('need an account', async () => {
+    expect((await app.call('/private/recent')).status).toBe(401);
+    expect((await app.call('/receipt/recent')).status).toBe(401);
+  });
+});
+
+describe('GET /authcheck', () => {
+  it('answers the account', async () => {
+    const { body } = await app.call('/authcheck', { headers: as(alice) });
+    expect(body).toMatchObject({
+      success: true,
+      custid: 'alice@example.com',
+      record: { custid: 'alice@example.com', role: 'customer', plan: { planid: 'basic' } },
+      details: { authenticated: true },
+    });
+  });
+
+  it('answers an unknown user and a wrong token alike (P17)', async () => {
+    const wrong = [
+      `alice@example.com:${bob.token}`,
+      `nobody@example.com:${alice.token}`,
+      'alice@example.com:',
+      ':',
+    ];
+    for (const pair of wrong) {
+      const { status, body } = await app.call('/authcheck', {
+        headers: { authorization: `Basic ${btoa(pair)}` },
+      });
+      expect(status).toBe(401);
+      expect(body).toEqual({ success: false, error: 'not_authorized', message: 'Not authorized' });
+    }
+  });
+});
