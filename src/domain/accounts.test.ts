@@ -166,6 +166,12 @@ describe('a further token', () => {
     const [shared, own] = [await make(first.token), await make()];
     if (shared.outcome !== 'created' || own.outcome !== 'created') throw new Error('not made');
     expect([shared.canListEarlier, own.canListEarlier]).toEqual([true, false]);
+    const kept = await bench.deps.store.listTokens(first.account.id);
+    expect(kept.map(({ name, expiresAt }) => [name, expiresAt])).toEqual([
+      [firstTokenName, null],
+      ['second', null],
+      ['second', null],
+    ]);
     const dataKeyOf = async (token: string) =>
       Buffer.from(
         (await bench.service.authenticate('jo@example.org', token))?.dataKey.expose() ?? [],

@@ -101,7 +101,7 @@ describe('guesses at a passphrase', () => {
     expect(bench.hasher.stretched - before).toBe(5);
     expect(bench.events.map(({ event }) => event)).toEqual([
       'concealed',
-      ...Array<string>(5).fill('passphrase_refused'),
+      ...Array<'passphrase_refused'>(5).fill('passphrase_refused'),
       'attempts_exhausted',
     ]);
   });

@@ -267,6 +267,16 @@ describe('the mail to a recipient', () => {
     ]);
   });
 
+  it('goes out to nobody when no recipient was given', async () => {
+    const bench = createBench();
+    const caller = await bench.signUp('jo@example.org');
+    const receipt = await bench.share('v', { caller });
+    await bench.service.settled();
+    expect(receipt.delivery).toBeNull();
+    expect(bench.mails).toEqual([]);
+    expect(bench.events.map(({ event }) => event)).toEqual(['concealed']);
+  });
+
   it.each(['accepted', 'refused', 'not_sent'] as const)(
     'is told on the receipt when it was %s',
     async (state) => {

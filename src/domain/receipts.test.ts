@@ -79,6 +79,24 @@ describe('who may see a receipt (P16)', () => {
     });
   });
 
+  it('names its owner to whoever holds the key: with another account, or once the secret is gone', async () => {
+    const bench = createBench();
+    const [owner, other] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    const { metadataKey, secretKey } = await bench.share('v', { caller: owner });
+    const seen = found(await bench.service.findReceipt(asHolder(metadataKey), other));
+    expect(seen).toMatchObject({ custid: 'jo@example.org', secretKey });
+    await bench.service.reveal(guess(secretKey), anonymous);
+    for (const caller of [other, anonymous]) {
+      const gone = found(await bench.service.findReceipt(asHolder(metadataKey), caller));
+      expect(gone).toMatchObject({
+        custid: 'jo@example.org',
+        secretKey: null,
+        secretShortkey: '',
+        state: 'received',
+      });
+    }
+  });
+
   it('is nobody, in any other spelling of the key', async () => {
     const bench = createBench();
     const { metadataKey } = await bench.share('v');

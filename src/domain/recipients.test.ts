@@ -53,6 +53,7 @@ describe('an address that mail can be tried to', () => {
     'jo@xn--e1afmkfd.xn--p1ai',
     `${'l'.repeat(64)}@example.org`,
     `a@${'d'.repeat(63)}.org`,
+    `jo@${'d.'.repeat(125)}org`,
   ])('is %p', (address) => expect(isDeliverable(address)).toBe(true));
 
   it.each([

@@ -1,0 +1,158 @@
+/**
+ * One changed bit anywhere in what the store holds is noticed before anything is opened, claimed or computed.
+ *
+ * Owns: the flips of every bit of a row, of a protected row and of each box, with the defect the same check must catch:
+ * a cipher that believes a four-byte tag.
+ */
+import { describe, expect, it } from 'bun:test';
+import { createDecipheriv } from 'node:crypto';
+import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from '../../src/crypto/box.ts';
+import { hex, utf8 } from '../../src/crypto/bytes.ts';
+import { deriveOuterKeys } from '../../src/crypto/derive.ts';
+import { secretAad, unwrapSecret } from '../../src/crypto/envelope.ts';
+import { createKeyRing } from '../../src/crypto/keyring.ts';
+import { anonymous } from '../../src/domain/accounts.ts';
+import { ServiceError } from '../../src/domain/errors.ts';
+import { type SealedSample, sealedSample } from '../support/sealed-sample.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { createBench, guess } from '../support/service-bench.ts';
+
+function flipped(bytes: Uint8Array, bit: number): Uint8Array {
+  const copy = bytes.slice();
+  copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (0x80 >> (bit & 7));
+  return copy;
+}
+
+/** The positions of the bits whose change goes unnoticed. */
+function acceptedFlips(bytes: Uint8Array, opens: (bytes: Uint8Array) => boolean): number[] {
+  if (!opens(bytes)) throw new Error('the unchanged bytes do not open');
+  const accepted: number[] = [];
+  for (let bit = 0; bit < bytes.length * 8; bit += 1) if (opens(flipped(bytes, bit))) accepted.push(bit);
+  return accepted;
+}
+
+const unwraps = (sample: SealedSample) => (row: Uint8Array) =>
+  unwrapSecret(row, sample.context, sample.ring).outcome === 'unwrapped';
+
+/** The defect: the outer layer opened with the first four bytes of its tag. */
+const unwrapsWithShortTag = (sample: SealedSample) => (row: Uint8Array) => {
+  const kid = (row[1] ?? 0) * 256 + (row[2] ?? 0);
+  if (row[0] !== 1 || kid !== sample.root.kid) return false;
+  const keys = deriveOuterKeys(sample.root.key, kid, row.subarray(3, 35));
+  const end = row.length - 16;
+  const decipher = createDecipheriv('aes-256-gcm', keys.key, keys.nonce, { authTagLength: 4 });
+  decipher.setAAD(secretAad(sample.context)).setAuthTag(row.subarray(end, end + 4));
+  decipher.update(row.subarray(35, end));
+  try {
+    decipher.final();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('a changed bit', () => {
+  const plain = sealedSample();
+  const guarded = sealedSample({ hasPassphrase: true, owner: 7, shareDomain: 'secrets.example.org' });
+
+  it('P3 P9: is refused at each of the 3,160 places of a row', () => {
+    expect(plain.row.length * 8).toBe(3_160);
+    expect(acceptedFlips(plain.row, unwraps(plain))).toEqual([]);
+  });
+
+  it('P3 P9: is refused at each of the 3,768 places of a row with a passphrase', () => {
+    expect(guarded.row.length * 8).toBe(3_768);
+    expect(acceptedFlips(guarded.row, unwraps(guarded))).toEqual([]);
+  });
+
+  it('P3: in the key id names the root that is missing, and is damage where that root is there', () => {
+    const other = { kid: 3, key: seededRandom('other root')(32) };
+    const ring = createKeyRing([plain.root, other]);
+    for (let bit = 8; bit < 24; bit += 1) {
+      const row = flipped(plain.row, bit);
+      const kid = (row[1] ?? 0) * 256 + (row[2] ?? 0);
+      const expected = kid === 3 ? { outcome: 'damaged' } : { outcome: 'unknown_root', kid };
+      expect(unwrapSecret(row, plain.context, ring)).toEqual(expected as never);
+    }
+  });
+
+  it('is noticed where a four-byte tag would let 96 of them pass (tooth)', () => {
+    expect(acceptedFlips(plain.row, unwrapsWithShortTag(plain))).toHaveLength(96);
+  });
+
+  it('P3: in the record’s own fields is refused at each place', () => {
+    const { context, ring, row } = guarded;
+    const changed = [
+      ...Array.from({ length: 128 }, (_, bit) => ({ ...context, secretId: flipped(context.secretId, bit) })),
+      ...Array.from({ length: 53 }, (_, bit) => ({ ...context, createdAt: bitOf(context.createdAt, bit) })),
+      ...Array.from({ length: 53 }, (_, bit) => ({ ...context, expiresAt: bitOf(context.expiresAt, bit) })),
+      ...Array.from({ length: 53 }, (_, bit) => ({ ...context, owner: bitOf(context.owner ?? 0, bit) })),
+      { ...context, hasPassphrase: false },
+    ];
+    expect(changed).toHaveLength(288);
+    expect(changed.filter((each) => unwrapSecret(row, each, ring).outcome === 'unwrapped')).toEqual([]);
+  });
+});
+
+describe('a changed bit in the store', () => {
+  it('P3: costs nobody the secret: told at each of the 3,160 places, claimed at none, readable afterwards', async () => {
+    const state = { bit: 0, claims: 0 };
+    const bench = createBench({
+      wrap: (store) => ({
+        ...store,
+        async findSecret(id) {
+          const found = await store.findSecret(id);
+          if (found === null || state.bit < 0) return found;
+          return { ...found, sealedSecret: flipped(found.sealedSecret, state.bit) };
+        },
+        claim(secret) {
+          state.claims += 1;
+          return store.claim(secret);
+        },
+      }),
+    });
+    const { secretKey } = await bench.share('v');
+    const codes = new Set<unknown>();
+    for (state.bit = 0; state.bit < 3_160; state.bit += 1) {
+      const told = await bench.service.reveal(guess(secretKey), anonymous).catch((fault: unknown) => fault);
+      codes.add(told instanceof ServiceError ? told.code : told);
+    }
+    expect([...codes]).toEqual(['damaged']);
+    expect(state.claims).toBe(0);
+    state.bit = -1;
+    expect(await bench.service.reveal(guess(secretKey), anonymous)).toMatchObject({ outcome: 'revealed' });
+    expect(state.claims).toBe(1);
+  });
+});
+
+/** `value` with one of its 53 bits changed. */
+function bitOf(value: number, bit: number): number {
+  return Number(BigInt(value) ^ (1n << BigInt(bit)));
+}
+
+describe('a changed bit in a box', () => {
+  const random = seededRandom('boxes');
+  const root = { kid: 1, key: random(32) };
+  const ring = createKeyRing([root]);
+  const receipt = { keyMaterial: utf8('k'.repeat(31)), binding: random(16) };
+  const kinds: readonly BoxInput[] = [
+    { ...receipt, label: 'creator' },
+    { ...receipt, label: 'details' },
+    { label: 'recent', keyMaterial: random(32), binding: receipt.binding },
+    { label: 'accountDataKey', keyMaterial: random(32), binding: new Uint8Array(0) },
+  ];
+
+  it.each(kinds)('P9: is refused at every place of a box for $label', (at) => {
+    const box = sealBox({ ...at, content: random(32), random });
+    expect(acceptedFlips(box, (bytes) => openBox(bytes, at) !== null)).toEqual([]);
+  });
+
+  it('P9: is refused at every place of the creator’s box, wrapped', () => {
+    const at: BoxInput = { ...receipt, label: 'creator' };
+    const content = random(31);
+    const wrapped = wrapBox(sealBox({ ...at, content, random }), at, root, random);
+    expect(acceptedFlips(wrapped, (bytes) => unwrapBox(bytes, at, ring) !== null)).toEqual([]);
+    const inner = unwrapBox(wrapped, at, ring);
+    expect(inner === null ? '' : hex(openBox(inner, at) ?? new Uint8Array(0))).toBe(hex(content));
+  });
+});

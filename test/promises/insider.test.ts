@@ -1,0 +1,319 @@
+/**
+ * Someone who holds the whole database and every server key, but no link, opens nothing.
+ *
+ * Owns: the insider: a program that knows the format, is given all that the store was handed and the key ring, and tries
+ * every key that it can find or derive on every ciphertext that it can see, feeding what it opens back in. And the
+ * stores with a defect that it must make use of.
+ */
+import { describe, expect, it } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { unseal } from '../../src/crypto/aead.ts';
+import { concat, FieldReader, FieldWriter, hex, utf8 } from '../../src/crypto/bytes.ts';
+import {
+  type BoxLabel,
+  deriveBoxKeys,
+  deriveInnerKeys,
+  deriveOuterKeys,
+  derivePassphraseSalt,
+  deriveVerifierKeys,
+} from '../../src/crypto/derive.ts';
+import { secretAad } from '../../src/crypto/envelope.ts';
+import { createKeyRing, type KeyRing } from '../../src/crypto/keyring.ts';
+import { anonymous } from '../../src/domain/accounts.ts';
+import type { NewRecord } from '../../src/domain/secret.ts';
+import type { ServiceDeps } from '../../src/domain/service.ts';
+import { createBench, createCountingHasher, guess } from '../support/service-bench.ts';
+
+const boxTexts: Readonly<Record<BoxLabel, string>> = {
+  creator: 'mayfly/1/creator',
+  details: 'mayfly/1/details',
+  recent: 'mayfly/1/recent',
+  accountDataKey: 'mayfly/1/adk',
+};
+const labels = Object.keys(boxTexts) as readonly BoxLabel[];
+
+function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
+  const text = utf8(boxTexts[label]);
+  return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
+}
+
+/** What the insider has: the rows, all other bytes that were stored, the roots, and passphrases worth a guess. */
+interface Haul {
+  readonly records: readonly NewRecord[];
+  readonly bytes: readonly Uint8Array[];
+  readonly ring: KeyRing;
+  readonly dictionary: readonly string[];
+}
+
+interface Opened {
+  readonly what: 'row' | 'wrapped creator box' | 'verifier' | 'value' | `${BoxLabel} box`;
+  readonly content: Uint8Array;
+}
+
+/** A ciphertext, and how to try a key on it. */
+interface Target {
+  readonly what: Opened['what'];
+  readonly open: (key: Uint8Array) => Uint8Array | null | Promise<Uint8Array | null>;
+}
+
+const keyForm = /^[0-9a-z]{31}$/;
+
+/** Every key that could stand somewhere in these bytes: 31 characters of a key's form, any 32 bytes, 64 hex digits. */
+function keysIn(bytes: Uint8Array): Uint8Array[] {
+  const found: Uint8Array[] = [bytes];
+  for (let at = 0; at + 31 <= bytes.length; at += 1) {
+    const text = Buffer.from(bytes.subarray(at, at + 31)).toString('latin1');
+    if (keyForm.test(text)) found.push(bytes.slice(at, at + 31));
+    if (at + 32 <= bytes.length) found.push(bytes.slice(at, at + 32));
+    const digits = Buffer.from(bytes.subarray(at, at + 64)).toString('latin1');
+    if (/^[0-9a-f]{64}$/.test(digits)) found.push(Buffer.from(digits, 'hex'));
+  }
+  return found;
+}
+
+const boxTarget = (box: Uint8Array, label: BoxLabel, binding: Uint8Array): Target => ({
+  what: `${label} box`,
+  open: (key) =>
+    unseal(deriveBoxKeys(label, key, box.subarray(0, 32)), box.subarray(32), boxAad(label, binding)),
+});
+
+/** The layers that the roots open at once, and what lies under them. */
+function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
+  const opened: Opened[] = [];
+  const targets: Target[] = [];
+  for (const record of haul.records) {
+    const binding = record.receiptId;
+    for (const root of haul.ring.all) {
+      const under = (wrapped: Uint8Array, aad: Uint8Array) =>
+        unseal(deriveOuterKeys(root.key, root.kid, wrapped.subarray(3, 35)), wrapped.subarray(35), aad);
+      const row = under(record.sealedSecret, secretAad(record));
+      if (row !== null) opened.push({ what: 'row', content: row });
+      if (row !== null) targets.push(...rowTargets(row, record, haul.dictionary));
+      const creator = under(record.creatorBox, boxAad('creator', binding));
+      if (creator !== null) opened.push({ what: 'wrapped creator box', content: creator });
+      if (creator !== null) targets.push(boxTarget(creator, 'creator', binding));
+    }
+    if (record.detailsBox !== null) targets.push(boxTarget(record.detailsBox, 'details', binding));
+    if (record.recentBox !== null) targets.push(boxTarget(record.recentBox, 'recent', binding));
+  }
+  const loose = haul.bytes.filter((bytes) => bytes.length > 48);
+  for (const bytes of loose)
+    for (const label of labels) targets.push(boxTarget(bytes, label, new Uint8Array(0)));
+  return { opened, targets };
+}
+
+const hasher = createCountingHasher();
+
+/** The value and the bcrypt hash of a row whose outer layer is off. */
+function rowTargets(row: Uint8Array, record: NewRecord, dictionary: readonly string[]): Target[] {
+  const reader = new FieldReader(row);
+  const [salt, verifier, body] = [reader.raw(32), reader.field(), reader.field()];
+  const aad = secretAad(record);
+  const valueWith = (key: Uint8Array, passphraseKey: Uint8Array | null): Uint8Array | null => {
+    const inner = deriveInnerKeys(Buffer.from(key).toString('latin1'), passphraseKey, salt);
+    return unseal(inner, body.subarray(32), aad);
+  };
+  const value: Target = {
+    what: 'value',
+    async open(key) {
+      const plain = valueWith(key, null);
+      if (plain !== null || key.length !== 31) return plain;
+      for (const passphrase of dictionary) {
+        const passphraseSalt = derivePassphraseSalt(Buffer.from(key).toString('latin1'), salt);
+        const guessed = valueWith(key, await hasher.stretch(utf8(passphrase), passphraseSalt));
+        if (guessed !== null) return guessed;
+      }
+      return null;
+    },
+  };
+  if (verifier.length === 0) return [value];
+  const verifierOf = (key: Uint8Array) =>
+    unseal(deriveVerifierKeys(Buffer.from(key).toString('latin1'), salt), verifier, aad);
+  return [value, { what: 'verifier', open: verifierOf }];
+}
+
+/** All that can be opened; each opened content is searched for keys in its turn, until nothing new is found. */
+async function attack(haul: Haul): Promise<Opened[]> {
+  const { opened, targets } = underTheRoots(haul);
+  const closed = new Set(targets);
+  const tried = new Set<string>();
+  const guesses = haul.dictionary.flatMap((text) => [utf8(text), digestOf(text)]);
+  let sources = [
+    ...haul.bytes,
+    ...haul.ring.all.map(({ key }) => key),
+    ...guesses,
+    ...opened.map(({ content }) => content),
+  ];
+  while (sources.length > 0) {
+    const keys = sources.flatMap(keysIn).filter((key) => !tried.has(hex(key)) && tried.add(hex(key)));
+    sources = [];
+    for (const target of closed) {
+      for (const key of keys) {
+        const content = await target.open(key);
+        if (content === null) continue;
+        closed.delete(target);
+        opened.push({ what: target.what, content });
+        sources.push(content);
+        break;
+      }
+    }
+  }
+  return opened;
+}
+
+const digestOf = (text: string): Uint8Array => createHash('sha256').update(text).digest();
+
+const secrets = {
+  open: 'the value without passphrase',
+  guarded: 'the value with passphrase',
+  passphrase: 'hunter2!',
+};
+
+/** A service in use, and all that its store was handed. `defect` is what else the store keeps of a record. */
+async function haulOf(
+  defect: (record: NewRecord, known: { metadataKey: string; dataKey: Uint8Array }) => Uint8Array[] = () => [],
+) {
+  const kept: Uint8Array[] = [];
+  const keep = (value: unknown): void => {
+    if (value instanceof Uint8Array) kept.push(value.slice());
+    else if (typeof value === 'string') kept.push(utf8(value));
+    else if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) keep(each);
+  };
+  const bench = createBench({
+    wrap: (store) =>
+      new Proxy<ServiceDeps['store']>(store, {
+        get(target, name) {
+          const method: unknown = Reflect.get(target, name);
+          if (
+            typeof method !== 'function' ||
+            name === 'findSecret' ||
+            name === 'findReceipt' ||
+            name === 'findToken'
+          )
+            return method;
+          return (...args: unknown[]) => {
+            keep(args);
+            return Reflect.apply(method, target, args);
+          };
+        },
+      }),
+  });
+  const caller = await bench.signUp('jo@example.org');
+  const one = await bench.share(secrets.open, { caller, recipient: 'alan@example.com' });
+  const two = await bench.share(secrets.guarded, { caller, passphrase: secrets.passphrase });
+  await bench.service.reveal(guess(two.secretKey, 'wrong'), anonymous);
+  await bench.service.settled();
+  const dataKey = caller.dataKey.expose();
+  const extra = [one, two].flatMap(({ metadataKey }, at) => {
+    const record = bench.records[at];
+    return record === undefined ? [] : defect(record, { metadataKey, dataKey });
+  });
+  const haul: Haul = {
+    records: bench.records,
+    bytes: [...kept, ...extra],
+    ring: bench.deps.ring,
+    dictionary: ['123456', 'password', secrets.passphrase],
+  };
+  return { haul, keys: { one, two, token: caller.token, dataKey } };
+}
+
+type HaulOf = Awaited<ReturnType<typeof haulOf>>;
+
+/** What of the secrets is in what was opened. */
+function gains(opened: readonly Opened[], { keys }: HaulOf) {
+  const all = concat(...opened.map(({ content }) => content));
+  const holds = (text: string | Uint8Array) => Buffer.from(all).includes(Buffer.from(text as string));
+  return {
+    values: [secrets.open, secrets.guarded].filter(holds).length,
+    passphraseHashes: holds('$2b$10$') ? 1 : 0,
+    passphrases: holds(secrets.passphrase) ? 1 : 0,
+    secretKeys: [keys.one, keys.two].filter(({ secretKey }) => holds(secretKey)).length,
+    metadataKeys: [keys.one, keys.two].filter(({ metadataKey }) => holds(metadataKey)).length,
+    dataKeys: holds(keys.dataKey) ? 1 : 0,
+    recipients: holds('al*****@e*****.com') || holds('alan@') ? 1 : 0,
+  };
+}
+
+const nothing = {
+  values: 0,
+  passphraseHashes: 0,
+  passphrases: 0,
+  secretKeys: 0,
+  metadataKeys: 0,
+  dataKeys: 0,
+  recipients: 0,
+};
+
+describe('an insider with the database and every server key', () => {
+  it('P9: opens the outer layers and nothing under them: no value, no hash, no metadata key', async () => {
+    const stolen = await haulOf();
+    const opened = await attack(stolen.haul);
+    expect(opened.map(({ what }) => what).toSorted()).toEqual([
+      'row',
+      'row',
+      'wrapped creator box',
+      'wrapped creator box',
+    ]);
+    expect(gains(opened, stolen)).toEqual(nothing);
+  });
+
+  it('P9: does not find the keys, the passphrase or the recipient lying about in clear either', async () => {
+    const { haul, keys } = await haulOf();
+    const all = Buffer.concat(haul.bytes.map((bytes) => Buffer.from(bytes)));
+    const secretsInClear = [
+      keys.one.secretKey,
+      keys.one.metadataKey,
+      keys.two.secretKey,
+      keys.two.metadataKey,
+      keys.token,
+      Buffer.from(keys.token, 'hex'),
+      Buffer.from(keys.dataKey),
+      'alan@example.com',
+      'al*****@e*****.com',
+      ...Object.values(secrets),
+      '$2b$10$',
+    ];
+    expect(secretsInClear.filter((secret) => all.includes(secret))).toEqual([]);
+  });
+
+  it('P9: would have both values of a store that keeps the metadata key in clear (tooth)', async () => {
+    const stolen = await haulOf((_record, { metadataKey }) => [utf8(`key=${metadataKey};`)]);
+    expect(gains(await attack(stolen.haul), stolen)).toMatchObject({
+      values: 2,
+      passphraseHashes: 1,
+      secretKeys: 2,
+      recipients: 1,
+    });
+  });
+
+  it('P9: would have both values of a store that keeps the account’s data key in clear (tooth)', async () => {
+    const stolen = await haulOf((_record, { dataKey }) => [concat(utf8('....'), dataKey)]);
+    expect(gains(await attack(stolen.haul), stolen)).toMatchObject({
+      values: 2,
+      metadataKeys: 2,
+      secretKeys: 2,
+    });
+  });
+
+  it('P9: would have everything of a store that keeps the API token (tooth)', async () => {
+    const stolen = await haulOf();
+    const withToken = { ...stolen.haul, bytes: [...stolen.haul.bytes, utf8(stolen.keys.token)] };
+    expect(gains(await attack(withToken), stolen)).toMatchObject({ values: 2, dataKeys: 1, metadataKeys: 2 });
+  });
+
+  it('P9: opens not even the outer layers without the key ring', async () => {
+    const stolen = await haulOf();
+    const ring = createKeyRing([{ kid: stolen.haul.ring.current.kid, key: new Uint8Array(32).fill(1) }]);
+    expect(await attack({ ...stolen.haul, ring })).toEqual([]);
+  });
+});
+
+describe('someone with the link and no database', () => {
+  it('P9: has nothing to open; with the database and no key ring, neither', async () => {
+    const { haul, keys } = await haulOf();
+    const ring = { ...haul.ring, all: [] };
+    const bytes = [...haul.bytes, utf8(keys.one.secretKey), utf8(keys.two.secretKey)];
+    const opened = await attack({ ...haul, ring, bytes });
+    expect(opened.filter(({ what }) => what === 'value' || what === 'verifier')).toEqual([]);
+  });
+});

@@ -1,0 +1,218 @@
+/**
+ * The record format a second time, written from its description alone.
+ *
+ * Owns: an independent reading of what `src/crypto/envelope.ts`, `box.ts` and `derive.ts` describe in words, for the
+ * vectors beside it. Invariant: it calls nothing of the product and nothing but `node:crypto`; even HKDF is built here
+ * from HMAC (RFC 5869), so an agreement between the two says something. It is written to be read, not to be fast.
+ */
+import { argon2Sync, createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
+
+export function hkdfSha256(ikm: Buffer, salt: Buffer, info: Buffer, length: number): Buffer {
+  const prk = createHmac('sha256', salt.length === 0 ? Buffer.alloc(32) : salt)
+    .update(ikm)
+    .digest();
+  let block = Buffer.alloc(0);
+  let okm = Buffer.alloc(0);
+  for (let counter = 1; okm.length < length; counter += 1) {
+    block = createHmac('sha256', prk)
+      .update(block)
+      .update(info)
+      .update(Buffer.of(counter))
+      .digest();
+    okm = Buffer.concat([okm, block]);
+  }
+  return okm.subarray(0, length);
+}
+
+export function gcmSeal(keyAndNonce: Buffer, plaintext: Buffer, aad: Buffer): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', keyAndNonce.subarray(0, 32), keyAndNonce.subarray(32, 44));
+  cipher.setAAD(aad);
+  return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws when the tag does not fit. */
+export function gcmOpen(keyAndNonce: Buffer, sealed: Buffer, aad: Buffer): Buffer {
+  const [key, nonce] = [keyAndNonce.subarray(0, 32), keyAndNonce.subarray(32, 44)];
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 });
+  decipher.setAAD(aad);
+  decipher.setAuthTag(sealed.subarray(-16));
+  return Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()]);
+}
+
+const text = (value: string): Buffer => Buffer.from(value, 'utf8');
+const u16 = (value: number): Buffer => Buffer.of(value >> 8, value & 255);
+const u32 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+};
+const u64 = (value: number): Buffer => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(value));
+  return bytes;
+};
+/** lp: u32 length ‖ bytes. */
+const lp = (bytes: Buffer): Buffer => Buffer.concat([u32(bytes.length), bytes]);
+/** u32 length ‖ value ‖ zeros to a multiple of the bucket. */
+const padded = (value: Buffer, bucket: number): Buffer => {
+  const bytes = Buffer.alloc(Math.ceil((value.length + 4) / bucket) * bucket);
+  lp(value).copy(bytes);
+  return bytes;
+};
+
+const none = Buffer.alloc(0);
+
+export const secretIdOf = (secretKey: string): Buffer =>
+  hkdfSha256(text(secretKey), none, text('mayfly/1/sid'), 16);
+export const receiptIdOf = (metadataKey: string): Buffer =>
+  hkdfSha256(text(metadataKey), none, text('mayfly/1/mid'), 16);
+export const passphraseSaltOf = (secretKey: string, salt: Buffer): Buffer =>
+  hkdfSha256(text(secretKey), salt, text('mayfly/1/pass-salt'), 16);
+export const passphraseKeyOf = (passphrase: string, salt: Buffer): Buffer =>
+  argon2Sync('argon2id', {
+    message: text(passphrase),
+    nonce: salt,
+    memory: 19 * 1024,
+    passes: 2,
+    parallelism: 1,
+    tagLength: 32,
+  });
+export const verifierInputOf = (passphraseKey: Buffer, salt: Buffer): string =>
+  hkdfSha256(passphraseKey, salt, text('mayfly/1/pass-verify'), 32).toString('base64');
+/** key(32) ‖ nonce(12) ‖ commitment(32) */
+export const innerOf = (secretKey: string, passphraseKey: Buffer, salt: Buffer): Buffer =>
+  hkdfSha256(Buffer.concat([text(secretKey), passphraseKey]), salt, text('mayfly/1/inner'), 76);
+export const verifierKeysOf = (secretKey: string, salt: Buffer): Buffer =>
+  hkdfSha256(text(secretKey), salt, text('mayfly/1/verifier'), 44);
+export const outerOf = (root: Buffer, kid: number, salt: Buffer): Buffer =>
+  hkdfSha256(root, salt, Buffer.concat([text('mayfly/1/outer'), u16(kid)]), 44);
+export const clientTokenOf = (root: Buffer, secretId: Buffer, prefix: string): Buffer =>
+  hkdfSha256(root, secretId, text(`mayfly/1/client/${prefix}`), 16);
+export const tokenHashOf = (token: Buffer): Buffer =>
+  createHash('sha256')
+    .update(Buffer.concat([text('mayfly/1/token'), token]))
+    .digest();
+export const rootCheckOf = (root: Buffer): Buffer =>
+  createHmac('sha256', root).update('mayfly/1/check').digest();
+
+export interface ReferenceContext {
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly hasPassphrase: boolean;
+  readonly owner: number | null;
+  readonly shareDomain: string;
+}
+
+export function aadOf(secretId: Buffer, context: ReferenceContext): Buffer {
+  return Buffer.concat([
+    lp(text('mayfly/1/secret')),
+    lp(secretId),
+    u64(context.createdAt),
+    u64(context.expiresAt),
+    Buffer.of(context.hasPassphrase ? 1 : 0),
+    lp(context.owner === null ? none : u64(context.owner)),
+    lp(text(context.shareDomain)),
+  ]);
+}
+
+export interface ReferenceRow {
+  readonly secretKey: string;
+  readonly value: Buffer;
+  /** R, R2 and the bcrypt hash are inputs: they are random. `passphrase` null: none. */
+  readonly passphrase: { readonly text: string; readonly verifierHash: string } | null;
+  readonly r: Buffer;
+  readonly r2: Buffer;
+  readonly root: Buffer;
+  readonly kid: number;
+  readonly context: ReferenceContext;
+}
+
+const passphraseKeyFor = (secretKey: string, passphrase: string | null, salt: Buffer): Buffer =>
+  passphrase === null ? none : passphraseKeyOf(passphrase, passphraseSaltOf(secretKey, salt));
+
+export function sealRow(input: ReferenceRow): Buffer {
+  const { secretKey, r, r2 } = input;
+  const aad = aadOf(secretIdOf(secretKey), input.context);
+  const inner = innerOf(secretKey, passphraseKeyFor(secretKey, input.passphrase?.text ?? null, r), r);
+  const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, padded(input.value, 256), aad)]);
+  const verifier =
+    input.passphrase === null
+      ? none
+      : gcmSeal(verifierKeysOf(secretKey, r), text(input.passphrase.verifierHash), aad);
+  const sealed = gcmSeal(
+    outerOf(input.root, input.kid, r2),
+    Buffer.concat([r, lp(verifier), lp(body)]),
+    aad,
+  );
+  return Buffer.concat([Buffer.of(1), u16(input.kid), r2, sealed]);
+}
+
+export interface OpenedRow {
+  readonly value: Buffer;
+  readonly verifierHash: string | null;
+}
+
+/** Throws when anything does not fit. */
+export function openRow(
+  row: Buffer,
+  keys: {
+    readonly root: Buffer;
+    readonly secretKey: string;
+    readonly passphrase: string | null;
+    readonly context: ReferenceContext;
+  },
+): OpenedRow {
+  if (row.readUInt8(0) !== 1) throw new Error('not version 1');
+  const aad = aadOf(secretIdOf(keys.secretKey), keys.context);
+  const inner = gcmOpen(
+    outerOf(keys.root, row.readUInt16BE(1), row.subarray(3, 35)),
+    row.subarray(35),
+    aad,
+  );
+  const r = inner.subarray(0, 32);
+  const verifierEnd = 36 + inner.readUInt32BE(32);
+  const verifier = inner.subarray(36, verifierEnd);
+  const body = inner.subarray(verifierEnd + 4, verifierEnd + 4 + inner.readUInt32BE(verifierEnd));
+  const derived = innerOf(keys.secretKey, passphraseKeyFor(keys.secretKey, keys.passphrase, r), r);
+  if (!derived.subarray(44).equals(body.subarray(0, 32))) throw new Error('not the commitment');
+  const pad = gcmOpen(derived, body.subarray(32), aad);
+  return {
+    value: pad.subarray(4, 4 + pad.readUInt32BE(0)),
+    verifierHash:
+      verifier.length === 0
+        ? null
+        : gcmOpen(verifierKeysOf(keys.secretKey, r), verifier, aad).toString('utf8'),
+  };
+}
+
+export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'adk';
+
+/** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64), aad = lp(label) lp(binding). */
+export function sealBox(
+  label: ReferenceBoxLabel,
+  holderKey: Buffer,
+  binding: Buffer,
+  content: Buffer,
+  salt: Buffer,
+): Buffer {
+  const keys = hkdfSha256(holderKey, salt, text(`mayfly/1/${label}`), 44);
+  const aad = Buffer.concat([lp(text(`mayfly/1/${label}`)), lp(binding)]);
+  return Buffer.concat([salt, gcmSeal(keys, padded(content, 64), aad)]);
+}
+
+/** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(outer keys, box), the same additional data as the box. */
+export function wrapBox(
+  box: Buffer,
+  label: ReferenceBoxLabel,
+  binding: Buffer,
+  root: { readonly key: Buffer; readonly kid: number },
+  salt: Buffer,
+): Buffer {
+  const aad = Buffer.concat([lp(text(`mayfly/1/${label}`)), lp(binding)]);
+  const sealed = gcmSeal(outerOf(root.key, root.kid, salt), box, aad);
+  return Buffer.concat([Buffer.of(1), u16(root.kid), salt, sealed]);
+}
+
+/** What the recent box holds: lp(metadata key) lp(first six characters of the secret key) lp(obfuscated recipient). */
+export const recentContentOf = (metadataKey: string, secretKey: string, recipient: string): Buffer =>
+  Buffer.concat([lp(text(metadataKey)), lp(text(secretKey.slice(0, 6))), lp(text(recipient))]);
