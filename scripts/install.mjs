@@ -1,0 +1,78 @@
+/**
+ * Whether what package-lock.json names is installed, and installing it.
+ *
+ * Owns: the only place that calls npm. Runs on Node 20 with nothing installed. Invariant: an installation that is right
+ * is left alone, because `npm ci` starts by deleting it.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The checkout, wherever the command was called. */
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** The runtime: the npm package's own binary, named so on every system. */
+export const bun = join(root, 'node_modules', 'bun', 'bin', 'bun.exe');
+
+/** Before its postinstall the package holds a text in the binary's place. */
+const smallestBinaryBytes = 1_000_000;
+
+function stat(path) {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function hasRuntime() {
+  return (stat(bun)?.size ?? 0) > smallestBinaryBytes;
+}
+
+function readPackages(path) {
+  return JSON.parse(readFileSync(path, 'utf8')).packages ?? {};
+}
+
+/** npm keeps a copy of what it installed; packages for other systems are in the lock only. */
+function isSameTree(lockPath, installedPath) {
+  const installed = readPackages(installedPath);
+  return Object.entries(readPackages(lockPath)).every(([path, wanted]) => {
+    if (path === '') return true;
+    const found = installed[path];
+    if (found === undefined) return wanted.optional === true || wanted.devOptional === true;
+    return found.version === wanted.version && found.integrity === wanted.integrity;
+  });
+}
+
+export function isInstalled() {
+  const lockPath = join(root, 'package-lock.json');
+  const installedPath = join(root, 'node_modules', '.package-lock.json');
+  const installed = stat(installedPath);
+  if (installed === undefined || !hasRuntime()) return false;
+  // A copied or checked-out lock file is newer and yet the same.
+  return installed.mtimeMs >= (stat(lockPath)?.mtimeMs ?? 0) || isSameTree(lockPath, installedPath);
+}
+
+function run(command, args) {
+  // npm's report goes where words go: standard output is for results.
+  const options = { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' };
+  return spawnSync(command, args, options).status ?? 1;
+}
+
+/** `npm` itself, or the very npm that runs this script. */
+function runNpm(args) {
+  const own = process.env.npm_execpath;
+  return /npm-cli\.js$/.test(own ?? '') ? run(process.execPath, [own, ...args]) : run('npm', args);
+}
+
+/** Installs what is missing. Returns whether everything is there afterwards. */
+export function install() {
+  if (isInstalled()) return true;
+  process.stderr.write('Installing the packages that package-lock.json names; this happens once …\n');
+  // Development packages too, whatever NODE_ENV says: `npm test` needs them, and a second installation is slow.
+  const status = runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+  // Where install scripts are switched off, the runtime's own one still has to run.
+  if (status === 0 && !hasRuntime()) run(process.execPath, [join(root, 'node_modules', 'bun', 'install.js')]);
+  if (isInstalled()) return true;
+  process.stderr.write(
+    'The packages could not be installed: see the lines above. Is the npm registry reachable?\n',
+  );
+  return false;
+}

@@ -1,0 +1,51 @@
+#!/usr/bin/env node
+/**
+ * The `mayfly` command in a checkout: `npm start`, `npm run dev`, `npm run mayfly -- …`.
+ *
+ * Owns: getting from plain Node to the runtime. Runs on Node 20 with nothing installed. Invariant: it adds nothing to
+ * the command itself: arguments, streams, signals and the exit code pass through.
+ */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { bun, install, root } from './install.mjs';
+
+const given = process.argv.slice(2);
+const watch = given[0] === '--watch';
+const args = watch ? given.slice(1) : given;
+
+if (!install()) process.exit(1);
+
+// Nothing is installed or read from an .env file behind the operator's back. The runtime would look for its settings in
+// the folder of the caller.
+const flags = [
+  '--no-install',
+  '--no-env-file',
+  `--config=${join(root, 'bunfig.toml')}`,
+  `--tsconfig-override=${join(root, 'tsconfig.json')}`,
+  ...(watch ? ['--watch', '--no-clear-screen'] : []),
+];
+const child = spawn(bun, [...flags, join(root, 'src', 'main.ts'), ...args], {
+  stdio: 'inherit',
+  env: { ...process.env, NODE_ENV: 'production' },
+});
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// npm runs this through a shell, which dies of a signal without passing it on: then the server must not outlive npm.
+const parent = process.ppid;
+const watchIntervalMs = 200;
+if (process.env.npm_lifecycle_event !== undefined) {
+  const watcher = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watcher);
+    child.kill('SIGTERM');
+  }, watchIntervalMs);
+}
+
+child.on('error', (error) => {
+  process.stderr.write(`The runtime could not be started: ${error.message}\n`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => {
+  process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0));
+});

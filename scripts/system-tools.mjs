@@ -1,0 +1,105 @@
+/**
+ * What tests need from the system, and getting it.
+ *
+ * Owns: the list, finding out which test needs what, and the only call of the system's package manager. Invariant:
+ * nothing is installed that no test needs; where it may not be installed, the tests that need it are named.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { root } from './install.mjs';
+
+function onPath(...names) {
+  const folders = (process.env.PATH ?? '').split(':');
+  return names.some((name) => folders.some((folder) => existsSync(join(folder, name))));
+}
+
+function hasPostgres() {
+  const versions = '/usr/lib/postgresql';
+  const isThere =
+    existsSync(versions) &&
+    readdirSync(versions).some((name) => existsSync(join(versions, name, 'bin/postgres')));
+  return isThere || onPath('postgres');
+}
+
+/**
+ * `mark` is what a test, or a file it imports, says when it uses the tool; `packages` are Debian's, where the tool's own
+ * name is not enough.
+ */
+const tools = [
+  {
+    name: 'chromium',
+    mark: /from 'playwright-core'/,
+    isThere: () => onPath('chromium', 'chromium-browser', 'google-chrome'),
+  },
+  { name: 'gcc', packages: ['gcc', 'libc6-dev'], mark: /'gcc'/, isThere: () => onPath('gcc') },
+  { name: 'redis-server', mark: /'redis-server'/, isThere: () => onPath('redis-server') },
+  { name: 'postgresql', mark: /\/usr\/lib\/postgresql/, isThere: hasPostgres },
+];
+
+export function listTests() {
+  return ['src', 'sdk', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true })
+      .filter((name) => /\.test\.tsx?$/.test(name))
+      .map((name) => join(root, folder, name)),
+  );
+}
+
+/** The files of the project that a file imports, itself included. */
+function reach(path, seen = new Set()) {
+  if (seen.has(path) || !existsSync(path)) return seen;
+  seen.add(path);
+  const text = readFileSync(path, 'utf8');
+  for (const [, relative] of text.matchAll(/(?:from|import\()\s*'(\.{1,2}\/[^']+)'/g)) {
+    // Only what tests share: the product itself needs none of these tools.
+    const target = resolve(dirname(path), relative);
+    if (target.startsWith(join(root, 'test'))) reach(target, seen);
+  }
+  return seen;
+}
+
+function needsOf(path) {
+  const texts = [...reach(path)].map((file) => readFileSync(file, 'utf8'));
+  return tools.filter(({ mark }) => texts.some((text) => mark.test(text))).map(({ name }) => name);
+}
+
+function run(command, args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  return spawnSync(command, args, { stdio: ['ignore', 2, 2], env }).status === 0;
+}
+
+/** Why packages cannot be installed here; `null` when they can. */
+function whyNot() {
+  if (!existsSync('/etc/debian_version') || !onPath('apt-get')) return 'this system has no apt-get';
+  return process.getuid?.() === 0 ? null : 'only root may install packages';
+}
+
+/** One try. Services of the packages are not started: tests start their own. */
+function installPackages(names) {
+  const packages = names.flatMap((name) => tools.find((tool) => tool.name === name)?.packages ?? [name]);
+  process.stdout.write(`Installing ${packages.join(', ')} with apt-get …\n`);
+  return (
+    run('apt-get', ['update', '-q']) &&
+    run('apt-get', ['install', '-qy', '--no-install-recommends', ...packages])
+  );
+}
+
+/**
+ * @param {string[]} tests
+ * @returns {{ runnable: string[], skipped: { test: string, tool: string, reason: string }[] }}
+ */
+export function prepareTools(tests) {
+  const needs = new Map(tests.map((test) => [test, needsOf(test)]));
+  const needed = new Set([...needs.values()].flat());
+  const missing = () =>
+    tools.filter(({ name, isThere }) => needed.has(name) && !isThere()).map(({ name }) => name);
+  let reason = whyNot();
+  if (missing().length > 0 && reason === null && !installPackages(missing()))
+    reason = 'apt-get failed, see above';
+  const absent = missing();
+  const skipped = tests.flatMap((test) => {
+    const tool = (needs.get(test) ?? []).find((name) => absent.includes(name));
+    return tool === undefined ? [] : [{ test, tool, reason: reason ?? 'it is not where it should be' }];
+  });
+  return { runnable: tests.filter((test) => !skipped.some((entry) => entry.test === test)), skipped };
+}

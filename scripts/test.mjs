@@ -1,0 +1,74 @@
+/**
+ * Every test, `npm test`: installs what is missing, checks format, lint and types, runs all tests and says how many
+ * passed and failed in its last line.
+ *
+ * Owns: the order, the count and the time limit. Runs on Node 20 with nothing installed. `--strict`: a test that cannot
+ * run here counts as failed. Other arguments are parts of paths: only tests whose path contains one of them run.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { install, root } from './install.mjs';
+import { bunStep, checkSteps, runStep } from './run-step.mjs';
+import { listTests, prepareTools } from './system-tools.mjs';
+
+/** Long enough for a slow machine, short enough to notice that something hangs. */
+const limitMs = 45 * 60_000;
+const startMs = Date.now();
+const leftMs = () => Math.max(1_000, limitMs - (Date.now() - startMs));
+
+const args = process.argv.slice(2);
+const isStrict = args.includes('--strict');
+const wanted = args.filter((arg) => !arg.startsWith('--'));
+
+/** The totals that Bun writes into the root element of its JUnit report; `null` when there is no report. */
+function readTotals(path) {
+  try {
+    const [, attributes = ''] = /<testsuites ([^>]*)>/.exec(readFileSync(path, 'utf8')) ?? [];
+    const number = (name) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(attributes)?.[1] ?? Number.NaN);
+    const totals = { tests: number('tests'), failures: number('failures'), skipped: number('skipped') };
+    return Number.isNaN(totals.tests) ? null : totals;
+  } catch {
+    return null;
+  }
+}
+
+async function runTests(tests) {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-report-'));
+  const report = join(folder, 'report.xml');
+  const paths = tests.map((test) => `./${relative(root, test)}`);
+  const flags = ['test', '--reporter=junit', `--reporter-outfile=${report}`];
+  const isWell = await runStep(bunStep(`${tests.length} files of tests`, [...flags, ...paths], leftMs()));
+  const totals = readTotals(report);
+  rmSync(folder, { recursive: true });
+  if (totals === null) return { passed: 0, failed: 1 };
+  const { tests: all, failures, skipped } = totals;
+  // A run can fail without a failing test: a file that does not load, an error between tests.
+  const failed = Math.max(failures, isWell ? 0 : 1);
+  return { passed: Math.max(0, all - failures - skipped), failed };
+}
+
+if (!install()) {
+  process.stdout.write('0 passed, 1 failed\n');
+  process.exit(1);
+}
+
+const tests = listTests().filter((test) => wanted.length === 0 || wanted.some((part) => test.includes(part)));
+const { runnable, skipped } = prepareTools(tests);
+let passed = 0;
+let failed = 0;
+for (const step of wanted.length === 0 ? checkSteps(leftMs()) : []) {
+  if (await runStep(step)) passed += 1;
+  else failed += 1;
+}
+if (runnable.length > 0) {
+  const result = await runTests(runnable);
+  passed += result.passed;
+  failed += result.failed;
+}
+for (const { test, tool, reason } of skipped) {
+  process.stdout.write(`Not run: ${relative(root, test)} needs ${tool}; ${reason}.\n`);
+}
+if (isStrict) failed += skipped.length;
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

@@ -1,0 +1,112 @@
+/**
+ * The one error that the client throws.
+ *
+ * Owns: the closed set of codes. Invariant: no message quotes a value, a passphrase, a key or a token.
+ */
+
+/** What API v2 answers: see the error table of its OpenAPI document. */
+const serverCodes = [
+  /** Never existed, read, burned or expired; or a receipt of somebody else. */
+  'unknown_secret',
+  /** Missing or wrong. The secret is not consumed. */
+  'incorrect_passphrase',
+  /** Too many guesses at a passphrase: wait `retryAfterSeconds`. */
+  'too_many_attempts',
+  'rate_limited',
+  /** No credentials where they are needed, or wrong ones. */
+  'not_authorized',
+  /** Only accounts may do this, such as naming a recipient. */
+  'account_required',
+  /** See `field`. */
+  'invalid_field',
+  /** See `limitBytes`. */
+  'too_large',
+  /** Burning a secret that was read, burned or has expired. */
+  'already_gone',
+  /** The store did not confirm. Nothing was consumed: try again after `retryAfterSeconds`. */
+  'unavailable',
+  'malformed',
+  'not_found',
+  'method_not_allowed',
+  'unsupported_media_type',
+  'cross_site',
+  'internal',
+] as const;
+
+/** What the client itself finds. */
+const clientCodes = [
+  /** The text is neither a link nor a key; nothing was sent. */
+  'invalid_key',
+  /** No answer came. After a reveal it is not known whether the secret was consumed. */
+  'unreachable',
+  'timed_out',
+  /** An answer that is not one of this API. */
+  'unexpected_answer',
+] as const;
+
+export type MayflyErrorCode = (typeof serverCodes)[number] | (typeof clientCodes)[number];
+
+export interface MayflyErrorDetails {
+  /** The HTTP status; `null` when no answer came. */
+  readonly status?: number | null;
+  /** When trying again makes sense; `null` when the server did not say. */
+  readonly retryAfterSeconds?: number | null;
+  /** The field that was refused, as a dotted path of the request's body. */
+  readonly field?: string | null;
+  /** The largest value allowed, in bytes of UTF-8. */
+  readonly limitBytes?: number | null;
+  /** Names the answer in the server's log. */
+  readonly requestId?: string | null;
+  readonly cause?: unknown;
+}
+
+export class MayflyError extends Error {
+  override readonly name = 'MayflyError';
+  readonly code: MayflyErrorCode;
+  readonly status: number | null;
+  readonly retryAfterSeconds: number | null;
+  readonly field: string | null;
+  readonly limitBytes: number | null;
+  readonly requestId: string | null;
+
+  constructor(code: MayflyErrorCode, message: string, details: MayflyErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.status = details.status ?? null;
+    this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+    this.field = details.field ?? null;
+    this.limitBytes = details.limitBytes ?? null;
+    this.requestId = details.requestId ?? null;
+  }
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+/** Retry-After in seconds, RFC 9110 §10.2.3; the form with a date is not used by this API. */
+function retryAfterOf(headers: Headers): number | null {
+  const text = headers.get('Retry-After');
+  return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** The error of an answer that is no success. */
+export function errorOf(response: Response, body: Record<string, unknown> | null): MayflyError {
+  const code = serverCodes.find((known) => known === body?.error);
+  const details = {
+    status: response.status,
+    retryAfterSeconds: retryAfterOf(response.headers),
+    field: textOf(body?.field),
+    limitBytes: numberOf(body?.limit),
+    requestId: response.headers.get('X-Request-Id'),
+  };
+  if (code === undefined) {
+    const message = `The server answered ${response.status}, and not as Mayfly's API v2 does.`;
+    return new MayflyError('unexpected_answer', message, details);
+  }
+  return new MayflyError(code, textOf(body?.message) ?? code, details);
+}

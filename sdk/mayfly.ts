@@ -1,0 +1,162 @@
+/**
+ * Mayfly's client: share a secret once, read it once.
+ *
+ * Owns: what a program calls. Zero dependencies, only the web's `fetch`: Node 20 and later, Bun, Deno and browsers.
+ * Invariant: nothing is retried and nothing is kept; a value lives in what a call returns and nowhere else.
+ *
+ * ```ts
+ * const mayfly = createClient({ server: 'https://secrets.example.org' });
+ * const { link } = await mayfly.conceal({ value: 'hunter2', ttlSeconds: 3600 });
+ * const { value } = await mayfly.reveal(link);
+ * ```
+ */
+import { MayflyError } from './error.ts';
+import { type ParsedLink, parseLink } from './link.ts';
+import {
+  type Created,
+  type Generated,
+  type Receipt,
+  type Revealed,
+  toCreated,
+  toGenerated,
+  toReceiptAnswer,
+  toReceiptPage,
+  toRevealed,
+  toWaitingSecret,
+  type WaitingSecret,
+} from './records.ts';
+import { createTransport, type Json, type Transport, type TransportOptions } from './transport.ts';
+
+export { MayflyError, type MayflyErrorCode } from './error.ts';
+export { type ParsedLink, parseLink } from './link.ts';
+export type { Created, Generated, Receipt, ReceiptState, Revealed, WaitingSecret } from './records.ts';
+export type { Credentials, Fetch } from './transport.ts';
+
+export type ClientOptions = TransportOptions;
+
+export interface CreateOptions {
+  /** The recipient must know it. 1–1,024 bytes of UTF-8, every byte counts. */
+  readonly passphrase?: string;
+  /** Whole seconds; the plan's default when absent, `invalid_field` when outside of the plan's range. */
+  readonly ttlSeconds?: number;
+  /** An e-mail address that gets the link. Needs an account. */
+  readonly recipient?: string;
+  /** A custom domain of the account, for the link. */
+  readonly shareDomain?: string;
+}
+
+export interface ConcealOptions extends CreateOptions {
+  /** Any text, returned byte for byte. */
+  readonly value: string;
+}
+
+export interface GenerateOptions extends CreateOptions {
+  /** 4–128 characters; 12 when absent. */
+  readonly length?: number;
+  /** All when absent. */
+  readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
+}
+
+export interface PassphraseOption {
+  readonly passphrase?: string;
+}
+
+/** Every method rejects with `MayflyError` and nothing else. A link or a bare key is accepted wherever one is asked for. */
+export interface MayflyClient {
+  /** Stores a value and returns the link that opens it once. */
+  conceal(options: ConcealOptions): Promise<Created>;
+  /** Lets the server draw a random value, which is returned this once beside the link. */
+  generate(options?: GenerateOptions): Promise<Generated>;
+  /** Reads the value and consumes the secret. Rejects with `unknown_secret` when it is gone. */
+  reveal(secret: string, options?: PassphraseOption): Promise<Revealed>;
+  /** Checks the passphrase, if there is one, and consumes nothing. A wrong one counts as a guess. */
+  inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
+  /** The secret while it waits, without its passphrase; `null` once it is gone. Consumes nothing. */
+  status(secret: string): Promise<WaitingSecret | null>;
+  /** The creator's view. Needs an account. */
+  receipt(metadata: string): Promise<Receipt>;
+  /** Destroys an unread secret. Rejects with `already_gone` when there is none. Needs an account. */
+  burn(metadata: string): Promise<Receipt>;
+  /** The account's receipts, newest first, page by page as they are asked for. */
+  recent(options?: {
+    /** 1–200; 50 when absent. */ readonly pageSize?: number;
+  }): AsyncIterableIterator<Receipt>;
+}
+
+function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): string {
+  const parsed = parseLink(text);
+  if (parsed !== null && parsed.kind !== not) return parsed.key;
+  const wanted = not === 'receipt' ? "a secret's link or key" : "a receipt's link or a metadata key";
+  throw new MayflyError('invalid_key', `This is not ${wanted}.`);
+}
+
+/** Absent fields stay absent, so that the server's defaults apply. */
+function creationFields(options: CreateOptions): Json {
+  const { passphrase, ttlSeconds, recipient, shareDomain } = options;
+  const fields = { passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function generationFields(options: GenerateOptions): Json {
+  const { length, charset } = options;
+  return {
+    ...creationFields(options),
+    ...(length === undefined ? {} : { length }),
+    // The API takes the sets as it does everywhere, in one text.
+    ...(charset === undefined ? {} : { charset: charset.join(',') }),
+  };
+}
+
+async function* pages(call: Transport, pageSize: number): AsyncIterableIterator<Receipt> {
+  let cursor: string | null = null;
+  do {
+    const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const page = toReceiptPage(
+      await call({ method: 'GET', path: `/private/recent?limit=${pageSize}${query}` }),
+    );
+    yield* page.receipts;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+}
+
+async function statusOf(call: Transport, secret: string): Promise<WaitingSecret | null> {
+  try {
+    return toWaitingSecret(await call({ method: 'GET', path: `/secret/${keyOf(secret, 'receipt')}/status` }));
+  } catch (error) {
+    if (error instanceof MayflyError && error.code === 'unknown_secret') return null;
+    throw error;
+  }
+}
+
+/** @throws TypeError when `server` is no http(s) address. */
+export function createClient(options: ClientOptions): MayflyClient {
+  const call = createTransport(options);
+  const server = options.server.replace(/\/+$/, '');
+  const post = (path: string, body: Json) => call({ method: 'POST', path, body });
+  return {
+    conceal: async ({ value, ...rest }) =>
+      toCreated(
+        await post('/secret/conceal', { secret: { secret: value, ...creationFields(rest) } }),
+        server,
+      ),
+    generate: async (given = {}) =>
+      toGenerated(await post('/secret/generate', { secret: generationFields(given) }), server),
+    reveal: async (secret, { passphrase } = {}) => {
+      const body = passphrase === undefined ? { continue: true } : { continue: true, passphrase };
+      return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body));
+    },
+    inspect: async (secret, { passphrase } = {}) => {
+      // A header carries Latin letters only, and unlike a query it is in no access log.
+      const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
+      return toWaitingSecret(
+        await call({ method: 'GET', path: `/secret/${keyOf(secret, 'receipt')}`, headers }),
+      );
+    },
+    status: (secret) => statusOf(call, secret),
+    receipt: async (metadata) =>
+      toReceiptAnswer(await call({ method: 'GET', path: `/private/${keyOf(metadata, 'secret')}` })),
+    burn: async (metadata) =>
+      toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true })),
+    recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),
+  };
+}

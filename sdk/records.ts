@@ -1,0 +1,174 @@
+/**
+ * The records of API v2, in the client's own shape.
+ *
+ * Owns: the renaming between wire and client. Invariant: an answer that lacks what it must have is an error
+ * (`unexpected_answer`), never a record with holes.
+ */
+import { MayflyError } from './error.ts';
+import { isJson, type Json } from './transport.ts';
+
+export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
+
+/** What the creator of a secret may know of it. */
+export interface Receipt {
+  /** Manages the secret. Keep it private. */
+  readonly metadataKey: string;
+  /** `null` once the secret is gone, and always in a list. */
+  readonly secretKey: string | null;
+  /** The link to give away; `null` where `secretKey` is. */
+  readonly link: string | null;
+  readonly state: ReceiptState;
+  /** `null` once the secret is gone. */
+  readonly hasPassphrase: boolean | null;
+  /** What remains of the secret; `null` once it is gone. */
+  readonly secretTtlSeconds: number | null;
+  /** What remains of this receipt. */
+  readonly receiptTtlSeconds: number;
+  readonly createdAt: Date;
+  readonly receivedAt: Date | null;
+  readonly burnedAt: Date | null;
+  /** Obfuscated; `null` when none was named. */
+  readonly recipient: string | null;
+  /** `''` when links use the site's own host. */
+  readonly shareDomain: string;
+}
+
+/** A secret just made. */
+export interface Created extends Receipt {
+  readonly secretKey: string;
+  readonly link: string;
+  /** The lifetime granted. */
+  readonly ttlSeconds: number;
+}
+
+export interface Generated extends Created {
+  /** Answered this once. */
+  readonly value: string;
+}
+
+/** What anyone who holds the link may know of a secret that still waits. */
+export interface WaitingSecret {
+  readonly secretKey: string;
+  readonly hasPassphrase: boolean;
+  /** What remains. */
+  readonly secretTtlSeconds: number;
+  readonly createdAt: Date;
+}
+
+export interface Revealed {
+  readonly secretKey: string;
+  readonly value: string;
+}
+
+function unexpected(): MayflyError {
+  return new MayflyError('unexpected_answer', "The server's answer is not one of Mayfly's API v2.");
+}
+
+function objectAt(from: Json, field: string): Json {
+  const value = from[field];
+  if (!isJson(value)) throw unexpected();
+  return value;
+}
+
+function textAt(from: Json, field: string): string {
+  const value = from[field];
+  if (typeof value !== 'string') throw unexpected();
+  return value;
+}
+
+function numberAt(from: Json, field: string): number {
+  const value = from[field];
+  if (typeof value !== 'number') throw unexpected();
+  return value;
+}
+
+function optionalText(from: Json, field: string): string | null {
+  const value = from[field];
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+function optionalNumber(from: Json, field: string): number | null {
+  const value = from[field];
+  return typeof value === 'number' ? value : null;
+}
+
+function optionalTime(from: Json, field: string): Date | null {
+  const seconds = optionalNumber(from, field);
+  return seconds === null ? null : new Date(seconds * 1000);
+}
+
+const states: readonly ReceiptState[] = ['new', 'viewed', 'received', 'burned', 'expired'];
+
+function stateAt(from: Json): ReceiptState {
+  const state = states.find((known) => known === from.state);
+  if (state === undefined) throw unexpected();
+  return state;
+}
+
+export function toReceipt(record: Json): Receipt {
+  return {
+    metadataKey: textAt(record, 'key'),
+    secretKey: optionalText(record, 'secret_key'),
+    link: optionalText(record, 'share_url'),
+    state: stateAt(record),
+    hasPassphrase: typeof record.has_passphrase === 'boolean' ? record.has_passphrase : null,
+    secretTtlSeconds: optionalNumber(record, 'secret_ttl'),
+    receiptTtlSeconds: numberAt(record, 'metadata_ttl'),
+    createdAt: new Date(numberAt(record, 'created') * 1000),
+    receivedAt: optionalTime(record, 'received'),
+    burnedAt: optionalTime(record, 'burned'),
+    recipient: optionalText(record, 'recipients'),
+    shareDomain: optionalText(record, 'share_domain') ?? '',
+  };
+}
+
+/** @param server where links lead when there is no share domain */
+export function toCreated(answer: Json, server: string): Created {
+  const record = objectAt(answer, 'record');
+  const receipt = toReceipt(objectAt(record, 'metadata'));
+  const secret = objectAt(record, 'secret');
+  const secretKey = textAt(secret, 'key');
+  const origin = receipt.shareDomain === '' ? server : `https://${receipt.shareDomain}`;
+  const link = receipt.link ?? `${origin}/secret/${secretKey}`;
+  return { ...receipt, secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
+}
+
+export function toGenerated(answer: Json, server: string): Generated {
+  const secret = objectAt(objectAt(answer, 'record'), 'secret');
+  return { ...toCreated(answer, server), value: textAt(secret, 'secret_value') };
+}
+
+export function toWaitingSecret(answer: Json): WaitingSecret {
+  const record = objectAt(answer, 'record');
+  if (typeof record.has_passphrase !== 'boolean') throw unexpected();
+  return {
+    secretKey: textAt(record, 'key'),
+    hasPassphrase: record.has_passphrase,
+    secretTtlSeconds: numberAt(record, 'secret_ttl'),
+    createdAt: new Date(numberAt(record, 'created') * 1000),
+  };
+}
+
+export function toRevealed(answer: Json): Revealed {
+  const record = objectAt(answer, 'record');
+  return { secretKey: textAt(record, 'key'), value: textAt(record, 'secret_value') };
+}
+
+export function toReceiptAnswer(answer: Json): Receipt {
+  return toReceipt(objectAt(answer, 'record'));
+}
+
+export interface ReceiptPage {
+  readonly receipts: readonly Receipt[];
+  /** `null` at the end. */
+  readonly nextCursor: string | null;
+}
+
+export function toReceiptPage(answer: Json): ReceiptPage {
+  const records = answer.records;
+  if (!Array.isArray(records) || !records.every(isJson)) throw unexpected();
+  return {
+    receipts: records.map(toReceipt),
+    nextCursor: optionalText(objectAt(answer, 'details'), 'next_cursor'),
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * One call of the API.
+ *
+ * Owns: the request and the reading of its answer. Invariant: a call is made once and never repeated (a reveal repeated
+ * is a secret lost), redirects are not followed, and credentials go to the configured server only.
+ */
+import { errorOf, MayflyError } from './error.ts';
+
+export type Json = Record<string, unknown>;
+
+export interface Credentials {
+  /** The account's e-mail address. */
+  readonly username: string;
+  /** One of its API tokens. */
+  readonly token: string;
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export interface TransportOptions {
+  /** Address of the installation, such as `https://secrets.example.org`; a path in it is kept. */
+  readonly server: string;
+  readonly credentials?: Credentials;
+  /** The runtime's own when absent. */
+  readonly fetch?: Fetch;
+  /** How long one call may take: 30,000 when absent. */
+  readonly timeoutMs?: number;
+}
+
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  /** Below `/api/v2`, without secrets in a query. */
+  readonly path: string;
+  readonly body?: Json;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type Transport = (call: Call) => Promise<Json>;
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** RFC 7617, in UTF-8. */
+function basicHeader({ username, token }: Credentials): string {
+  const bytes = new TextEncoder().encode(`${username}:${token}`);
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
+}
+
+function initOf(call: Call, options: TransportOptions): RequestInit {
+  const headers: Record<string, string> = { Accept: 'application/json', ...call.headers };
+  if (options.credentials !== undefined) headers.Authorization = basicHeader(options.credentials);
+  if (call.body !== undefined) headers['Content-Type'] = 'application/json';
+  return {
+    method: call.method,
+    headers,
+    redirect: 'error',
+    cache: 'no-store',
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    signal: AbortSignal.timeout(options.timeoutMs ?? 30_000),
+    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+  };
+}
+
+/** The body as an object; `null` when it is none. */
+async function readBody(response: Response): Promise<Json | null> {
+  const text = await response.text();
+  try {
+    const body: unknown = JSON.parse(text);
+    return isJson(body) ? body : null;
+  } catch {
+    // A proxy's error page, most likely: its status says more than its text.
+    return null;
+  }
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
+}
+
+async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[Response, Json | null]> {
+  try {
+    const response = await fetch(url, init);
+    return [response, await readBody(response)];
+  } catch (error) {
+    if (isTimeout(error))
+      throw new MayflyError('timed_out', 'The server took too long to answer.', { cause: error });
+    throw new MayflyError('unreachable', 'The server could not be reached.', { cause: error });
+  }
+}
+
+/** @throws TypeError when `server` is no http(s) address. */
+export function createTransport(options: TransportOptions): Transport {
+  const server = new URL(options.server);
+  if (server.protocol !== 'https:' && server.protocol !== 'http:')
+    throw new TypeError('server must be an http(s) address');
+  const api = `${server.origin}${server.pathname.replace(/\/+$/, '')}/api/v2`;
+  const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+  return async (call) => {
+    const [response, body] = await exchange(api + call.path, initOf(call, options), fetch);
+    if (response.ok && body !== null) return body;
+    throw errorOf(response, body);
+  };
+}

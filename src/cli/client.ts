@@ -1,0 +1,151 @@
+/**
+ * What the commands for people share: the server they talk to, and the texts they ask for.
+ *
+ * Owns: choosing the server, and turning the client's errors into sentences. Invariant: credentials go to the server of
+ * the settings, or where the settings name none to the one this call names; never to where a link happens to lead.
+ */
+import {
+  type ClientOptions,
+  createClient,
+  type MayflyClient,
+  MayflyError,
+  parseLink,
+} from '../../sdk/mayfly.ts';
+import type { Config } from '../ops/config.ts';
+import { options } from '../ops/options.ts';
+import {
+  configOrWords,
+  type ExitCode,
+  type Input,
+  type OptionUsage,
+  refuse,
+  UsageError,
+  type World,
+} from './command.ts';
+import { decodeText, readTextFrom } from './input-text.ts';
+
+export const serverOption: Readonly<Record<string, OptionUsage>> = {
+  server: {
+    type: 'string',
+    value: 'URL',
+    doc: 'the installation; MAYFLY_SERVER, or http://localhost:3000, without it',
+  },
+};
+
+export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
+  passphrase: { type: 'boolean', doc: 'ask for a passphrase' },
+  'passphrase-file': {
+    type: 'string',
+    value: 'FILE',
+    doc: 'read the passphrase from a file, - for standard input',
+  },
+};
+
+/** The address in `--server`, in its one spelling. */
+function serverGiven(input: Input): string | null {
+  const text = input.texts.server;
+  if (text === undefined) return null;
+  const parsed = options.server.kind.parse(text);
+  if ('problem' in parsed) throw new UsageError(`--server: ${parsed.problem}.`);
+  return parsed.value;
+}
+
+/** Where to, and as whom. */
+function chooseServer(
+  input: Input,
+  config: Config,
+  link: string | null,
+): Pick<ClientOptions, 'server' | 'credentials'> {
+  const named = serverGiven(input);
+  const isConfigured = config.given.has('server');
+  const chosen = named ?? config.server;
+  // A link says where it leads; a server that was chosen outranks it, because share domains lead to it too.
+  const linked = named !== null || isConfigured || link === null ? null : (parseLink(link)?.server ?? null);
+  const server = linked ?? chosen;
+  const { username, token } = config;
+  const mayCarry = server === (isConfigured ? config.server : chosen);
+  if (username === null || token === null || !mayCarry) return { server };
+  return { server, credentials: { username, token: token.expose() } };
+}
+
+/** Opens the client and runs the work; what the server refuses becomes a sentence and exit code 1. */
+export async function withClient(
+  input: Input,
+  world: World,
+  link: string | null,
+  work: (client: MayflyClient) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const config = configOrWords(world);
+  if (config === null) return 1;
+  const choice = chooseServer(input, config, link);
+  try {
+    return await work(createClient({ ...choice, fetch: world.fetch }));
+  } catch (error) {
+    if (error instanceof MayflyError)
+      return refuse(world, input, error.code, sentenceOf(error, choice.server));
+    throw error;
+  }
+}
+
+function sentenceOf(error: MayflyError, server: string): string {
+  const wait = error.retryAfterSeconds === null ? '' : ` Try again in ${error.retryAfterSeconds} s.`;
+  if (error.code === 'unknown_secret')
+    return 'There is no such secret: it was read, burned, has expired, or never existed.';
+  if (error.code === 'incorrect_passphrase')
+    return 'The passphrase is missing or wrong. The secret was not consumed.';
+  if (error.code === 'unreachable') return `${server} could not be reached.`;
+  if (error.code === 'not_authorized') return 'This needs an account: set MAYFLY_USERNAME and MAYFLY_TOKEN.';
+  return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}${wait}`;
+}
+
+async function askPassphrase(world: World): Promise<string> {
+  const answer = await world.terminal.askHidden('Passphrase: ');
+  if (answer === null)
+    throw new UsageError(
+      'Nobody can be asked for the passphrase here: use --passphrase-file or MAYFLY_PASSPHRASE.',
+    );
+  return answer;
+}
+
+/** One line break at a file's end is the editor's, not the passphrase's. */
+async function passphraseFromFile(source: string, world: World): Promise<string> {
+  return (await readTextFrom(source, world)).replace(/\r?\n$/, '');
+}
+
+/** The passphrase from prompt, file or setting, in this order; `undefined` when none of them is there. */
+export async function readPassphrase(input: Input, world: World): Promise<string | undefined> {
+  if (input.flags.has('passphrase')) return askPassphrase(world);
+  const source = input.texts['passphrase-file'];
+  if (source !== undefined) return passphraseFromFile(source, world);
+  const reading = world.readConfig();
+  return reading.outcome === 'read' ? reading.config.passphrase?.expose() : undefined;
+}
+
+/** As `readPassphrase` for a new secret: a prompt asks twice, because nobody could correct a slip. */
+export async function readNewPassphrase(input: Input, world: World): Promise<string | undefined> {
+  const first = await readPassphrase(input, world);
+  if (!input.flags.has('passphrase')) return first;
+  const again = await world.terminal.askHidden('The same again: ');
+  if (again !== first) throw new UsageError('The two passphrases differ.');
+  return first;
+}
+
+/**
+ * The value to share. Piped, it is taken byte for byte; typed, the last line break is the Enter key's.
+ * @throws UsageError when it is given as an argument, which the shell's history and other users would see
+ */
+export async function readValue(input: Input, world: World): Promise<string> {
+  const [source = '-'] = input.words;
+  if (source !== '-')
+    throw new UsageError('Pipe the value in, or type it: an argument stays in the history of your shell.');
+  if (world.terminal.isInteractive)
+    world.terminal.err('Type the secret, then press Ctrl-D on a line of its own:\n');
+  const text = decodeText(await world.terminal.readInput());
+  return world.terminal.isInteractive ? text.replace(/\n$/, '') : text;
+}
+
+/** The link or key in the first word, or on standard input when it is `-`: an argument is fine for what opens once. */
+export async function readLink(input: Input, world: World): Promise<string> {
+  const [word = '-'] = input.words;
+  return word === '-' ? decodeText(await world.terminal.readInput()).trim() : word;
+}

@@ -1,0 +1,103 @@
+/**
+ * A command: one word or two, as a value.
+ *
+ * Owns: the shape that `run.ts` dispatches and `help.ts` prints, and the world a command may touch. Invariant: results
+ * go to standard output and words to standard error, so that a result can be piped; a command ends with 0 (done),
+ * 1 (refused or failed) or 2 (wrong usage) and never ends the process itself.
+ */
+import type { ParseArgsOptionsConfig } from 'node:util';
+import type { AccountAdminDeps } from '../domain/account-admin.ts';
+import type { Config, ConfigReading } from '../ops/config.ts';
+import type { Finding } from '../ops/doctor.ts';
+import type { Terminal } from './terminal.ts';
+
+export type ExitCode = 0 | 1 | 2;
+
+/** The store as an operator's command needs it. */
+export interface OpenAccounts extends AccountAdminDeps {
+  close(): Promise<void>;
+}
+
+export type OpenAccountsOutcome =
+  | { readonly outcome: 'open'; readonly accounts: OpenAccounts }
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** What a command may touch; `main.ts` brings the real one. */
+export interface World {
+  readonly terminal: Terminal;
+  readonly version: string;
+  readonly readConfig: () => ConfigReading;
+  /** Opens the store directly: works while the server runs. */
+  readonly openAccounts: (config: Config) => Promise<OpenAccountsOutcome>;
+  /** Serves until told to stop. */
+  readonly serve: (config: Config) => Promise<ExitCode>;
+  /** The checks of `mayfly doctor`. */
+  readonly examine: (config: Config) => Promise<readonly Finding[]>;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+}
+
+export interface OptionUsage {
+  readonly type: 'string' | 'boolean';
+  /** What stands for the value, `SECONDS`; absent for a boolean. */
+  readonly value?: string;
+  readonly doc: string;
+}
+
+export interface Input {
+  /** The words after the command's own, as many as its usage says. */
+  readonly words: readonly string[];
+  /** By name; absent when not given. */
+  readonly texts: Readonly<Record<string, string>>;
+  readonly flags: ReadonlySet<string>;
+  readonly json: boolean;
+}
+
+export interface Command {
+  /** `['account', 'create']`. */
+  readonly path: readonly string[];
+  /** One line. */
+  readonly summary: string;
+  /** What the words after it are: `['EMAIL']`; in brackets where they may be left out: `['[LINK]']`. */
+  readonly words: readonly string[];
+  readonly options: Readonly<Record<string, OptionUsage>>;
+  readonly example: string;
+  readonly run: (input: Input, world: World) => Promise<ExitCode>;
+}
+
+/** What the help of every command lists too. */
+export const commonOptions: Readonly<Record<string, OptionUsage>> = {
+  json: { type: 'boolean', doc: 'print the result as JSON' },
+  help: { type: 'boolean', doc: 'print this help' },
+};
+
+export function parseArgsOptions(command: Command): ParseArgsOptionsConfig {
+  const all = { ...command.options, ...commonOptions };
+  return Object.fromEntries(Object.entries(all).map(([name, { type }]) => [name, { type }]));
+}
+
+/** Thrown by a command for words or options that make no sense: exit code 2 and the command's usage. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A result: JSON when asked for, else lines. */
+export function printResult(world: World, input: Input, json: unknown, lines: readonly string[]): void {
+  const text = input.json ? JSON.stringify(json) : lines.join('\n');
+  if (input.json || lines.length > 0) world.terminal.out(`${text}\n`);
+}
+
+/** A refusal: a sentence for people, and with `--json` its code on standard output. */
+export function refuse(world: World, input: Input, code: string, sentence: string): ExitCode {
+  if (input.json) world.terminal.out(`${JSON.stringify({ error: code })}\n`);
+  world.terminal.err(`${sentence}\n`);
+  return 1;
+}
+
+/** The settings, or the reasons why there are none on standard error. */
+export function configOrWords(world: World): Config | null {
+  const reading = world.readConfig();
+  if (reading.outcome === 'read') return reading.config;
+  for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
+  return null;
+}

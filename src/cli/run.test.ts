@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'bun:test';
+import { readConfig } from '../ops/config.ts';
+import type { World } from './command.ts';
+import { commands } from './commands.ts';
+import { parseDomain } from './domains.ts';
+import { runCommand } from './run.ts';
+import { parseTtl } from './secrets.ts';
+
+const secret = 'hunter2-canary';
+
+function fakeWorld(overrides: Partial<World> = {}, input = '') {
+  const written = { out: '', err: '' };
+  const requests: { url: string; init: RequestInit }[] = [];
+  const world: World = {
+    terminal: {
+      out: (text) => {
+        written.out += text;
+      },
+      err: (text) => {
+        written.err += text;
+      },
+      isInteractive: false,
+      isOutputSeen: false,
+      readInput: async () => new TextEncoder().encode(input),
+      askHidden: async () => null,
+    },
+    version: '1.2.3',
+    readConfig: () => readConfig({}),
+    openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
+    serve: async () => 0,
+    examine: async () => [],
+    fetch: async (url, init) => {
+      requests.push({ url, init });
+      return Response.json(
+        { success: false, error: 'unknown_secret', message: 'Unknown secret' },
+        { status: 404 },
+      );
+    },
+    readFile: async () => new TextEncoder().encode(`${secret}\n`),
+    ...overrides,
+  };
+  return { world, written, requests };
+}
+
+async function run(args: readonly string[], overrides: Partial<World> = {}, input = '') {
+  const { world, written, requests } = fakeWorld(overrides, input);
+  return { code: await runCommand(args, world), ...written, requests };
+}
+
+describe('a command', () => {
+  it('that does not exist is wrong usage, with the nearest one named', async () => {
+    expect(await run(['reveel'])).toMatchObject({
+      code: 2,
+      out: '',
+      err: 'There is no command "reveel". Did you mean "reveal"? See mayfly help.\n',
+    });
+    expect((await run([])).code).toBe(2);
+  });
+
+  it('that is only begun is wrong usage, with those that begin so', async () => {
+    const { code, err } = await run(['account', 'token']);
+    expect(code).toBe(2);
+    expect(err.split('\n')[1]).toBe('  mayfly account token create EMAIL [OPTIONS]');
+  });
+
+  it('prints its help on standard output when asked, whatever else is given', async () => {
+    for (const command of commands) {
+      const { code, out, err } = await run([...command.path, '--help']);
+      expect([command.path, code, err]).toEqual([command.path, 0, '']);
+      expect(out).toContain(`Usage: mayfly ${command.path.join(' ')}`);
+      expect(out).toContain(`Example: `);
+    }
+  });
+
+  it('has an example that is itself right usage', () => {
+    for (const { path, words, options, example } of commands) {
+      const [, ...args] = example
+        .replace(/^[A-Z]+=\S+ /, '')
+        .replace(/ [<>] .*$/, '')
+        .split(' ');
+      expect(args.slice(0, path.length)).toEqual([...path]);
+      const given = args.slice(path.length);
+      const names = given.filter((arg) => arg.startsWith('--')).map((arg) => arg.slice(2));
+      expect(names.filter((name) => name !== 'json' && !(name in options))).toEqual([]);
+      expect(given.filter((arg) => !arg.startsWith('--')).length).toBeLessThanOrEqual(
+        words.length + names.length,
+      );
+    }
+  });
+
+  it('with an unknown option or a missing word is wrong usage, and does nothing', async () => {
+    expect(await run(['account', 'create'])).toMatchObject({
+      code: 2,
+      err: 'EMAIL is missing.\nUsage: mayfly account create EMAIL [OPTIONS]\n',
+    });
+    expect(await run(['account', 'create', 'jo@example.org', '--admin'])).toMatchObject({ code: 2, out: '' });
+    expect((await run(['account', 'create', 'jo@example.org', '--plan', 'gold'])).err).toContain(
+      'There is no plan "gold"',
+    );
+  });
+
+  it('never repeats a word too many, which may be the secret (P18)', async () => {
+    const many = await run(['share', '-', secret]);
+    expect(many.code).toBe(2);
+    const instead = await run(['share', secret]);
+    expect(instead.code).toBe(2);
+    expect(instead.err).toContain('Pipe the value in');
+    expect(instead.requests).toEqual([]);
+    expect(many.err + instead.err).not.toContain(secret);
+  });
+
+  it('that fails in a way nobody foresaw says so by the class of the error alone (P18)', async () => {
+    const openAccounts = async () => {
+      throw new RangeError(secret);
+    };
+    const { code, err } = await run(['account', 'list'], { openAccounts });
+    expect([code, err]).toEqual([1, 'mayfly account list failed (RangeError).\n']);
+  });
+
+  it('does nothing with settings that are wrong', async () => {
+    const overrides = { readConfig: () => readConfig({ PORT: 'x' }) };
+    for (const args of [['serve'], ['config'], ['account', 'list'], ['status', 'x']]) {
+      const { code, out, err, requests } = await run(args, overrides);
+      expect([code, out, requests]).toEqual([1, '', []]);
+      expect(err).toContain('PORT is "x"');
+    }
+  });
+
+  it('tells a refusal as a code with --json', async () => {
+    expect(await run(['account', 'list', '--json'])).toMatchObject({
+      code: 1,
+      out: '{"error":"unavailable"}\n',
+      err: 'No store here.\n',
+    });
+    expect(await run(['version', '--json'])).toMatchObject({ code: 0, out: '{"version":"1.2.3"}\n' });
+  });
+});
+
+describe('the commands for people', () => {
+  const key = '0123456789abcdefghijklmnopqrstu';
+  const env = {
+    MAYFLY_USERNAME: 'jo@example.org',
+    MAYFLY_TOKEN: 'f'.repeat(64),
+    MAYFLY_SERVER: 'https://own.example',
+  };
+  const overrides = { readConfig: () => readConfig(env) };
+
+  it('send credentials to the configured server, wherever the link leads', async () => {
+    const { requests } = await run(['reveal', `https://elsewhere.example/secret/${key}`], overrides);
+    expect(requests[0]?.url).toBe(`https://own.example/api/v2/secret/${key}/reveal`);
+    expect(requests[0]?.init.headers).toMatchObject({ Authorization: expect.stringMatching(/^Basic /) });
+  });
+
+  it('follow the link when no server was chosen, and then send it no credentials (P18)', async () => {
+    const { MAYFLY_SERVER: _none, ...rest } = env;
+    const { requests } = await run(['reveal', `https://elsewhere.example/secret/${key}`], {
+      readConfig: () => readConfig(rest),
+    });
+    expect(requests[0]?.url).toBe(`https://elsewhere.example/api/v2/secret/${key}/reveal`);
+    expect(requests[0]?.init.headers).not.toHaveProperty('Authorization');
+  });
+
+  it('send no credentials to a server that only this call names', async () => {
+    const { requests } = await run(['status', key, '--server', 'https://other.example'], {
+      readConfig: () => readConfig(env),
+    });
+    expect(requests[0]?.url).toBe(`https://other.example/api/v2/secret/${key}/status`);
+    expect(requests[0]?.init.headers).not.toHaveProperty('Authorization');
+  });
+
+  it('do not take a text for a key, and send nothing', async () => {
+    for (const text of ['hello', key.toUpperCase(), `https://own.example/receipt/${key}`]) {
+      const { code, requests } = await run(['reveal', text], overrides);
+      expect([code, requests]).toEqual([1, []]);
+    }
+  });
+
+  it('refuse what is not UTF-8, instead of sending something else', async () => {
+    const { world, requests } = fakeWorld();
+    const terminal = { ...world.terminal, readInput: async () => new Uint8Array([0xff, 0xfe]) };
+    expect(await runCommand(['share'], { ...world, terminal })).toBe(2);
+    expect(requests).toEqual([]);
+  });
+
+  it('share what was piped, byte for byte, with the passphrase of a file', async () => {
+    const { requests } = await run(['share', '--passphrase-file', 'p', '--ttl', '1h'], {}, ' two\nlines\n');
+    expect(JSON.parse(String(requests[0]?.init.body))).toEqual({
+      secret: { secret: ' two\nlines\n', passphrase: secret, ttl: 3600 },
+    });
+  });
+
+  it('share nothing when nothing was piped', async () => {
+    expect((await run(['share'])).code).toBe(2);
+  });
+
+  it('ask for a passphrase only where somebody can answer', async () => {
+    const { code, err, requests } = await run(['reveal', key, '--passphrase']);
+    expect([code, requests]).toEqual([2, []]);
+    expect(err).toContain('Nobody can be asked');
+  });
+
+  it('ask twice for the passphrase of a new secret, and refuse two that differ', async () => {
+    const { world, requests } = fakeWorld({}, 'value');
+    const answers = ['one', 'two'];
+    const terminal = { ...world.terminal, askHidden: async () => answers.shift() ?? null };
+    expect(await runCommand(['share', '--passphrase'], { ...world, terminal })).toBe(2);
+    expect(requests).toEqual([]);
+  });
+
+  it('understand times with units', () => {
+    expect(['90', '90s', '30m', '12h', '7d'].map(parseTtl)).toEqual([90, 90, 1_800, 43_200, 604_800]);
+    for (const text of ['', '0', '-1', '1w', '1.5h', '1h30m', ' 1h'])
+      expect(() => parseTtl(text)).toThrow('--ttl');
+  });
+});
+
+describe('a share domain', () => {
+  it('is kept in one spelling', () => {
+    expect(parseDomain('Secrets.Example.ORG')).toBe('secrets.example.org');
+    expect(parseDomain('bücher.example')).toBe('xn--bcher-kva.example');
+  });
+
+  it('is refused when it is anything more or less than a domain', () => {
+    for (const text of [
+      '',
+      'localhost',
+      'https://a.example',
+      'a.example/x',
+      'a.example:80',
+      '127.0.0.1',
+      '-a.example',
+      'a..example',
+      `${'a'.repeat(64)}.example`,
+    ]) {
+      expect(() => parseDomain(text)).toThrow('is not a domain');
+    }
+  });
+});

@@ -1,0 +1,206 @@
+/**
+ * Commands for people, with what opens once: `mayfly share|generate|reveal|status`.
+ *
+ * Owns: their words. Invariant: they know only the client (`sdk/`); the value is the only thing that `reveal` writes to
+ * standard output, byte for byte, so that a file goes through unchanged.
+ */
+import {
+  type Created,
+  type CreateOptions,
+  type Generated,
+  MayflyError,
+  type Revealed,
+} from '../../sdk/mayfly.ts';
+import { timeOf } from './accounts.ts';
+import {
+  passphraseOptions,
+  readLink,
+  readNewPassphrase,
+  readPassphrase,
+  readValue,
+  serverOption,
+  withClient,
+} from './client.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  type OptionUsage,
+  printResult,
+  UsageError,
+  type World,
+} from './command.ts';
+
+const creationOptions: Readonly<Record<string, OptionUsage>> = {
+  ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
+  ...passphraseOptions,
+  recipient: { type: 'string', value: 'EMAIL', doc: 'mail the link to this address; needs an account' },
+  'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
+  ...serverOption,
+};
+
+const unitSeconds: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+export function parseTtl(text: string): number {
+  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,9})([smhd]?)$/.exec(text) ?? [];
+  const factor = unitSeconds[unit];
+  if (digits === '' || factor === undefined)
+    throw new UsageError('--ttl takes a time such as 90s, 30m, 12h or 7d.');
+  return Number(digits) * factor;
+}
+
+async function readCreation(input: Input, world: World): Promise<CreateOptions> {
+  const { ttl, recipient, 'share-domain': shareDomain } = input.texts;
+  const passphrase = await readNewPassphrase(input, world);
+  return {
+    ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl) }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(recipient === undefined ? {} : { recipient }),
+    ...(shareDomain === undefined ? {} : { shareDomain }),
+  };
+}
+
+function jsonOf(created: Created | Generated) {
+  return {
+    link: created.link,
+    secret_key: created.secretKey,
+    metadata_key: created.metadataKey,
+    ttl: created.ttlSeconds,
+    created: created.createdAt.getTime() / 1000,
+    ...('value' in created ? { value: created.value } : {}),
+  };
+}
+
+function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {
+  const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
+  if (!input.json) {
+    world.terminal.err(
+      `It opens once, until ${timeOf(expires)}. To look after it, keep the metadata key to yourself:\n`,
+    );
+    world.terminal.err(`  ${created.metadataKey}\n`);
+  }
+  const lines = 'value' in created ? [created.value, created.link] : [created.link];
+  printResult(world, input, jsonOf(created), lines);
+  return 0;
+}
+
+async function runShare(input: Input, world: World): Promise<ExitCode> {
+  if (input.texts['passphrase-file'] === '-')
+    throw new UsageError('Standard input holds the value: put the passphrase in a file.');
+  const creation = await readCreation(input, world);
+  const value = await readValue(input, world);
+  if (value === '') throw new UsageError('There is nothing to share: standard input is empty.');
+  return withClient(input, world, null, async (client) =>
+    printCreated(await client.conceal({ ...creation, value }), input, world),
+  );
+}
+
+const characterSets = ['lower', 'upper', 'digits', 'symbols'] as const;
+
+function parseCharset(text: string): (typeof characterSets)[number][] {
+  return text.split(',').map((word) => {
+    const set = characterSets.find((known) => known === word.trim());
+    if (set === undefined)
+      throw new UsageError(`--charset takes ${characterSets.join(', ')}, with commas between them.`);
+    return set;
+  });
+}
+
+function parseLength(text: string): number {
+  const length = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
+  if (length < 4 || length > 128) throw new UsageError('--length takes 4 to 128.');
+  return length;
+}
+
+async function runGenerate(input: Input, world: World): Promise<ExitCode> {
+  const { length, charset } = input.texts;
+  const generation = {
+    ...(await readCreation(input, world)),
+    ...(length === undefined ? {} : { length: parseLength(length) }),
+    ...(charset === undefined ? {} : { charset: parseCharset(charset) }),
+  };
+  return withClient(input, world, null, async (client) =>
+    printCreated(await client.generate(generation), input, world),
+  );
+}
+
+/** A line break behind the value helps a person and would spoil a file. */
+function printRevealed({ secretKey, value }: Revealed, input: Input, world: World): ExitCode {
+  if (input.json) printResult(world, input, { secret_key: secretKey, value }, []);
+  else world.terminal.out(world.terminal.isOutputSeen && !value.endsWith('\n') ? `${value}\n` : value);
+  return 0;
+}
+
+async function runReveal(input: Input, world: World): Promise<ExitCode> {
+  const link = await readLink(input, world);
+  const passphrase = await readPassphrase(input, world);
+  return withClient(input, world, link, async (client) => {
+    const proof = passphrase === undefined ? {} : { passphrase };
+    try {
+      return printRevealed(await client.reveal(link, proof), input, world);
+    } catch (error) {
+      const isMissing =
+        error instanceof MayflyError && error.code === 'incorrect_passphrase' && passphrase === undefined;
+      if (!isMissing || !world.terminal.isInteractive) throw error;
+      const asked = await world.terminal.askHidden('Passphrase: ');
+      if (asked === null) throw error;
+      return printRevealed(await client.reveal(link, { passphrase: asked }), input, world);
+    }
+  });
+}
+
+async function runStatus(input: Input, world: World): Promise<ExitCode> {
+  const link = await readLink(input, world);
+  return withClient(input, world, link, async (client) => {
+    const secret = await client.status(link);
+    if (secret === null) {
+      printResult(world, input, { waiting: false }, ['gone']);
+      return 1;
+    }
+    const { hasPassphrase, secretTtlSeconds } = secret;
+    const guarded = hasPassphrase ? ', with a passphrase' : '';
+    const json = { waiting: true, has_passphrase: hasPassphrase, secret_ttl: secretTtlSeconds };
+    printResult(world, input, json, [`waiting${guarded}, for another ${secretTtlSeconds} s`]);
+    return 0;
+  });
+}
+
+export const secretCommands: readonly Command[] = [
+  {
+    path: ['share'],
+    summary: 'share what standard input holds, and print the link',
+    words: ['[-]'],
+    options: creationOptions,
+    example: 'mayfly share --ttl 1h < password.txt',
+    run: runShare,
+  },
+  {
+    path: ['generate'],
+    summary: 'let the server draw a random value; print it and its link',
+    words: [],
+    options: {
+      length: { type: 'string', value: 'N', doc: '4 to 128 characters; 12 without it' },
+      charset: { type: 'string', value: 'SETS', doc: 'of lower,upper,digits,symbols; all without it' },
+      ...creationOptions,
+    },
+    example: 'mayfly generate --length 20',
+    run: runGenerate,
+  },
+  {
+    path: ['reveal'],
+    summary: 'read a secret, once',
+    words: ['[LINK]'],
+    options: { ...passphraseOptions, ...serverOption },
+    example:
+      'mayfly reveal https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd > password.txt',
+    run: runReveal,
+  },
+  {
+    path: ['status'],
+    summary: 'say whether a secret still waits, without reading it',
+    words: ['[LINK]'],
+    options: serverOption,
+    example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',
+    run: runStatus,
+  },
+];

@@ -1,0 +1,90 @@
+/**
+ * Operators' commands for the server itself.
+ *
+ * Owns: `mayfly serve|config|doctor`. Invariant: all three read the same settings, and none of them starts or says
+ * anything with settings that are wrong.
+ */
+import type { Finding } from '../ops/doctor.ts';
+import { effectiveSettings } from '../ops/settings-page.ts';
+import {
+  type Command,
+  configOrWords,
+  type ExitCode,
+  type Input,
+  printResult,
+  type World,
+} from './command.ts';
+
+async function runServe(_input: Input, world: World): Promise<ExitCode> {
+  const config = configOrWords(world);
+  return config === null ? 1 : world.serve(config);
+}
+
+async function runConfig(input: Input, world: World): Promise<ExitCode> {
+  const config = configOrWords(world);
+  if (config === null) return 1;
+  const settings = effectiveSettings(config);
+  const json = Object.fromEntries(settings.map(({ env, value, given }) => [env, { value, given }]));
+  const width = Math.max(...settings.map(({ env }) => env.length));
+  const lines = settings.map(
+    ({ env, value, given }) => `${env.padEnd(width)}  ${value}${given ? '' : '  (default)'}`,
+  );
+  printResult(world, input, json, lines);
+  return 0;
+}
+
+const marks: Readonly<Record<Finding['verdict'], string>> = {
+  ok: 'ok    ',
+  advice: 'advice',
+  fault: 'FAULT ',
+};
+
+function report(findings: readonly Finding[], input: Input, world: World): ExitCode {
+  const width = Math.max(...findings.map(({ what }) => what.length));
+  const lines = findings.map(
+    ({ what, verdict, words }) => `${marks[verdict]}  ${what.padEnd(width)}  ${words}`,
+  );
+  printResult(world, input, findings, lines);
+  return findings.some(({ verdict }) => verdict === 'fault') ? 1 : 0;
+}
+
+async function runDoctor(input: Input, world: World): Promise<ExitCode> {
+  const reading = world.readConfig();
+  if (reading.outcome === 'refused') {
+    const faults = reading.refusals.map((words) => ({ what: 'settings', verdict: 'fault', words }) as const);
+    return report(faults, input, world);
+  }
+  const settings: Finding = {
+    what: 'settings',
+    verdict: 'ok',
+    words: `${reading.config.given.size} set, the others at their defaults`,
+  };
+  return report([settings, ...(await world.examine(reading.config))], input, world);
+}
+
+export const serverCommands: readonly Command[] = [
+  {
+    path: ['serve'],
+    summary: 'serve until stopped',
+    words: [],
+    options: {},
+    example: 'PORT=8080 mayfly serve',
+    run: runServe,
+  },
+  {
+    path: ['config'],
+    summary: 'print the settings in effect, without secrets',
+    words: [],
+    options: {},
+    example: 'mayfly config',
+    run: runConfig,
+  },
+  {
+    path: ['doctor'],
+    summary: 'check settings, folder, keys, store, disk, address and mail',
+    words: [],
+    options: {},
+    example: 'mayfly doctor',
+    run: runDoctor,
+  },
+];

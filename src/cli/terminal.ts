@@ -1,0 +1,84 @@
+/**
+ * The terminal: three streams and a hidden prompt.
+ *
+ * Owns: reading what a person types or pipes. Invariant: a passphrase is never echoed, and a value is taken from
+ * standard input, never from an argument, which other users of the machine and the shell's history would see (P18).
+ */
+import { readSync, writeSync } from 'node:fs';
+
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether a person sits at standard input. */
+  readonly isInteractive: boolean;
+  /** Whether a person looks at standard output. */
+  readonly isOutputSeen: boolean;
+  /** Everything on standard input. */
+  readInput(): Promise<Uint8Array>;
+  /** One line, not echoed; `null` when it was called off or nobody can be asked. */
+  askHidden(question: string): Promise<string | null>;
+}
+
+/** Writes all of it, also to a pipe that takes it in parts. */
+function writeAll(fileDescriptor: number, text: string): void {
+  let rest: Uint8Array = Buffer.from(text, 'utf8');
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(fileDescriptor, rest));
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error;
+      // A command has nothing else to do while its reader catches up.
+      Bun.sleepSync(1);
+    }
+  }
+}
+
+async function readAll(): Promise<Uint8Array> {
+  return new Uint8Array(await new Response(Bun.stdin.stream()).arrayBuffer());
+}
+
+const enter = [0x0a, 0x0d, 0x04];
+const callOff = 0x03;
+const erase = [0x08, 0x7f];
+
+/** Takes bytes until Enter; `null` at Ctrl-C. Raw mode: nothing is echoed and we see every key. */
+function readHiddenLine(): string | null {
+  const bytes: number[] = [];
+  const one = new Uint8Array(1);
+  while (readSync(0, one) === 1) {
+    const byte = one[0] ?? 0;
+    if (byte === callOff) return null;
+    if (enter.includes(byte)) break;
+    if (erase.includes(byte)) eraseCharacter(bytes);
+    else bytes.push(byte);
+  }
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
+}
+
+/** A character is its first byte and the continuation bytes (10xxxxxx) behind it. */
+function eraseCharacter(bytes: number[]): void {
+  let byte = bytes.pop();
+  while (byte !== undefined && (byte & 0xc0) === 0x80) byte = bytes.pop();
+}
+
+export function openTerminal(): Terminal {
+  const isInteractive = process.stdin.isTTY === true;
+  return {
+    out: (text) => writeAll(1, text),
+    err: (text) => writeAll(2, text),
+    isInteractive,
+    isOutputSeen: process.stdout.isTTY === true,
+    readInput: readAll,
+    async askHidden(question) {
+      if (!isInteractive) return null;
+      writeAll(2, question);
+      process.stdin.setRawMode(true);
+      try {
+        return readHiddenLine();
+      } finally {
+        process.stdin.setRawMode(false);
+        writeAll(2, '\n');
+      }
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * Operators' commands for API tokens.
+ *
+ * Owns: `mayfly account token create|list|revoke`. Invariant: a token is printed once, when it is made, and is read from
+ * standard input or a file, never from an argument (P18).
+ */
+import { createToken } from '../domain/account-admin.ts';
+import type { StoredToken } from '../domain/accounts.ts';
+import { Sensitive } from '../domain/sensitive.ts';
+import { timeOf, withAccount, withAccounts } from './accounts.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  type OpenAccounts,
+  printResult,
+  refuse,
+  UsageError,
+  type World,
+} from './command.ts';
+import { readTextFrom } from './input-text.ts';
+
+const secondsInDay = 86_400;
+/** A century: above it a number is a slip. */
+const maxDays = 36_525;
+const maxNameLength = 100;
+
+function parseDays(text: string): number {
+  const days = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : 0;
+  if (days < 1 || days > maxDays) throw new UsageError(`--expires takes whole days, 1 to ${maxDays}.`);
+  return days;
+}
+
+function parseName(text: string): string {
+  // Control characters would let a name rewrite the terminal that lists it.
+  if (text === '' || text.length > maxNameLength || /\p{Cc}/u.test(text)) {
+    throw new UsageError(`--name takes 1 to ${maxNameLength} printable characters.`);
+  }
+  return text;
+}
+
+async function readExisting(input: Input, world: World): Promise<Sensitive<string> | null> {
+  const source = input.texts['with-token'];
+  return source === undefined ? null : new Sensitive((await readTextFrom(source, world)).trim());
+}
+
+function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensitive<string> | null) {
+  const { name = 'made by an operator', expires } = input.texts;
+  const days = expires === undefined ? null : parseDays(expires);
+  return {
+    email: input.words[0] ?? '',
+    name: parseName(name),
+    ...(days === null ? {} : { expiresAt: accounts.store.now() + days * secondsInDay }),
+    ...(existingToken === null ? {} : { existingToken }),
+  };
+}
+
+async function runCreate(input: Input, world: World): Promise<ExitCode> {
+  const existing = await readExisting(input, world);
+  return withAccounts(input, world, async (accounts) => {
+    const wanted = createInput(input, accounts, existing);
+    const made = await createToken(accounts, wanted);
+    if (made.outcome === 'no_account')
+      return refuse(world, input, 'no_account', `There is no account ${wanted.email}.`);
+    if (made.outcome === 'invalid_token') {
+      return refuse(
+        world,
+        input,
+        'invalid_token',
+        'The token given with --with-token is not one of this account.',
+      );
+    }
+    const { tokenId, canListEarlier } = made;
+    const token = made.token.expose();
+    if (!input.json) world.terminal.err(wordsOfNew(tokenId, canListEarlier));
+    const username = wanted.email.toLowerCase();
+    const json = { username, token, token_id: tokenId, name: wanted.name, can_list_earlier: canListEarlier };
+    printResult(world, input, json, [token]);
+    return 0;
+  });
+}
+
+function wordsOfNew(tokenId: number, canListEarlier: boolean): string {
+  const reach = canListEarlier
+    ? 'It lists what the other token lists.'
+    : 'It lists what is created with it from now on; --with-token lets it list what an existing token does.';
+  return `Token ${tokenId} made. ${reach} It is shown only now:\n`;
+}
+
+function jsonOf(token: StoredToken) {
+  const { tokenId, name, createdAt, expiresAt, lastUsedAt } = token;
+  return { token_id: tokenId, name, created: createdAt, expires: expiresAt, last_used: lastUsedAt };
+}
+
+function lineOf(token: StoredToken): string {
+  const expires = token.expiresAt === null ? 'never expires' : `expires ${timeOf(token.expiresAt)}`;
+  const used = token.lastUsedAt === null ? 'never used' : `used ${timeOf(token.lastUsedAt)}`;
+  return [token.tokenId, token.name, `made ${timeOf(token.createdAt)}`, expires, used].join('\t');
+}
+
+async function runList(input: Input, world: World): Promise<ExitCode> {
+  return withAccount(input, world, async ({ store }, account) => {
+    const tokens = await store.listTokens(account.id);
+    if (tokens.length === 0) world.terminal.err('This account has no token.\n');
+    printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf));
+    return 0;
+  });
+}
+
+async function runRevoke(input: Input, world: World): Promise<ExitCode> {
+  const text = input.words[1] ?? '';
+  if (!/^[1-9][0-9]{0,14}$/.test(text))
+    throw new UsageError('ID is the number that "mayfly account token list" shows first.');
+  return withAccount(input, world, async ({ store }, account) => {
+    const tokenId = Number(text);
+    if (!(await store.revokeToken(account.id, tokenId))) {
+      return refuse(world, input, 'no_token', `${account.username} has no token ${tokenId}.`);
+    }
+    if (!input.json) world.terminal.err(`Token ${tokenId} of ${account.username} no longer works.\n`);
+    printResult(world, input, { username: account.username, revoked: tokenId }, []);
+    return 0;
+  });
+}
+
+export const tokenCommands: readonly Command[] = [
+  {
+    path: ['account', 'token', 'create'],
+    summary: 'make another API token and print it, once',
+    words: ['EMAIL'],
+    options: {
+      name: { type: 'string', value: 'NAME', doc: 'what it is for' },
+      expires: { type: 'string', value: 'DAYS', doc: 'stop working after so many days' },
+      'with-token': {
+        type: 'string',
+        value: 'FILE',
+        doc: 'a file with a live token of the account, - for standard input: the new one then lists what that one lists',
+      },
+    },
+    example: 'mayfly account token create jo@example.org --name backups --expires 90',
+    run: runCreate,
+  },
+  {
+    path: ['account', 'token', 'list'],
+    summary: "list an account's tokens, without the tokens themselves",
+    words: ['EMAIL'],
+    options: {},
+    example: 'mayfly account token list jo@example.org',
+    run: runList,
+  },
+  {
+    path: ['account', 'token', 'revoke'],
+    summary: 'make a token useless, at once',
+    words: ['EMAIL', 'ID'],
+    options: {},
+    example: 'mayfly account token revoke jo@example.org 3',
+    run: runRevoke,
+  },
+];

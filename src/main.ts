@@ -1,0 +1,116 @@
+/**
+ * The process: arguments -> configuration -> app -> run -> stop.
+ *
+ * Owns: the only ending of the process, its signals and its last words. Invariant: a signal lets what is in flight
+ * finish and a second one does not cut it short; an error that nothing caught ends the process with code 1 rather than
+ * let it continue in an unknown state (P23), and says no more of it than its class and place (P18).
+ */
+import { readFile } from 'node:fs/promises';
+import packageFile from '../package.json' with { type: 'json' };
+import type { OpenAccountsOutcome, World } from './cli/command.ts';
+import { runCommand } from './cli/run.ts';
+import { openTerminal } from './cli/terminal.ts';
+import { systemRandom } from './crypto/random.ts';
+import { type Config, processEnvironment, readConfig } from './ops/config.ts';
+import { examine } from './ops/doctor.ts';
+import { describeFault } from './ops/fault.ts';
+import { createLineWriter, writeTo } from './ops/line-writer.ts';
+import { createLogger, type Logger } from './ops/logger.ts';
+import { renderStartWords } from './ops/start-words.ts';
+
+const { version } = packageFile;
+const terminal = openTerminal();
+
+/** The log while the server runs; before and after it there is only standard error. */
+let logger: Logger | null = null;
+
+let isDying = false;
+
+async function die(error: unknown): Promise<void> {
+  // A fault of the last words themselves must not keep the process alive.
+  if (isDying) process.exit(1);
+  isDying = true;
+  logger?.log({ event: 'fault', where: 'process', error });
+  if (logger === null)
+    terminal.err(`Mayfly stopped because of a fault: ${JSON.stringify(describeFault(error))}\n`);
+  await logger?.close();
+  process.exit(1);
+}
+
+process.on('uncaughtException', (error) => void die(error));
+process.on('unhandledRejection', (reason) => void die(reason));
+
+/** What a stop may take in all (P23). */
+const stopLimitMs = 10_000;
+
+type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+
+/** Resolves at the first signal. The handlers stay, so that a second signal does nothing. */
+function stopSignal(): Promise<StopSignal> {
+  const received = Promise.withResolvers<StopSignal>();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.on(signal, () => received.resolve(signal));
+  return received.promise;
+}
+
+function openLogger(config: Config): Logger {
+  const after = (milliseconds: number, run: () => void): void => void setTimeout(run, milliseconds);
+  const writer = createLineWriter(writeTo(1), (retry) => after(10, retry));
+  return createLogger({ level: config.logLevel, writer, wallClockMs: Date.now, after });
+}
+
+async function serve(config: Config): Promise<0 | 1> {
+  const stopped = stopSignal();
+  const { StartRefusal, startApp } = await import('./app.ts');
+  const opened = openLogger(config);
+  try {
+    const app = await startApp(config, version, opened.log);
+    logger = opened;
+    terminal.err(renderStartWords(config, { version, hasNewKeys: app.hasNewKeys }));
+    logger.log({ event: 'started', port: app.port, durationMs: performance.now() });
+    const signal = await stopped;
+    logger.log({ event: 'stopping', signal });
+    // Everything on the way has its own limit; this one holds whatever goes wrong with those.
+    setTimeout(() => void die(new Error('the stop took too long')), stopLimitMs).unref();
+    await app.stop();
+    logger.log({ event: 'stopped' });
+    await logger.close();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof StartRefusal)) throw error;
+    terminal.err(`Mayfly does not start. ${error.message}\n`);
+    return 1;
+  }
+}
+
+async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
+  const { openStore, StartRefusal } = await import('./app.ts');
+  try {
+    const { store, close } = await openStore(config);
+    return { outcome: 'open', accounts: { store, random: systemRandom, close } };
+  } catch (error) {
+    if (!(error instanceof StartRefusal)) throw error;
+    return { outcome: 'refused', problem: error.message };
+  }
+}
+
+const world: World = {
+  terminal,
+  version,
+  readConfig: () => readConfig(processEnvironment()),
+  openAccounts,
+  serve,
+  examine: (config) =>
+    examine(config, {
+      openStore: async () => {
+        const opened = await openAccounts(config);
+        if (opened.outcome === 'refused') return opened;
+        const { store, close } = opened.accounts;
+        return { outcome: 'open', store, close };
+      },
+    }),
+  fetch: (url, init) => fetch(url, init),
+  readFile: async (path) => new Uint8Array(await readFile(path)),
+};
+
+process.exit(await runCommand(process.argv.slice(2), world));

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'bun:test';
+import { inspect } from 'node:util';
+import { builtInPlans } from '../domain/plans.ts';
+import { type Config, type Environment, readConfig } from './config.ts';
+import { optionList } from './options.ts';
+import { effectiveSettings, renderReference } from './settings-page.ts';
+
+const noFiles = (path: string): string => {
+  throw new Error(`no such file: ${path}`);
+};
+
+function read(env: Environment, files: Record<string, string> = {}): Config {
+  const reading = readConfig(env, (path) => files[path] ?? noFiles(path));
+  if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
+  return reading.config;
+}
+
+function refusals(env: Environment, files: Record<string, string> = {}): readonly string[] {
+  const reading = readConfig(env, (path) => files[path] ?? noFiles(path));
+  return reading.outcome === 'refused' ? reading.refusals : [];
+}
+
+describe('configuration', () => {
+  it('needs no setting at all', () => {
+    const config = read({});
+    expect([config.port, config.host, config.baseUrl]).toEqual([3000, '127.0.0.1', 'http://localhost:3000']);
+    expect([config.dataDir, config.rootKeysFile, config.store]).toEqual([
+      './data',
+      'data/keys.json',
+      'sqlite',
+    ]);
+    expect([config.v1Dialect, config.anonymous, config.logLevel]).toEqual(['documented', 'create', 'info']);
+    expect([config.smtpUrl, config.locales, config.metricsPort]).toEqual([null, null, null]);
+    expect(config.plans).toEqual(builtInPlans);
+    expect(config.given.size).toBe(0);
+  });
+
+  it('lets the base address follow the port and the keys follow the folder', () => {
+    const config = read({ PORT: '8080', MAYFLY_DATA_DIR: '/srv/mayfly' });
+    expect(config.baseUrl).toBe('http://localhost:8080');
+    expect(config.rootKeysFile).toBe('/srv/mayfly/keys.json');
+    expect(read({ MAYFLY_BASE_URL: 'https://s.example.org/x/' }).mailFrom).toBe('mayfly@s.example.org');
+    expect(read({ MAYFLY_BASE_URL: 'https://s.example.org/x/' }).baseUrl).toBe('https://s.example.org/x');
+  });
+
+  it('counts an empty variable as not set', () => {
+    expect(read({ PORT: '', MAYFLY_SMTP_URL: '', MAYFLY_SMTP_URL_FILE: '' }).port).toBe(3000);
+  });
+
+  const wrong: readonly (readonly [Environment, string])[] = [
+    [{ PORT: '70000' }, 'PORT is "70000": it must be a whole number from 1 to 65535.'],
+    [{ PORT: '3000x' }, 'PORT is "3000x": it must be a whole number from 1 to 65535.'],
+    [{ PORT: '03000' }, 'PORT is "03000": it must be a whole number from 1 to 65535.'],
+    [{ HOST: 'not an address' }, 'HOST is "not an address": it must be an IP address'],
+    [
+      { MAYFLY_BASE_URL: 'secrets.example.org' },
+      'MAYFLY_BASE_URL is "secrets.example.org": it must be an http',
+    ],
+    [{ MAYFLY_BASE_URL: 'https://u:p@example.org' }, 'MAYFLY_BASE_URL is'],
+    [{ MAYFLY_BASE_URL: 'https://example.org/?a' }, 'MAYFLY_BASE_URL is'],
+    [{ MAYFLY_BASE_URL: 'ftp://example.org' }, 'MAYFLY_BASE_URL is'],
+    [{ MAYFLY_STORE: 'postgres://u:p@db/x' }, 'a postgres store is not part of this version'],
+    [{ MAYFLY_STORE: 'redis://cache' }, 'a redis store is not part of this version'],
+    [{ MAYFLY_STORE: 'mysql' }, 'MAYFLY_STORE is "mysql": it must be "sqlite".'],
+    [{ MAYFLY_V1_DIALECT: 'Upstream' }, 'it must be "documented" or "upstream".'],
+    [{ MAYFLY_ANONYMOUS: 'yes' }, 'it must be "create" or "read".'],
+    [{ MAYFLY_LOG_LEVEL: 'verbose' }, 'it must be "debug" or "info" or "warn" or "error".'],
+    [{ MAYFLY_RATE_LIMITS: 'none' }, 'it must be "on", "off" or the path of a JSON file.'],
+    [{ MAYFLY_TRUSTED_PROXIES: '10.0.0.0/33' }, 'MAYFLY_TRUSTED_PROXIES is "10.0.0.0/33"'],
+    [{ MAYFLY_TRUSTED_PROXIES: '10.0.0.1,proxy' }, 'MAYFLY_TRUSTED_PROXIES is'],
+    [{ MAYFLY_ALLOWED_ORIGINS: 'https://app.example.org/' }, 'MAYFLY_ALLOWED_ORIGINS is'],
+    [{ MAYFLY_ALLOWED_ORIGINS: '*' }, 'MAYFLY_ALLOWED_ORIGINS is "*"'],
+    [{ MAYFLY_DEFAULT_LOCALE: 'not_a_tag' }, 'MAYFLY_DEFAULT_LOCALE is "not_a_tag"'],
+    [{ MAYFLY_MAIL_FROM: 'nobody' }, 'MAYFLY_MAIL_FROM is "nobody"'],
+    [{ MAYFLY_MAIL_FROM: 'a@b.example\r\nBcc: c@d.example' }, 'MAYFLY_MAIL_FROM is'],
+    [{ MAYFLY_METRICS_PORT: '0' }, 'MAYFLY_METRICS_PORT is "0"'],
+    [{ MAYFLY_PLANS_FILE: '/nowhere' }, 'MAYFLY_PLANS_FILE names a file that cannot be read: /nowhere'],
+  ];
+  it.each(wrong)(
+    'refuses %o with a sentence that names the variable and what is allowed',
+    (env, sentence) => {
+      const given = refusals(env);
+      expect(given).toHaveLength(1);
+      expect(given[0]).toContain(sentence);
+    },
+  );
+
+  it('names every fault at once', () => {
+    expect(refusals({ PORT: 'x', MAYFLY_STORE: 'y', MAYFLY_NONSENSE_ALTOGETHER: 'z' })).toHaveLength(3);
+  });
+
+  it('refuses a variable it does not know and says which one was meant', () => {
+    expect(refusals({ MAYFLY_BASEURL: 'x' })).toEqual([
+      'MAYFLY_BASEURL is not a setting of Mayfly. Did you mean MAYFLY_BASE_URL?',
+    ]);
+    expect(refusals({ MAYFLY_SMTP_URI_FILE: 'x' })[0]).toContain('Did you mean MAYFLY_SMTP_URL_FILE?');
+    expect(refusals({ MAYFLY_QUITE_ANOTHER_THING: 'x' })[0]).toContain('See docs/configuration.md');
+  });
+
+  it('accepts lists with blanks around the commas', () => {
+    const config = read({
+      MAYFLY_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
+      MAYFLY_ALLOWED_ORIGINS: 'https://a.example,http://localhost:5173',
+      MAYFLY_LOCALES: 'en, pt-br',
+    });
+    expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1/128']);
+    expect(config.allowedOrigins).toEqual(['https://a.example', 'http://localhost:5173']);
+    expect(config.locales).toEqual(['en', 'pt-BR']);
+  });
+});
+
+describe('secrets among the settings', () => {
+  const canary = 'smtps://user:canary-password@mail.example.org';
+
+  it('can be read from a file, without the line break at its end', () => {
+    const config = read({ MAYFLY_SMTP_URL_FILE: '/run/smtp' }, { '/run/smtp': `${canary}\n` });
+    expect(config.smtpUrl?.expose()).toBe(canary);
+    expect(read({ MAYFLY_PASSPHRASE_FILE: '/p' }, { '/p': ' two lines\n\n' }).passphrase?.expose()).toBe(
+      ' two lines\n',
+    );
+  });
+
+  it('are refused when given twice, or from a file that is empty or cannot be read', () => {
+    const both = refusals({ MAYFLY_SMTP_URL: canary, MAYFLY_SMTP_URL_FILE: '/run/smtp' });
+    expect(both).toEqual(['MAYFLY_SMTP_URL and MAYFLY_SMTP_URL_FILE are both set: leave one of them out.']);
+    expect(refusals({ MAYFLY_TOKEN_FILE: '/e' }, { '/e': '\n' })).toEqual([
+      'MAYFLY_TOKEN_FILE names an empty file.',
+    ]);
+    expect(refusals({ MAYFLY_TOKEN_FILE: '/e' })[0]).toContain('cannot be read: /e');
+  });
+
+  it('stand in no refusal, no listing and no print of the configuration (P18)', () => {
+    const config = read({
+      MAYFLY_SMTP_URL: canary,
+      MAYFLY_TOKEN: 'canary-token',
+      MAYFLY_PASSPHRASE: 'canary-pass',
+    });
+    const printed = [
+      inspect(config, { depth: 9 }),
+      JSON.stringify(config),
+      JSON.stringify(effectiveSettings(config)),
+    ];
+    printed.push(
+      ...refusals({ MAYFLY_SMTP_URL: 'http://canary' }),
+      ...refusals({ MAYFLY_TOKEN: 'canary\nx' }),
+    );
+    printed.push(...refusals({ MAYFLY_STORE: 'postgres://u:canary@db/x' }));
+    printed.push(...refusals({ MAYFLY_BASE_URL: 'https://u:canary@example.org' }));
+    expect(printed).toHaveLength(7);
+    expect(printed.join('\n')).not.toContain('canary');
+    expect(effectiveSettings(config).find(({ env }) => env === 'MAYFLY_TOKEN')?.value).toBe('set, not shown');
+  });
+});
+
+describe('the plans file', () => {
+  const plansOf = (json: unknown) => {
+    const files = { '/plans.json': typeof json === 'string' ? json : JSON.stringify(json) };
+    return readConfig(
+      { MAYFLY_PLANS_FILE: '/plans.json' },
+      (path) => files[path as '/plans.json'] ?? noFiles(path),
+    );
+  };
+
+  it('is laid over the built-in plans', () => {
+    const reading = plansOf({ anonymous: { ttlMinSeconds: 1 }, basic: { maxValueBytes: 2_000 } });
+    if (reading.outcome === 'refused') throw new Error('refused');
+    expect(reading.config.plans.anonymous).toEqual({ ...builtInPlans.anonymous, ttlMinSeconds: 1 });
+    expect(reading.config.plans.basic).toEqual({ ...builtInPlans.basic, maxValueBytes: 2_000 });
+    expect(reading.config.plans.identity).toEqual(builtInPlans.identity);
+  });
+
+  const wrong: readonly (readonly [unknown, string])[] = [
+    ['{', 'it must hold a JSON object of plans'],
+    [[], 'it must hold a JSON object of plans'],
+    [{ pro: {} }, 'there is no plan "pro" (anonymous, basic, identity)'],
+    [{ basic: { maxBytes: 1 } }, 'basic.maxBytes is not a field of a plan'],
+    [{ basic: 3 }, 'basic must be an object'],
+    [{ basic: { ttlMinSeconds: 0 } }, 'basic.ttlMinSeconds must be a whole number from 1'],
+    [{ basic: { ttlMinSeconds: 1.5 } }, 'basic.ttlMinSeconds must be a whole number from 1'],
+    [{ basic: { ttlMinSeconds: '60' } }, 'basic.ttlMinSeconds must be a whole number from 1'],
+    [{ basic: { maxValueBytes: 1e12 } }, 'basic.maxValueBytes must be a whole number from 1'],
+    [
+      { basic: { ttlMinSeconds: 700_000 } },
+      'basic: ttlMinSeconds (700000) must not be above ttlDefaultSeconds (604800)',
+    ],
+    [{ basic: { ttlMaxSeconds: 60 } }, 'nor that above ttlMaxSeconds (60)'],
+    ['{"__proto__":{"ttlMinSeconds":1}}', 'there is no plan "__proto__"'],
+  ];
+  it.each(wrong)('is refused as a whole when it holds %j', (json, sentence) => {
+    const reading = plansOf(json);
+    expect(reading.outcome === 'refused' && reading.refusals.join('\n')).toContain(sentence);
+  });
+});
+
+describe('the settings reference', () => {
+  it('lists every setting with its default', () => {
+    const page = renderReference();
+    for (const [, of] of optionList) {
+      expect(page).toContain(`\`${of.env}\``);
+      expect(page).toContain(`| ${of.defaultText} |`);
+    }
+  });
+});

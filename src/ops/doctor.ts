@@ -1,0 +1,154 @@
+/**
+ * The checks of `mayfly doctor`.
+ *
+ * Owns: what is looked at and what to do about it. Invariant: looking changes nothing: a folder, a key file or a check
+ * value that is missing stays missing.
+ */
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { connect, isIP } from 'node:net';
+import type { KeyRing } from '../crypto/keyring.ts';
+import type { Config } from './config.ts';
+import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
+
+export interface Finding {
+  readonly what: string;
+  /** `advice`: it works, and could be better. */
+  readonly verdict: 'ok' | 'advice' | 'fault';
+  /** What was found and, unless it is well, what to do. */
+  readonly words: string;
+}
+
+export type OpenCheckStore =
+  | { readonly outcome: 'open'; readonly store: RootCheckStore; readonly close: () => Promise<void> }
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+export interface DoctorDeps {
+  /** Opens the store that the settings name; its own refusals are findings. */
+  readonly openStore: () => Promise<OpenCheckStore>;
+}
+
+const ok = (what: string, words: string): Finding => ({ what, verdict: 'ok', words });
+const advice = (what: string, words: string): Finding => ({ what, verdict: 'advice', words });
+const fault = (what: string, words: string): Finding => ({ what, verdict: 'fault', words });
+
+const mebibyte = 1_048_576;
+/** Room for the store's own reserve and some hundred thousand secrets. */
+const scarceMebibytes = 1_024;
+const tooFewMebibytes = 64;
+const mailTimeoutMs = 3_000;
+
+function examineFolder({ dataDir }: Config): Finding {
+  if (!existsSync(dataDir)) return ok('folder', `${dataDir} will be made at the first start`);
+  const { mode } = statSync(dataDir);
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+    return advice(
+      'folder',
+      `${dataDir} can be entered by other users of this machine: run chmod 700 ${dataDir}`,
+    );
+  }
+  return ok('folder', dataDir);
+}
+
+function examineDisk({ dataDir }: Config): Finding {
+  const { bavail, bsize } = statfsSync(existsSync(dataDir) ? dataDir : '.');
+  const freeMebibytes = Math.floor((bavail * bsize) / mebibyte);
+  const words = `${freeMebibytes} MiB free where ${dataDir} is`;
+  if (freeMebibytes < tooFewMebibytes)
+    return fault('disk', `${words}: new secrets are about to be refused; make room`);
+  return freeMebibytes < scarceMebibytes ? advice('disk', `${words}: make room soon`) : ok('disk', words);
+}
+
+/** The ring when it could be read, beside what to say of it. */
+function examineKeys({ rootKeysFile }: Config): { finding: Finding; ring: KeyRing | null } {
+  const reading = readRootKeys(rootKeysFile);
+  if (reading.outcome === 'refused') return { finding: fault('keys', reading.problem), ring: null };
+  if (reading.outcome === 'missing') {
+    return { finding: ok('keys', `${rootKeysFile} will be made at the first start`), ring: null };
+  }
+  const count = reading.ring.all.length;
+  const words = `${rootKeysFile}, ${count} root${count === 1 ? '' : 's'}. Is there a copy of it, apart from the store's?`;
+  return { finding: ok('keys', words), ring: reading.ring };
+}
+
+async function examineStore(config: Config, ring: KeyRing | null, deps: DoctorDeps): Promise<Finding> {
+  if (!existsSync(config.dataDir)) return ok('store', 'will be made at the first start');
+  const opened = await deps.openStore();
+  if (opened.outcome === 'refused') return fault('store', opened.problem);
+  try {
+    const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
+    return compared.outcome === 'refused'
+      ? fault('store', compared.problem)
+      : ok('store', 'opens with safe settings, and fits the keys');
+  } finally {
+    await opened.close();
+  }
+}
+
+function isOwnMachine(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');
+}
+
+function examineAddress({ baseUrl, host, trustedProxies }: Config): Finding {
+  const { protocol, hostname } = new URL(baseUrl);
+  if (isOwnMachine(hostname)) {
+    if (isOwnMachine(host)) return ok('address', `${baseUrl}, for this machine alone`);
+    return advice('address', `links say ${baseUrl}, which opens on this machine alone: set MAYFLY_BASE_URL`);
+  }
+  if (protocol === 'http:')
+    return advice(
+      'address',
+      `${baseUrl} is not encrypted: put a proxy with TLS in front and let MAYFLY_BASE_URL start with https`,
+    );
+  if (isIP(hostname) === 0 && trustedProxies.length === 0) {
+    return advice(
+      'address',
+      `${baseUrl}; if a proxy stands in front, name it in MAYFLY_TRUSTED_PROXIES, or all its visitors count as one`,
+    );
+  }
+  return ok('address', baseUrl);
+}
+
+/** Whether something answers at the port; nothing is sent. */
+function canConnect(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: mailTimeoutMs });
+    const end = (isReached: boolean) => {
+      socket.destroy();
+      resolve(isReached);
+    };
+    socket.on('connect', () => end(true));
+    socket.on('timeout', () => end(false));
+    socket.on('error', () => end(false));
+  });
+}
+
+async function examineMail({ smtpUrl, mailFrom, dataDir }: Config): Promise<Finding> {
+  if (smtpUrl === null) {
+    return advice(
+      'mail',
+      `kept as files in ${dataDir}/outbox, which hold live links: set MAYFLY_SMTP_URL to send it`,
+    );
+  }
+  const { protocol, hostname, port } = new URL(smtpUrl.expose());
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const number = port === '' ? (protocol === 'smtps:' ? 465 : 587) : Number(port);
+  const isReached = await canConnect(host, number);
+  if (!isReached)
+    return fault(
+      'mail',
+      `${host} does not answer on port ${number}: check MAYFLY_SMTP_URL and the way there`,
+    );
+  return ok('mail', `${host} answers on port ${number}; the sender is ${mailFrom}`);
+}
+
+export async function examine(config: Config, deps: DoctorDeps): Promise<readonly Finding[]> {
+  const keys = examineKeys(config);
+  return [
+    examineFolder(config),
+    examineDisk(config),
+    keys.finding,
+    await examineStore(config, keys.ring, deps),
+    examineAddress(config),
+    await examineMail(config),
+  ];
+}

@@ -1,0 +1,154 @@
+/**
+ * Log lines: everything that can be logged, as a closed set.
+ *
+ * Owns: the kinds of line, the form of each field and how serious each kind is. Invariant: no value, passphrase, key,
+ * token or address can reach a log (P18): a line has no free text, each field has one narrow form that such a thing does
+ * not fit, and what does not fit is withheld. Operations are logged by name, never by path or query.
+ */
+import type { AccountId } from '../domain/accounts.ts';
+import type { ServiceEvent } from '../domain/ports.ts';
+import { describeFault } from './fault.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** One answered request. */
+export interface RequestLine {
+  readonly event: 'request';
+  /** The operation's name, such as `v2.conceal`; `null` when the path is none. */
+  readonly operation: string | null;
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+  readonly account: AccountId | null;
+}
+
+export type LogLine =
+  | ServiceEvent
+  | RequestLine
+  | { readonly event: 'started'; readonly port: number; readonly durationMs: number }
+  | { readonly event: 'stopping'; readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
+  | { readonly event: 'stopped' }
+  | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
+  /** Erased bytes are still in the store's files because a reader was in the way. */
+  | { readonly event: 'scrub_waiting'; readonly durationMs: number }
+  | {
+      readonly event: 'fault';
+      readonly where: 'request' | 'sweep' | 'scrub' | 'process';
+      /** Only its class, its code and where in the source it happened are written, never its message. */
+      readonly error: unknown;
+      readonly requestId?: string;
+    }
+  /** A mail that could not be handed over: the library's code and the server's, whose words may repeat the address. */
+  | {
+      readonly event: 'mail_fault';
+      readonly code: string;
+      readonly replyCode: number | null;
+      readonly willRetry: boolean;
+    }
+  /** Lines that were dropped because nobody read the log. */
+  | { readonly event: 'log_dropped'; readonly records: number };
+
+type EventName = LogLine['event'];
+
+interface Kind {
+  readonly level: LogLevel;
+  /** What is written of it, in this order. */
+  readonly fields: readonly (keyof typeof forms)[];
+}
+
+export type Field = string | number | boolean | null;
+export type Fields = Readonly<Record<string, Field | readonly string[]>>;
+
+type Form = (value: unknown) => Field | undefined;
+
+function matching(form: RegExp): Form {
+  return (value) => (typeof value === 'string' && form.test(value) ? value : undefined);
+}
+
+function wholeNumber(max: number): Form {
+  return (value) =>
+    typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max ? value : undefined;
+}
+
+/** Tenths are enough, and shorter lines are cheaper. */
+function milliseconds(value: unknown): Field | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? Math.round(value * 10) / 10 : undefined;
+}
+
+const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
+
+/**
+ * The one form of each field. Keys (31 of `[0-9a-z]`), tokens (64 hex digits) and addresses fit none of them: words are
+ * at most 24 letters, a request id is 20 hex digits.
+ */
+const forms = {
+  tag: matching(/^[0-9a-f]{8}$/),
+  kind: matching(/^(conceal|generate)$/),
+  state: matching(/^(queued|accepted|refused|not_sent)$/),
+  account: (value) => (value === null ? null : wholeNumber(Number.MAX_SAFE_INTEGER)(value)),
+  operation: (value) => (value === null ? null : operationName(value)),
+  method: matching(/^(GET|HEAD|POST|OPTIONS|PUT|PATCH|DELETE|other)$/),
+  status: wholeNumber(599),
+  durationMs: milliseconds,
+  requestId: matching(/^[0-9a-f]{20}$/),
+  port: wholeNumber(65_535),
+  signal: matching(/^SIG(TERM|INT|HUP)$/),
+  records: wholeNumber(Number.MAX_SAFE_INTEGER),
+  code: matching(/^[A-Z][A-Z0-9_]{1,20}$/),
+  replyCode: (value) => (value === null ? null : wholeNumber(599)(value)),
+  willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
+  where: matching(/^(request|sweep|scrub|process)$/),
+} as const satisfies Readonly<Record<string, Form>>;
+
+const kinds: Readonly<Record<EventName, Kind>> = {
+  concealed: { level: 'info', fields: ['tag', 'kind', 'account'] },
+  revealed: { level: 'info', fields: ['tag'] },
+  reveal_forfeited: { level: 'error', fields: ['tag'] },
+  burned: { level: 'info', fields: ['tag'] },
+  passphrase_refused: { level: 'info', fields: ['tag'] },
+  attempts_exhausted: { level: 'warn', fields: ['tag'] },
+  record_damaged: { level: 'error', fields: ['tag'] },
+  mail_ended: { level: 'info', fields: ['tag', 'state'] },
+  request: {
+    level: 'info',
+    fields: ['operation', 'method', 'status', 'durationMs', 'requestId', 'account'],
+  },
+  started: { level: 'info', fields: ['port', 'durationMs'] },
+  stopping: { level: 'info', fields: ['signal'] },
+  stopped: { level: 'info', fields: [] },
+  swept: { level: 'debug', fields: ['records', 'durationMs'] },
+  scrub_waiting: { level: 'warn', fields: ['durationMs'] },
+  fault: { level: 'error', fields: ['where', 'requestId'] },
+  mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
+  log_dropped: { level: 'warn', fields: ['records'] },
+};
+
+const withheld = '[withheld]';
+/** A line of no kind that we know: that is a fault worth reading, and nothing of it is written. */
+const strange: Kind = { level: 'error', fields: [] };
+
+function kindOf(line: LogLine): Kind {
+  return Object.hasOwn(kinds, line.event) ? kinds[line.event] : strange;
+}
+
+/** How serious a line is; a failing answer is a warning whatever it was. */
+export function levelOf(line: LogLine): LogLevel {
+  return line.event === 'request' && line.status >= 500 ? 'warn' : kindOf(line).level;
+}
+
+/** What is written: the fields of the line's kind, and of those only what fits its form. */
+export function toFields(line: LogLine): Fields {
+  const kind = kindOf(line);
+  const values = line as unknown as Readonly<Record<string, unknown>>;
+  const fields: Record<string, Field | readonly string[]> = {
+    event: kind === strange ? withheld : line.event,
+  };
+  for (const name of kind.fields) {
+    const value = values[name];
+    if (value === undefined) continue;
+    const shown = forms[name](value);
+    fields[name] = shown === undefined ? withheld : shown;
+  }
+  return line.event === 'fault' ? { ...fields, ...describeFault(line.error) } : fields;
+}

@@ -1,0 +1,99 @@
+/**
+ * The log: JSON lines by pino.
+ *
+ * Owns: when lines are written. Invariant: only the closed set of `log-lines.ts` can be logged (P18), and logging never
+ * delays an answer: lines are collected and written once a turn of the event loop; pino, which takes about 35 ms to
+ * load, is loaded after the first answers.
+ */
+import type { Logger as Pino } from 'pino';
+import type { LineWriter } from './line-writer.ts';
+import { type Fields, type LogLevel, type LogLine, levelOf, toFields } from './log-lines.ts';
+
+export type Log = (line: LogLine) => void;
+
+export interface Logger {
+  readonly log: Log;
+  /** Writes what is still held. Lines logged afterwards are written too, each by another `close`. */
+  close(): Promise<void>;
+}
+
+export interface LoggerDeps {
+  readonly level: LogLevel;
+  readonly writer: LineWriter;
+  /** Milliseconds since 1970. */
+  readonly wallClockMs: () => number;
+  /** Runs a function once, after so many milliseconds. */
+  readonly after: (milliseconds: number, run: () => void) => void;
+}
+
+const rank: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+/** Longer than a start and its first answers take. */
+const loadDelayMs = 300;
+
+interface HeldLine {
+  readonly level: LogLevel;
+  readonly timeMs: number;
+  readonly fields: Fields;
+}
+
+/** Pino, and the time that the next line will carry: lines are written later than they happened. */
+interface OpenPino {
+  readonly pino: Pino;
+  readonly setTime: (timeMs: number) => void;
+}
+
+async function openPino(level: LogLevel, collect: (text: string) => void): Promise<OpenPino> {
+  const { pino } = await import('pino');
+  let time = '';
+  let ofMs = Number.NaN;
+  const options = {
+    level,
+    // Neither process id nor host name: they say nothing about the service.
+    base: null,
+    timestamp: () => time,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const setTime = (timeMs: number): void => {
+    // Lines of one turn mostly share their millisecond.
+    if (timeMs === ofMs) return;
+    ofMs = timeMs;
+    time = `,"time":"${new Date(timeMs).toISOString()}"`;
+  };
+  return { pino: pino(options, { write: collect }), setTime };
+}
+
+export function createLogger(deps: LoggerDeps): Logger {
+  let held: HeldLine[] = [];
+  let text = '';
+  let opening: Promise<OpenPino> | null = null;
+  let scheduled = false;
+
+  async function drain(): Promise<void> {
+    opening ??= openPino(deps.level, (line) => {
+      text += line;
+    });
+    const { pino, setTime } = await opening;
+    scheduled = false;
+    const dropped = deps.writer.takeDropped();
+    if (dropped > 0) log({ event: 'log_dropped', records: dropped });
+    const lines = held;
+    held = [];
+    for (const { level, timeMs, fields } of lines) {
+      setTime(timeMs);
+      pino[level](fields);
+    }
+    if (text !== '') deps.writer.write(text);
+    text = '';
+  }
+
+  function log(line: LogLine): void {
+    const level = levelOf(line);
+    if (rank[level] < rank[deps.level]) return;
+    held.push({ level, timeMs: deps.wallClockMs(), fields: toFields(line) });
+    if (scheduled) return;
+    scheduled = true;
+    deps.after(opening === null ? loadDelayMs : 0, () => void drain());
+  }
+
+  return { log, close: drain };
+}

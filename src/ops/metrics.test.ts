@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'bun:test';
+import type { AccountId } from '../domain/accounts.ts';
+import { createAnswerObserver, createEvents } from './events.ts';
+import type { LogLine } from './log-lines.ts';
+import { openMetrics, serveMetrics } from './metrics.ts';
+
+describe('metrics', () => {
+  it('count every event and every answer, by operation and status', async () => {
+    const metrics = await openMetrics();
+    const lines: LogLine[] = [];
+    const events = createEvents((line) => void lines.push(line), metrics);
+    const onAnswer = createAnswerObserver((line) => void lines.push(line), metrics);
+    events({ event: 'concealed', tag: '0a1b2c3d', kind: 'generate', account: null });
+    events({ event: 'reveal_forfeited', tag: '0a1b2c3d' });
+    events({ event: 'mail_ended', tag: '0a1b2c3d', state: 'accepted' });
+    const answered = {
+      operation: 'v2.reveal',
+      method: 'POST',
+      status: 404,
+      durationMs: 2,
+      requestId: '0'.repeat(20),
+    };
+    onAnswer({ ...answered, accountId: 3 as AccountId });
+    onAnswer({ ...answered, operation: null, accountId: null });
+    const text = await metrics.render();
+    expect(text).toContain('mayfly_concealed_total{kind="generate"} 1');
+    expect(text).toContain('mayfly_reveal_forfeited_total 1');
+    expect(text).toContain('mayfly_mail_ended_total{state="accepted"} 1');
+    expect(text).toContain('mayfly_requests_total{operation="v2.reveal",status="404"} 1');
+    expect(text).toContain('mayfly_requests_total{operation="none",status="404"} 1');
+    expect(text).toContain('mayfly_request_seconds_count{operation="v2.reveal"} 1');
+    expect(lines).toHaveLength(5);
+    expect(lines[3]).toMatchObject({ event: 'request', account: 3 });
+  });
+
+  it('have no series for a tag, so that their number is bounded and no key can be followed (P18)', async () => {
+    const metrics = await openMetrics();
+    metrics.countEvent({ event: 'revealed', tag: 'feedface' });
+    expect(await metrics.render()).not.toContain('feedface');
+  });
+
+  it('are shown on the loopback at /metrics, and nothing else is', async () => {
+    const metrics = await openMetrics();
+    const { port, stop } = serveMetrics(metrics, 0);
+    const shown = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(shown.status).toBe(200);
+    expect(await shown.text()).toContain('mayfly_revealed_total 0');
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404);
+    await stop();
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * Counters for Prometheus.
+ *
+ * Owns: the names of the series and the listener that shows them. Invariant: labels come from closed sets (operation,
+ * status, kind, state), so no key or address becomes a label (P18) and the number of series is bounded; the listener is
+ * bound to the loopback only. Off unless `MAYFLY_METRICS_PORT` is set, because loading the library takes about 30 ms.
+ */
+import type { Counter, Histogram, Registry } from 'prom-client';
+import type { ServiceEvent } from '../domain/ports.ts';
+import type { RequestLine } from './log-lines.ts';
+
+export interface Metrics {
+  countEvent(event: ServiceEvent): void;
+  countRequest(request: Pick<RequestLine, 'operation' | 'status' | 'durationMs'>): void;
+}
+
+export interface OpenMetrics extends Metrics {
+  /** The text of all series, in Prometheus' exposition format. */
+  render(): Promise<string>;
+}
+
+/** Counts nothing. */
+export const noMetrics: Metrics = { countEvent: () => {}, countRequest: () => {} };
+
+const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
+  concealed: 'Secrets created',
+  revealed: 'Secrets read',
+  reveal_forfeited: 'Secrets taken but not delivered',
+  burned: 'Secrets burned',
+  passphrase_refused: 'Wrong passphrases',
+  attempts_exhausted: 'Passphrase guesses refused by the limit',
+  record_damaged: 'Records that did not open with the right key',
+  mail_ended: 'Mails to recipients',
+};
+
+/** The one label that some events have. */
+const eventLabels: Partial<Readonly<Record<ServiceEvent['event'], 'kind' | 'state'>>> = {
+  concealed: 'kind',
+  mail_ended: 'state',
+};
+
+function labelsOf(event: ServiceEvent): Record<string, string> {
+  if (event.event === 'concealed') return { kind: event.kind };
+  if (event.event === 'mail_ended') return { state: event.state };
+  return {};
+}
+
+interface Series {
+  readonly events: ReadonlyMap<string, Counter>;
+  readonly requests: Counter;
+  readonly durations: Histogram;
+}
+
+function createSeries(prom: typeof import('prom-client'), registry: Registry): Series {
+  const registers = [registry];
+  const events = new Map<string, Counter>();
+  for (const [event, help] of Object.entries(eventHelp)) {
+    const label = eventLabels[event as ServiceEvent['event']];
+    const labelNames = label === undefined ? [] : [label];
+    events.set(event, new prom.Counter({ name: `mayfly_${event}_total`, help, labelNames, registers }));
+  }
+  const labelNames = ['operation', 'status'];
+  const requests = new prom.Counter({
+    name: 'mayfly_requests_total',
+    help: 'Answers',
+    labelNames,
+    registers,
+  });
+  const durations = new prom.Histogram({
+    name: 'mayfly_request_seconds',
+    help: 'Time to answer',
+    labelNames: ['operation'],
+    // From the cost of one store commit on a fast disk to the longest wait a client sees.
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers,
+  });
+  return { events, requests, durations };
+}
+
+export async function openMetrics(): Promise<OpenMetrics> {
+  const prom = await import('prom-client');
+  const registry = new prom.Registry();
+  const { events, requests, durations } = createSeries(prom, registry);
+  const residentHelp = 'Memory in use';
+  new prom.Gauge({
+    name: 'process_resident_memory_bytes',
+    help: residentHelp,
+    registers: [registry],
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  return {
+    countEvent: (event) => events.get(event.event)?.inc(labelsOf(event)),
+    countRequest: ({ operation, status, durationMs }) => {
+      const name = operation ?? 'none';
+      requests.inc({ operation: name, status: String(status) });
+      durations.observe({ operation: name }, durationMs / 1000);
+    },
+    render: () => registry.metrics(),
+  };
+}
+
+/** Serves `/metrics` on the loopback until stopped. Throws when the port is taken. */
+export function serveMetrics(
+  metrics: OpenMetrics,
+  port: number,
+): { readonly port: number; stop(): Promise<void> } {
+  const server = Bun.serve({
+    port,
+    hostname: '127.0.0.1',
+    development: false,
+    async fetch(request) {
+      if (new URL(request.url).pathname !== '/metrics') return new Response('Not Found\n', { status: 404 });
+      const headers = {
+        'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+        'Cache-Control': 'no-store',
+      };
+      return new Response(await metrics.render(), { headers });
+    },
+    error: () => new Response('Internal Server Error\n', { status: 500 }),
+  });
+  return { port: server.port ?? port, stop: () => server.stop(true) };
+}

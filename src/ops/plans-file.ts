@@ -1,0 +1,80 @@
+/**
+ * The plans file: JSON laid over the built-in plans.
+ *
+ * Owns: reading and checking it. Invariant: the plans that result are usable (1 ≤ least ≤ usual ≤ longest ttl, values of
+ * at least a byte) or every fault is named; an unknown plan or field is a fault, because a typing error must not leave a
+ * limit at its default unnoticed.
+ */
+import { builtInPlans, type Plan, type PlanName, type Plans } from '../domain/plans.ts';
+
+export type PlansFile =
+  | { readonly outcome: 'read'; readonly plans: Plans }
+  | { readonly outcome: 'refused'; readonly problems: readonly string[] };
+
+const planNames = Object.keys(builtInPlans) as PlanName[];
+const fieldNames = Object.keys(builtInPlans.anonymous) as (keyof Plan)[];
+/** 64 MiB and 100 years: above these a number is a slip, and arithmetic on it would leave the safe integers. */
+const highest: Readonly<Record<keyof Plan, number>> = {
+  maxValueBytes: 67_108_864,
+  ttlMinSeconds: 3_155_760_000,
+  ttlDefaultSeconds: 3_155_760_000,
+  ttlMaxSeconds: 3_155_760_000,
+};
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message may quote the file; "not JSON" is what the reader needs.
+    return undefined;
+  }
+}
+
+function checkFields(name: PlanName, given: Record<string, unknown>, problems: string[]): Partial<Plan> {
+  const fields: { -readonly [F in keyof Plan]?: number } = {};
+  for (const [field, value] of Object.entries(given)) {
+    const known = fieldNames.find((candidate) => candidate === field);
+    if (known === undefined) {
+      problems.push(`${name}.${field} is not a field of a plan (${fieldNames.join(', ')})`);
+    } else if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > highest[known]) {
+      problems.push(`${name}.${field} must be a whole number from 1 to ${highest[known]}`);
+    } else {
+      fields[known] = value;
+    }
+  }
+  return fields;
+}
+
+function checkOrder(name: PlanName, plan: Plan, problems: string[]): void {
+  const ordered =
+    plan.ttlMinSeconds <= plan.ttlDefaultSeconds && plan.ttlDefaultSeconds <= plan.ttlMaxSeconds;
+  if (ordered) return;
+  const { ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds } = plan;
+  problems.push(
+    `${name}: ttlMinSeconds (${ttlMinSeconds}) must not be above ttlDefaultSeconds (${ttlDefaultSeconds}), nor that above ttlMaxSeconds (${ttlMaxSeconds})`,
+  );
+}
+
+/** @param text the file's content. A plan or a field that it leaves out keeps its built-in value. */
+export function parsePlans(text: string): PlansFile {
+  const json = parseJson(text);
+  if (!isRecord(json)) return { outcome: 'refused', problems: ['it must hold a JSON object of plans'] };
+  const problems: string[] = [];
+  const plans: { -readonly [N in PlanName]: Plan } = { ...builtInPlans };
+  for (const [given, value] of Object.entries(json)) {
+    const name = planNames.find((candidate) => candidate === given);
+    if (name === undefined) {
+      problems.push(`there is no plan "${given}" (${planNames.join(', ')})`);
+    } else if (!isRecord(value)) {
+      problems.push(`${name} must be an object`);
+    } else {
+      plans[name] = { ...plans[name], ...checkFields(name, value, problems) };
+      checkOrder(name, plans[name], problems);
+    }
+  }
+  return problems.length === 0 ? { outcome: 'read', plans } : { outcome: 'refused', problems };
+}

@@ -1,0 +1,165 @@
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
+import { compareRoots, makeRootKeys, openRootKeys, type RootCheckStore, readRootKeys } from './root-keys.ts';
+
+let folder = '';
+let path = '';
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  path = join(folder, 'keys.json');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+let draws = 0;
+const deps = {
+  random: (length: number) => new Uint8Array(length).fill(++draws),
+  wallClockMs: () => 1_800_000_000_000,
+};
+
+function checkStore(
+  inUse: readonly number[] = [],
+): RootCheckStore & { readonly checks: Map<number, Uint8Array> } {
+  const checks = new Map<number, Uint8Array>();
+  return {
+    checks,
+    findRootCheck: async (kid) => checks.get(kid) ?? null,
+    addRootCheck: async (kid, check) => void checks.set(kid, check),
+    rootKidsInUse: async () => [...inUse],
+  };
+}
+
+async function open(store: RootCheckStore): Promise<{ ring: KeyRing; isNew: boolean }> {
+  const opened = await openRootKeys(path, store, deps);
+  if (opened.outcome === 'refused') throw new Error(opened.problem);
+  return opened;
+}
+
+async function problem(store: RootCheckStore): Promise<string> {
+  const opened = await openRootKeys(path, store, deps);
+  return opened.outcome === 'refused' ? opened.problem : '';
+}
+
+describe('the key file', () => {
+  it('is made once for a store that has never served, readable by its owner alone', async () => {
+    const store = checkStore();
+    const first = await open(store);
+    expect(first.isNew).toBe(true);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['keys.json']);
+    const second = await open(store);
+    expect(second.isNew).toBe(false);
+    expect(second.ring.current).toEqual(first.ring.current);
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    expect(Object.keys(file)).toEqual(['version', 'roots']);
+    expect(file.roots[0]).toMatchObject({ kid: 1, created: '2027-01-15T08:00:00.000Z' });
+  });
+
+  it('keeps what another process made in the meantime', async () => {
+    makeRootKeys(path, deps);
+    const before = await readFile(path, 'utf8');
+    expect(makeRootKeys(path, deps).outcome).toBe('read');
+    expect(await readFile(path, 'utf8')).toBe(before);
+    expect(await readdir(folder)).toEqual(['keys.json']);
+  });
+
+  it('keeps a check of its root in the store before it is used', async () => {
+    const store = checkStore();
+    const { ring } = await open(store);
+    expect(store.checks.get(1)).toEqual(rootCheck(ring.current));
+  });
+
+  it('stops the start when others may read it (P12)', async () => {
+    makeRootKeys(path, deps);
+    await chmod(path, 0o640);
+    expect(await problem(checkStore())).toBe(
+      `The key file ${path} can be read by other users of this machine: run chmod 600 ${path}`,
+    );
+  });
+
+  it('stops the start when it is missing for a store that has served (P12)', async () => {
+    const store = checkStore();
+    await open(store);
+    await rm(path);
+    expect(await problem(store)).toContain(
+      'is missing. Restore it from your backup, or the secrets stored so far',
+    );
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('stops the start when its root is not the one the store was written with (P12)', async () => {
+    const store = checkStore([1]);
+    makeRootKeys(path, deps);
+    store.checks.set(1, rootCheck({ kid: 1, key: new Uint8Array(32).fill(0xee) }));
+    expect(await problem(store)).toContain(
+      'root 1 is not the one that this store was written with. Restore it',
+    );
+  });
+
+  it('stops the start when it lacks a root that secrets are wrapped under (P12)', async () => {
+    makeRootKeys(path, deps);
+    expect(await problem(checkStore([2]))).toContain('lacks root 2, which stored secrets are wrapped under');
+  });
+
+  it('stops the start when secrets are wrapped under a root that the store kept no check of (P12)', async () => {
+    makeRootKeys(path, deps);
+    expect(await problem(checkStore([1]))).toContain('the store has secrets under root 1 and no check of it');
+  });
+
+  const key = Buffer.alloc(32, 9).toString('base64url');
+  const damaged: readonly (readonly [string, string])[] = [
+    ['no JSON', '{'],
+    ['empty', ''],
+    ['a later version', JSON.stringify({ version: 2, roots: [{ kid: 1, key }] })],
+    ['without roots', JSON.stringify({ version: 1, roots: [] })],
+    ['with a short key', JSON.stringify({ version: 1, roots: [{ kid: 1, key: key.slice(1) }] })],
+    [
+      'with a second spelling of a key',
+      JSON.stringify({ version: 1, roots: [{ kid: 1, key: `${key.slice(0, -1)}l` }] }),
+    ],
+    [
+      'with the same key id twice',
+      JSON.stringify({
+        version: 1,
+        roots: [
+          { kid: 1, key },
+          { kid: 1, key },
+        ],
+      }),
+    ],
+    ['with key id 0', JSON.stringify({ version: 1, roots: [{ kid: 0, key }] })],
+  ];
+  it.each(damaged)('stops the start when it is %s', async (_name, text) => {
+    await writeFile(path, text, { mode: 0o600 });
+    const sentence = await problem(checkStore());
+    expect(sentence).toContain('is damaged. Restore it from your backup');
+    expect(sentence).not.toContain(key);
+  });
+
+  it('stops the start when it cannot be read', async () => {
+    path = folder;
+    await chmod(folder, 0o700);
+    expect(await problem(checkStore())).toContain('cannot be read (EISDIR)');
+  });
+
+  it('may hold several roots, of which the newest wraps', async () => {
+    const roots = [1, 2].map((kid) => ({ kid, key: Buffer.alloc(32, kid).toString('base64url') }));
+    await writeFile(path, JSON.stringify({ version: 1, roots }), { mode: 0o600 });
+    const store = checkStore([1]);
+    store.checks.set(1, rootCheck({ kid: 1, key: new Uint8Array(32).fill(1) }));
+    const { ring } = await open(store);
+    expect(ring.current.kid).toBe(2);
+    expect([...store.checks.keys()]).toEqual([1, 2]);
+  });
+
+  it('is compared without changing anything', async () => {
+    const store = checkStore();
+    const ring = createKeyRing([{ kid: 1, key: new Uint8Array(32) }]);
+    expect(await compareRoots(ring, path, store)).toEqual({ outcome: 'same' });
+    expect(await compareRoots(null, path, store)).toEqual({ outcome: 'same' });
+    expect(store.checks.size).toBe(0);
+    expect(readRootKeys(path).outcome).toBe('missing');
+  });
+});

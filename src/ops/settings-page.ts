@@ -1,0 +1,77 @@
+/**
+ * The settings for people: the reference page, and what this process would use.
+ *
+ * Owns: both renderings of the option table. Invariant: a secret's value is in neither (P18).
+ */
+import type { Config } from './config.ts';
+import { type Option, type OptionName, optionList } from './options.ts';
+
+const intro = `# Settings
+
+This page is generated from the table in \`src/ops/options.ts\`; \`npm run docs\` writes it anew.
+
+Mayfly is configured by environment variables. An empty variable counts as not set. A wrong value, or a \`MAYFLY_\`
+variable that is not listed here, stops the start with a sentence that says what to do. \`mayfly config\` prints what is in
+effect. A setting marked *secret* is never printed, and can also be read from a file: set the variable with \`_FILE\` at its
+end to the path.
+`;
+
+function rows(reader: Option<unknown>['reader']): string {
+  const lines = optionList
+    .filter(([, of]) => of.reader === reader)
+    .map(([, of]) => {
+      const name = of.secret === true ? `\`${of.env}\` (*secret*)` : `\`${of.env}\``;
+      return `| ${name} | ${of.defaultText} | ${of.doc} | ${of.kind.allowed} |`;
+    });
+  return ['| variable | default | meaning | allowed |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
+}
+
+const plansText = `## Plans
+
+\`MAYFLY_PLANS_FILE\` names a JSON file that is laid over the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). What it leaves
+out keeps its built-in value. Sizes are bytes of UTF-8, times are seconds:
+
+\`\`\`json
+{
+  "anonymous": {
+    "maxValueBytes": 5000,
+    "ttlMinSeconds": 60,
+    "ttlDefaultSeconds": 604800,
+    "ttlMaxSeconds": 604800
+  }
+}
+\`\`\`
+`;
+
+/** The whole of docs/configuration.md. */
+export function renderReference(): string {
+  return [
+    intro,
+    '## The server',
+    '',
+    rows('server'),
+    plansText,
+    '## The commands',
+    '',
+    rows('commands'),
+  ].join('\n');
+}
+
+export interface EffectiveSetting {
+  readonly env: string;
+  readonly value: string;
+  readonly given: boolean;
+}
+
+/** What is in effect, in the order of the table. */
+export function effectiveSettings(config: Config): EffectiveSetting[] {
+  return optionList.map(([name, of]) => ({
+    env: of.env,
+    value: showValue(of, config[name]),
+    given: config.given.has(name as OptionName),
+  }));
+}
+
+function showValue(of: Option<unknown>, value: unknown): string {
+  return (of.kind.show ?? String)(value);
+}

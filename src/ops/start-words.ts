@@ -1,0 +1,35 @@
+/**
+ * What a person reads when the server has started.
+ *
+ * Owns: those lines. Invariant: they say where to look, what holds the secrets, what to keep, and that kept mail holds
+ * live links (the one exception to P9); no secret setting is in them.
+ */
+import { join } from 'node:path';
+import type { Config } from './config.ts';
+
+export interface StartFacts {
+  readonly version: string;
+  /** Whether the key file was made at this start. */
+  readonly hasNewKeys: boolean;
+}
+
+function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {
+  if (smtpUrl !== null) return `sent as ${mailFrom}`;
+  return `kept in ${join(dataDir, 'outbox')}, for trying out: these files hold live links. MAYFLY_SMTP_URL sends it`;
+}
+
+export function renderStartWords(config: Config, facts: StartFacts): string {
+  const { baseUrl, host, port, dataDir, rootKeysFile } = config;
+  const keys = facts.hasNewKeys
+    ? `${rootKeysFile}, made just now: keep a copy, apart from the store's`
+    : rootKeysFile;
+  return [
+    `Mayfly ${facts.version} is ready: ${baseUrl}`,
+    `  listens  ${host}, port ${port}`,
+    `  store    SQLite in ${dataDir}`,
+    `  keys     ${keys}`,
+    `  mail     ${mailWords(config)}`,
+    `  API      ${baseUrl}/api/docs`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'bun:test';
+import type { LogLine } from './log-lines.ts';
+import { startSweeper, sweepIntervalMs } from './sweeper.ts';
+
+/** A clock and its timers: `advance` runs what falls due, in order, and lets what it started settle. */
+function fakeTime() {
+  let nowMs = 0;
+  let timers: { dueMs: number; run: () => void }[] = [];
+  const settle = async () => {
+    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+  };
+  return {
+    monotonicMs: () => nowMs,
+    after(milliseconds: number, run: () => void) {
+      const timer = { dueMs: nowMs + milliseconds, run };
+      timers.push(timer);
+      return () => {
+        timers = timers.filter((other) => other !== timer);
+      };
+    },
+    async advance(milliseconds: number) {
+      const endMs = nowMs + milliseconds;
+      await settle();
+      for (;;) {
+        const next = timers.filter(({ dueMs }) => dueMs <= endMs).sort((a, b) => a.dueMs - b.dueMs)[0];
+        if (next === undefined) break;
+        nowMs = Math.max(nowMs, next.dueMs);
+        timers = timers.filter((other) => other !== next);
+        next.run();
+        await settle();
+      }
+      nowMs = endMs;
+    },
+    waiting: () => timers.length,
+  };
+}
+
+function setUp(overrides: { sweep?: () => Promise<number>; scrub?: () => Promise<boolean> } = {}) {
+  const time = fakeTime();
+  const lines: LogLine[] = [];
+  const calls = { sweep: 0, scrub: 0 };
+  const store = {
+    sweep: async () => {
+      calls.sweep += 1;
+      return overrides.sweep === undefined ? 0 : await overrides.sweep();
+    },
+    scrub: async () => {
+      calls.scrub += 1;
+      return overrides.scrub === undefined ? true : await overrides.scrub();
+    },
+  };
+  const sweeper = startSweeper({ store, log: (line) => void lines.push(line), ...time });
+  return { sweeper, time, lines, calls };
+}
+
+describe('the sweeper', () => {
+  it('sweeps and scrubs at once and then three times a minute, so that nothing erased stays 60 s in a file (P10)', async () => {
+    const { time, calls } = setUp();
+    await time.advance(0);
+    expect(calls).toEqual({ sweep: 1, scrub: 1 });
+    await time.advance(60_000);
+    expect(calls).toEqual({ sweep: 4, scrub: 4 });
+    expect(sweepIntervalMs * 2).toBeLessThan(60_000);
+  });
+
+  it('cuts a long sweep into slices and goes on until nothing is left', async () => {
+    const left = [500, 500, 3];
+    const { time, calls, lines } = setUp({ sweep: async () => left.shift() ?? 0 });
+    await time.advance(0);
+    expect(calls.sweep).toBe(3);
+    expect(lines).toEqual([{ event: 'swept', records: 1_003, durationMs: 0 }]);
+  });
+
+  it('never runs twice at the same time', async () => {
+    const gate = Promise.withResolvers<number>();
+    const { time, calls } = setUp({ sweep: () => gate.promise });
+    await time.advance(120_000);
+    expect(calls.sweep).toBe(1);
+    gate.resolve(0);
+    await time.advance(1_000);
+    expect(calls.scrub).toBe(1);
+  });
+
+  it('tries again soon when a reader is in the way of the scrub, and says so after 60 s', async () => {
+    const { time, calls, lines } = setUp({ scrub: async () => false });
+    await time.advance(60_000);
+    expect(calls.scrub).toBe(13);
+    expect(lines).toEqual([]);
+    await time.advance(5_000);
+    expect(lines).toEqual([{ event: 'scrub_waiting', durationMs: 65_000 }]);
+  });
+
+  it('tells of a failure and tries again; a failed sweep does not keep the scrub from running', async () => {
+    const error = new Error('disk');
+    const { time, calls, lines } = setUp({ sweep: () => Promise.reject(error) });
+    await time.advance(5_000);
+    expect(calls).toEqual({ sweep: 2, scrub: 2 });
+    expect(lines[0]).toEqual({ event: 'fault', where: 'sweep', error });
+  });
+
+  it('stops after the slice at hand, and stays stopped', async () => {
+    const gate = Promise.withResolvers<number>();
+    const { sweeper, time, calls } = setUp({ sweep: () => gate.promise });
+    await time.advance(0);
+    let isStopped = false;
+    const stopping = sweeper.stop().then(() => {
+      isStopped = true;
+    });
+    await time.advance(0);
+    expect(isStopped).toBe(false);
+    gate.resolve(10);
+    await stopping;
+    await time.advance(600_000);
+    expect(calls).toEqual({ sweep: 1, scrub: 0 });
+    expect(time.waiting()).toBe(0);
+  });
+});

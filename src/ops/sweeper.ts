@@ -1,0 +1,88 @@
+/**
+ * Sweeping: erasing what has expired, and scrubbing what was erased out of the store's files.
+ *
+ * Owns: when that happens. Invariant: within 60 s of an erasure no copy is left in the store's files (P10), or the log
+ * says that a reader is in the way; runs never overlap; a long sweep is cut into slices so that requests get their turn;
+ * a failure is told and tried again. Expiry itself never waits for this: the store judges it on every read (P8).
+ */
+import type { SecretStore } from '../domain/ports.ts';
+import type { Log } from './logger.ts';
+
+export interface SweeperDeps {
+  readonly store: Pick<SecretStore, 'sweep' | 'scrub'>;
+  readonly log: Log;
+  /** Milliseconds of a clock that only runs forward. */
+  readonly monotonicMs: () => number;
+  /** Runs a function once, after so many milliseconds; returns how to call it off. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
+}
+
+export interface Sweeper {
+  /** Ends after the slice at hand. */
+  stop(): Promise<void>;
+}
+
+/** A third of the promised 60 s: one run may fail and the next still keeps the promise. */
+export const sweepIntervalMs = 20_000;
+const retryMs = 5_000;
+const promisedMs = 60_000;
+const sliceRecords = 500;
+
+/** Starts at once, because what expired while the service was down is overdue. */
+export function startSweeper(deps: SweeperDeps): Sweeper {
+  let stopped = false;
+  let callOff = (): void => {};
+  let running: Promise<void> = Promise.resolve();
+  let unscrubbedSinceMs: number | null = null;
+
+  async function sweep(): Promise<void> {
+    const startMs = deps.monotonicMs();
+    let records = 0;
+    let touched = sliceRecords;
+    while (touched >= sliceRecords && !stopped) {
+      touched = await deps.store.sweep(sliceRecords);
+      records += touched;
+      if (touched >= sliceRecords) await new Promise<void>((resume) => deps.after(0, resume));
+    }
+    if (records > 0) deps.log({ event: 'swept', records, durationMs: deps.monotonicMs() - startMs });
+  }
+
+  /** Whether the files are clean. */
+  async function scrub(): Promise<boolean> {
+    const isDone = await deps.store.scrub();
+    const nowMs = deps.monotonicMs();
+    unscrubbedSinceMs = isDone ? null : (unscrubbedSinceMs ?? nowMs);
+    const waitedMs = unscrubbedSinceMs === null ? 0 : nowMs - unscrubbedSinceMs;
+    if (waitedMs > promisedMs) deps.log({ event: 'scrub_waiting', durationMs: waitedMs });
+    return isDone;
+  }
+
+  async function attempt(where: 'sweep' | 'scrub', step: () => Promise<unknown>): Promise<boolean> {
+    try {
+      return (await step()) !== false;
+    } catch (error) {
+      deps.log({ event: 'fault', where, error });
+      return false;
+    }
+  }
+
+  async function run(): Promise<void> {
+    const isSwept = await attempt('sweep', sweep);
+    const isScrubbed = !stopped && (await attempt('scrub', scrub));
+    if (stopped) return;
+    callOff = deps.after(isSwept && isScrubbed ? sweepIntervalMs : retryMs, start);
+  }
+
+  function start(): void {
+    running = run();
+  }
+
+  callOff = deps.after(0, start);
+  return {
+    async stop() {
+      stopped = true;
+      callOff();
+      await running;
+    },
+  };
+}

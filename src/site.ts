@@ -1,0 +1,62 @@
+/**
+ * Everything that is served, as one `fetch`.
+ *
+ * Owns: which address leads to which part: both versions of the API, their page, the pages for people, health.
+ * Invariant: every address answers in the words of the part it belongs to, unknown ones too.
+ */
+import { Hono } from 'hono';
+import { createDocsPage, docsPath } from './api/docs/mount-docs.ts';
+import { publishDocument } from './api/openapi-operation.ts';
+import { createV1, type V1Deps } from './api/v1/handlers.ts';
+import { createV2 } from './api/v2/surface.ts';
+import type { Links } from './domain/links.ts';
+import type { SecretService } from './domain/outcomes.ts';
+import type { Plans } from './domain/plans.ts';
+import { type HealthDeps, mountHealth } from './http/health.ts';
+import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
+import type { ServerOptions } from './http/server.ts';
+import { mountPages } from './web/mount.ts';
+import { basePathOf } from './web/routes.ts';
+
+export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes'>, HealthDeps {
+  readonly service: SecretService;
+  readonly links: Links;
+  readonly plans: Plans;
+  readonly anonymousMayCreate: boolean;
+  readonly dialect: V1Deps['dialect'];
+  /** From package.json. */
+  readonly version: string;
+  readonly locales: readonly string[];
+  readonly defaultLocale: string;
+}
+
+function largestValueBytes(plans: Plans): number {
+  return Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
+}
+
+/** The surfaces of both versions, v2 with the document of both, and the document's page. */
+function createApi({ service, links, dialect, version, locales, defaultLocale }: SiteDeps) {
+  const v1 = createV1({ service, links, dialect });
+  const v2 = createV2({ service, links, version, locales, defaultLocale });
+  const { surface, document } = publishDocument(v2, [v1], { version, baseUrl: links.baseUrl });
+  return { v1, v2: surface, answerDocs: createDocsPage(document) };
+}
+
+export function createSite(deps: SiteDeps): ServerOptions['fetch'] {
+  const app = new Hono();
+  const basePath = basePathOf(deps.links.baseUrl);
+  const bodyCapBytes = bodyCapBytesFor(largestValueBytes(deps.plans));
+  const mountDeps: MountDeps = { ...deps, authenticate: deps.service.authenticate, bodyCapBytes };
+  const below = (surface: ApiSurface): ApiSurface => ({ ...surface, base: basePath + surface.base });
+  const api = createApi(deps);
+  // At the root too, because whoever watches the process does not know where it serves.
+  mountHealth(app, deps);
+  if (basePath !== '') mountHealth(app, deps, basePath);
+  app.get(basePath + docsPath, api.answerDocs);
+  mountApi(app, below(api.v1), mountDeps);
+  const answerApi = mountApi(app, below(api.v2), mountDeps);
+  const answerPage = mountPages(app, { ...deps, bodyCapBytes });
+  const isApi = (path: string) => path === `${basePath}/api` || path.startsWith(`${basePath}/api/`);
+  app.notFound((context) => (isApi(context.req.path) ? answerApi(context) : answerPage(context)));
+  return (request, peer) => app.fetch(request, peer);
+}

@@ -1,0 +1,167 @@
+/** The operators' commands, as processes on a data folder, also while a server runs on it. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { chmod, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeDataDir, type StartedServer, startServer } from '../support/started-server.ts';
+import { mayfly } from './command-run.ts';
+
+let server: StartedServer;
+let env: Record<string, string> = {};
+beforeAll(async () => {
+  server = await startServer();
+  env = { MAYFLY_DATA_DIR: server.dataDir };
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+function authcheck(username: string, token: string): Promise<Response> {
+  const headers = { Authorization: `Basic ${btoa(`${username}:${token}`)}` };
+  return fetch(`http://127.0.0.1:${server.port}/api/v1/authcheck`, { headers });
+}
+
+describe('mayfly account', () => {
+  it('create prints username and token as JSON, and the token works at once on the running server', async () => {
+    const { code, out, err } = await mayfly(['account', 'create', 'Jo@Example.org', '--json'], env);
+    expect([code, err]).toEqual([0, '']);
+    const made = JSON.parse(out);
+    expect(Object.keys(made)).toEqual(['username', 'token']);
+    expect(made.username).toBe('jo@example.org');
+    expect(made.token).toMatch(/^[0-9a-f]{64}$/);
+    expect((await authcheck(made.username, made.token)).status).toBe(200);
+  });
+
+  it('create prints nothing but the token on standard output without --json', async () => {
+    const { code, out, err } = await mayfly(
+      ['account', 'create', 'plain@example.org', '--plan', 'identity'],
+      env,
+    );
+    expect(code).toBe(0);
+    expect(out).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(err).toContain('shown only now');
+  });
+
+  it('create refuses an address that has an account, with exit code 1', async () => {
+    const again = ['account', 'create', 'JO@example.org'];
+    expect(await mayfly(again, env)).toEqual({
+      code: 1,
+      out: '',
+      err: 'There is already an account JO@example.org.\n',
+    });
+    const { code, out } = await mayfly([...again, '--json'], env);
+    expect([code, out]).toEqual([1, '{"error":"exists"}\n']);
+  });
+
+  it('create refuses what is no address', async () => {
+    const { code, out } = await mayfly(['account', 'create', 'nobody', '--json'], env);
+    expect([code, out]).toEqual([1, '{"error":"invalid_email"}\n']);
+  });
+
+  it('list and plan show and change what there is', async () => {
+    expect((await mayfly(['account', 'plan', 'jo@example.org', 'identity'], env)).code).toBe(0);
+    const { out } = await mayfly(['account', 'list', '--json'], env);
+    const listed = JSON.parse(out).map(({ username, plan }: Record<string, string>) => [username, plan]);
+    expect(listed).toEqual([
+      ['jo@example.org', 'identity'],
+      ['plain@example.org', 'identity'],
+    ]);
+    expect((await mayfly(['account', 'plan', 'none@example.org', 'basic', '--json'], env)).out).toBe(
+      '{"error":"no_account"}\n',
+    );
+  });
+
+  it('token create, list and revoke: a revoked token stops working at once, the others go on', async () => {
+    const made = await mayfly(
+      ['account', 'token', 'create', 'jo@example.org', '--name', 'backups', '--expires', '30', '--json'],
+      env,
+    );
+    const { username, token, token_id: id } = JSON.parse(made.out);
+    expect((await authcheck(username, token)).status).toBe(200);
+    const list = await mayfly(['account', 'token', 'list', 'jo@example.org'], env);
+    expect(list.out).toContain(`${id}\tbackups\tmade `);
+    expect(list.out).not.toContain(token);
+    expect((await mayfly(['account', 'token', 'revoke', 'jo@example.org', String(id)], env)).code).toBe(0);
+    expect((await authcheck(username, token)).status).toBe(401);
+    expect(
+      (await mayfly(['account', 'token', 'revoke', 'jo@example.org', String(id), '--json'], env)).out,
+    ).toBe('{"error":"no_token"}\n');
+  });
+
+  it('token create --with-token takes the existing token from standard input and lists what that one lists', async () => {
+    const first = (await mayfly(['account', 'token', 'create', 'plain@example.org'], env)).out;
+    const args = ['account', 'token', 'create', 'plain@example.org', '--with-token', '-', '--json'];
+    const made = await mayfly(args, env, first);
+    expect(JSON.parse(made.out)).toMatchObject({ can_list_earlier: true });
+    const wrong = await mayfly(args, env, 'f'.repeat(64));
+    expect([wrong.code, wrong.out]).toEqual([1, '{"error":"invalid_token"}\n']);
+  });
+});
+
+describe('mayfly domain', () => {
+  it('adds, lists and removes a domain of one account', async () => {
+    expect((await mayfly(['domain', 'add', 'jo@example.org', 'Secrets.example.org'], env)).code).toBe(0);
+    expect((await mayfly(['domain', 'list', 'jo@example.org'], env)).out).toBe('secrets.example.org\n');
+    const taken = await mayfly(['domain', 'add', 'plain@example.org', 'secrets.example.org', '--json'], env);
+    expect([taken.code, taken.out]).toEqual([1, '{"error":"taken"}\n']);
+    expect((await mayfly(['domain', 'remove', 'jo@example.org', 'secrets.example.org'], env)).code).toBe(0);
+    expect((await mayfly(['domain', 'list', 'jo@example.org', '--json'], env)).out).toBe('[]\n');
+  });
+
+  it("refuses the site's own host, and an account whose plan has no domains", async () => {
+    const own = { ...env, MAYFLY_BASE_URL: 'https://own.example.org' };
+    expect((await mayfly(['domain', 'add', 'jo@example.org', 'own.example.org', '--json'], own)).out).toBe(
+      '{"error":"own_host"}\n',
+    );
+    await mayfly(['account', 'plan', 'jo@example.org', 'basic'], env);
+    expect((await mayfly(['domain', 'add', 'jo@example.org', 'two.example.org', '--json'], env)).out).toBe(
+      '{"error":"plan_has_no_domains"}\n',
+    );
+  });
+});
+
+describe('mayfly doctor', () => {
+  it('finds a healthy installation healthy', async () => {
+    const { code, out } = await mayfly(['doctor', '--json'], env);
+    const verdicts = JSON.parse(out).map(({ what, verdict }: Record<string, string>) => `${what} ${verdict}`);
+    expect(verdicts).toContain('store ok');
+    expect(verdicts).toContain('keys ok');
+    expect(verdicts).toContain('mail advice');
+    expect(code).toBe(0);
+  });
+
+  it('says what is wrong with settings, keys and mail, and ends with 1', async () => {
+    expect((await mayfly(['doctor'], { ...env, PORT: 'x' })).out).toContain('FAULT   settings  PORT is "x"');
+    const unreachable = await mayfly(['doctor'], {
+      ...env,
+      MAYFLY_SMTP_URL: 'smtp://user:canary@127.0.0.1:1',
+    });
+    expect(unreachable.code).toBe(1);
+    expect(unreachable.out).toContain('127.0.0.1 does not answer on port 1');
+    expect(unreachable.out + unreachable.err).not.toContain('canary');
+    await chmod(join(server.dataDir, 'keys.json'), 0o644);
+    expect((await mayfly(['doctor'], env)).out).toMatch(/FAULT\s+keys .*chmod 600/);
+    await chmod(join(server.dataDir, 'keys.json'), 0o600);
+  });
+
+  it('changes nothing: a folder that is not there is not made', async () => {
+    const folder = await makeDataDir();
+    await rm(folder, { recursive: true });
+    const { code } = await mayfly(['doctor'], { MAYFLY_DATA_DIR: folder });
+    expect(code).toBe(0);
+    expect(readFile(folder)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+});
+
+describe('mayfly config', () => {
+  it('prints what is in effect, without secrets (P18)', async () => {
+    const { code, out } = await mayfly(['config', '--json'], {
+      PORT: '8080',
+      MAYFLY_SMTP_URL: 'smtps://u:canary@mail.example.org',
+    });
+    expect(code).toBe(0);
+    expect(out).not.toContain('canary');
+    expect(JSON.parse(out)).toMatchObject({
+      PORT: { value: '8080', given: true },
+      MAYFLY_BASE_URL: { value: 'http://localhost:8080', given: false },
+      MAYFLY_SMTP_URL: { value: 'set, not shown', given: true },
+    });
+  });
+});

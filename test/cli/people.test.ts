@@ -1,0 +1,90 @@
+/** The commands for people, as processes, against a started server. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
+import { mayfly } from './command-run.ts';
+
+let server: StartedServer;
+let folder = '';
+let anonymous: Record<string, string> = {};
+let account: Record<string, string> = {};
+beforeAll(async () => {
+  server = await startServer();
+  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
+  anonymous = { MAYFLY_SERVER: `http://127.0.0.1:${server.port}` };
+  account = { ...anonymous, MAYFLY_USERNAME: username, MAYFLY_TOKEN: token };
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+describe('sharing and reading with the command', () => {
+  const value = ' pässword\nwith two lines\n';
+
+  it('share prints the link; reveal prints the value byte for byte, once (P1)', async () => {
+    const shared = await mayfly(['share', '--ttl', '1h'], anonymous, value);
+    expect(shared.code).toBe(0);
+    expect(shared.out).toMatch(/^http:\/\/localhost:\d+\/secret\/[0-9a-z]{31}\n$/);
+    const link = shared.out.trim();
+    expect((await mayfly(['status', link], anonymous)).out).toBe('waiting, for another 3600 s\n');
+    expect(await mayfly(['reveal', link], anonymous)).toEqual({ code: 0, out: value, err: '' });
+    const again = await mayfly(['reveal', link, '--json'], anonymous);
+    expect([again.code, again.out]).toEqual([1, '{"error":"unknown_secret"}\n']);
+    const status = await mayfly(['status', link, '--json'], anonymous);
+    expect([status.code, status.out]).toEqual([1, '{"waiting":false}\n']);
+  });
+
+  it('reveal takes the link from standard input, or a bare key', async () => {
+    const { out } = await mayfly(['share', '--json'], anonymous, 'by key');
+    const { secret_key: key } = JSON.parse(out);
+    expect((await mayfly(['reveal', '-'], anonymous, `${key}\n`)).out).toBe('by key');
+  });
+
+  it('a passphrase comes from a file or a setting; a wrong one is refused and consumes nothing (P14)', async () => {
+    const file = join(folder, 'passphrase');
+    await writeFile(file, 'correct horse\n');
+    const link = (await mayfly(['share', '--passphrase-file', file], anonymous, value)).out.trim();
+    expect((await mayfly(['status', link], anonymous)).out).toContain('with a passphrase');
+    for (const env of [anonymous, { ...anonymous, MAYFLY_PASSPHRASE: 'wrong' }]) {
+      const refused = await mayfly(['reveal', link], env);
+      expect([refused.code, refused.out]).toEqual([1, '']);
+      expect(refused.err).toBe('The passphrase is missing or wrong. The secret was not consumed.\n');
+    }
+    expect((await mayfly(['reveal', link], { ...anonymous, MAYFLY_PASSPHRASE: 'correct horse' })).out).toBe(
+      value,
+    );
+  });
+
+  it('generate prints the value and its link', async () => {
+    const { code, out } = await mayfly(
+      ['generate', '--length', '20', '--charset', 'lower,digits'],
+      anonymous,
+    );
+    const [generated = '', link = ''] = out.trim().split('\n');
+    expect(code).toBe(0);
+    expect(generated).toMatch(/^[a-z0-9]{20}$/);
+    expect((await mayfly(['reveal', link], anonymous)).out).toBe(generated);
+  });
+
+  it('burn and recent need an account, and do what they say', async () => {
+    const { metadata_key: key, link } = JSON.parse(
+      (await mayfly(['share', '--json'], account, 'to burn')).out,
+    );
+    expect((await mayfly(['burn', key], anonymous)).err).toContain('This needs an account');
+    const recent = JSON.parse((await mayfly(['recent', '--json'], account)).out);
+    expect(recent[0]).toMatchObject({ metadata_key: key, state: 'new' });
+    expect((await mayfly(['burn', key], account)).err).toBe('Burned: nobody can read it any more.\n');
+    expect((await mayfly(['burn', key, '--json'], account)).out).toBe('{"error":"already_gone"}\n');
+    expect((await mayfly(['reveal', link], anonymous)).code).toBe(1);
+    expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
+  });
+
+  it('a server that is not there is told in a sentence', async () => {
+    const { code, err } = await mayfly(['generate', '--server', 'http://127.0.0.1:1'], {});
+    expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached.\n']);
+  });
+});

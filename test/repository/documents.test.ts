@@ -1,0 +1,104 @@
+/** Generated documents are up to date, and what the project is built from is accounted for (P27). */
+import { describe, expect, it } from 'bun:test';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { options } from '../../src/ops/options.ts';
+import { renderReference } from '../../src/ops/settings-page.ts';
+import { repositoryRoot } from '../support/started-server.ts';
+
+function read(path: string): string {
+  return readFileSync(join(repositoryRoot, path), 'utf8');
+}
+
+interface Lock {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+interface LockedPackage {
+  readonly integrity?: string;
+  readonly resolved?: string;
+  readonly hasInstallScript?: boolean;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly scripts: Readonly<Record<string, string>>;
+}
+
+const lock = JSON.parse(read('package-lock.json')) as Lock;
+const manifest = JSON.parse(read('package.json')) as Manifest;
+
+describe('generated documents', () => {
+  it('docs/configuration.md is what the settings say: run `npm run docs` when this fails', () => {
+    expect(read('docs/configuration.md')).toBe(renderReference());
+  });
+
+  it('tooth check: a setting that changed would be noticed', () => {
+    expect(read('docs/configuration.md')).toContain(options.port.doc);
+    expect(renderReference().replace(options.port.doc, 'Something else.')).not.toBe(
+      read('docs/configuration.md'),
+    );
+  });
+});
+
+/** What is wrong with a lockfile. */
+function flawsOf({ packages }: Lock): string[] {
+  const entries = Object.entries(packages).filter(([path]) => path !== '');
+  return entries.flatMap(([path, entry]) => {
+    const absent = Object.keys(entry.optionalDependencies ?? {}).filter(
+      (name) => !(`node_modules/${name}` in packages),
+    );
+    return [
+      ...(entry.integrity === undefined ? [`${path} has no integrity`] : []),
+      ...(entry.resolved === undefined ? [] : [`${path} has an address`]),
+      ...(entry.hasInstallScript === true && path !== 'node_modules/bun'
+        ? [`${path} runs an install script`]
+        : []),
+      ...absent.map((name) => `${path} may need ${name}, which is not locked: npm ci refuses`),
+    ];
+  });
+}
+
+describe('dependencies (P27)', () => {
+  it('are locked with integrity and without addresses, whole for every system, and only the runtime runs a script', () => {
+    expect(flawsOf(lock)).toEqual([]);
+  });
+
+  it('tooth check: each of these flaws is found', () => {
+    const sound = { integrity: 'sha512-x' };
+    const seeded: Lock = {
+      packages: {
+        '': {},
+        'node_modules/a': {},
+        'node_modules/b': { ...sound, resolved: 'https://registry.example/b.tgz' },
+        'node_modules/c': { ...sound, hasInstallScript: true },
+        'node_modules/d': { ...sound, optionalDependencies: { e: '1' } },
+      },
+    };
+    expect(flawsOf(seeded)).toHaveLength(4);
+  });
+
+  it('are few, pinned to a version, and each has a line in docs/dependencies.md', () => {
+    const named = { ...manifest.dependencies, ...manifest.devDependencies };
+    expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(10);
+    const page = read('docs/dependencies.md');
+    expect(Object.keys(named).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+    expect(Object.entries(named).filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+});
+
+describe('the ways in', () => {
+  it('every script of package.json names a file that is there', () => {
+    for (const command of Object.values(manifest.scripts)) {
+      const path = /scripts\/[\w-]+\.mjs/.exec(command)?.[0] ?? '';
+      expect([command, statSync(join(repositoryRoot, path)).isFile()]).toEqual([command, true]);
+    }
+  });
+
+  it('.ci/run can be run, and runs the tests with nothing left out', () => {
+    expect(statSync(join(repositoryRoot, '.ci/run')).mode & 0o111).toBe(0o111);
+    expect(read('.ci/run')).toContain('npm test -- --strict');
+  });
+});

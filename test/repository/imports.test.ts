@@ -1,0 +1,122 @@
+/** The layout is the architecture: which folder may know which, and who may open what is sealed. */
+import { describe, expect, it } from 'bun:test';
+import { importsOf, isTest, namesFrom, readSources, type SourceFile } from './source-files.ts';
+
+/** What each part may import besides itself: parts, packages and what the runtime brings. */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  'src/crypto': ['node:crypto'],
+  'src/domain': ['src/crypto', 'node:crypto'],
+  'src/locale': [],
+  'src/store': ['src/domain', 'bun:sqlite', 'node:*'],
+  'src/mail': ['src/domain', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
+  'src/ops': ['src/domain', 'src/crypto', 'pino', 'prom-client', '@node-rs/argon2', 'node:*'],
+  'src/http': ['src/domain', 'src/crypto', 'hono', 'zod', 'node:*'],
+  'src/api': ['src/domain', 'src/http', 'hono', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
+  'src/web': ['src/domain', 'src/http', 'src/locale', 'hono', 'hono/jsx', 'hono/html', 'node:*'],
+  'src/cli': ['src/domain', 'src/ops', 'sdk', 'node:*'],
+  'src/site.ts': ['src/domain', 'src/http', 'src/api', 'src/web', 'hono'],
+  'src/app.ts': ['src/*', 'node:*'],
+  'src/main.ts': ['src/app.ts', 'src/cli', 'src/ops', 'src/crypto', 'package.json', 'node:*'],
+  sdk: [],
+};
+
+/** The part a path of the project belongs to; a package is its own. */
+function partOf(path: string): string {
+  if (path.startsWith('sdk/')) return 'sdk';
+  const [first = '', second = ''] = path.split('/');
+  return first === 'src' ? `${first}/${second}` : path;
+}
+
+function isAllowed(part: string, target: string): boolean {
+  const targetPart = partOf(target);
+  if (targetPart === part) return true;
+  return (allowed[part] ?? []).some((pattern) =>
+    pattern.endsWith('*') ? targetPart.startsWith(pattern.slice(0, -1)) : targetPart === pattern,
+  );
+}
+
+/** Every import that the table does not allow. A part that is not in the table may import nothing. */
+function strayImports(sources: readonly SourceFile[]): string[] {
+  return sources.flatMap((source) =>
+    importsOf(source)
+      .filter((target) => !isAllowed(partOf(source.path), target))
+      .map((target) => `${source.path} imports ${target}`),
+  );
+}
+
+/** Who may import a name that opens what is sealed. */
+const locks: readonly {
+  readonly file: string;
+  readonly name: string;
+  readonly holders: readonly string[];
+}[] = [
+  { file: 'src/crypto/envelope.ts', name: 'open', holders: ['src/domain/reveal.ts'] },
+  {
+    file: 'src/crypto/box.ts',
+    name: 'openBox',
+    holders: ['src/domain/receipts.ts', 'src/domain/account-admin.ts'],
+  },
+  { file: 'src/crypto/box.ts', name: 'unwrapBox', holders: ['src/domain/receipts.ts'] },
+];
+
+function brokenLocks(sources: readonly SourceFile[]): string[] {
+  return locks.flatMap(({ file, name, holders }) =>
+    sources
+      .filter((source) => !holders.includes(source.path) && source.path !== file)
+      .filter((source) => namesFrom(source, file).includes(name) || importsWhole(source, file))
+      .map((source) => `${source.path} can open with ${name}`),
+  );
+}
+
+/** `import * as`, `import()` and re-exports give every name at once. */
+function importsWhole(source: SourceFile, file: string): boolean {
+  const base = file.split('/').at(-1) ?? '';
+  const whole = new RegExp(`(\\* as \\w+ from|import\\(|export (\\*|\\{[^}]*\\}) from)\\s*'[^']*/${base}'`);
+  return importsOf(source).includes(file) && whole.test(source.text);
+}
+
+const sources = readSources(['src', 'sdk']).filter((source) => !isTest(source));
+
+describe('the layout', () => {
+  it('lets no part import what lies beside or above it', () => {
+    expect(strayImports(sources)).toEqual([]);
+  });
+
+  it('tooth check: imports across and upwards, static or dynamic, are found', () => {
+    const seeded: SourceFile[] = [
+      { path: 'src/domain/keys.ts', text: `import { z } from 'zod';` },
+      { path: 'src/domain/keys.ts', text: `import { readFileSync } from 'node:fs';` },
+      { path: 'src/store/memory.ts', text: `import type { Links } from '../ops/config.ts';` },
+      { path: 'src/http/mount.ts', text: `const { x } = await import('../api/v1/encode.ts');` },
+      { path: 'src/crypto/box.ts', text: `import {\n  a,\n} from '../domain/keys.ts';` },
+      { path: 'sdk/mayfly.ts', text: `export { a } from '../src/domain/keys.ts';` },
+      { path: 'src/fresh/new.ts', text: `import '../domain/keys.ts';` },
+    ];
+    for (const source of seeded) expect(strayImports([source])).toHaveLength(1);
+  });
+
+  it('lets only the reveal open a secret, and only receipts open theirs (P1, P9)', () => {
+    expect(brokenLocks(sources)).toEqual([]);
+    // The locks would hold nothing if the doors had other names.
+    for (const { file, name, holders } of locks) {
+      const named = sources
+        .filter((source) => namesFrom(source, file).includes(name))
+        .map(({ path }) => path);
+      expect(named.sort()).toEqual([...holders].sort());
+    }
+  });
+
+  it('tooth check: another door is found, under another name, whole or handed on', () => {
+    const path = 'src/domain/burn.ts';
+    for (const text of [
+      `import { open } from '../crypto/envelope.ts';`,
+      `import { proveKeys, open as peek } from '../crypto/envelope.ts';`,
+      `import * as envelope from '../crypto/envelope.ts';`,
+      `const envelope = await import('../crypto/envelope.ts');`,
+      `export { open } from '../crypto/envelope.ts';`,
+      `import { openBox } from '../crypto/box.ts';`,
+    ]) {
+      expect(brokenLocks([{ path, text }]).length).toBeGreaterThan(0);
+    }
+  });
+});

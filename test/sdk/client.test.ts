@@ -1,0 +1,247 @@
+/** The client against a started server, and against answers that no server of ours gives. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type MayflyClient, MayflyError, parseLink } from '../../sdk/mayfly.ts';
+import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+
+let server: StartedServer;
+let anonymous: MayflyClient;
+let account: MayflyClient;
+beforeAll(async () => {
+  server = await startServer();
+  const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
+  const address = `http://127.0.0.1:${server.port}`;
+  anonymous = createClient({ server: address });
+  account = createClient({ server: `${address}/`, credentials: { username, token } });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+async function failure(work: Promise<unknown>): Promise<MayflyError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof MayflyError) return error;
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+describe('the client', () => {
+  it('conceals, inspects and reveals a value byte for byte, once (P1)', async () => {
+    const value = ' \u{1f98b}\r\n\0 value ';
+    const created = await anonymous.conceal({ value, ttlSeconds: 3_600 });
+    expect(created).toMatchObject({
+      state: 'new',
+      ttlSeconds: 3_600,
+      hasPassphrase: false,
+      recipient: null,
+      shareDomain: '',
+    });
+    expect(created.link).toBe(`http://localhost:${server.port}/secret/${created.secretKey}`);
+    expect(await anonymous.status(created.link)).toMatchObject({
+      secretKey: created.secretKey,
+      hasPassphrase: false,
+    });
+    expect((await anonymous.inspect(created.secretKey)).secretTtlSeconds).toBeGreaterThan(3_590);
+    expect(await anonymous.reveal(created.link)).toEqual({ secretKey: created.secretKey, value });
+    expect((await failure(anonymous.reveal(created.link))).code).toBe('unknown_secret');
+    expect(await anonymous.status(created.link)).toBeNull();
+  });
+
+  it('generates a value and returns it once', async () => {
+    const generated = await anonymous.generate({ length: 32, charset: ['digits', 'lower'] });
+    expect(generated.value).toMatch(/^[0-9a-z]{32}$/);
+    expect((await anonymous.reveal(generated.secretKey)).value).toBe(generated.value);
+    expect((await anonymous.generate()).value).toHaveLength(12);
+  });
+
+  it('carries any passphrase, and a wrong one consumes nothing (P14, P15)', async () => {
+    const passphrase = ' pässphrase: 100 % \u{1f511} ';
+    const { link } = await anonymous.conceal({ value: 'guarded', passphrase });
+    for (const options of [{}, { passphrase: passphrase.trim() }]) {
+      expect(await failure(anonymous.reveal(link, options))).toMatchObject({
+        code: 'incorrect_passphrase',
+        status: 422,
+      });
+    }
+    expect(await anonymous.inspect(link, { passphrase })).toMatchObject({ hasPassphrase: true });
+    expect((await anonymous.reveal(link, { passphrase })).value).toBe('guarded');
+  });
+
+  it('shows and burns the receipts of an account, and lists them newest first, page by page', async () => {
+    const made = [];
+    for (const value of ['one', 'two', 'three']) made.push(await account.conceal({ value }));
+    const [one, two, three] = made.map(({ metadataKey }) => metadataKey);
+    expect(await account.receipt(one ?? '')).toMatchObject({
+      metadataKey: one,
+      state: 'new',
+      secretKey: made[0]?.secretKey,
+    });
+    expect(await account.burn(two ?? '')).toMatchObject({
+      state: 'burned',
+      secretKey: null,
+      burnedAt: expect.any(Date),
+    });
+    expect(await failure(account.burn(two ?? ''))).toMatchObject({ code: 'already_gone', status: 409 });
+    const listed = [];
+    for await (const receipt of account.recent({ pageSize: 1 })) listed.push(receipt);
+    expect(listed.map(({ metadataKey }) => metadataKey)).toEqual([three, two, one] as string[]);
+    expect(listed.every(({ secretKey }) => secretKey === null)).toBe(true);
+  });
+
+  it('tells what is wrong by one closed set of codes', async () => {
+    expect(await failure(anonymous.conceal({ value: '' }))).toMatchObject({
+      status: 422,
+      field: 'secret.secret',
+    });
+    expect(await failure(anonymous.conceal({ value: 'x', ttlSeconds: 1 }))).toMatchObject({
+      code: 'invalid_field',
+      field: 'secret.ttl',
+    });
+    expect(await failure(anonymous.conceal({ value: 'x'.repeat(5_001) }))).toMatchObject({
+      code: 'too_large',
+      limitBytes: 5_000,
+    });
+    expect(await failure(anonymous.conceal({ value: 'x', recipient: 'jo@example.org' }))).toMatchObject({
+      code: 'account_required',
+    });
+    const key = '0'.repeat(31);
+    expect(await failure(anonymous.receipt(key))).toMatchObject({ code: 'not_authorized', status: 401 });
+    expect(await failure(account.receipt(key))).toMatchObject({ code: 'unknown_secret', status: 404 });
+    const wrong = createClient({
+      server: `http://127.0.0.1:${server.port}`,
+      credentials: { username: 'jo@example.org', token: 'no' },
+    });
+    expect(await failure(wrong.generate())).toMatchObject({
+      code: 'not_authorized',
+      requestId: expect.any(String),
+    });
+  });
+
+  it('sends nothing for a text that is no key, or a receipt where a secret is asked for', async () => {
+    let calls = 0;
+    const counted = createClient({
+      server: 'https://x.example',
+      fetch: async () => {
+        calls += 1;
+        return new Response();
+      },
+    });
+    const key = '0'.repeat(31);
+    for (const text of ['', 'no', key.toUpperCase().replace('0', 'A'), `https://x.example/receipt/${key}`]) {
+      expect((await failure(counted.reveal(text))).code).toBe('invalid_key');
+    }
+    expect((await failure(counted.burn(`https://x.example/secret/${key}`))).code).toBe('invalid_key');
+    expect(calls).toBe(0);
+  });
+
+  it('makes one call, follows no redirect and asks for no cache', async () => {
+    const calls: RequestInit[] = [];
+    const counted = createClient({
+      server: 'https://x.example/below',
+      fetch: async (url, init) => {
+        expect(url).toBe(`https://x.example/below/api/v2/secret/${'0'.repeat(31)}/reveal`);
+        calls.push(init);
+        return new Response('<html>502</html>', { status: 502, headers: { 'Retry-After': '7' } });
+      },
+    });
+    expect(await failure(counted.reveal('0'.repeat(31)))).toMatchObject({
+      code: 'unexpected_answer',
+      status: 502,
+      retryAfterSeconds: 7,
+    });
+    expect(calls).toHaveLength(1);
+    expect(calls[0]).toMatchObject({
+      redirect: 'error',
+      cache: 'no-store',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+    });
+  });
+
+  it('does not take an answer with holes for a secret', async () => {
+    const holes = createClient({
+      server: 'https://x.example',
+      fetch: async () => Response.json({ success: true, record: { key: 'x' } }),
+    });
+    expect((await failure(holes.reveal('0'.repeat(31)))).code).toBe('unexpected_answer');
+  });
+
+  it('gives up after its time, and says when nobody is there', async () => {
+    await using hanging = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
+    const impatient = createClient({ server: `http://127.0.0.1:${hanging.port}`, timeoutMs: 50 });
+    expect(await failure(impatient.generate())).toMatchObject({ code: 'timed_out', status: null });
+    const nobody = createClient({ server: 'http://127.0.0.1:1' });
+    expect(await failure(nobody.generate())).toMatchObject({ code: 'unreachable', status: null });
+  });
+
+  it('refuses a server that is no http address', () => {
+    expect(() => createClient({ server: 'file:///x' })).toThrow(TypeError);
+  });
+});
+
+describe('a link', () => {
+  const key = 'abcdefghijklmnopqrstuvwxyz01234';
+
+  it('is told from a receipt, and both from a bare key', () => {
+    expect(parseLink(` https://x.example/secret/${key}\n`)).toEqual({
+      kind: 'secret',
+      key,
+      server: 'https://x.example',
+    });
+    expect(parseLink(`http://localhost:3000/below/receipt/${key}/`)).toEqual({
+      kind: 'receipt',
+      key,
+      server: 'http://localhost:3000/below',
+    });
+    expect(parseLink(`https://x.example/private/${key}`)?.kind).toBe('receipt');
+    expect(parseLink(key)).toEqual({ kind: 'unknown', key, server: null });
+  });
+
+  it('is nothing else', () => {
+    for (const text of [
+      '',
+      key.slice(1),
+      `${key}0`,
+      key.toUpperCase(),
+      `ftp://x.example/secret/${key}`,
+      `https://x.example/${key}`,
+      `https://x.example/secret/${key}/x`,
+    ]) {
+      expect(parseLink(text)).toBeNull();
+    }
+  });
+});
+
+describe('on another runtime', () => {
+  it('the client works in Node with nothing but what Node has', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+    const built = await Bun.build({
+      entrypoints: [join(repositoryRoot, 'sdk/mayfly.ts')],
+      target: 'browser',
+      outdir: folder,
+    });
+    expect(built.success).toBe(true);
+    const program = `
+      const { createClient } = await import(process.argv[1]);
+      const mayfly = createClient({ server: process.argv[2] });
+      const { link } = await mayfly.conceal({ value: 'from Node' });
+      console.log((await mayfly.reveal(link)).value);`;
+    const args = [
+      '--input-type=module',
+      '-e',
+      program,
+      join(folder, 'mayfly.js'),
+      `http://127.0.0.1:${server.port}`,
+    ];
+    const child = Bun.spawn(['node', ...args], { stdout: 'pipe', stderr: 'pipe' });
+    const [out, err] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    await rm(folder, { recursive: true });
+    expect([out, err]).toEqual(['from Node\n', '']);
+  });
+});
