@@ -27,14 +27,20 @@ export const systemRandom: RandomBytes = (length) => {
   return bytes;
 };
 
-/** `length` characters of `alphabet` (2–256 of them), each equally likely. */
+/** `length` characters of `alphabet` (2–256 of them, ASCII), each equally likely. */
 export function randomText(alphabet: string, length: number, random: RandomBytes): string {
   const ceiling = 256 - (256 % alphabet.length);
-  let text = '';
-  while (text.length < length) {
-    for (const byte of random(length - text.length + 8)) {
-      if (byte < ceiling && text.length < length) text += alphabet[byte % alphabet.length];
+  const text = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const bytes = random(length - filled + 8);
+    for (let at = 0; at < bytes.length && filled < length; at += 1) {
+      const byte = bytes[at] ?? 0;
+      if (byte < ceiling) text[filled++] = alphabet.charCodeAt(byte % alphabet.length);
     }
+    bytes.fill(0);
   }
-  return text;
+  const drawn = text.latin1Slice(0, length);
+  text.fill(0);
+  return drawn;
 }

@@ -169,80 +169,64 @@ async function guessWrong(
   await session.ask({ method: 'POST', path: `/secret/${web.secretKey}`, headers: form, body });
 }
 
-/** Keys, tokens and texts where no request should have them, and requests that are none. */
-async function misbehave(
-  session: Session,
-  { kept }: AllMade,
-  { value, passphrase }: Texts,
-  owner: Credentials,
-) {
+/** Keys, tokens and texts in paths and queries that should not have them, with every method. */
+async function askStrangePaths(session: Session, { kept }: AllMade, texts: Texts, { token }: Credentials) {
   const { secretKey, metadataKey } = kept;
-  const { token, basic } = owner;
-  const urlValue = encodeURIComponent(value);
   const paths = [
     `/${secretKey}`,
     `/secret/${secretKey}/${metadataKey}`,
     `/secret/${secretKey}%zz`,
-    `/api/v1/nothing/${secretKey}?secret=${urlValue}`,
+    `/api/v1/nothing/${secretKey}?secret=${encodeURIComponent(texts.value)}`,
     `/api/v1/secret/${metadataKey}`,
     `/api/v2/private/${secretKey}?token=${token}`,
     `/api/v2/secret/${secretKey.toUpperCase()}/reveal`,
     `/receipt/${metadataKey}/../../api/v1/private/${metadataKey}`,
-    `/healthz?passphrase=${encodeURIComponent(passphrase)}`,
+    `/healthz?passphrase=${encodeURIComponent(texts.passphrase)}`,
   ];
   for (const path of paths)
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) await session.ask({ method, path });
-  await session.ask({
-    method: 'GET',
-    path: '/api/v2/status',
-    headers: {
-      Referer: `https://elsewhere.example/secret/${secretKey}`,
-      'User-Agent': token,
-      'X-Request-Id': metadataKey,
-      'X-Forwarded-For': secretKey,
-      Cookie: `key=${secretKey}`,
-      Origin: `https://${secretKey}.example`,
-    },
-  });
-  for (const authorization of [`Basic ${token}`, `Bearer ${token}`, `${basic}x`, basic.toLowerCase()])
-    await session.ask({
-      method: 'GET',
-      path: '/api/v1/authcheck',
-      headers: { Authorization: authorization },
-    });
-  const conceal = { method: 'POST', path: '/api/v2/secret/conceal' };
-  await session.ask({ ...conceal, headers: json, body: `{"secret":{"secret":${JSON.stringify(value)}` });
-  await session.ask({
-    ...conceal,
-    headers: json,
-    body: JSON.stringify({ secret: { secret: { is: value } } }),
-  });
-  await session.ask({
-    ...conceal,
-    headers: json,
-    body: JSON.stringify({ secret: { secret: value, ttl: passphrase } }),
-  });
-  await session.ask({ ...conceal, headers: { 'Content-Type': 'text/plain' }, body: value });
-  await session.ask({
-    ...conceal,
-    headers: json,
-    body: JSON.stringify({ secret: { secret: value.repeat(500) } }),
-  });
-  await session.ask({
-    method: 'POST',
-    path: '/api/v1/share',
-    headers: form,
-    body: `secret=${urlValue}&secret=${urlValue}`,
-  });
-  await session.push(Buffer.from(`GET /secret/${secretKey} HTTP/9.9\r\n\r\n`));
-  await session.push(
-    Buffer.from(`POST /secret/${secretKey} HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 0\r\n\r\n`),
-  );
-  await session.push(
-    Buffer.from(
-      `POST /api/v1/secret/${secretKey} HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n${passphrase}`,
-    ),
-  );
+}
+
+/** The same in headers. */
+async function sendStrangeHeaders(session: Session, { kept }: AllMade, { token, basic }: Credentials) {
+  const { secretKey, metadataKey } = kept;
+  const headers = {
+    Referer: `https://elsewhere.example/secret/${secretKey}`,
+    'User-Agent': token,
+    'X-Request-Id': metadataKey,
+    'X-Forwarded-For': secretKey,
+    Cookie: `key=${secretKey}`,
+    Origin: `https://${secretKey}.example`,
+  };
+  for (const path of ['/api/v2/status', '/', `/receipt/${metadataKey}`])
+    await session.ask({ method: 'GET', path, headers });
+  for (const Authorization of [`Basic ${token}`, `Bearer ${token}`, `${basic}x`, basic.toLowerCase()])
+    await session.ask({ method: 'GET', path: '/api/v1/authcheck', headers: { Authorization } });
+}
+
+/** Bodies that are refused, each for another reason. */
+async function sendStrangeBodies(session: Session, { value, passphrase }: Texts): Promise<void> {
+  const urlValue = encodeURIComponent(value);
+  const conceal = (body: string, headers: Record<string, string> = json) =>
+    session.ask({ method: 'POST', path: '/api/v2/secret/conceal', headers, body });
+  await conceal(`{"secret":{"secret":${JSON.stringify(value)}`);
+  await conceal(JSON.stringify({ secret: { secret: { is: value } } }));
+  await conceal(JSON.stringify({ secret: { secret: value, ttl: passphrase } }));
+  await conceal(JSON.stringify({ secret: { secret: value.repeat(500) } }));
+  await conceal(value, { 'Content-Type': 'text/plain' });
+  const body = `secret=${urlValue}&secret=${urlValue}`;
+  await session.ask({ method: 'POST', path: '/api/v1/share', headers: form, body });
+}
+
+/** Bytes that are no HTTP, or HTTP that means two things. */
+async function pushBrokenFrames(session: Session, { kept }: AllMade, { passphrase }: Texts): Promise<void> {
+  const target = `POST /api/v1/secret/${kept.secretKey} HTTP/1.1\r\nHost: a\r\n`;
+  const frames = [
+    `GET /secret/${kept.secretKey} HTTP/9.9\r\n\r\n`,
+    `${target}Host: b\r\nContent-Length: 0\r\n\r\n`,
+    `${target}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n${passphrase}`,
+  ];
+  for (const frame of frames) await session.push(Buffer.from(frame));
 }
 
 /** Until the one-second secret is gone, by its own answer; bounded. */
@@ -281,7 +265,10 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   steps.beforeReading();
   await look(session, made, owner.basic);
   await guessWrong(session, made, texts);
-  await misbehave(session, made, texts, owner);
+  await askStrangePaths(session, made, texts, owner);
+  await sendStrangeHeaders(session, made, owner);
+  await sendStrangeBodies(session, texts);
+  await pushBrokenFrames(session, made, texts);
   // What reads a value is not among the answers that may not show one.
   const readings = openSession(port);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));

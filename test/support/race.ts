@@ -36,10 +36,25 @@ export interface RaceResult {
   readonly faults: readonly string[];
 }
 
-/** Nine readers to one burner, over both versions. */
-function drawDoor(random: () => number): Door {
-  const version = random() < 0.5 ? 'v1' : 'v2';
-  return `${version}.${random() < 0.9 ? 'reveal' : 'burn'}`;
+/**
+ * Mostly readers with a few burners; sometimes the other way round, because a burn has more to look up first and rarely
+ * wins against many; sometimes burners alone.
+ */
+function drawBurnShare(random: () => number): number {
+  const draw = random();
+  if (draw < 0.7) return 0.1;
+  return draw < 0.9 ? 0.9 : 1;
+}
+
+/** A door for each reader, over both versions. In half of the races the burners' bytes leave first. */
+function drawDoors(count: number, random: () => number): Door[] {
+  const share = drawBurnShare(random);
+  const doors = Array.from({ length: count }, (): Door => {
+    const version = random() < 0.5 ? 'v1' : 'v2';
+    return `${version}.${random() < share ? 'burn' : 'reveal'}`;
+  });
+  const isBurn = (door: Door) => Number(door.endsWith('burn'));
+  return random() < 0.5 ? doors : doors.sort((a, b) => isBurn(b) - isBurn(a));
 }
 
 async function makeSecret({ creator, basic, random }: RaceTrack, value: string): Promise<Made> {
@@ -72,8 +87,9 @@ function judge(value: string, readings: readonly { attempt: Attempt; reading: Re
 /** Makes a secret and lets every reader try to end it in the same instant. */
 export async function race(track: RaceTrack, value: string): Promise<RaceResult> {
   const made = await makeSecret(track, value);
-  const attempts = track.readers.map((connection) => {
-    const attempt: Attempt = { door: drawDoor(track.random), made, basic: track.basic };
+  const doors = drawDoors(track.readers.length, track.random);
+  const attempts = track.readers.map((connection, index) => {
+    const attempt: Attempt = { door: doors[index] ?? 'v1.reveal', made, basic: track.basic };
     return { connection, attempt, request: attemptRequest(attempt) };
   });
   const answers = await sendTogether(attempts);

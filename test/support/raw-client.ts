@@ -81,14 +81,14 @@ function readChunks(bytes: Buffer, from: number): { body: Buffer; end: number } 
 }
 
 /** The first whole answer in `bytes` and what follows it; `null` while it is not all there. */
-export function parseAnswer(bytes: Buffer, isHead = false): { answer: RawAnswer; rest: Buffer } | null {
+export function parseAnswer(bytes: Buffer, toHead = false): { answer: RawAnswer; rest: Buffer } | null {
   const head = parseHead(bytes);
   if (head === null) return null;
   const finish = (body: Buffer, end: number) => ({
     answer: { status: head.status, headers: head.headers, body: body.toString('utf8') },
     rest: bytes.subarray(end),
   });
-  if (isHead || head.status === 204 || head.status === 304) return finish(Buffer.alloc(0), head.bodyAt);
+  if (toHead || head.status === 204 || head.status === 304) return finish(Buffer.alloc(0), head.bodyAt);
   if (head.headers.get('transfer-encoding') === 'chunked') {
     const chunks = readChunks(bytes, head.bodyAt);
     return chunks === null ? null : finish(chunks.body, chunks.end);
@@ -117,12 +117,12 @@ interface Waiting {
   readonly reject: (cut: ConnectionCut) => void;
 }
 
-const whole: unique symbol = Symbol('nothing is held back');
+const isHead = (request: Buffer) => request.toString('latin1', 0, 5) === 'HEAD ';
 
 function wrap(socket: Socket): RawConnection {
   let received: Buffer = Buffer.alloc(0);
   let waiting: Waiting | null = null;
-  let held: Buffer | typeof whole = whole;
+  let held: Buffer = Buffer.alloc(0);
   let isHeldHead = false;
   const closed = Promise.withResolvers<void>();
   socket.on('data', (bytes: Buffer) => {
@@ -141,27 +141,23 @@ function wrap(socket: Socket): RawConnection {
     waiting = null;
     closed.resolve();
   });
-  const answer = (isHead: boolean, bytes: Buffer) =>
+  const answer = (forHead: boolean, bytes: Buffer) =>
     new Promise<RawAnswer>((resolve, reject) => {
       if (socket.destroyed) return reject(new ConnectionCut(''));
-      waiting = { isHead, resolve, reject };
+      waiting = { isHead: forHead, resolve, reject };
       socket.write(bytes);
     });
   return {
-    send: (request) => answer(request.toString('latin1', 0, 5) === 'HEAD ', request),
+    send: (request) => answer(isHead(request), request),
     hold: (request) =>
       new Promise((resolve, reject) => {
         held = request.subarray(request.length - 1);
-        isHeldHead = request.toString('latin1', 0, 5) === 'HEAD ';
+        isHeldHead = isHead(request);
         socket.write(request.subarray(0, request.length - 1), (fault) =>
           fault ? reject(new ConnectionCut('')) : resolve(),
         );
       }),
-    release: () => {
-      const last = held === whole ? Buffer.alloc(0) : held;
-      held = whole;
-      return answer(isHeldHead, last);
-    },
+    release: () => answer(isHeldHead, held),
     isOpen: () => !socket.destroyed,
     closed: closed.promise,
     destroy: () => socket.destroy(),
