@@ -40,7 +40,7 @@ export function randomText(alphabet: string, length: number, random: RandomBytes
     }
     bytes.fill(0);
   }
-  const drawn = text.latin1Slice(0, length);
+  const drawn = text.toString('latin1');
   text.fill(0);
   return drawn;
 }
