@@ -11,7 +11,10 @@ const limitMs = 300_000;
 if (!install()) process.exit(1);
 
 let failed = 0;
-for (const step of [...checkSteps(limitMs), bunStep('unit tests', ['test', './src', './sdk'], limitMs)]) {
+for (const step of [
+  ...checkSteps(limitMs),
+  bunStep('unit tests', ['test', '--timeout=60000', './src', './sdk'], limitMs),
+]) {
   if (!(await runStep(step))) failed += 1;
 }
 process.exit(failed === 0 ? 0 : 1);

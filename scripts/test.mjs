@@ -37,7 +37,7 @@ async function runTests(tests) {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-report-'));
   const report = join(folder, 'report.xml');
   const paths = tests.map((test) => `./${relative(root, test)}`);
-  const flags = ['test', '--reporter=junit', `--reporter-outfile=${report}`];
+  const flags = ['test', '--timeout=60000', '--reporter=junit', `--reporter-outfile=${report}`];
   const isWell = await runStep(bunStep(`${tests.length} files of tests`, [...flags, ...paths], leftMs()));
   const totals = readTotals(report);
   rmSync(folder, { recursive: true });

@@ -35,7 +35,12 @@ import type { Store } from './store/store.ts';
 
 /** The start cannot go on: a sentence for the operator. */
 export class StartRefusal extends Error {
-  override readonly name = 'StartRefusal';
+  override readonly name: string = 'StartRefusal';
+}
+
+/** A start that a setting makes impossible: wrong usage, rather than a machine in the wrong state. */
+export class SettingRefusal extends StartRefusal {
+  override readonly name = 'SettingRefusal';
 }
 
 export interface OpenStore {
@@ -75,10 +80,10 @@ function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
   try {
     json = JSON.parse(readFileSync(rateLimits.path, 'utf8'));
   } catch {
-    throw new StartRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}) cannot be read as JSON.`);
+    throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}) cannot be read as JSON.`);
   }
   const table = parseRateLimits(json);
-  if ('error' in table) throw new StartRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}): ${table.error}.`);
+  if ('error' in table) throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}): ${table.error}.`);
   return table;
 }
 
@@ -88,17 +93,17 @@ function readLocales(config: Config): readonly string[] {
     (tag) => !supportedLocales.some((known) => known === tag),
   );
   if (unknown !== undefined) {
-    throw new StartRefusal(
+    throw new SettingRefusal(
       `There is no language "${unknown}" here: there is ${supportedLocales.join(', ')}.`,
     );
   }
   if (locales.includes(config.defaultLocale)) return locales;
-  throw new StartRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
+  throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
 }
 
 function readProxies({ trustedProxies }: Config) {
   const proxies = parseTrustedProxies(trustedProxies);
-  if ('error' in proxies) throw new StartRefusal(`MAYFLY_TRUSTED_PROXIES: ${proxies.error}.`);
+  if ('error' in proxies) throw new SettingRefusal(`MAYFLY_TRUSTED_PROXIES: ${proxies.error}.`);
   return proxies;
 }
 
@@ -107,7 +112,7 @@ function openMailer(config: Config, log: Log): SmtpMailer {
   try {
     if (smtpUrl === null) {
       const outbox = createOutboxMailer({ directory: join(dataDir, 'outbox'), from });
-      return { ...outbox, prepare: async () => {}, close: () => {} };
+      return { ...outbox, close: () => {} };
     }
     return createSmtpMailer({
       url: smtpUrl.expose(),
@@ -116,7 +121,7 @@ function openMailer(config: Config, log: Log): SmtpMailer {
     });
   } catch (error) {
     if (error instanceof RangeError)
-      throw new StartRefusal(`MAYFLY_SMTP_URL or MAYFLY_MAIL_FROM: ${error.message}`);
+      throw new SettingRefusal(`MAYFLY_SMTP_URL or MAYFLY_MAIL_FROM: ${error.message}`);
     throw error;
   }
 }

@@ -7,7 +7,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import packageFile from '../package.json' with { type: 'json' };
-import type { OpenAccountsOutcome, World } from './cli/command.ts';
+import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
 import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
 import { systemRandom } from './crypto/random.ts';
@@ -59,9 +59,9 @@ function openLogger(config: Config): Logger {
   return createLogger({ level: config.logLevel, writer, wallClockMs: Date.now, after });
 }
 
-async function serve(config: Config): Promise<0 | 1> {
+async function serve(config: Config): Promise<ExitCode> {
   const stopped = stopSignal();
-  const { StartRefusal, startApp } = await import('./app.ts');
+  const { SettingRefusal, StartRefusal, startApp } = await import('./app.ts');
   const opened = openLogger(config);
   try {
     const app = await startApp(config, version, opened.log);
@@ -79,7 +79,7 @@ async function serve(config: Config): Promise<0 | 1> {
   } catch (error) {
     if (!(error instanceof StartRefusal)) throw error;
     terminal.err(`Mayfly does not start. ${error.message}\n`);
-    return 1;
+    return error instanceof SettingRefusal ? 2 : 1;
   }
 }
 

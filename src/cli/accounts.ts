@@ -36,7 +36,7 @@ export async function withAccounts(
   work: (accounts: OpenAccounts) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = configOrWords(world);
-  if (config === null) return 1;
+  if (config === null) return 2;
   const opened = await world.openAccounts(config);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
   try {

@@ -76,7 +76,7 @@ export async function withClient(
   work: (client: MayflyClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const config = configOrWords(world);
-  if (config === null) return 1;
+  if (config === null) return 2;
   const choice = chooseServer(input, config, link);
   try {
     return await work(createClient({ ...choice, fetch: world.fetch }));

@@ -3,7 +3,7 @@
  *
  * Owns: the shape that `run.ts` dispatches and `help.ts` prints, and the world a command may touch. Invariant: results
  * go to standard output and words to standard error, so that a result can be piped; a command ends with 0 (done),
- * 1 (refused or failed) or 2 (wrong usage) and never ends the process itself.
+ * 1 (refused or failed) or 2 (wrong usage or settings) and never ends the process itself.
  */
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { AccountAdminDeps } from '../domain/account-admin.ts';
@@ -94,7 +94,7 @@ export function refuse(world: World, input: Input, code: string, sentence: strin
   return 1;
 }
 
-/** The settings, or the reasons why there are none on standard error. */
+/** The settings; or `null`, and the reasons are on standard error: the command ends with 2. */
 export function configOrWords(world: World): Config | null {
   const reading = world.readConfig();
   if (reading.outcome === 'read') return reading.config;

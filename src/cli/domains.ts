@@ -32,7 +32,7 @@ export function parseDomain(text: string): string {
 async function runAdd(input: Input, world: World): Promise<ExitCode> {
   const domain = parseDomain(input.words[1] ?? '');
   const config = configOrWords(world);
-  if (config === null) return 1;
+  if (config === null) return 2;
   if (new URL(config.baseUrl).hostname === domain) {
     return refuse(world, input, 'own_host', `${domain} is this site's own host: its links need no entry.`);
   }

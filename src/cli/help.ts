@@ -53,7 +53,7 @@ export function renderOverview(sections: Readonly<Record<string, readonly Comman
     '',
     ...parts,
     'Every command takes --json and --help. Settings: docs/configuration.md, or mayfly config.',
-    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage.',
+    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings.',
     '',
   ].join('\n');
 }

@@ -121,7 +121,7 @@ describe('a command', () => {
     const overrides = { readConfig: () => readConfig({ PORT: 'x' }) };
     for (const args of [['serve'], ['config'], ['account', 'list'], ['status', 'x']]) {
       const { code, out, err, requests } = await run(args, overrides);
-      expect([code, out, requests]).toEqual([1, '', []]);
+      expect([code, out, requests]).toEqual([2, '', []]);
       expect(err).toContain('PORT is "x"');
     }
   });

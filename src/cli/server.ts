@@ -17,12 +17,12 @@ import {
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
   const config = configOrWords(world);
-  return config === null ? 1 : world.serve(config);
+  return config === null ? 2 : world.serve(config);
 }
 
 async function runConfig(input: Input, world: World): Promise<ExitCode> {
   const config = configOrWords(world);
-  if (config === null) return 1;
+  if (config === null) return 2;
   const settings = effectiveSettings(config);
   const json = Object.fromEntries(settings.map(({ env, value, given }) => [env, { value, given }]));
   const width = Math.max(...settings.map(({ env }) => env.length));

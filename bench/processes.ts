@@ -1,0 +1,130 @@
+/**
+ * The processes of a benchmark: started on a core of their own, measured from outside.
+ *
+ * Owns: pinning, the kernel's figures of a process, and the generator's two pipes. Invariant: what is measured is read
+ * from the kernel, for all threads of the process, never from the process itself. Source: proc(5), fields 14 and 15 of
+ * /proc/<pid>/stat and VmRSS of /proc/<pid>/status.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { requestBytes, sendOnce } from '../test/support/raw-client.ts';
+import { freePort, repositoryRoot } from '../test/support/started-server.ts';
+import type { Job, JobResult } from './jobs.ts';
+
+const tasksetPath = '/usr/bin/taskset';
+export const canPin = existsSync(tasksetPath);
+
+/** The kernel counts in hundredths of a second for user programs, on every Linux. */
+const microsecondsPerTick = 10_000;
+
+/** User and system time of every thread, so far. */
+export function cpuMicroseconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick;
+}
+
+export function residentMebibytes(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+  return Number(kibibytes ?? 0) / 1024;
+}
+
+export function spawnPinned(
+  core: number,
+  command: readonly [string, ...string[]],
+  env: Readonly<Record<string, string>>,
+  stdin: 'ignore' | 'pipe' = 'ignore',
+): ChildProcess {
+  const [program, ...args] = canPin ? [tasksetPath, '-c', String(core), ...command] : command;
+  const { PATH = '', HOME = '' } = process.env;
+  return spawn(program, args, {
+    cwd: repositoryRoot,
+    env: { PATH, HOME, ...env },
+    stdio: [stdin, 'pipe', 'pipe'],
+  });
+}
+
+export interface BenchServer {
+  readonly name: string;
+  readonly port: number;
+  readonly pid: number;
+  readonly startMilliseconds: number;
+  stop(): Promise<void>;
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+async function awaitAnswer(port: number, path: string, child: ChildProcess): Promise<void> {
+  const request = requestBytes({ method: 'GET', path });
+  for (let polls = 0; polls < 20_000; polls += 1) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    const status = await sendOnce(port, request).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    if (status === 200) return;
+    await pause(1);
+  }
+  throw new Error('the server never answered');
+}
+
+export const serverCore = 0;
+export const generatorCore = 1;
+
+/** Keeps what a process says, and says it when the process ends otherwise than it should. */
+function overhear(child: ChildProcess, name: string): void {
+  const said: Buffer[] = [];
+  child.stderr?.on('data', (part: Buffer) => said.push(part));
+  child.once('close', (code) => {
+    if (code !== 0 && code !== null) console.error(`${name} ended with ${code}: ${Buffer.concat(said)}`);
+  });
+}
+
+/** Starts a server on its core and waits for its first 200. */
+export async function startBenchServer(
+  name: string,
+  command: readonly [string, ...string[]],
+  { readyPath = '/', env = {} }: { readyPath?: string; env?: Readonly<Record<string, string>> } = {},
+): Promise<BenchServer> {
+  const port = await freePort();
+  const startedAt = performance.now();
+  const child = spawnPinned(serverCore, command, { ...env, PORT: String(port) });
+  overhear(child, name);
+  child.stdout?.resume();
+  await awaitAnswer(port, readyPath, child);
+  const startMilliseconds = performance.now() - startedAt;
+  return {
+    name,
+    port,
+    pid: child.pid ?? 0,
+    startMilliseconds,
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('close', () => resolve());
+        child.kill('SIGTERM');
+      }),
+  };
+}
+
+export interface Generator {
+  run(job: Job): Promise<JobResult>;
+  stop(): void;
+}
+
+export function startGenerator(): Generator {
+  const child = spawnPinned(generatorCore, [process.execPath, 'bench/generator.ts'], {}, 'pipe');
+  overhear(child, 'the generator');
+  const { stdin, stdout } = child;
+  if (stdin === null || stdout === null) throw new Error('the generator has no pipes');
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  return {
+    async run(job) {
+      stdin.write(`${JSON.stringify(job)}\n`);
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('the generator ended: its reason stands above');
+      return JSON.parse(value) as JobResult;
+    },
+    stop: () => void stdin.end(),
+  };
+}

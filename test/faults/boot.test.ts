@@ -1,0 +1,328 @@
+/**
+ * Starts that must not happen, one by one.
+ *
+ * Owns: the proof that a wrong setting, a wrong key file, an unusable folder or a strange database stops the start with a
+ * sentence that names what, where it was set and what to do (P12, P25), and that no sentence shows a secret (P18).
+ */
+import { Database } from 'bun:sqlite';
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { optionList } from '../../src/ops/options.ts';
+import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
+import { sendOnce } from '../support/raw-client.ts';
+import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';
+
+// A start that should have been refused and was not ends by the limit on commands, with a sentence, not by a time-out.
+setDefaultTimeout(60_000);
+
+/** What is at hand does not allow a start: a port, a folder, a key file. */
+const refusedCode = 1;
+/** A setting, or a word that is no command. */
+const wrongCode = 2;
+
+const folders: string[] = [];
+async function freshFolder(): Promise<string> {
+  const folder = await makeDataDir();
+  folders.push(folder);
+  return folder;
+}
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+async function serve(env: Readonly<Record<string, string>>) {
+  const run = await runProduct(serveCommand, { PORT: String(await freePort()), ...env });
+  // What is said is for a person: no stack, and nothing on the stream that results go to.
+  expect(run.stderr).not.toMatch(/\n\s+at /);
+  expect(run.stdout).toBe('');
+  return run;
+}
+
+/** Every variable of the server with a text that must stop the start, and a word of the advice. */
+const wrongSettings: readonly (readonly [env: string, text: string, advice: RegExp])[] = [
+  ['PORT', 'eighty', /whole number from 1 to 65535/],
+  ['PORT', '70000', /whole number from 1 to 65535/],
+  ['HOST', 'not an address', /IP address/],
+  ['MAYFLY_BASE_URL', 'ftp://files.example.org', /http or https/],
+  ['MAYFLY_BASE_URL', 'https://user:hunter2@example.org', /without user/],
+  ['MAYFLY_STORE', 'mysql://db.example.org', /sqlite/],
+  ['MAYFLY_SMTP_URL', 'mail.example.org hunter2', /smtps?:\/\//],
+  ['MAYFLY_MAIL_FROM', 'nobody', /mayfly@example.org/],
+  ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
+  ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
+  ['MAYFLY_PLANS_FILE', '/no/such/plans.json', /cannot be read/],
+  ['MAYFLY_RATE_LIMITS', 'sometimes', /"on", "off"/],
+  ['MAYFLY_RATE_LIMITS', '/no/such/limits.json', /limits\.json/],
+  ['MAYFLY_TRUSTED_PROXIES', '10.0.0.0/99', /10\.0\.0\.0\/8/],
+  ['MAYFLY_ALLOWED_ORIGINS', 'app.example.org', /https:\/\/app\.example\.org/],
+  ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],
+  ['MAYFLY_LOCALES', 'en,,fr', /language tags/],
+  ['MAYFLY_LOG_LEVEL', 'loud', /"debug"/],
+  ['MAYFLY_METRICS_PORT', '0', /whole number/],
+  ['MAYFLY_LOGLEVEL', 'debug', /Did you mean MAYFLY_LOG_LEVEL/],
+  ['MAYFLY_SMTP_URL_FILE', '/no/such/file', /cannot be read/],
+];
+
+/** Any path will do for these: whether it can be used is found out by using it. */
+const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE', 'MAYFLY_SIGNUP']);
+
+describe('a wrong setting stops the start', () => {
+  for (const [env, text, advice] of wrongSettings) {
+    test(`${env}=${text} ends with code ${wrongCode}, its name and what is allowed`, async () => {
+      const dataDir = await freshFolder();
+      const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir, [env]: text });
+      expect(stderr).toContain(env);
+      expect(stderr).toMatch(advice);
+      expect(stderr).not.toContain('hunter2');
+      expect(code).toBe(wrongCode);
+      expect(await readdir(dataDir)).toEqual([]);
+    });
+  }
+
+  test('every setting of the server has its case', () => {
+    const covered = new Set(wrongSettings.map(([env]) => env));
+    const missing = optionList
+      .filter(([, { reader, env }]) => reader === 'server' && !covered.has(env) && !anyTextWillDo.has(env))
+      .map(([, { env }]) => env);
+    expect(missing).toEqual([]);
+  });
+
+  test('all that is wrong is told at once', async () => {
+    const { code, stderr } = await serve({ PORT: 'x', MAYFLY_LOG_LEVEL: 'y', MAYFLY_ANONYMOUS: 'z' });
+    for (const env of ['PORT', 'MAYFLY_LOG_LEVEL', 'MAYFLY_ANONYMOUS']) expect(stderr).toContain(env);
+    expect(code).toBe(wrongCode);
+  });
+});
+
+const wrongPlans: readonly (readonly [text: string, told: RegExp])[] = [
+  ['{"anonymous":', /JSON/],
+  ['[]', /JSON object/],
+  ['{"annonymous":{}}', /annonymous/],
+  ['{"basic":{"maxValueBytes":"10k"}}', /basic\.maxValueBytes/],
+  ['{"basic":{"ttlMax":60}}', /basic\.ttlMax\b/],
+  ['{"basic":{"ttlMinSeconds":900,"ttlDefaultSeconds":60}}', /ttlMinSeconds/],
+];
+
+describe('a plans file with nonsense stops the start', () => {
+  for (const [text, told] of wrongPlans) {
+    test(`${text} is refused by the name of the file and the field`, async () => {
+      const dataDir = await freshFolder();
+      const path = join(dataDir, 'plans.json');
+      await writeFile(path, text);
+      const { code, stderr } = await serve({
+        MAYFLY_DATA_DIR: join(dataDir, 'data'),
+        MAYFLY_PLANS_FILE: path,
+      });
+      expect(stderr).toContain('MAYFLY_PLANS_FILE');
+      expect(stderr).toContain(path);
+      expect(stderr).toMatch(told);
+      expect(code).toBe(wrongCode);
+    });
+  }
+
+  test('a limits file with nonsense is refused by its name', async () => {
+    const dataDir = await freshFolder();
+    const path = join(dataDir, 'limits.json');
+    await writeFile(path, '{"create":{"anonymous":{"limit":"many"}}}');
+    const { code, stderr } = await serve({
+      MAYFLY_DATA_DIR: join(dataDir, 'data'),
+      MAYFLY_RATE_LIMITS: path,
+    });
+    expect(stderr).toContain('MAYFLY_RATE_LIMITS');
+    expect(stderr).toMatch(/create\.anonymous/);
+    expect(code).toBe(wrongCode);
+  });
+});
+
+/** A folder that has served and holds an unread secret, and the key of it. */
+async function servedFolder(): Promise<{ dataDir: string; made: Made; keyFile: string }> {
+  const dataDir = await freshFolder();
+  await using server = await startServer({ dataDir });
+  const made = readMade(await sendOnce(server.port, createV1({ value: 'kept through every refusal' })));
+  if (made === null) throw new Error('a create failed');
+  server.kill('SIGTERM');
+  await server.exited;
+  return { dataDir, made, keyFile: join(dataDir, 'keys.json') };
+}
+
+/** After what was wrong has been put right, everything is as it was. */
+async function expectUnharmed(dataDir: string, made: Made): Promise<void> {
+  await using server = await startServer({ dataDir });
+  const answer = await sendOnce(server.port, attemptRequest({ door: 'v1.reveal', made }));
+  expect(JSON.parse(answer.body)).toMatchObject({ value: 'kept through every refusal' });
+}
+
+describe('P12: a key file that is not the right one stops the start', () => {
+  test('the first start makes it for this user alone, in a folder for this user alone', async () => {
+    const dataDir = join(await freshFolder(), 'data');
+    await using server = await startServer({ dataDir });
+    expect(server.stderr()).toContain(join(dataDir, 'keys.json'));
+    const modeOf = async (name: string) => ((await stat(join(dataDir, name))).mode & 0o777).toString(8);
+    expect(await modeOf('')).toBe('700');
+    expect(await modeOf('keys.json')).toBe('600');
+    const others = (await readdir(dataDir)).filter((name) => name !== 'keys.json');
+    for (const name of others) expect(['600', '700']).toContain(await modeOf(name));
+    expect(JSON.parse(await readFile(join(dataDir, 'keys.json'), 'utf8'))).toMatchObject({ version: 1 });
+  });
+
+  test('a missing one is not made anew for a store that holds secrets', async () => {
+    const { dataDir, made, keyFile } = await servedFolder();
+    const content = await readFile(keyFile);
+    await rm(keyFile);
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toContain(keyFile);
+    expect(stderr).toMatch(/missing.*backup/is);
+    expect(code).toBe(refusedCode);
+    expect(await readdir(dataDir)).not.toContain('keys.json');
+    await writeFile(keyFile, content, { mode: 0o600 });
+    await expectUnharmed(dataDir, made);
+  });
+
+  test('one that other users can read is refused with the command that mends it', async () => {
+    const { dataDir, made, keyFile } = await servedFolder();
+    await chmod(keyFile, 0o640);
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toContain(`chmod 600 ${keyFile}`);
+    expect(code).toBe(refusedCode);
+    await chmod(keyFile, 0o600);
+    await expectUnharmed(dataDir, made);
+  });
+
+  test('one with another root is refused', async () => {
+    const { dataDir, made, keyFile } = await servedFolder();
+    const content = await readFile(keyFile, 'utf8');
+    const file = JSON.parse(content);
+    file.roots[0].key = Buffer.alloc(32, 7).toString('base64url');
+    await writeFile(keyFile, JSON.stringify(file));
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toContain(keyFile);
+    expect(stderr).toMatch(/not the one/);
+    expect(stderr).not.toContain(file.roots[0].key);
+    expect(code).toBe(refusedCode);
+    await writeFile(keyFile, content);
+    await expectUnharmed(dataDir, made);
+  });
+
+  test('a damaged one is refused', async () => {
+    const { dataDir, made, keyFile } = await servedFolder();
+    const content = await readFile(keyFile, 'utf8');
+    await writeFile(keyFile, content.slice(0, -20));
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toContain(keyFile);
+    expect(stderr).toMatch(/damaged/);
+    expect(code).toBe(refusedCode);
+    await writeFile(keyFile, content);
+    await expectUnharmed(dataDir, made);
+  });
+});
+
+describe('P25: a store that cannot be trusted stops the start', () => {
+  test('a data folder that is a file is refused by its name', async () => {
+    const path = join(await freshFolder(), 'data');
+    await writeFile(path, '');
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: path });
+    expect(stderr).toContain(path);
+    expect(stderr).toContain('MAYFLY_DATA_DIR');
+    expect(code).toBe(refusedCode);
+  });
+
+  test('a data folder on a file system that keeps nothing is refused by its name', async () => {
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: '/proc/mayfly' });
+    expect(stderr).toContain('/proc/mayfly');
+    expect(stderr).toContain('MAYFLY_DATA_DIR');
+    expect(code).toBe(refusedCode);
+  });
+
+  test('a database of a later version is refused untouched', async () => {
+    const { dataDir, made } = await servedFolder();
+    const setVersion = (version: number) => {
+      using database = new Database(join(dataDir, 'mayfly.db'));
+      const before = database.query<{ user_version: number }, []>('PRAGMA user_version').get();
+      database.run(`PRAGMA user_version = ${version}`);
+      return before?.user_version ?? 0;
+    };
+    const before = setVersion(999);
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toMatch(/later version/);
+    expect(code).toBe(refusedCode);
+    expect(setVersion(before)).toBe(999);
+    await expectUnharmed(dataDir, made);
+  });
+
+  test('a database of another program is refused', async () => {
+    const dataDir = await freshFolder();
+    {
+      using database = new Database(join(dataDir, 'mayfly.db'), { create: true });
+      database.run('CREATE TABLE recipes (title TEXT)');
+    }
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toMatch(/another program/);
+    expect(stderr).toContain('MAYFLY_DATA_DIR');
+    expect(code).toBe(refusedCode);
+  });
+
+  test('a file that is no database is refused', async () => {
+    const dataDir = await freshFolder();
+    await writeFile(
+      join(dataDir, 'mayfly.db'),
+      'not a database at all, but long enough to look like one. '.repeat(40),
+    );
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toContain(dataDir);
+    expect(code).toBe(refusedCode);
+  });
+
+  test('a folder in the place of the database is refused', async () => {
+    const dataDir = await freshFolder();
+    await mkdir(join(dataDir, 'mayfly.db'));
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
+    expect(stderr).toContain(dataDir);
+    expect(code).toBe(refusedCode);
+  });
+});
+
+/** Something that listens, until disposed. */
+async function occupy(): Promise<{ port: number } & AsyncDisposable> {
+  const port = await freePort();
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    port,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => void server.close(() => resolve())),
+  };
+}
+
+describe('a port that cannot be used stops the start', () => {
+  test('one that is in use is refused by its number and its variable', async () => {
+    await using taken = await occupy();
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: await freshFolder(), PORT: String(taken.port) });
+    expect(stderr).toContain(String(taken.port));
+    expect(stderr).toMatch(/in use/);
+    expect(stderr).toMatch(/\bPORT\b/);
+    expect(code).toBe(refusedCode);
+  });
+
+  test('a metrics port that is in use is refused by its number and its variable', async () => {
+    await using taken = await occupy();
+    const env = { MAYFLY_DATA_DIR: await freshFolder(), MAYFLY_METRICS_PORT: String(taken.port) };
+    const { code, stderr } = await serve(env);
+    expect(stderr).toContain(String(taken.port));
+    expect(stderr).toContain('MAYFLY_METRICS_PORT');
+    expect(code).toBe(refusedCode);
+  });
+
+  test('an address that is not of this machine is refused by its variable', async () => {
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: await freshFolder(), HOST: '203.0.113.1' });
+    expect(stderr).toContain('203.0.113.1');
+    expect(stderr).toMatch(/\bHOST\b/);
+    expect(code).toBe(refusedCode);
+  });
+});
+
+test('a usage that does not exist ends with code 2', async () => {
+  const run = await runProduct(['src/main.ts', 'serv']);
+  expect(run.stderr).toMatch(/serve/);
+  expect(run.code).toBe(2);
+});

@@ -1,0 +1,303 @@
+/**
+ * After a full life, looking for what must not be left anywhere.
+ *
+ * Owns: the proof that values, passphrases, keys, tokens and addresses are in no file, no log, no environment and no
+ * answer where they do not belong (P9, P11, P18), and that the sealed bytes of what is gone are gone too (P10).
+ */
+import { Database } from 'bun:sqlite';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openPostOffice } from '../mail/post-office.ts';
+import { type Canary, findCanaries } from '../support/canary.ts';
+import { type Canaries, type LivedLife, live } from '../support/life.ts';
+import { requestBytes, sendOnce } from '../support/raw-client.ts';
+import { createAccount, makeDataDir, type StartedServer, startServer } from '../support/started-server.ts';
+
+setDefaultTimeout(90_000);
+
+type Kind = keyof Canaries;
+
+/** What may stand where, and why. */
+const allowed: readonly (readonly [place: RegExp, kinds: readonly Kind[], because: string])[] = [
+  [/^data\/mayfly\.db/, ['usernames'], 'the accounts table: the interface returns the username as custid'],
+  [/^data\/outbox\//, ['recipients', 'usernames'], 'the mail itself: to whom, and who sent it'],
+  [/^the operator's mail server$/, ['recipients', 'usernames'], 'the same mail, over SMTP'],
+];
+
+/** A text may be cut short where it leaks, so its unique parts are looked for as well. */
+function withParts(text: string): string[] {
+  return [text, ...(text.match(/[0-9a-f]{12,}/g) ?? [])];
+}
+
+function toNeedles(canaries: Canaries, kinds: readonly Kind[]): Canary[] {
+  return kinds.flatMap((kind) =>
+    canaries[kind].flatMap(withParts).map((content) => ({ name: kind, content })),
+  );
+}
+
+const allKinds: readonly Kind[] = [
+  'values',
+  'passphrases',
+  'secretKeys',
+  'metadataKeys',
+  'tokens',
+  'recipients',
+  'usernames',
+];
+
+/** Whole empty blocks hold nothing and are most of a database and its reserve. */
+function withoutEmptyBlocks(bytes: Buffer): Buffer {
+  const empty = Buffer.alloc(4096);
+  const kept: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += empty.length) {
+    const block = bytes.subarray(at, at + empty.length);
+    if (!block.equals(empty.subarray(0, block.length))) kept.push(block);
+  }
+  return Buffer.concat(kept);
+}
+
+interface Place {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+async function filesIn(folder: string, name: string): Promise<Place[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return Promise.all(
+    files.map(async (file) => {
+      const path = join(file.parentPath, file.name);
+      return { name: `${name}${path.slice(folder.length)}`, bytes: withoutEmptyBlocks(await readFile(path)) };
+    }),
+  );
+}
+
+/** What is found, as `place: kind, form`; empty when nothing is where it does not belong. */
+function scan(places: readonly Place[], life: Pick<LivedLife, 'canaries' | 'mailed'>): string[] {
+  return places.flatMap(({ name, bytes }) => {
+    const exempt = new Set(allowed.filter(([place]) => place.test(name)).flatMap(([, kinds]) => kinds));
+    let needles = toNeedles(
+      life.canaries,
+      allKinds.filter((kind) => !exempt.has(kind)),
+    );
+    // A mail holds its link, and no mail the key of a secret that was not mailed.
+    if (exempt.has('recipients') && !name.includes('mayfly.db'))
+      needles = needles.filter(({ content }) => !life.mailed.some(({ secretKey }) => secretKey === content));
+    return findCanaries(bytes, needles).map(({ canary, form }) => `${name}: ${canary}, ${form}`);
+  });
+}
+
+const processPlaces = async ({ pid }: StartedServer): Promise<Place[]> =>
+  Promise.all(
+    ['environ', 'cmdline'].map(async (name) => ({
+      name: `/proc/${name}`,
+      bytes: await readFile(`/proc/${pid}/${name}`),
+    })),
+  );
+
+const outputPlaces = ({ stdout, stderr }: StartedServer): Place[] => [
+  { name: 'stdout', bytes: Buffer.from(stdout()) },
+  { name: 'stderr', bytes: Buffer.from(stderr()) },
+];
+
+interface SealedRow {
+  readonly position: number;
+  readonly state: string;
+  readonly expires_at: number;
+  readonly sealed_secret: Uint8Array;
+  readonly creator_box: Uint8Array;
+}
+
+/** A reader of its own, closed at once: a reader that stays would be in the way of the erasure. */
+function readRows(dataDir: string): SealedRow[] {
+  using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
+  return database
+    .query<SealedRow, []>('SELECT position, state, expires_at, sealed_secret, creator_box FROM records')
+    .all();
+}
+
+/** Pieces of the sealed bytes: any of them in a file is a copy. */
+function piecesOf({ sealed_secret, creator_box }: SealedRow): Buffer[] {
+  return [sealed_secret, creator_box].flatMap((sealed) => {
+    const bytes = Buffer.from(sealed);
+    return [0.25, 0.5, 0.75].map((share) => {
+      const at = Math.floor(bytes.length * share) - 12;
+      return bytes.subarray(at, at + 24);
+    });
+  });
+}
+
+async function countPieces(dataDir: string, rows: readonly SealedRow[]): Promise<number> {
+  const files = await filesIn(dataDir, 'data');
+  const database = files.filter(({ name }) => name.includes('mayfly.db'));
+  return rows.flatMap(piecesOf).filter((piece) => database.some(({ bytes }) => bytes.includes(piece))).length;
+}
+
+async function stop(server: StartedServer): Promise<void> {
+  server.kill('SIGTERM');
+  expect((await server.exited).code).toBe(0);
+}
+
+interface Lived {
+  readonly life: LivedLife;
+  readonly before: readonly SealedRow[];
+  readonly places: readonly Place[];
+}
+
+/** One life on a fresh folder, the server stopped at its end; everything that could hold a trace. */
+async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>>): Promise<Lived> {
+  const owner = await createAccount(dataDir, `owner.${Math.random().toString(16).slice(2, 12)}@example.org`);
+  const temp = await makeDataDir();
+  try {
+    const plans = join(temp, 'plans.json');
+    await writeFile(plans, '{"anonymous":{"ttlMinSeconds":1}}');
+    await using server = await startServer({
+      dataDir,
+      env: { MAYFLY_PLANS_FILE: plans, TMPDIR: temp, ...env },
+    });
+    let before: SealedRow[] = [];
+    const life = await live(server.port, owner, {
+      beforeReading: () => {
+        before = readRows(dataDir);
+      },
+    });
+    const files = async () => [...(await filesIn(dataDir, 'data')), ...(await filesIn(temp, 'temp'))];
+    const running = [...(await files()), ...(await processPlaces(server))];
+    await stop(server);
+    return { life, before, places: [...running, ...(await files()), ...outputPlaces(server)] };
+  } finally {
+    await rm(temp, { recursive: true, force: true });
+  }
+}
+
+/** Values, passphrases, tokens and plain addresses are in no answer; keys are, because the interface gives them. */
+function scanAnswers({ answers, canaries }: LivedLife): string[] {
+  const needles = toNeedles(canaries, ['values', 'passphrases', 'tokens', 'recipients']);
+  return answers.flatMap(({ status, body, headers }) =>
+    findCanaries(`${[...headers].join('\n')}\n${body}`, needles).map(
+      ({ canary, form }) => `an answer ${status}: ${canary}, ${form}`,
+    ),
+  );
+}
+
+describe('P9, P18: after a full life nothing secret is in the data folder, the log, the process or an answer', () => {
+  for (const level of ['debug', 'info', 'warn', 'error'])
+    test(`with the log at ${level}`, async () => {
+      const dataDir = await makeDataDir();
+      try {
+        const { life, places } = await liveAndStop(dataDir, { MAYFLY_LOG_LEVEL: level });
+        expect(scan(places, life)).toEqual([]);
+        expect(scanAnswers(life)).toEqual([]);
+        // The mails were kept, so that what was scanned includes them; and the log says something where it should.
+        expect(places.filter(({ name }) => name.includes('outbox')).length).toBeGreaterThanOrEqual(2);
+        const log = places.find(({ name }) => name === 'stdout')?.bytes.length ?? 0;
+        if (level === 'debug' || level === 'info') expect(log).toBeGreaterThan(1_000);
+      } finally {
+        await rm(dataDir, { recursive: true, force: true });
+      }
+    });
+
+  test('with a mail server that refuses the address and repeats it', async () => {
+    const dataDir = await makeDataDir();
+    try {
+      await using office = await openPostOffice([
+        { at: 'recipient', reply: 550 },
+        { at: 'message', reply: 554 },
+      ]);
+      const env = { MAYFLY_LOG_LEVEL: 'debug', MAYFLY_SMTP_URL: office.url };
+      const { life, places } = await liveAndStop(dataDir, env);
+      expect(scan(places, life)).toEqual([]);
+      expect(scanAnswers(life)).toEqual([]);
+      expect(office.attempts()).toBeGreaterThan(0);
+      const dialog = { name: "the operator's mail server", bytes: Buffer.from(office.offered.join('\n')) };
+      expect(scan([dialog], life)).toEqual([]);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});
+
+/** Waits until the sweep that every start begins with has erased what has expired; bounded. */
+async function awaitSweep(dataDir: string, position: number): Promise<void> {
+  for (let polls = 0; polls < 500; polls += 1) {
+    const row = readRows(dataDir).find((one) => one.position === position);
+    if (row === undefined || row.sealed_secret.every((byte) => byte === 0)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error('what had expired was not erased');
+}
+
+test('P10: the sealed bytes of what was read, burned or has expired are in no file of the store', async () => {
+  const dataDir = await makeDataDir();
+  try {
+    const { before } = await liveAndStop(dataDir, {});
+    const after = readRows(dataDir);
+    const ended = before.filter(({ position }) =>
+      after.some((row) => row.position === position && row.state !== 'w'),
+    );
+    const waiting = before.filter((row) => !ended.includes(row));
+    const [fleeting] = [...waiting].sort((a, b) => a.expires_at - b.expires_at);
+    const kept = waiting.filter((row) => row !== fleeting);
+    expect(ended.length).toBe(5);
+    expect(await countPieces(dataDir, ended)).toBe(0);
+    // The check can see: what still waits is there.
+    expect(await countPieces(dataDir, kept)).toBe(kept.flatMap(piecesOf).length);
+    expect(kept.length).toBe(1);
+    if (fleeting === undefined) throw new Error('nothing has expired');
+    await using server = await startServer({ dataDir });
+    await awaitSweep(dataDir, fleeting.position);
+    await stop(server);
+    expect(await countPieces(dataDir, [fleeting])).toBe(0);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
+describe('the scan has teeth', () => {
+  const life = {
+    mailed: [{ secretKey: 'm'.repeat(31), metadataKey: 'n'.repeat(31) }],
+    canaries: {
+      values: ['value "0123456789abcdef01" <ü&/\\>'],
+      passphrases: ['passphrase fedcba9876543210fe'],
+      secretKeys: ['s'.repeat(31), 'm'.repeat(31)],
+      metadataKeys: ['k'.repeat(31)],
+      tokens: ['7'.repeat(64)],
+      recipients: ['jo@example.org'],
+      usernames: ['owner@example.org'],
+    },
+  };
+  const place = (text: string, name = 'stdout') => [{ name, bytes: Buffer.from(text) }];
+
+  test('a server that logs the address of a request is caught', async () => {
+    await using server = await startServer({
+      command: ['test/support/defective-server.ts'],
+      env: { DEFECT: 'log-url' },
+    });
+    const [secretKey = ''] = life.canaries.secretKeys;
+    await sendOnce(server.port, requestBytes({ method: 'POST', path: `/api/v1/secret/${secretKey}` }));
+    await stop(server);
+    expect(scan(outputPlaces(server), life)).toEqual(['stdout: secretKeys, raw']);
+  });
+
+  test('every kind and a part of a value are caught in every disguise', () => {
+    for (const kind of allKinds) {
+      const [text = ''] = life.canaries[kind];
+      const bytes = Buffer.from(text);
+      for (const disguise of [
+        text,
+        bytes.toString('hex'),
+        bytes.toString('base64'),
+        encodeURIComponent(text),
+      ])
+        expect(scan(place(`x ${disguise} y`), life).length).toBeGreaterThan(0);
+    }
+    expect(scan(place('cut short: 0123456789abcdef01'), life).length).toBeGreaterThan(0);
+  });
+
+  test('only a mail may hold a link, and only one that was mailed', () => {
+    expect(scan(place('m'.repeat(31), 'data/outbox/a.eml'), life)).toEqual([]);
+    expect(scan(place('s'.repeat(31), 'data/outbox/a.eml'), life)).not.toEqual([]);
+    expect(scan(place('s'.repeat(31), 'data/mayfly.db-wal'), life)).not.toEqual([]);
+  });
+});

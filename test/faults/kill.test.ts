@@ -1,0 +1,113 @@
+/**
+ * A storm of `kill -9`: load, kill in the middle of it, start again on the same folder, compare with the client's ledger.
+ *
+ * Owns: the proof that no value comes out twice across a kill (P1), that an acknowledged create is never lost (P5), that
+ * a receipt never says unread after a release (P6), and that the process needs no operator to come back (P23).
+ */
+import { expect, test } from 'bun:test';
+import { rm } from 'node:fs/promises';
+import { createLedger, type Ledger } from '../support/ledger.ts';
+import { announceSeed, seededFractions } from '../support/run-seed.ts';
+import { createAccount, makeDataDir, type StartOptions, startServer } from '../support/started-server.ts';
+import { readOut, runLoad, settle } from '../support/storm.ts';
+
+const killCount = Number(process.env.MAYFLY_KILLS ?? 100);
+const connectionCount = 16;
+
+interface Storm {
+  readonly start: StartOptions;
+  readonly rounds: number;
+  readonly basic: string;
+  readonly random: () => number;
+  readonly ledger: Ledger;
+}
+
+interface StormReport {
+  readonly kills: number;
+  readonly startMilliseconds: readonly number[];
+  readonly answered: number;
+  /** Requests that were in flight when the server died. */
+  readonly inFlight: number;
+}
+
+/** Ends early once something is wrong: the first fault is the one to look at. */
+async function runStorm({ start, rounds, basic, random, ledger }: Storm): Promise<StormReport> {
+  const startMilliseconds: number[] = [];
+  let answered = 0;
+  let inFlight = 0;
+  let kills = 0;
+  for (; kills < rounds && ledger.faults.length === 0; kills += 1) {
+    await using server = await startServer(start);
+    startMilliseconds.push(server.startMilliseconds);
+    await settle(server.port, ledger, basic);
+    // By count and by turns of the loop, never by time: the same seed aims at the same operation.
+    const killAt = 10 + Math.floor(random() * 110);
+    let turns = Math.floor(random() * 12);
+    const fire = () => {
+      if (turns-- > 0) setImmediate(fire);
+      else server.kill('SIGKILL');
+    };
+    const onAnswer = (count: number) => (count === killAt ? fire() : undefined);
+    const load = { port: server.port, ledger, basic, random, connectionCount, onAnswer, goesOn: () => true };
+    const result = await runLoad(load);
+    answered += result.answered;
+    inFlight += result.cut + result.unanswered;
+    expect((await server.exited).signal).toBe('SIGKILL');
+  }
+  await using server = await startServer(start);
+  await settle(server.port, ledger, basic);
+  if (ledger.faults.length === 0) await readOut(server.port, ledger, basic);
+  return { kills, startMilliseconds, answered, inFlight };
+}
+
+const most = (numbers: readonly number[]) => Math.max(...numbers).toFixed(0);
+
+test(`P1, P5, P6: through ${killCount} kills in the middle of the work nothing is read twice and nothing acknowledged is lost`, async () => {
+  const seed = announceSeed('kill');
+  const dataDir = await makeDataDir();
+  try {
+    const { basic } = await createAccount(dataDir, 'storm@example.org');
+    const ledger = createLedger(seed.toString(36));
+    const random = seededFractions(seed);
+    const report = await runStorm({ start: { dataDir }, rounds: killCount, basic, random, ledger });
+    const made = ledger.entries.filter((entry) => entry.made !== null);
+    const read = made.filter((entry) => entry.releases === 1);
+    const burned = made.filter((entry) => entry.burns === 1);
+    console.log(
+      `kill: ${report.kills} kills, ${report.answered} answers, ${report.inFlight} cut off; ${made.length} acknowledged: ` +
+        `${read.length} read, ${burned.length} burned, ${made.length - read.length - burned.length} in doubt at a kill and gone; ` +
+        `slowest start ${most(report.startMilliseconds)} ms`,
+    );
+    expect(ledger.faults).toEqual([]);
+    expect(report.kills).toBe(killCount);
+    // The kills must have hit work in flight, or they proved nothing.
+    expect(report.inFlight).toBeGreaterThan(killCount);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}, 600_000);
+
+async function stormOnToy(defect: string, rounds: number): Promise<Ledger> {
+  const seed = announceSeed(`kill, ${defect}`);
+  const dataDir = await makeDataDir();
+  try {
+    const start = { dataDir, command: ['test/support/defective-server.ts'], env: { DEFECT: defect } };
+    const ledger = createLedger(seed.toString(36));
+    await runStorm({ start, rounds, basic: 'Basic eDp5', random: seededFractions(seed), ledger });
+    return ledger;
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+for (const defect of ['acknowledge-first', 'release-first', 'stale-receipt']) {
+  test(`the storm catches a server with the defect ${defect}`, async () => {
+    const ledger = await stormOnToy(defect, 20);
+    expect(ledger.faults.length).toBeGreaterThan(0);
+  }, 60_000);
+}
+
+test('the storm finds nothing in a server that stores before it answers', async () => {
+  const ledger = await stormOnToy('none', 8);
+  expect(ledger.faults).toEqual([]);
+}, 60_000);

@@ -1,0 +1,89 @@
+/**
+ * Real races: a hundred readers of one secret, over real connections to two processes on one data folder.
+ *
+ * Owns: the proof that one reader at most gets a value, whichever door, process or version it comes through (P1, P7).
+ * Every request is sent but for its last byte; then all last bytes leave in one turn of the loop.
+ */
+import { expect, test } from 'bun:test';
+import { rm } from 'node:fs/promises';
+import { type RaceTrack, race } from '../support/race.ts';
+import { openConnection } from '../support/raw-client.ts';
+import { announceSeed, seededFractions } from '../support/run-seed.ts';
+import {
+  createAccount,
+  makeDataDir,
+  openPool,
+  type StartedServer,
+  startServer,
+} from '../support/started-server.ts';
+
+const secretCount = Number(process.env.MAYFLY_RACES ?? 1_000);
+const readerCount = 100;
+
+/** Readers spread evenly over the processes, in an order that mixes them. */
+async function layTrack(servers: readonly StartedServer[], basic: string, random: () => number) {
+  const pools = await Promise.all(servers.map(({ port }) => openPool(port, readerCount / servers.length)));
+  const [first] = servers;
+  if (first === undefined) throw new Error('a race needs a server');
+  const readers = Array.from({ length: readerCount / servers.length }, (_, index) =>
+    pools.flatMap(({ connections }) => connections.slice(index, index + 1)),
+  ).flat();
+  const creator = await openConnection(first.port);
+  const track: RaceTrack = { readers, creator, basic, random };
+  return {
+    track,
+    [Symbol.dispose]() {
+      creator.destroy();
+      for (const pool of pools) pool[Symbol.dispose]();
+    },
+  };
+}
+
+test('P1, P7: of 100 reveals and burns of one secret at once, over two processes, exactly one wins, each time', async () => {
+  const random = seededFractions(announceSeed('race'));
+  const dataDir = await makeDataDir();
+  try {
+    const { basic } = await createAccount(dataDir, 'racer@example.org');
+    await using one = await startServer({ dataDir });
+    await using two = await startServer({ dataDir });
+    using laid = await layTrack([one, two], basic, random);
+    const won = { released: 0, burned: 0 };
+    const startedAt = performance.now();
+    for (let count = 0; count < secretCount; count += 1) {
+      const { winner, faults } = await race(laid.track, `race value ${count}`);
+      expect(faults).toEqual([]);
+      if (winner !== null) won[winner] += 1;
+    }
+    const seconds = (performance.now() - startedAt) / 1000;
+    console.log(
+      `race: ${secretCount} secrets x ${readerCount} readers in ${seconds.toFixed(1)} s; ${won.released} read, ${won.burned} burned, 0 twice`,
+    );
+    expect(won.released + won.burned).toBe(secretCount);
+    // Both kinds of winner must have occurred, or one of the doors was never really in the race.
+    expect(won.released).toBeGreaterThan(0);
+    expect(won.burned).toBeGreaterThan(0);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}, 240_000);
+
+test('the race catches a store that reads and then deletes', async () => {
+  const random = seededFractions(announceSeed('race, tooth'));
+  await using toy = await startServer({
+    command: ['test/support/defective-server.ts'],
+    env: { DEFECT: 'read-then-delete' },
+  });
+  using laid = await layTrack([toy], 'Basic eDp5', random);
+  const result = await race(laid.track, 'a value that many will see');
+  expect(result.winners).toBeGreaterThan(1);
+  expect(result.faults).not.toEqual([]);
+}, 60_000);
+
+test('the race finds nothing in a store that takes in one step', async () => {
+  const random = seededFractions(announceSeed('race, tooth'));
+  await using toy = await startServer({ command: ['test/support/defective-server.ts'] });
+  using laid = await layTrack([toy], 'Basic eDp5', random);
+  for (let count = 0; count < 10; count += 1) {
+    expect((await race(laid.track, `a value ${count}`)).faults).toEqual([]);
+  }
+}, 60_000);
