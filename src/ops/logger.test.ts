@@ -38,12 +38,12 @@ const request = {
 
 describe('the log', () => {
   it('writes one JSON object a line, with level, time and the fields of the event', async () => {
-    const { logger, lines } = record();
+    const { logger, lines } = record('debug');
     logger.log(request);
     logger.log({ event: 'concealed', tag: '0a1b2c3d', kind: 'conceal', account: null });
     await logger.close();
     expect(lines()).toEqual([
-      { level: 'info', time: '2027-01-15T08:00:00.000Z', ...request, durationMs: 1.3 },
+      { level: 'debug', time: '2027-01-15T08:00:00.000Z', ...request, durationMs: 1.3 },
       {
         level: 'info',
         time: '2027-01-15T08:00:00.000Z',

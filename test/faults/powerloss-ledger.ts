@@ -1,0 +1,63 @@
+/**
+ * What the process that loses its power and the test that looks at the remains agree on.
+ *
+ * Owns: the form of the ledger, and records that both can name by a number.
+ */
+import { createHash } from 'node:crypto';
+import type { ReceiptId, SecretId } from '../../src/domain/keys.ts';
+
+export type Deed = 'put' | 'claim' | 'burn';
+
+export type LedgerLine =
+  | { readonly began: Deed; readonly n: number }
+  | { readonly promised: Deed; readonly n: number };
+
+export const powerlossSteps = 60;
+export const powerlossTime = 1_800_000_000;
+
+const bytesOf = (text: string): Uint8Array => new Uint8Array(createHash('sha256').update(text).digest());
+
+export function idsOf(n: number): { secretId: SecretId; receiptId: ReceiptId } {
+  return {
+    secretId: bytesOf(`secret ${n}`).slice(0, 16) as SecretId,
+    receiptId: bytesOf(`receipt ${n}`).slice(0, 16) as ReceiptId,
+  };
+}
+
+/** Between one page and several. */
+export function sealedOf(n: number): Uint8Array {
+  const block = bytesOf(`sealed ${n}`);
+  return new Uint8Array(Buffer.concat(Array.from({ length: n % 7 === 0 ? 300 : 20 }, () => block)));
+}
+
+/** What is known of one secret at a moment. */
+export interface Knowledge {
+  began: Set<Deed>;
+  promised: Set<Deed>;
+}
+
+/** What the ledger says at the power cut after sync `n`, for each `n` from 1 on: all lines before the next sync. */
+export function knowledgeAtSyncs(ledger: string): Map<number, Knowledge>[] {
+  const moments: Map<number, Knowledge>[] = [];
+  let secrets = new Map<number, Knowledge>();
+  const copy = () =>
+    new Map(
+      [...secrets].map(([n, { began, promised }]) => [
+        n,
+        { began: new Set(began), promised: new Set(promised) },
+      ]),
+    );
+  for (const line of ledger.trim().split('\n')) {
+    if (line.startsWith('sync ')) {
+      secrets = copy();
+      moments.push(secrets);
+      continue;
+    }
+    const { n, ...deed } = JSON.parse(line) as LedgerLine;
+    const known = secrets.get(n) ?? { began: new Set(), promised: new Set() };
+    secrets.set(n, known);
+    if ('began' in deed) known.began.add(deed.began);
+    else known.promised.add(deed.promised);
+  }
+  return moments;
+}

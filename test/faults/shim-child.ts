@@ -1,0 +1,94 @@
+/**
+ * A store on a slow or a broken disk: prints, as JSON, what it and the event loop did. Arguments: the store's folder; what
+ * to do (`slow`, `inline`: the same with a commit on the event loop, `broken`); the path of the flag that breaks the disk.
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { found, newRecord, putNew } from '../../src/store/conformance/check.ts';
+import { Engine } from '../../src/store/sqlite/engine.ts';
+import { writerSettings } from '../../src/store/sqlite/settings.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+
+const [directory = '', deed = '', brokenFlag = ''] = process.argv.slice(2);
+
+/** The longest that the event loop was away while `work` ran, in milliseconds. */
+async function longestAbsence(work: Promise<unknown>): Promise<number> {
+  let [longest, ended] = [0, false];
+  void work.finally(() => {
+    ended = true;
+  });
+  for (let before = performance.now(); !ended; ) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const now = performance.now();
+    longest = Math.max(longest, now - before);
+    before = now;
+  }
+  await work;
+  return longest;
+}
+
+/** The best of several rounds: a busy machine keeps a process away now and then, a blocking sync every time. */
+async function onSlowDisk(commit: () => Promise<unknown>): Promise<object> {
+  const absencesMs: number[] = [];
+  const putsMs: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const began = performance.now();
+    absencesMs.push(await longestAbsence(commit()));
+    putsMs.push(performance.now() - began);
+  }
+  return { longestAbsenceMs: Math.min(...absencesMs), putMs: Math.min(...putsMs) };
+}
+
+/** The seeded defect: the engine that belongs on the writer's thread, on this one. */
+function commitInline(): () => Promise<unknown> {
+  const engine = new Engine({ directory, settings: writerSettings, ballastBytes: 64 * 1024 });
+  const batch = { now: 0, frames: new ArrayBuffer(0), frameCount: 0 };
+  return async () => {
+    await Bun.sleep(1);
+    engine.run({
+      ...batch,
+      asks: [
+        { name: 'sweep', args: [1] },
+        { name: 'addRootCheck', args: [kid++, new Uint8Array(32)] },
+      ],
+    });
+  };
+}
+let kid = 1;
+
+const codeOf = (deed: Promise<unknown>): Promise<string> =>
+  deed.then(
+    () => 'done',
+    (error: { code?: string }) => error.code ?? String(error),
+  );
+
+async function onBrokenDisk(store: SqliteStore): Promise<object> {
+  const [before, other] = [await putNew(store), await putNew(store)];
+  const secret = await found(store, before.secretId);
+  writeFileSync(brokenFlag, '');
+  const neverTold = newRecord(store.now());
+  const broken = await Promise.all([codeOf(store.claim(secret)), codeOf(store.put(neverTold))]);
+  const began = performance.now();
+  const next = await codeOf(store.burn(other.receiptId));
+  const toldWithinMs = performance.now() - began;
+  const readMeanwhile = (await store.findSecret(other.secretId)) !== null;
+  rmSync(brokenFlag);
+  let attempts = 0;
+  // The writer tries again by itself; nothing tells a caller when, so ask until it answers.
+  for (; attempts < 2_000 && (await codeOf(store.sweep(1))) !== 'done'; attempts += 1) await Bun.sleep(5);
+  const states = [before, other].map(async ({ receiptId }) => (await store.findReceipt(receiptId))?.state);
+  const afterwards = await codeOf(store.put(newRecord(store.now())));
+  return { broken, next, toldWithinMs, readMeanwhile, afterwards, states: await Promise.all(states) };
+}
+
+async function run(): Promise<void> {
+  const clock = () => 1_800_000_000;
+  await using store = await openSqliteStore({ directory, clock, ballastBytes: 64 * 1024 });
+  const deeds: Record<string, () => Promise<object>> = {
+    slow: () => onSlowDisk(() => Promise.all([putNew(store), putNew(store), putNew(store)])),
+    inline: () => onSlowDisk(commitInline()),
+    broken: () => onBrokenDisk(store),
+  };
+  console.log(JSON.stringify(await deeds[deed]?.()));
+}
+
+await run();

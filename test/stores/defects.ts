@@ -1,0 +1,213 @@
+/**
+ * Stores with one seeded defect each, and the check that must notice it.
+ *
+ * Owns: the tooth check of the conformance record: a check that stays green on its defect is itself a defect.
+ */
+import type { SecretId } from '../../src/domain/keys.ts';
+import type { AttemptStore } from '../../src/domain/ports.ts';
+import type { NewRecord } from '../../src/domain/secret.ts';
+import { createSettableClock, type StoreUnderTest } from '../../src/store/conformance/check.ts';
+import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
+import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
+import { createMemoryRecords } from '../../src/store/memory/records.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { Store } from '../../src/store/store.ts';
+
+export interface SeededDefect {
+  readonly defect: string;
+  /** The name of a check that must fail. */
+  readonly caughtBy: string;
+  readonly seed: (store: Store, subject: StoreUnderTest) => Store;
+}
+
+/** Lets everything else that is ready run first. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** A memory store with the defect in it. */
+export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
+  const wallClock = createSettableClock();
+  const store = createMemoryStore({ clock: wallClock.read });
+  const subject = { store, wallClock, close: async () => {} };
+  return { ...subject, store: defect.seed(store, subject) };
+}
+
+/** All of a memory store, on a clock that follows the wall backwards too. */
+function storeOnWallClock(subject: StoreUnderTest): Store {
+  const time = { now: subject.wallClock.read, raiseTo: () => {} };
+  const records = createMemoryRecords(time);
+  const attempts = createMemoryAttempts(time, records.expiryOf);
+  return { ...records.store, ...attempts.store, ...createMemoryAccounts(records.rootKidsInUse) };
+}
+
+/** Counts first and records a turn later, as a get followed by a set does. */
+function attemptsThatCheckThenRecord(): AttemptStore {
+  const counts = new Map<string, number>();
+  return {
+    async reserve(id: SecretId, client, limits) {
+      const key = `${id.toHex()} ${client.toHex()}`;
+      const count = counts.get(key) ?? 0;
+      await turn();
+      if (count >= limits.perClient) return { outcome: 'exhausted', retryAfterSeconds: limits.windowSeconds };
+      counts.set(key, count + 1);
+      return { outcome: 'reserved', attempt: count + 1 };
+    },
+    refund: async () => {},
+  };
+}
+
+export const seededDefects: readonly SeededDefect[] = [
+  {
+    defect: 'a claim reads, then deletes',
+    caughtBy: 'of fifty claims at once exactly one wins',
+    seed: (store) => ({
+      ...store,
+      async claim(secret) {
+        if ((await store.findSecret(secret.secretId)) === null) return 'gone';
+        await turn();
+        await store.claim(secret);
+        return 'won';
+      },
+    }),
+  },
+  {
+    defect: 'a claim ignores the version that was found',
+    caughtBy: 'a claim takes only the version that was found',
+    seed: (store) => ({ ...store, claim: (secret) => store.claim({ ...secret, rowVersion: 1 }) }),
+  },
+  {
+    defect: 'expiry is judged by the wall clock',
+    caughtBy: 'a wall clock that is set back neither moves store time back nor revives a secret',
+    seed: (_store, subject) => storeOnWallClock(subject),
+  },
+  {
+    defect: 'a secret can be found for one second too long',
+    caughtBy: 'a secret lives until the instant of its expiry and not a second longer',
+    seed: (_store, subject) => createMemoryStore({ clock: () => subject.wallClock.read() - 1 }),
+  },
+  {
+    defect: 'a burn reports success after a read',
+    caughtBy: 'a burn after a read is told that there is nothing to burn',
+    seed: (store) => ({
+      ...store,
+      async burn(id) {
+        const receipt = await store.findReceipt(id);
+        return (await store.burn(id)) ?? (receipt?.state === 'received' ? store.now() : null);
+      },
+    }),
+  },
+  {
+    defect: 'put resolves before the record is stored',
+    caughtBy: 'a secret can be found, byte for byte, as soon as put has resolved',
+    seed: (store) => ({
+      ...store,
+      async put(record) {
+        void turn().then(() => store.put(record));
+      },
+    }),
+  },
+  {
+    defect: 'the store keeps the caller’s own bytes',
+    caughtBy: 'a store keeps its own copy of the bytes it is given and gives',
+    seed(store) {
+      const given = new Map<string, NewRecord>();
+      return {
+        ...store,
+        async put(record) {
+          given.set(record.secretId.toHex(), record);
+          await store.put(record);
+        },
+        async findSecret(id) {
+          const secret = await store.findSecret(id);
+          return (
+            secret && { ...secret, sealedSecret: given.get(id.toHex())?.sealedSecret ?? secret.sealedSecret }
+          );
+        },
+      };
+    },
+  },
+  {
+    defect: 'a look at a receipt marks it viewed',
+    caughtBy: 'looking at a secret or its receipt any number of times changes nothing',
+    seed: (store) => ({
+      ...store,
+      async findReceipt(id) {
+        const receipt = await store.findReceipt(id);
+        await store.markViewed(id);
+        return receipt;
+      },
+    }),
+  },
+  {
+    defect: 'a receipt is told from what was known before the claim',
+    caughtBy: 'a receipt says received, at the time of the claim, as soon as the claim is won',
+    seed: (store) => ({
+      ...store,
+      async findReceipt(id) {
+        const receipt = await store.findReceipt(id);
+        return receipt && { ...receipt, state: 'waiting', endedAt: null };
+      },
+    }),
+  },
+  {
+    defect: 'a sweep takes secrets that still live',
+    caughtBy: 'a sweep that never ran keeps nothing alive, and one that runs takes nothing that lives',
+    seed(store) {
+      const ids: NewRecord['receiptId'][] = [];
+      return {
+        ...store,
+        async put(record) {
+          ids.push(record.receiptId);
+          await store.put(record);
+        },
+        async sweep(limit) {
+          for (const id of ids) await store.burn(id);
+          return store.sweep(limit);
+        },
+      };
+    },
+  },
+  {
+    defect: 'the recent list pages by offset',
+    caughtBy: 'pages of the recent list neither repeat nor skip while records are added',
+    seed(store) {
+      let offset = 0;
+      return {
+        ...store,
+        async listReceipts(owner, { limit }) {
+          const all = await store.listReceipts(owner, { limit: 1_000 });
+          offset += limit;
+          return all.slice(offset - limit, offset);
+        },
+      };
+    },
+  },
+  {
+    defect: 'attempts are checked, then recorded',
+    caughtBy: 'of 200 guesses at once from one client no more are allowed than its limit',
+    seed: (store) => ({ ...store, ...attemptsThatCheckThenRecord() }),
+  },
+  {
+    defect: 'a refund gives back more than one attempt',
+    caughtBy: 'a refund gives back one attempt, once, and no other’s',
+    seed: (store) => ({
+      ...store,
+      async refund(id, attempt) {
+        await store.refund(id, attempt);
+        await store.refund(id, attempt + 1);
+      },
+    }),
+  },
+  {
+    defect: 'a refused account leaves its token behind',
+    caughtBy: 'a username is given once, also to many who ask at once, and a refusal leaves no token',
+    seed: (store) => ({
+      ...store,
+      async createAccount(account, token) {
+        const created = await store.createAccount(account, token);
+        const owner = await store.findAccount(account.username);
+        if (created === null && owner !== null) await store.addToken(owner.id, token);
+        return created;
+      },
+    }),
+  },
+];

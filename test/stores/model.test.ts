@@ -1,0 +1,54 @@
+/**
+ * Random histories against the model: no store ever gives an answer that the model does not.
+ *
+ * MAYFLY_TEST_SEED repeats a run.
+ */
+import { describe, expect, it } from 'bun:test';
+import type { OpenStore } from '../../src/store/conformance/check.ts';
+import { openDefective, seededDefects } from './defects.ts';
+import { runHistories } from './model.ts';
+import { openMemorySubject, openSqliteSubject } from './subjects.ts';
+
+const histories = 2_000;
+const maxSteps = 40;
+const seed = Number(process.env.MAYFLY_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+console.log(`model histories from seed ${seed}`);
+
+async function runOn(open: OpenStore, count: number): Promise<void> {
+  const subject = await open();
+  try {
+    await runHistories({ ...subject, current: subject.store }, seed, count, maxSteps);
+  } finally {
+    await subject.close();
+  }
+}
+
+describe('2,000 random histories of at most 40 steps', () => {
+  it('P1 P6 P7 P8 P14: find no divergence of the memory store', () => runOn(openMemorySubject, histories));
+  it(
+    'P1 P6 P7 P8 P14: find no divergence of the SQLite store',
+    () => runOn(openSqliteSubject, histories),
+    90_000,
+  );
+});
+
+describe('random histories', () => {
+  const caughtByHistories = [
+    'a claim reads, then deletes',
+    'expiry is judged by the wall clock',
+    'a secret can be found for one second too long',
+    'a burn reports success after a read',
+    'put resolves before the record is stored',
+    'a look at a receipt marks it viewed',
+    'a receipt is told from what was known before the claim',
+    'a sweep takes secrets that still live',
+    'the recent list pages by offset',
+    'attempts are checked, then recorded',
+    'a refund gives back more than one attempt',
+  ];
+  for (const seeded of seededDefects.filter((each) => caughtByHistories.includes(each.defect))) {
+    it(`diverge when ${seeded.defect}`, async () => {
+      await expect(runOn(() => openDefective(seeded), 500)).rejects.toThrow('diverges');
+    });
+  }
+});

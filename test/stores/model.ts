@@ -1,0 +1,257 @@
+/**
+ * A model of one creator's secrets, and random histories that hold a store against it.
+ *
+ * Owns: what every answer must be, in as few lines as it can be said. Invariant: a history is a pure function of its
+ * seed, so a printed seed repeats it.
+ */
+import { strict as assert } from 'node:assert';
+import type { AccountId } from '../../src/domain/accounts.ts';
+import type { AttemptLimits } from '../../src/domain/ports.ts';
+import type { NewRecord, StoredSecret, StoredState } from '../../src/domain/secret.ts';
+import {
+  newReceiptId,
+  newRecord,
+  newSecretId,
+  type StoreUnderTest,
+} from '../../src/store/conformance/check.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** 32 random bits from a seed (mulberry32). */
+export function createDice(seed: number): (sides: number) => number {
+  let state = seed >>> 0;
+  return (sides) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
+  };
+}
+
+interface ModelRecord {
+  readonly record: NewRecord;
+  state: StoredState;
+  viewedAt: number | null;
+  endedAt: number | null;
+  attempts: { number: number; client: number; at: number }[];
+  lastFound: StoredSecret | null;
+}
+
+export interface Subject extends StoreUnderTest {
+  /** The store in use now: a history may open it again. */
+  current: Store;
+}
+
+const limits: AttemptLimits = { windowSeconds: 100, perClient: 2, perSecret: 4, perLife: 7 };
+const clients = [1, 2, 3].map((n) => new Uint8Array(16).fill(n));
+
+/** One history of one creator's secrets; rejects at the first answer that the model does not give. */
+class History {
+  readonly #subject: Subject;
+  readonly #dice: (sides: number) => number;
+  readonly #owner: AccountId;
+  readonly #model: ModelRecord[] = [];
+  /** Store time: the highest wall time so far. */
+  #now: number;
+
+  constructor(subject: Subject, seed: number) {
+    this.#subject = subject;
+    this.#dice = createDice(seed);
+    this.#owner = (1 + this.#dice(2 ** 31)) as AccountId;
+    this.#now = subject.current.now();
+  }
+
+  async run(maxSteps: number): Promise<void> {
+    for (let steps = 1 + this.#dice(maxSteps); steps > 0; steps -= 1) await this.#step();
+  }
+
+  #waits(each: ModelRecord): boolean {
+    return each.state === 'waiting' && this.#now < each.record.expiresAt;
+  }
+
+  #listed(each: ModelRecord): boolean {
+    return this.#now < each.record.receiptExpiresAt;
+  }
+
+  /** Every other time the newest, so that things happen to one record in a row. */
+  #pick(): ModelRecord | null {
+    const any = this.#model[this.#dice(Math.max(1, this.#model.length))];
+    return (this.#dice(2) === 0 ? this.#model.at(-1) : any) ?? null;
+  }
+
+  async #put(): Promise<void> {
+    const ttlSeconds = 1 + this.#dice(300);
+    const lifetime = { expiresAt: this.#now + ttlSeconds, receiptExpiresAt: this.#now + 2 * ttlSeconds };
+    const sealedSecret = new Uint8Array([
+      1,
+      0,
+      1,
+      ...Array.from({ length: this.#dice(5) * 100 }, () => this.#dice(256)),
+    ]);
+    const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime });
+    await this.#subject.current.put(record);
+    this.#model.push({
+      record,
+      state: 'waiting',
+      viewedAt: null,
+      endedAt: null,
+      attempts: [],
+      lastFound: null,
+    });
+  }
+
+  async #find(each: ModelRecord): Promise<void> {
+    const secret = await this.#subject.current.findSecret(each.record.secretId);
+    assert.equal(secret !== null, this.#waits(each), 'find');
+    if (secret === null) return;
+    assert.deepEqual(secret.sealedSecret, each.record.sealedSecret);
+    each.lastFound = secret;
+  }
+
+  async #claim(each: ModelRecord): Promise<void> {
+    if (each.lastFound === null) return this.#find(each);
+    assert.equal(
+      await this.#subject.current.claim(each.lastFound),
+      this.#waits(each) ? 'won' : 'gone',
+      'claim',
+    );
+    this.#end(each, 'received');
+  }
+
+  #end(each: ModelRecord, state: 'received' | 'burned'): void {
+    if (!this.#waits(each)) return;
+    each.state = state;
+    each.endedAt = this.#now;
+  }
+
+  async #burn(each: ModelRecord): Promise<void> {
+    assert.equal(
+      await this.#subject.current.burn(each.record.receiptId),
+      this.#waits(each) ? this.#now : null,
+      'burn',
+    );
+    this.#end(each, 'burned');
+  }
+
+  /** Two claims and a burn at once: one wins if the secret waits, and the receipt says which. */
+  async #race(each: ModelRecord): Promise<void> {
+    const { lastFound } = each;
+    if (lastFound === null) return this.#find(each);
+    const store = this.#subject.current;
+    const claims = [store.claim(lastFound), store.claim(lastFound)];
+    const burned = await store.burn(each.record.receiptId);
+    const won = (await Promise.all(claims)).filter((outcome) => outcome === 'won').length;
+    assert.equal(won + (burned === null ? 0 : 1), this.#waits(each) ? 1 : 0, 'race');
+    this.#end(each, won === 1 ? 'received' : 'burned');
+  }
+
+  async #view(each: ModelRecord): Promise<void> {
+    if (this.#waits(each)) each.viewedAt ??= this.#now;
+    assert.equal(
+      await this.#subject.current.markViewed(each.record.receiptId),
+      this.#waits(each) ? each.viewedAt : null,
+      'view',
+    );
+  }
+
+  async #receipt(each: ModelRecord): Promise<void> {
+    const found = await this.#subject.current.findReceipt(each.record.receiptId);
+    assert.equal(found !== null, this.#listed(each), 'receipt');
+    if (found === null) return;
+    const { state, viewedAt, endedAt } = each;
+    assert.deepEqual([found.state, found.viewedAt, found.endedAt], [state, viewedAt, endedAt]);
+    assert.deepEqual(found.creatorBox, this.#waits(each) ? each.record.creatorBox : null);
+  }
+
+  async #recent(): Promise<void> {
+    const limit = 1 + this.#dice(5);
+    const list = await this.#subject.current.listReceipts(this.#owner, { limit });
+    const expected = this.#model
+      .filter((each) => this.#listed(each))
+      .reverse()
+      .slice(0, limit);
+    assert.deepEqual(
+      list.map((each) => each.receiptId),
+      expected.map((each) => each.record.receiptId),
+    );
+  }
+
+  /** Some guesses of one client at once: as many are allowed as the tightest of the limits leaves. */
+  async #reserve(each: ModelRecord): Promise<void> {
+    if (!this.#waits(each)) return;
+    const client = this.#dice(clients.length);
+    const inWindow = each.attempts.filter((attempt) => attempt.at > this.#now - limits.windowSeconds);
+    const ofClient = inWindow.filter((attempt) => attempt.client === client);
+    const room = Math.min(
+      limits.perClient - ofClient.length,
+      limits.perSecret - inWindow.length,
+      limits.perLife - each.attempts.length,
+    );
+    const guess = () =>
+      this.#subject.current.reserve(each.record.secretId, clients[client] as Uint8Array, limits);
+    const guesses = await Promise.all(Array.from({ length: 1 + this.#dice(3) }, guess));
+    const reserved = guesses.flatMap((guess) => (guess.outcome === 'reserved' ? [guess.attempt] : []));
+    assert.equal(reserved.length, Math.max(0, Math.min(room, guesses.length)), 'reserve');
+    each.attempts.push(...reserved.map((number) => ({ number, client, at: this.#now })));
+    for (const guess of guesses) {
+      if (guess.outcome === 'exhausted')
+        assert.ok(guess.retryAfterSeconds >= 1 && guess.retryAfterSeconds <= 300);
+    }
+  }
+
+  async #refund(each: ModelRecord): Promise<void> {
+    const counted = each.attempts.filter((attempt) => attempt.at > this.#now - limits.windowSeconds);
+    const given = counted[this.#dice(Math.max(1, counted.length))];
+    if (given === undefined) return;
+    await this.#subject.current.refund(each.record.secretId, given.number);
+    each.attempts = each.attempts.filter((attempt) => attempt !== given);
+  }
+
+  async #strangers(): Promise<void> {
+    assert.equal(await this.#subject.current.findSecret(newSecretId()), null);
+    assert.equal(await this.#subject.current.burn(newReceiptId()), null);
+  }
+
+  #passTime(): void {
+    const jump = [1, 10, 60, 150, -50][this.#dice(5)] ?? 0;
+    this.#subject.wallClock.advance(jump);
+    this.#now = Math.max(this.#now, this.#subject.wallClock.read());
+    assert.equal(this.#subject.current.now(), this.#now, 'store time');
+  }
+
+  async #step(): Promise<void> {
+    const each = this.#pick();
+    const kind = this.#dice(100);
+    if (each === null || kind < 15) return this.#put();
+    if (kind < 30) return this.#find(each);
+    if (kind < 40) return this.#claim(each);
+    if (kind < 46) return this.#burn(each);
+    if (kind < 50) return this.#race(each);
+    if (kind < 56) return this.#view(each);
+    if (kind < 66) return this.#receipt(each);
+    if (kind < 72) return this.#recent();
+    if (kind < 82) return this.#reserve(each);
+    if (kind < 86) return this.#refund(each);
+    if (kind < 88) return this.#strangers();
+    if (kind < 92) return void (await this.#subject.current.sweep(20));
+    if (kind < 99) return this.#passTime();
+    // Opening a store again takes as long as a history, so only some do.
+    if (this.#dice(10) === 0 && this.#subject.reopen !== undefined)
+      this.#subject.current = await this.#subject.reopen();
+  }
+}
+
+/** Runs `count` histories from `seed` on; rejects with the seed of the first that diverges. */
+export async function runHistories(
+  subject: Subject,
+  seed: number,
+  count: number,
+  maxSteps: number,
+): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    try {
+      await new History(subject, seed + n).run(maxSteps);
+    } catch (error) {
+      throw new Error(`the history of seed ${seed + n} diverges: ${String(error)}`, { cause: error });
+    }
+  }
+}

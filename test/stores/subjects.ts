@@ -1,0 +1,39 @@
+/**
+ * Stores to run checks on: the real ones, opened fresh, each with a wall clock of its own.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSettableClock, type StoreUnderTest } from '../../src/store/conformance/check.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+
+export async function openMemorySubject(): Promise<StoreUnderTest> {
+  const wallClock = createSettableClock();
+  return { store: createMemoryStore({ clock: wallClock.read }), wallClock, close: async () => {} };
+}
+
+/** Small, because a fresh one is written for every store that a test opens. */
+export const testBallastBytes = 256 * 1024;
+
+export async function openSqliteSubject(): Promise<StoreUnderTest & { readonly directory: string }> {
+  const directory = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  const wallClock = createSettableClock();
+  const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+  const stores = [await open()];
+  return {
+    directory,
+    store: stores[0] ?? (await open()),
+    wallClock,
+    async reopen() {
+      // The first store is left as it is, with its connections open: an orderly end is what a crash does not give.
+      const store = await open();
+      stores.push(store);
+      return store;
+    },
+    async close() {
+      for (const store of stores) await store[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
