@@ -1,0 +1,44 @@
+/**
+ * The rule that decides whether one more guess at a passphrase is allowed (P14).
+ *
+ * Owns: the decision, shared by the stores that count attempts in their own process or transaction. The default bounds
+ * keep a secret's life below the 100 guesses of NIST SP 800-63B.
+ */
+import type { AttemptLimits, Reservation } from '../domain/ports.ts';
+import type { UnixSeconds } from '../domain/time.ts';
+
+export interface CountedAttempts {
+  /** Times of the attempts within the window, oldest first. */
+  readonly ofSecret: readonly UnixSeconds[];
+  /** The same, of one client only. */
+  readonly ofClient: readonly UnixSeconds[];
+  readonly inLife: number;
+  readonly lifeEndsAt: UnixSeconds;
+}
+
+/** Why no further attempt is allowed, or `null` when one is. */
+export function exhaustionOf(
+  counted: CountedAttempts,
+  limits: AttemptLimits,
+  now: UnixSeconds,
+): Extract<Reservation, { outcome: 'exhausted' }> | null {
+  const waits = [
+    waitFor(counted.ofClient, limits.perClient, limits.windowSeconds, now),
+    waitFor(counted.ofSecret, limits.perSecret, limits.windowSeconds, now),
+    counted.inLife >= limits.perLife ? counted.lifeEndsAt - now : null,
+  ].filter((wait) => wait !== null);
+  return waits.length === 0 ? null : { outcome: 'exhausted', retryAfterSeconds: Math.max(1, ...waits) };
+}
+
+/** Seconds until one of `times` has left the window and makes room below `limit`; `null` when there is room now. */
+function waitFor(
+  times: readonly UnixSeconds[],
+  limit: number,
+  windowSeconds: number,
+  now: UnixSeconds,
+): number | null {
+  if (times.length < limit) return null;
+  // With more than the limit counted (it was lowered meanwhile), the one that has to leave is not the oldest.
+  const leaving = times[times.length - limit];
+  return leaving === undefined ? windowSeconds : leaving + windowSeconds - now;
+}

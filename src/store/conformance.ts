@@ -1,0 +1,21 @@
+/**
+ * The promises of `domain/ports.ts` as named checks, for every store.
+ *
+ * Owns: the ordered list. Invariant: a check knows nothing of a test framework or of a store's inside; it opens a fresh
+ * store, drives its wall clock, and rejects with what was broken. A store that passes all of them keeps the ports'
+ * promises under one process; power loss, full disks and races of processes are tested apart.
+ */
+import { accountChecks } from './conformance/accounts.ts';
+import { attemptChecks } from './conformance/attempts.ts';
+import type { ConformanceCheck } from './conformance/check.ts';
+import { claimChecks } from './conformance/claims.ts';
+import { receiptChecks } from './conformance/receipts.ts';
+import { secretChecks } from './conformance/secrets.ts';
+
+export const conformanceChecks: readonly ConformanceCheck[] = [
+  ...secretChecks,
+  ...claimChecks,
+  ...receiptChecks,
+  ...attemptChecks,
+  ...accountChecks,
+];

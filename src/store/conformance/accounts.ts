@@ -1,0 +1,179 @@
+/**
+ * Checks of accounts, tokens, share domains and the check values of wrapping roots.
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { NewAccount, NewToken } from '../../domain/ports.ts';
+import type { Store } from '../store.ts';
+import { type ConformanceCheck, check, found, putNew, restartCheck, ttlSeconds } from './check.ts';
+
+const newAccount = (username: string): NewAccount => ({ username, plan: 'basic', createdAt: 1_800_000_000 });
+
+const newToken = (name = 'default'): NewToken => ({
+  tokenHash: new Uint8Array(randomBytes(32)),
+  name,
+  wrappedDataKey: new Uint8Array(randomBytes(76)),
+  createdAt: 1_800_000_000,
+  expiresAt: null,
+});
+
+async function accountNamed(store: Store, username: string): Promise<AccountId> {
+  const account = await store.createAccount(newAccount(username), newToken());
+  assert.ok(account !== null);
+  return account.id;
+}
+
+export const accountChecks: readonly ConformanceCheck[] = [
+  check(
+    'port',
+    'an account is created with its first token and found by name, id and token',
+    async ({ store }) => {
+      const token = newToken('first');
+      const account = await store.createAccount(newAccount('ann@example.org'), token);
+      assert.ok(account !== null);
+      assert.deepEqual(account, { ...newAccount('ann@example.org'), id: account.id });
+      assert.deepEqual(await store.findAccount('ann@example.org'), account);
+      assert.deepEqual(await store.findAccountById(account.id), account);
+      const found = await store.findToken(token.tokenHash);
+      const { tokenId } = (await store.listTokens(account.id))[0] ?? { tokenId: 0 };
+      assert.deepEqual(found, {
+        account,
+        token: { ...token, tokenId, accountId: account.id, lastUsedAt: null },
+      });
+      assert.equal(await store.findAccount('bob@example.org'), null);
+      assert.equal(await store.findAccountById((account.id + 1) as AccountId), null);
+      assert.equal(await store.findToken(newToken().tokenHash), null);
+    },
+  ),
+
+  check(
+    'port',
+    'a username is given once, also to many who ask at once, and a refusal leaves no token',
+    async ({ store }) => {
+      const tokens = Array.from({ length: 10 }, () => newToken());
+      const created = await Promise.all(
+        tokens.map((token) => store.createAccount(newAccount('ann@example.org'), token)),
+      );
+      assert.equal(created.filter((each) => each !== null).length, 1);
+      const kept = await Promise.all(tokens.map((token) => store.findToken(token.tokenHash)));
+      assert.deepEqual(
+        kept.map((each) => each !== null),
+        created.map((each) => each !== null),
+      );
+      assert.equal((await store.listAccounts()).length, 1);
+    },
+  ),
+
+  check(
+    'port',
+    'accounts are listed in the order of their creation, with the plan each was given last',
+    async ({ store }) => {
+      const ids = [await accountNamed(store, 'b@example.org'), await accountNamed(store, 'a@example.org')];
+      await store.setPlan(ids[0] as AccountId, 'identity');
+      const listed = await store.listAccounts();
+      assert.deepEqual(
+        listed.map((each) => [each.id, each.plan]),
+        [
+          [ids[0], 'identity'],
+          [ids[1], 'basic'],
+        ],
+      );
+      await store.setPlan(99 as AccountId, 'identity');
+      assert.equal(await store.findAccountById(99 as AccountId), null);
+    },
+  ),
+
+  check(
+    'port',
+    'tokens are added, listed and revoked one by one, and only by their own account',
+    async ({ store }) => {
+      const [ann, bob] = [
+        await accountNamed(store, 'ann@example.org'),
+        await accountNamed(store, 'bob@example.org'),
+      ];
+      const token = { ...newToken('second'), expiresAt: 1_900_000_000 };
+      const added = await store.addToken(ann, token);
+      assert.deepEqual(added, { ...token, tokenId: added.tokenId, accountId: ann, lastUsedAt: null });
+      assert.deepEqual(
+        (await store.listTokens(ann)).map((each) => each.name),
+        ['default', 'second'],
+      );
+      assert.equal(await store.revokeToken(bob, added.tokenId), false);
+      assert.notEqual(await store.findToken(token.tokenHash), null);
+      assert.equal(await store.revokeToken(ann, added.tokenId), true);
+      assert.equal(await store.revokeToken(ann, added.tokenId), false);
+      assert.equal(await store.findToken(token.tokenHash), null);
+      assert.equal((await store.listTokens(ann)).length, 1);
+    },
+  ),
+
+  check('port', 'the last use of a token is kept and never moves back', async ({ store }) => {
+    const ann = await accountNamed(store, 'ann@example.org');
+    const { tokenId, tokenHash } = await store.addToken(ann, newToken());
+    await store.noteTokenUse(tokenId, 1_800_000_100);
+    await store.noteTokenUse(tokenId, 1_800_000_050);
+    await store.noteTokenUse(tokenId + 99, 1_800_000_050);
+    assert.equal((await store.findToken(tokenHash))?.token.lastUsedAt, 1_800_000_100);
+  }),
+
+  check('P20', 'a share domain belongs to one account at a time', async ({ store }) => {
+    const [ann, bob] = [
+      await accountNamed(store, 'ann@example.org'),
+      await accountNamed(store, 'bob@example.org'),
+    ];
+    assert.equal(await store.addShareDomain(ann, 'b.example.org'), true);
+    assert.equal(await store.addShareDomain(ann, 'a.example.org'), true);
+    assert.equal(await store.addShareDomain(ann, 'a.example.org'), true);
+    assert.equal(await store.addShareDomain(bob, 'a.example.org'), false);
+    assert.equal(await store.findShareDomainOwner('a.example.org'), ann);
+    assert.deepEqual(await store.listShareDomains(ann), ['a.example.org', 'b.example.org']);
+    assert.equal(await store.removeShareDomain(bob, 'a.example.org'), false);
+    assert.equal(await store.removeShareDomain(ann, 'a.example.org'), true);
+    assert.equal(await store.findShareDomainOwner('a.example.org'), null);
+    assert.equal(await store.addShareDomain(bob, 'a.example.org'), true);
+  }),
+
+  check('P12', 'the check value of a root stays what it first was', async ({ store }) => {
+    const [first, second] = [new Uint8Array(randomBytes(32)), new Uint8Array(randomBytes(32))];
+    assert.equal(await store.findRootCheck(1), null);
+    await store.addRootCheck(1, first);
+    await store.addRootCheck(1, second);
+    await store.addRootCheck(65_535, second);
+    assert.deepEqual(await store.findRootCheck(1), first);
+    assert.deepEqual(await store.findRootCheck(65_535), second);
+  }),
+
+  check(
+    'P12',
+    'the roots in use are those that live records are wrapped under',
+    async ({ store, wallClock }) => {
+      assert.deepEqual(await store.rootKidsInUse(), []);
+      const burned = await putNew(store, {}, 1);
+      const read = await putNew(store, {}, 2);
+      await putNew(store, { expiresAt: store.now() + ttlSeconds / 2 }, 3);
+      await putNew(store, {}, 300);
+      assert.deepEqual(await store.rootKidsInUse(), [1, 2, 3, 300]);
+      await store.burn(burned.receiptId);
+      await store.claim(await found(store, read.secretId));
+      wallClock.advance(ttlSeconds / 2);
+      assert.deepEqual(await store.rootKidsInUse(), [300]);
+    },
+  ),
+
+  restartCheck(
+    'port',
+    'accounts, tokens, domains and check values survive a restart',
+    async ({ store }, reopen) => {
+      const [token, value] = [newToken(), new Uint8Array(randomBytes(32))];
+      const account = await store.createAccount(newAccount('ann@example.org'), token);
+      assert.ok(account !== null);
+      await store.addShareDomain(account.id, 'a.example.org');
+      await store.addRootCheck(2, value);
+      const again = await reopen();
+      assert.deepEqual((await again.findToken(token.tokenHash))?.account, account);
+      assert.equal(await again.findShareDomainOwner('a.example.org'), account.id);
+      assert.deepEqual(await again.findRootCheck(2), value);
+    },
+  ),
+];

@@ -1,0 +1,155 @@
+/**
+ * Checks of the bounds on passphrase guesses (P14).
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import type { AttemptLimits, Reservation } from '../../domain/ports.ts';
+import { type ConformanceCheck, check, newSecretId, putNew, restartCheck } from './check.ts';
+
+const limits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+const newClient = () => new Uint8Array(randomBytes(16));
+
+/** The attempt's number; rejects when it was not allowed. */
+function reserved(reservation: Reservation): number {
+  assert.equal(reservation.outcome, 'reserved');
+  return reservation.outcome === 'reserved' ? reservation.attempt : 0;
+}
+
+function waitOf(reservation: Reservation): number {
+  assert.equal(reservation.outcome, 'exhausted');
+  return reservation.outcome === 'exhausted' ? reservation.retryAfterSeconds : 0;
+}
+
+/** How many of `times` attempts at once are allowed. */
+async function reserveMany(times: number, reserve: () => Promise<Reservation>): Promise<number> {
+  const outcomes = await Promise.all(Array.from({ length: times }, reserve));
+  return outcomes.filter((each) => each.outcome === 'reserved').length;
+}
+
+export const attemptChecks: readonly ConformanceCheck[] = [
+  check(
+    'P14',
+    'a client is allowed its limit and no more, and another client is not locked out',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const [client, other] = [newClient(), newClient()];
+      for (let n = 0; n < limits.perClient; n += 1) reserved(await store.reserve(secretId, client, limits));
+      assert.equal(waitOf(await store.reserve(secretId, client, limits)), limits.windowSeconds);
+      reserved(await store.reserve(secretId, other, limits));
+    },
+  ),
+
+  check(
+    'P14',
+    'a secret is guessed at from all clients together no more often than its limit',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const outcomes = await reserveMany(50, () => store.reserve(secretId, newClient(), limits));
+      assert.equal(outcomes, limits.perSecret);
+      waitOf(await store.reserve(secretId, newClient(), limits));
+    },
+  ),
+
+  check(
+    'P14',
+    'of 200 guesses at once from one client no more are allowed than its limit',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const client = newClient();
+      assert.equal(await reserveMany(200, () => store.reserve(secretId, client, limits)), limits.perClient);
+    },
+  ),
+
+  check('P14', 'the attempts on one secret do not count against another', async ({ store }) => {
+    const [one, other] = [await putNew(store), await putNew(store)];
+    const client = newClient();
+    await reserveMany(10, () => store.reserve(one.secretId, client, limits));
+    reserved(await store.reserve(other.secretId, client, limits));
+  }),
+
+  check('P14', 'attempts on a secret that is not stored are counted too', async ({ store }) => {
+    const [id, client] = [newSecretId(), newClient()];
+    assert.equal(await reserveMany(20, () => store.reserve(id, client, limits)), limits.perClient);
+  }),
+
+  check(
+    'P14',
+    'an attempt leaves the window when its time has passed, and the wait told is exact',
+    async ({ store, wallClock }) => {
+      const { secretId } = await putNew(store);
+      const client = newClient();
+      for (let n = 0; n < limits.perClient; n += 1) {
+        reserved(await store.reserve(secretId, client, limits));
+        wallClock.advance(10);
+      }
+      const waitSeconds = waitOf(await store.reserve(secretId, client, limits));
+      assert.equal(waitSeconds, limits.windowSeconds - 10 * limits.perClient);
+      wallClock.advance(waitSeconds - 1);
+      assert.equal(waitOf(await store.reserve(secretId, client, limits)), 1);
+      wallClock.advance(1);
+      reserved(await store.reserve(secretId, client, limits));
+      assert.equal(waitOf(await store.reserve(secretId, client, limits)), 10);
+    },
+  ),
+
+  check(
+    'P14',
+    'over its life a secret is guessed at no more often than the limit of a life',
+    async ({ store, wallClock }) => {
+      const lifetime = { expiresAt: store.now() + 86_400, receiptExpiresAt: store.now() + 172_800 };
+      const { secretId, expiresAt } = await putNew(store, lifetime);
+      const few = { ...limits, perLife: 12 };
+      for (let n = 0; n < few.perLife; n += 1) {
+        if (n % 5 === 0) wallClock.advance(few.windowSeconds);
+        await store.sweep(100);
+        reserved(await store.reserve(secretId, newClient(), few));
+      }
+      wallClock.advance(few.windowSeconds);
+      await store.sweep(100);
+      assert.equal(waitOf(await store.reserve(secretId, newClient(), few)), expiresAt - wallClock.read());
+    },
+  ),
+
+  check('P14', 'a refund gives back one attempt, once, and no other’s', async ({ store }) => {
+    const { secretId } = await putNew(store);
+    const [client, other] = [newClient(), newClient()];
+    const attempts: number[] = [];
+    for (let n = 0; n < limits.perClient; n += 1)
+      attempts.push(reserved(await store.reserve(secretId, client, limits)));
+    assert.equal(new Set(attempts).size, limits.perClient);
+    await store.refund(newSecretId(), attempts[0] ?? 0);
+    waitOf(await store.reserve(secretId, client, limits));
+    await store.refund(secretId, attempts[0] ?? 0);
+    await store.refund(secretId, attempts[0] ?? 0);
+    reserved(await store.reserve(secretId, client, limits));
+    waitOf(await store.reserve(secretId, client, limits));
+    reserved(await store.reserve(secretId, other, limits));
+  }),
+
+  check('P14', 'a refunded attempt does not count against the life either', async ({ store }) => {
+    const { secretId } = await putNew(store);
+    const two = { ...limits, perLife: 2 };
+    await store.refund(secretId, reserved(await store.reserve(secretId, newClient(), two)));
+    reserved(await store.reserve(secretId, newClient(), two));
+    reserved(await store.reserve(secretId, newClient(), two));
+    waitOf(await store.reserve(secretId, newClient(), two));
+  }),
+
+  check('P14', 'an attempt neither consumes the secret nor changes its receipt', async ({ store }) => {
+    const record = await putNew(store);
+    const before = [await store.findSecret(record.secretId), await store.findReceipt(record.receiptId)];
+    await reserveMany(50, () => store.reserve(record.secretId, newClient(), limits));
+    assert.deepEqual(
+      [await store.findSecret(record.secretId), await store.findReceipt(record.receiptId)],
+      before,
+    );
+  }),
+
+  restartCheck('P14', 'counted attempts survive a restart', async ({ store }, reopen) => {
+    const { secretId } = await putNew(store);
+    const client = newClient();
+    await reserveMany(3, () => store.reserve(secretId, client, limits));
+    const again = await reopen();
+    assert.equal(await reserveMany(10, () => again.reserve(secretId, client, limits)), limits.perClient - 3);
+  }),
+];

@@ -1,0 +1,145 @@
+/**
+ * What a conformance check is, and the fixtures that all of them use.
+ *
+ * Owns: the shape of a store under test, and records whose every byte is different from every other record's.
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { NewRecord, StoredSecret } from '../../domain/secret.ts';
+import type { Clock, UnixSeconds } from '../../domain/time.ts';
+import type { Store } from '../store.ts';
+
+/** A freshly opened, empty store and the means to drive it. */
+export interface StoreUnderTest {
+  readonly store: Store;
+  readonly wallClock: SettableClock;
+  /**
+   * Opens the same data again without an orderly end of what was open, as after a crash; absent for a store that lives
+   * in memory. `close` ends these too.
+   */
+  reopen?(): Promise<Store>;
+  close(): Promise<void>;
+}
+
+export type OpenStore = () => Promise<StoreUnderTest>;
+
+export interface ConformanceCheck {
+  /** A sentence that is true of every store. */
+  readonly name: string;
+  /** The promise it proves. */
+  readonly promise: `P${number}` | 'port';
+  /** Whether it needs `reopen`. */
+  readonly needsRestart: boolean;
+  /** Rejects when the store breaks the promise. */
+  run(open: OpenStore): Promise<void>;
+}
+
+/** A wall clock that goes where it is told. */
+export interface SettableClock {
+  readonly read: Clock;
+  set(seconds: UnixSeconds): void;
+  advance(seconds: number): void;
+}
+
+export const startOfTest: UnixSeconds = 1_800_000_000;
+
+export function createSettableClock(start: UnixSeconds = startOfTest): SettableClock {
+  let current = start;
+  return {
+    read: () => current,
+    set(seconds) {
+      current = seconds;
+    },
+    advance(seconds) {
+      current += seconds;
+    },
+  };
+}
+
+/** A check of one store that is open for its length. */
+export function check(
+  promise: ConformanceCheck['promise'],
+  name: string,
+  body: (subject: StoreUnderTest) => Promise<void>,
+): ConformanceCheck {
+  return { name, promise, needsRestart: false, run: (open) => withStore(open, body) };
+}
+
+/** A check that also opens the data again. */
+export function restartCheck(
+  promise: ConformanceCheck['promise'],
+  name: string,
+  body: (subject: StoreUnderTest, reopen: () => Promise<Store>) => Promise<void>,
+): ConformanceCheck {
+  const run = (open: OpenStore) =>
+    withStore(open, (subject) => {
+      if (subject.reopen === undefined) throw new Error('this check needs a store that can be opened again');
+      return body(subject, subject.reopen);
+    });
+  return { name, promise, needsRestart: true, run };
+}
+
+async function withStore(open: OpenStore, body: (subject: StoreUnderTest) => Promise<void>): Promise<void> {
+  const subject = await open();
+  try {
+    await body(subject);
+  } finally {
+    await subject.close();
+  }
+}
+
+export const newSecretId = (): SecretId => new Uint8Array(randomBytes(16)) as SecretId;
+export const newReceiptId = (): ReceiptId => new Uint8Array(randomBytes(16)) as ReceiptId;
+
+export const ttlSeconds = 3_600;
+
+/** A record as creation makes it, wrapped under root `kid` and living for `ttlSeconds` from `now`. */
+export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, kid = 1): NewRecord {
+  return {
+    secretId: newSecretId(),
+    receiptId: newReceiptId(),
+    owner: null,
+    createdAt: now,
+    expiresAt: now + ttlSeconds,
+    receiptExpiresAt: now + 2 * ttlSeconds,
+    hasPassphrase: false,
+    shareDomain: '',
+    sealedSecret: new Uint8Array([1, kid >> 8, kid & 255, ...randomBytes(300)]),
+    creatorBox: new Uint8Array(randomBytes(90)),
+    detailsBox: null,
+    recentBox: null,
+    deliveryQueued: false,
+    ...changes,
+  };
+}
+
+/** A record with every optional part present. */
+export function fullRecord(now: UnixSeconds, owner: AccountId): NewRecord {
+  return newRecord(now, {
+    owner,
+    hasPassphrase: true,
+    shareDomain: 'share.example.org',
+    detailsBox: new Uint8Array(randomBytes(60)),
+    recentBox: new Uint8Array(randomBytes(120)),
+    deliveryQueued: true,
+  });
+}
+
+/** Stores a fresh record and gives it back. */
+export async function putNew(store: Store, changes: Partial<NewRecord> = {}, kid = 1): Promise<NewRecord> {
+  const record = newRecord(store.now(), changes, kid);
+  await store.put(record);
+  return record;
+}
+
+/** The live secret; rejects when it cannot be found. */
+export async function found(store: Store, id: SecretId): Promise<StoredSecret> {
+  const secret = await store.findSecret(id);
+  assert.ok(secret !== null, 'a live secret was not found');
+  return secret;
+}
+
+export const countOf = <T>(items: readonly T[], wanted: T): number =>
+  items.filter((item) => item === wanted).length;

@@ -1,0 +1,153 @@
+/**
+ * Checks of the creator's record: what it tells, for how long, and the recent list.
+ */
+import { strict as assert } from 'node:assert';
+import type { AccountId } from '../../domain/accounts.ts';
+import { type ConformanceCheck, check, fullRecord, newReceiptId, putNew, ttlSeconds } from './check.ts';
+
+const owner = 7 as AccountId;
+const stranger = 8 as AccountId;
+
+export const receiptChecks: readonly ConformanceCheck[] = [
+  check('P6', 'a receipt tells all that was stored for the creator', async ({ store }) => {
+    const record = fullRecord(store.now(), owner);
+    await store.put(record);
+    const receipt = await store.findReceipt(record.receiptId);
+    assert.ok(receipt !== null);
+    const { position: _position, ...rest } = receipt;
+    const { sealedSecret: _sealed, deliveryQueued: _queued, ...stored } = record;
+    const untouched = { state: 'waiting', viewedAt: null, endedAt: null };
+    assert.deepEqual(rest, { ...stored, ...untouched, delivery: { state: 'queued', at: record.createdAt } });
+  }),
+
+  check('P6', 'an anonymous receipt has no owner, no list entry and no delivery', async ({ store }) => {
+    const record = await putNew(store);
+    const receipt = await store.findReceipt(record.receiptId);
+    assert.equal(receipt?.owner, null);
+    assert.equal(receipt?.delivery, null);
+    assert.deepEqual([receipt?.detailsBox, receipt?.recentBox], [null, null]);
+  }),
+
+  check(
+    'P10',
+    'the creator’s box is gone at the secret’s expiry, whether or not a sweep has run',
+    async ({ store, wallClock }) => {
+      const record = await putNew(store);
+      wallClock.set(record.expiresAt - 1);
+      assert.deepEqual((await store.findReceipt(record.receiptId))?.creatorBox, record.creatorBox);
+      wallClock.set(record.expiresAt);
+      for (const sweepFirst of [false, true]) {
+        if (sweepFirst) await store.sweep(10);
+        const receipt = await store.findReceipt(record.receiptId);
+        assert.deepEqual([receipt?.state, receipt?.creatorBox, receipt?.endedAt], ['waiting', null, null]);
+      }
+    },
+  ),
+
+  check('P8', 'a receipt lives until the instant of its own expiry', async ({ store, wallClock }) => {
+    const record = await putNew(store, { owner });
+    wallClock.set(record.receiptExpiresAt - 1);
+    assert.notEqual(await store.findReceipt(record.receiptId), null);
+    assert.equal((await store.listReceipts(owner, { limit: 10 })).length, 1);
+    wallClock.set(record.receiptExpiresAt);
+    assert.equal(await store.findReceipt(record.receiptId), null);
+    assert.deepEqual(await store.listReceipts(owner, { limit: 10 }), []);
+  }),
+
+  check(
+    'P6',
+    'the first look of the creator is noted once, and only while the secret waits',
+    async ({ store, wallClock }) => {
+      const record = await putNew(store);
+      wallClock.advance(1);
+      assert.equal(await store.markViewed(record.receiptId), record.createdAt + 1);
+      wallClock.advance(1);
+      assert.equal(await store.markViewed(record.receiptId), record.createdAt + 1);
+      assert.equal((await store.findReceipt(record.receiptId))?.viewedAt, record.createdAt + 1);
+      assert.notEqual(await store.findSecret(record.secretId), null);
+      assert.notEqual(await store.burn(record.receiptId), null);
+      assert.equal(await store.markViewed(record.receiptId), null);
+      assert.equal(await store.markViewed(newReceiptId()), null);
+      assert.equal((await store.findReceipt(record.receiptId))?.viewedAt, record.createdAt + 1);
+    },
+  ),
+
+  check('P6', 'a receipt tells what became of the mail', async ({ store, wallClock }) => {
+    const record = await putNew(store, { deliveryQueued: true });
+    wallClock.advance(3);
+    for (const state of ['accepted', 'refused', 'not_sent'] as const) {
+      await store.setDelivery(record.receiptId, state);
+      assert.deepEqual((await store.findReceipt(record.receiptId))?.delivery, {
+        state,
+        at: record.createdAt + 3,
+      });
+    }
+    await store.setDelivery(newReceiptId(), 'accepted');
+  }),
+
+  check(
+    'P6',
+    'a mail that is still queued after an hour is told as not sent',
+    async ({ store, wallClock }) => {
+      const lifetime = { expiresAt: store.now() + 9_000, receiptExpiresAt: store.now() + 18_000 };
+      const record = await putNew(store, { deliveryQueued: true, ...lifetime });
+      wallClock.advance(60);
+      assert.equal((await store.findReceipt(record.receiptId))?.delivery?.state, 'queued');
+      wallClock.advance(3_600);
+      assert.deepEqual((await store.findReceipt(record.receiptId))?.delivery, {
+        state: 'not_sent',
+        at: record.createdAt,
+      });
+    },
+  ),
+
+  check('P16', 'the recent list holds one account’s own receipts, newest first', async ({ store }) => {
+    const first = await putNew(store, { owner });
+    await putNew(store, { owner: stranger });
+    await putNew(store);
+    const second = await putNew(store, { owner });
+    const listed = await store.listReceipts(owner, { limit: 10 });
+    assert.deepEqual(
+      listed.map((each) => each.receiptId),
+      [second.receiptId, first.receiptId],
+    );
+    assert.deepEqual(listed[0], await store.findReceipt(second.receiptId));
+    assert.deepEqual(await store.listReceipts(9 as AccountId, { limit: 10 }), []);
+  }),
+
+  check(
+    'P16',
+    'pages of the recent list neither repeat nor skip while records are added',
+    async ({ store }) => {
+      const ids: Uint8Array[] = [];
+      for (let n = 0; n < 9; n += 1) ids.unshift((await putNew(store, { owner })).receiptId);
+      const seen: Uint8Array[] = [];
+      let beforePosition: number | undefined;
+      for (;;) {
+        const page = await store.listReceipts(owner, {
+          limit: 4,
+          ...(beforePosition === undefined ? {} : { beforePosition }),
+        });
+        seen.push(...page.map((each) => each.receiptId));
+        beforePosition = page.at(-1)?.position;
+        if (page.length < 4) break;
+        await putNew(store, { owner });
+      }
+      assert.deepEqual(seen, ids);
+    },
+  ),
+
+  check(
+    'port',
+    'a swept receipt makes no room for another record at its position',
+    async ({ store, wallClock }) => {
+      await putNew(store, { owner });
+      const before = (await store.listReceipts(owner, { limit: 1 }))[0]?.position ?? 0;
+      wallClock.advance(2 * ttlSeconds);
+      assert.equal(await store.sweep(10), 1);
+      await putNew(store, { owner });
+      const after = (await store.listReceipts(owner, { limit: 1 }))[0]?.position ?? 0;
+      assert.ok(after > before, 'a position was used twice');
+    },
+  ),
+];

@@ -1,0 +1,200 @@
+/**
+ * Checks of storing, finding, expiring and erasing secrets.
+ */
+import { strict as assert } from 'node:assert';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { SecretId } from '../../domain/keys.ts';
+import {
+  type ConformanceCheck,
+  check,
+  found,
+  fullRecord,
+  newReceiptId,
+  newRecord,
+  newSecretId,
+  putNew,
+  restartCheck,
+  ttlSeconds,
+} from './check.ts';
+
+const owner = 7 as AccountId;
+
+export const secretChecks: readonly ConformanceCheck[] = [
+  check('P5', 'a secret can be found, byte for byte, as soon as put has resolved', async ({ store }) => {
+    const record = fullRecord(store.now(), owner);
+    await store.put(record);
+    const secret = await found(store, record.secretId);
+    const { position, rowVersion, ...rest } = secret;
+    const { secretId, createdAt, expiresAt, hasPassphrase, shareDomain, sealedSecret } = record;
+    assert.deepEqual(rest, {
+      secretId,
+      owner,
+      createdAt,
+      expiresAt,
+      hasPassphrase,
+      shareDomain,
+      sealedSecret,
+    });
+    assert.equal(rowVersion, 1);
+    assert.ok(Number.isSafeInteger(position) && position > 0, 'a position is a positive safe integer');
+  }),
+
+  check('P5', 'secrets of 0 bytes to 64 KiB come back as they were', async ({ store }) => {
+    const sizes = [0, 1, 3, 252, 1_163, 4_000, 4_096, 10_379, 65_536];
+    const records = sizes.map((size) =>
+      newRecord(store.now(), { sealedSecret: new Uint8Array(size).fill(size % 251) }),
+    );
+    await Promise.all(records.map((record) => store.put(record)));
+    for (const { secretId, sealedSecret } of records) {
+      assert.deepEqual((await found(store, secretId)).sealedSecret, sealedSecret);
+    }
+  }),
+
+  check(
+    'P5',
+    'each of many secrets stored at once can be found as soon as its own put has resolved',
+    async ({ store }) => {
+      const storeAndFind = async () => found(store, (await putNew(store)).secretId);
+      const secrets = await Promise.all(Array.from({ length: 200 }, storeAndFind));
+      assert.equal(new Set(secrets.map((secret) => secret.position)).size, 200);
+    },
+  ),
+
+  check('port', 'a store keeps its own copy of the bytes it is given and gives', async ({ store }) => {
+    const record = newRecord(store.now());
+    const { secretId, sealedSecret } = structuredClone(record);
+    const stored = store.put(record);
+    record.sealedSecret.fill(0);
+    record.creatorBox.fill(0);
+    await stored;
+    const first = await found(store, secretId as SecretId);
+    assert.deepEqual(first.sealedSecret, sealedSecret);
+    first.sealedSecret.fill(0);
+    assert.deepEqual((await found(store, secretId as SecretId)).sealedSecret, sealedSecret);
+  }),
+
+  check(
+    'P13',
+    'an unknown id finds nothing, and neither kind of id works in the place of the other',
+    async ({ store }) => {
+      const record = await putNew(store);
+      assert.equal(await store.findSecret(newSecretId()), null);
+      assert.equal(await store.findReceipt(newReceiptId()), null);
+      assert.equal(await store.findSecret(record.receiptId as Uint8Array as SecretId), null);
+      assert.equal(await store.burn(newReceiptId()), null);
+    },
+  ),
+
+  check('P13', 'ids that share their first fifteen bytes are different ids', async ({ store }) => {
+    const first = await putNew(store);
+    const twin = first.secretId.slice() as SecretId;
+    twin[15] = (twin[15] ?? 0) ^ 1;
+    assert.equal(await store.findSecret(twin), null);
+    const second = await putNew(store, { secretId: twin });
+    assert.deepEqual((await found(store, twin)).sealedSecret, second.sealedSecret);
+    assert.deepEqual((await found(store, first.secretId)).sealedSecret, first.sealedSecret);
+  }),
+
+  check('P4', 'looking at a secret or its receipt any number of times changes nothing', async ({ store }) => {
+    const record = await putNew(store, { owner });
+    const look = async () => ({
+      secret: await store.findSecret(record.secretId),
+      receipt: await store.findReceipt(record.receiptId),
+      list: await store.listReceipts(owner, { limit: 10 }),
+    });
+    const first = await look();
+    for (let times = 0; times < 5; times += 1) assert.deepEqual(await look(), first);
+    assert.equal(await store.claim(await found(store, record.secretId)), 'won');
+  }),
+
+  check(
+    'P8',
+    'a secret lives until the instant of its expiry and not a second longer',
+    async ({ store, wallClock }) => {
+      const record = await putNew(store);
+      wallClock.set(record.expiresAt - 1);
+      const secret = await found(store, record.secretId);
+      wallClock.set(record.expiresAt);
+      assert.equal(await store.findSecret(record.secretId), null);
+      assert.equal(await store.claim(secret), 'gone');
+      assert.equal(await store.burn(record.receiptId), null);
+      assert.equal(await store.markViewed(record.receiptId), null);
+    },
+  ),
+
+  check(
+    'P8',
+    'a wall clock that is set back neither moves store time back nor revives a secret',
+    async ({ store, wallClock }) => {
+      const record = await putNew(store);
+      const secret = await found(store, record.secretId);
+      wallClock.set(record.expiresAt);
+      assert.equal(await store.findSecret(record.secretId), null);
+      wallClock.set(record.createdAt - 86_400);
+      assert.ok(store.now() >= record.expiresAt, 'store time stepped back');
+      assert.equal(await store.findSecret(record.secretId), null);
+      assert.equal(await store.claim(secret), 'gone');
+      assert.equal(await store.burn(record.receiptId), null);
+    },
+  ),
+
+  check(
+    'P8',
+    'a sweep that never ran keeps nothing alive, and one that runs takes nothing that lives',
+    async ({ store, wallClock }) => {
+      const dying = await putNew(store);
+      const living = await putNew(store, { expiresAt: dying.expiresAt + 1 });
+      wallClock.set(dying.expiresAt);
+      assert.equal(await store.findSecret(dying.secretId), null);
+      assert.equal(await store.sweep(100), 1);
+      assert.equal(await store.sweep(100), 0);
+      assert.deepEqual((await found(store, living.secretId)).sealedSecret, living.sealedSecret);
+      assert.notEqual(await store.findReceipt(dying.receiptId), null);
+    },
+  ),
+
+  check(
+    'P10',
+    'a sweep touches at most as many records as it is allowed and says how many',
+    async ({ store, wallClock }) => {
+      const records = await Promise.all(Array.from({ length: 5 }, () => putNew(store)));
+      wallClock.advance(ttlSeconds);
+      assert.deepEqual([await store.sweep(2), await store.sweep(2), await store.sweep(2)], [2, 2, 1]);
+      wallClock.advance(ttlSeconds);
+      assert.deepEqual([await store.sweep(4), await store.sweep(4), await store.sweep(4)], [4, 1, 0]);
+      for (const record of records) assert.equal(await store.findReceipt(record.receiptId), null);
+    },
+  ),
+
+  check('P10', 'a store with no reader in the way can be scrubbed', async ({ store }) => {
+    const record = await putNew(store);
+    await store.claim(await found(store, record.secretId));
+    assert.equal(await store.scrub(), true);
+  }),
+
+  restartCheck(
+    'P5',
+    'what put, claim and burn have acknowledged survives a restart',
+    async ({ store }, reopen) => {
+      const [waiting, read, burned] = [await putNew(store), await putNew(store), await putNew(store)];
+      assert.equal(await store.claim(await found(store, read.secretId)), 'won');
+      assert.notEqual(await store.burn(burned.receiptId), null);
+      const again = await reopen();
+      assert.deepEqual((await found(again, waiting.secretId)).sealedSecret, waiting.sealedSecret);
+      assert.equal(await again.findSecret(read.secretId), null);
+      assert.equal(await again.findSecret(burned.secretId), null);
+      assert.equal((await again.findReceipt(read.receiptId))?.state, 'received');
+      assert.equal((await again.findReceipt(burned.receiptId))?.state, 'burned');
+    },
+  ),
+
+  restartCheck('P8', 'store time does not step back over a restart', async ({ store, wallClock }, reopen) => {
+    const record = await putNew(store);
+    wallClock.set(record.expiresAt);
+    await putNew(store);
+    wallClock.set(record.createdAt);
+    const again = await reopen();
+    assert.ok(again.now() >= record.expiresAt, 'store time stepped back');
+    assert.equal(await again.findSecret(record.secretId), null);
+  }),
+];

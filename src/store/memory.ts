@@ -1,0 +1,29 @@
+/**
+ * The store in memory: the readable reference of what `domain/ports.ts` promises, and the store of most tests.
+ *
+ * Owns: nothing but the composition; each part stands in `memory/`. Invariant: every decision is taken in one
+ * synchronous step, so nothing can come between the look and the deed. It is durable for as long as the process lives.
+ */
+import type { Clock } from '../domain/time.ts';
+import { createMemoryAccounts } from './memory/accounts.ts';
+import { createMemoryAttempts } from './memory/attempts.ts';
+import { createMemoryRecords } from './memory/records.ts';
+import type { Store } from './store.ts';
+import { createStoreTime } from './store-time.ts';
+
+export type MemoryStore = Store;
+
+export function createMemoryStore(options: { clock: Clock }): MemoryStore {
+  const time = createStoreTime(options.clock);
+  const records = createMemoryRecords(time);
+  const attempts = createMemoryAttempts(time, records.expiryOf);
+  return {
+    ...records.store,
+    ...attempts.store,
+    ...createMemoryAccounts(records.rootKidsInUse),
+    async sweep(limit) {
+      const touched = await records.store.sweep(limit);
+      return touched + attempts.forgetStale(limit - touched);
+    },
+  };
+}

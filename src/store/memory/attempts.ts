@@ -1,0 +1,97 @@
+/**
+ * Passphrase attempts in memory.
+ *
+ * Owns: the sliding window and the life count of P14. Invariant: counting and deciding are one step, taken before
+ * anything is hashed.
+ */
+import type { SecretId } from '../../domain/keys.ts';
+import type { AttemptLimits, AttemptStore, Reservation } from '../../domain/ports.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import { exhaustionOf } from '../attempt-limits.ts';
+import type { StoreTime } from '../store-time.ts';
+
+interface CountedAttempt {
+  readonly attempt: number;
+  readonly client: string;
+  readonly at: UnixSeconds;
+  /** When it has left the window it was counted in. */
+  readonly staleAt: UnixSeconds;
+}
+
+interface SecretAttempts {
+  counted: CountedAttempt[];
+  inLife: number;
+  /** When the secret, and with it the life count, ends. */
+  readonly endsAt: UnixSeconds;
+}
+
+export interface MemoryAttempts {
+  readonly store: AttemptStore;
+  /** Forgets at most `limit` attempts and counts that can no longer decide anything; how many. */
+  forgetStale(limit: number): number;
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+
+export function createMemoryAttempts(
+  time: StoreTime,
+  expiryOf: (id: SecretId) => UnixSeconds | null,
+): MemoryAttempts {
+  const bySecret = new Map<string, SecretAttempts>();
+  let lastAttempt = 0;
+
+  function attemptsOf(id: SecretId, limits: AttemptLimits): SecretAttempts {
+    const known = bySecret.get(textOf(id));
+    if (known !== undefined) return known;
+    // An unknown secret has nothing to guess; its attempts are counted all the same, for one window.
+    const endsAt = expiryOf(id) ?? time.now() + limits.windowSeconds;
+    const fresh = { counted: [], inLife: 0, endsAt };
+    bySecret.set(textOf(id), fresh);
+    return fresh;
+  }
+
+  function reserve(id: SecretId, client: string, limits: AttemptLimits): Reservation {
+    const now = time.now();
+    const attempts = attemptsOf(id, limits);
+    const inWindow = attempts.counted.filter((each) => each.at > now - limits.windowSeconds);
+    const exhausted = exhaustionOf(
+      {
+        ofSecret: inWindow.map((each) => each.at),
+        ofClient: inWindow.filter((each) => each.client === client).map((each) => each.at),
+        inLife: attempts.inLife,
+        lifeEndsAt: attempts.endsAt,
+      },
+      limits,
+      now,
+    );
+    if (exhausted !== null) return exhausted;
+    lastAttempt += 1;
+    attempts.inLife += 1;
+    attempts.counted.push({ attempt: lastAttempt, client, at: now, staleAt: now + limits.windowSeconds });
+    return { outcome: 'reserved', attempt: lastAttempt };
+  }
+
+  return {
+    store: {
+      reserve: async (id, client, limits) => reserve(id, textOf(client), limits),
+      async refund(id, attempt) {
+        const attempts = bySecret.get(textOf(id));
+        const kept = attempts?.counted.filter((each) => each.attempt !== attempt);
+        if (attempts === undefined || kept === undefined || kept.length === attempts.counted.length) return;
+        attempts.counted = kept;
+        attempts.inLife -= 1;
+      },
+    },
+    forgetStale(limit) {
+      let forgotten = 0;
+      const now = time.now();
+      for (const [id, attempts] of bySecret) {
+        if (forgotten >= limit) break;
+        if (now < attempts.endsAt || attempts.counted.some((each) => now < each.staleAt)) continue;
+        bySecret.delete(id);
+        forgotten += 1;
+      }
+      return forgotten;
+    },
+  };
+}

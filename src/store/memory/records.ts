@@ -1,0 +1,224 @@
+/**
+ * Secrets and their receipts in memory.
+ *
+ * Owns: one record for a secret and its receipt, with one state: a receipt cannot disagree with its secret (P6), and a
+ * burn and a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe what they hold.
+ */
+import type { AccountId } from '../../domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { ClaimOutcome, SecretStore } from '../../domain/ports.ts';
+import {
+  type Delivery,
+  isWaiting,
+  type NewRecord,
+  type StoredReceipt,
+  type StoredSecret,
+  type StoredState,
+} from '../../domain/secret.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import { deliveryAt, rootKidOf } from '../store.ts';
+import type { StoreTime } from '../store-time.ts';
+
+interface MemoryRecord extends Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'deliveryQueued'> {
+  readonly position: number;
+  readonly rowVersion: number;
+  state: StoredState;
+  sealedSecret: Uint8Array | null;
+  creatorBox: Uint8Array | null;
+  viewedAt: UnixSeconds | null;
+  endedAt: UnixSeconds | null;
+  delivery: Delivery | null;
+}
+
+export interface MemoryRecords {
+  readonly store: SecretStore;
+  /** When the secret of a record expires; `null` for an unknown one. */
+  expiryOf(id: SecretId): UnixSeconds | null;
+  rootKidsInUse(): number[];
+}
+
+/** Ids are bytes; a Map needs a value that compares by content. */
+const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
+const copyOf = (bytes: Uint8Array | null): Uint8Array | null => (bytes === null ? null : bytes.slice());
+
+function toRecord(record: NewRecord, position: number): MemoryRecord {
+  const { deliveryQueued, ...rest } = record;
+  return {
+    ...rest,
+    secretId: record.secretId.slice() as SecretId,
+    receiptId: record.receiptId.slice() as ReceiptId,
+    sealedSecret: record.sealedSecret.slice(),
+    creatorBox: record.creatorBox.slice(),
+    detailsBox: copyOf(record.detailsBox),
+    recentBox: copyOf(record.recentBox),
+    position,
+    rowVersion: 1,
+    state: 'waiting',
+    viewedAt: null,
+    endedAt: null,
+    delivery: deliveryQueued ? { state: 'queued', at: record.createdAt } : null,
+  };
+}
+
+function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret {
+  const { position, rowVersion, owner, createdAt, expiresAt, hasPassphrase, shareDomain } = record;
+  return {
+    secretId: record.secretId.slice() as SecretId,
+    position,
+    rowVersion,
+    owner,
+    createdAt,
+    expiresAt,
+    hasPassphrase,
+    shareDomain,
+    sealedSecret: sealedSecret.slice(),
+  };
+}
+
+function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
+  const { rowVersion: _rowVersion, sealedSecret: _sealedSecret, ...rest } = record;
+  return {
+    ...rest,
+    secretId: record.secretId.slice() as SecretId,
+    receiptId: record.receiptId.slice() as ReceiptId,
+    creatorBox: isWaiting(record, now) ? copyOf(record.creatorBox) : null,
+    detailsBox: copyOf(record.detailsBox),
+    recentBox: copyOf(record.recentBox),
+    delivery: deliveryAt(record.delivery, now),
+  };
+}
+
+/** All records, by both of their ids. */
+class RecordTable {
+  readonly #bySecretId = new Map<string, MemoryRecord>();
+  readonly #byReceiptId = new Map<string, MemoryRecord>();
+  #lastPosition = 0;
+
+  insert(newRecord: NewRecord): void {
+    this.#lastPosition += 1;
+    const record = toRecord(newRecord, this.#lastPosition);
+    this.#bySecretId.set(textOf(record.secretId), record);
+    this.#byReceiptId.set(textOf(record.receiptId), record);
+  }
+
+  ofSecret(id: SecretId): MemoryRecord | null {
+    return this.#bySecretId.get(textOf(id)) ?? null;
+  }
+
+  /** The record while its receipt lives. */
+  ofReceipt(id: ReceiptId, now: UnixSeconds): MemoryRecord | null {
+    const record = this.#byReceiptId.get(textOf(id));
+    return record !== undefined && now < record.receiptExpiresAt ? record : null;
+  }
+
+  all(): MemoryRecord[] {
+    return [...this.#byReceiptId.values()];
+  }
+
+  delete(record: MemoryRecord): void {
+    this.#bySecretId.delete(textOf(record.secretId));
+    this.#byReceiptId.delete(textOf(record.receiptId));
+  }
+}
+
+/** The one way a waiting secret ends before its time: state and erasure in the same step. Its time, or `null`. */
+function end(
+  record: MemoryRecord | null,
+  state: 'received' | 'burned',
+  now: UnixSeconds,
+): UnixSeconds | null {
+  if (record === null || !isWaiting(record, now)) return null;
+  record.state = state;
+  record.endedAt = now;
+  record.sealedSecret = null;
+  record.creatorBox = null;
+  return now;
+}
+
+/** Erases what this record no longer may hold at `now`; whether there was anything. */
+function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): boolean {
+  if (now >= record.receiptExpiresAt) {
+    table.delete(record);
+    return true;
+  }
+  if (now < record.expiresAt || record.sealedSecret === null) return false;
+  record.sealedSecret = null;
+  record.creatorBox = null;
+  return true;
+}
+
+type SecretMethods = Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
+
+function secretMethods(table: RecordTable, time: StoreTime): SecretMethods {
+  return {
+    now: time.now,
+    put: async (record) => table.insert(record),
+    async findSecret(id) {
+      const record = table.ofSecret(id);
+      if (record === null || !isWaiting(record, time.now()) || record.sealedSecret === null) return null;
+      return toSecret(record, record.sealedSecret);
+    },
+    async claim(secret): Promise<ClaimOutcome> {
+      const record = table.ofSecret(secret.secretId);
+      if (record?.rowVersion !== secret.rowVersion) return 'gone';
+      return end(record, 'received', time.now()) === null ? 'gone' : 'won';
+    },
+    async sweep(limit) {
+      let touched = 0;
+      for (const record of table.all()) {
+        if (touched < limit && erase(table, record, time.now())) touched += 1;
+      }
+      return touched;
+    },
+    scrub: async () => true,
+  };
+}
+
+type ReceiptMethods = Omit<SecretStore, keyof SecretMethods>;
+
+function receiptMethods(table: RecordTable, time: StoreTime): ReceiptMethods {
+  return {
+    async findReceipt(id) {
+      const record = table.ofReceipt(id, time.now());
+      return record === null ? null : toReceipt(record, time.now());
+    },
+    burn: async (id) => end(table.ofReceipt(id, time.now()), 'burned', time.now()),
+    async markViewed(id) {
+      const record = table.ofReceipt(id, time.now());
+      if (record === null || !isWaiting(record, time.now())) return null;
+      record.viewedAt ??= time.now();
+      return record.viewedAt;
+    },
+    async setDelivery(id, state) {
+      const record = table.ofReceipt(id, time.now());
+      if (record !== null) record.delivery = { state, at: time.now() };
+    },
+    async listReceipts(owner: AccountId, page) {
+      const before = page.beforePosition ?? Number.POSITIVE_INFINITY;
+      const now = time.now();
+      return table
+        .all()
+        .filter(
+          (record) => record.owner === owner && record.position < before && now < record.receiptExpiresAt,
+        )
+        .sort((a, b) => b.position - a.position)
+        .slice(0, page.limit)
+        .map((record) => toReceipt(record, now));
+    },
+  };
+}
+
+function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
+  const live = table.all().filter((record) => isWaiting(record, now));
+  const kids = live.map((record) => (record.sealedSecret === null ? null : rootKidOf(record.sealedSecret)));
+  return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
+}
+
+export function createMemoryRecords(time: StoreTime): MemoryRecords {
+  const table = new RecordTable();
+  return {
+    store: { ...secretMethods(table, time), ...receiptMethods(table, time) },
+    expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
+    rootKidsInUse: () => rootKidsInUse(table, time.now()),
+  };
+}

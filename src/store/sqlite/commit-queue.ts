@@ -1,0 +1,232 @@
+/**
+ * The event loop's end of the writer: collects decisions while a batch is being committed, and hands out the answers.
+ *
+ * Owns: the thread and the waiting promises. Invariants: at most one batch is with the writer, the next one collects
+ * meanwhile; a promise resolves only with the answer of a committed batch; when a batch fails, everything in it rejects
+ * with `unavailable`, and while the writer is broken everything rejects at once (P23).
+ */
+import { ServiceError } from '../../domain/errors.ts';
+import type { ClaimOutcome } from '../../domain/ports.ts';
+import type { NewRecord } from '../../domain/secret.ts';
+import { type RefusalReason, StoreRefusal } from '../refusal.ts';
+import type { StoreTime } from '../store-time.ts';
+import { type ClaimTarget, FrameSink } from './frames.ts';
+import { hintOf } from './hint.ts';
+import type { Locator, StoredHints } from './locator.ts';
+import {
+  type Answer,
+  type Ask,
+  type DecisionAnswer,
+  type DecisionArguments,
+  type DecisionName,
+  type FromWriter,
+  frameOutcome,
+  type OpenRequest,
+  type ToWriter,
+} from './protocol.ts';
+
+interface Waiting<Result> {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** A put or a claim; a put knows the hints of its row. */
+interface WaitingFrame extends Waiting<number> {
+  readonly put: StoredHints | null;
+}
+
+interface Collected {
+  frames: WaitingFrame[];
+  asks: Ask[];
+  askers: Waiting<Answer>[];
+  /** Resolves when all of it was answered, whatever the answers. */
+  readonly answered: PromiseWithResolvers<void>;
+}
+
+const nothingCollected = (): Collected => ({
+  frames: [],
+  asks: [],
+  askers: [],
+  answered: Promise.withResolvers<void>(),
+});
+const sizeOf = (collected: Collected): number => collected.frames.length + collected.asks.length;
+
+type Answers = Extract<FromWriter, { kind: 'answers' }>;
+
+/** Holds the writer's thread. */
+export class CommitQueue {
+  readonly #worker = new Worker(new URL('./writer.ts', import.meta.url).href);
+  readonly #opening = Promise.withResolvers<void>();
+  readonly #closing = Promise.withResolvers<void>();
+  readonly #sink = new FrameSink();
+  readonly #time: StoreTime;
+  readonly #locator: Locator;
+  #collecting = nothingCollected();
+  #committing: Collected | null = null;
+  #scheduled = false;
+  /** Why nothing is accepted at present. */
+  #outage: string | null = null;
+
+  constructor(request: OpenRequest, time: StoreTime, locator: Locator) {
+    this.#time = time;
+    this.#locator = locator;
+    this.#worker.onmessage = ({ data }: MessageEvent<FromWriter>) => this.#hear(data);
+    this.#worker.onerror = (event) => this.#lose(event.message);
+    this.#tell({ kind: 'open', ...request });
+  }
+
+  /** Resolves when the writer has the database open; rejects with its refusal. */
+  get opened(): Promise<void> {
+    return this.#opening.promise;
+  }
+
+  async put(record: NewRecord): Promise<void> {
+    const outcome = await this.#collect<number>((waiting) => {
+      this.#sink.put(record);
+      const put = { secretHint: hintOf(record.secretId), receiptHint: hintOf(record.receiptId) };
+      this.#collecting.frames.push({ ...waiting, put });
+    });
+    if (outcome === frameOutcome.done) return;
+    if (outcome === frameOutcome.full) {
+      throw new ServiceError('storage_full', 'The disk has no room for another secret.');
+    }
+    throw new ServiceError('unavailable', 'The store refused the record.');
+  }
+
+  async claim(target: ClaimTarget): Promise<ClaimOutcome> {
+    const outcome = await this.#collect<number>((waiting) => {
+      this.#sink.claim(target);
+      this.#collecting.frames.push({ ...waiting, put: null });
+    });
+    if (outcome === frameOutcome.done) return 'won';
+    if (outcome === frameOutcome.gone) return 'gone';
+    throw new ServiceError('unavailable', 'The store did not decide the claim.');
+  }
+
+  async decide<N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> {
+    const answered = await this.#collect<Answer>((waiting) => {
+      this.#collecting.asks.push({ name, args });
+      this.#collecting.askers.push(waiting);
+    });
+    if ('answer' in answered) return answered.answer as DecisionAnswer<N>;
+    throw new ServiceError('unavailable', `The store refused: ${answered.refused}`);
+  }
+
+  /** Commits what waits, then ends the thread. */
+  async close(): Promise<void> {
+    while (this.#committing !== null || sizeOf(this.#collecting) > 0) {
+      this.#flush();
+      await this.#committing?.answered.promise;
+    }
+    this.#outage = 'it is closed';
+    this.#tell({ kind: 'close' });
+    await this.#closing.promise;
+    this.#worker.terminate();
+  }
+
+  #tell(message: ToWriter, transfer: ArrayBuffer[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+
+  /** Takes a decision in, unless nothing is being accepted. */
+  #collect<Result>(add: (waiting: Waiting<Result>) => void): Promise<Result> {
+    if (this.#outage !== null) {
+      return Promise.reject(new ServiceError('unavailable', `The store is down: ${this.#outage}`));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    add({ resolve, reject });
+    this.#schedule();
+    return promise;
+  }
+
+  /** After this turn's decisions have come together; while a batch is being committed, its answer sends the next one. */
+  #schedule(): void {
+    if (this.#scheduled || this.#committing !== null) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#committing !== null || sizeOf(this.#collecting) === 0) return;
+    const { asks, frames: waiting } = this.#collecting;
+    this.#committing = this.#collecting;
+    this.#collecting = nothingCollected();
+    const frames = this.#sink.take();
+    this.#tell({ kind: 'batch', now: this.#time.now(), frames, frameCount: waiting.length, asks }, [frames]);
+  }
+
+  #hear(message: FromWriter): void {
+    if (message.kind === 'answers') this.#answer(message);
+    else if (message.kind === 'failed') this.#fail(message.message, message.broken);
+    else if (message.kind === 'recovered') this.#outage = null;
+    else if (message.kind === 'opened') this.#opening.resolve();
+    else if (message.kind === 'refused') this.#refuse(message.reason, message.message);
+    else this.#closing.resolve();
+  }
+
+  /** The batch that the writer has finished with. */
+  #finished(): Collected {
+    const batch = this.#committing ?? nothingCollected();
+    this.#committing = null;
+    batch.answered.resolve();
+    return batch;
+  }
+
+  #answer(message: Answers): void {
+    this.#time.raiseTo(message.now);
+    this.#sink.recycle(message.frames);
+    const batch = this.#finished();
+    this.#takeIn(batch.frames, message);
+    this.#flush();
+    for (const [n, waiting] of batch.frames.entries()) waiting.resolve(message.frameOutcomes[n] ?? -1);
+    for (const [n, waiting] of batch.askers.entries()) {
+      waiting.resolve(message.answers[n] ?? { refused: 'no answer' });
+    }
+  }
+
+  /** Where the new rows are, before anybody is told that they are. */
+  #takeIn(frames: readonly WaitingFrame[], message: Answers): void {
+    if (message.firstPosition > 0) {
+      const stored = frames.filter((_, n) => message.frameOutcomes[n] === frameOutcome.done);
+      const rows = stored.map((frame) => frame.put).filter((put) => put !== null);
+      this.#locator.stored(message.firstPosition, rows);
+    }
+    this.#locator.indexed(message.indexedUpto);
+  }
+
+  #fail(message: string, broken: boolean): void {
+    rejectAll(this.#finished(), message);
+    if (broken) this.#stop(message);
+    else this.#flush();
+  }
+
+  /** Accepts nothing until the writer has recovered. */
+  #stop(message: string): void {
+    this.#outage = message;
+    const waiting = this.#collecting;
+    this.#collecting = nothingCollected();
+    // What was packed is dropped with those who wait for it.
+    this.#sink.take();
+    rejectAll(waiting, message);
+  }
+
+  /** The thread has ended: nothing more will be answered. */
+  #lose(message: string): void {
+    this.#fail(message, true);
+    this.#refuse(null, `The store’s writer has ended: ${message}`);
+    this.#closing.resolve();
+  }
+
+  #refuse(reason: RefusalReason | null, message: string): void {
+    this.#outage = message;
+    this.#opening.reject(new StoreRefusal(reason ?? 'damaged', message));
+  }
+}
+
+function rejectAll(collected: Collected, message: string): void {
+  const error = new ServiceError('unavailable', `The store did not confirm: ${message}`);
+  for (const waiting of [...collected.frames, ...collected.askers]) waiting.reject(error);
+}

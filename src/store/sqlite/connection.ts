@@ -1,0 +1,73 @@
+/**
+ * The writing connection, with every statement of the writer prepared.
+ *
+ * Owns: what has to be opened anew together when the connection is.
+ */
+import type { Database } from 'bun:sqlite';
+import type { UnixSeconds } from '../../domain/time.ts';
+import { IndexMerge } from './index-merge.ts';
+import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
+import type { Ask, Decisions } from './protocol.ts';
+import { type ConnectionSettings, openConnection } from './settings.ts';
+import { createSweep } from './sweep.ts';
+import { createAccountWrites } from './write-accounts.ts';
+import { createAttemptWrites } from './write-attempts.ts';
+import { createRecordWrites, type RecordWrites } from './write-records.ts';
+
+export interface WritingConnection {
+  readonly db: Database;
+  readonly records: RecordWrites;
+  readonly merge: IndexMerge;
+  readonly log: LogKeeper;
+  readonly begin: () => void;
+  readonly commit: () => void;
+  /** The later of `now` and the persisted store time, which it then is. */
+  readonly keepTime: (now: UnixSeconds) => UnixSeconds;
+  readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
+}
+
+/** The decision of that name, with its arguments, at store time. */
+type Decide = (now: UnixSeconds, ...args: readonly unknown[]) => unknown;
+
+export function openWritingConnection(
+  database: string,
+  settings: ConnectionSettings,
+  logLimitBytes: number,
+): WritingConnection {
+  const db = openConnection(database, settings);
+  const records = createRecordWrites(db);
+  const [begin, commit] = [db.query('BEGIN IMMEDIATE'), db.query('COMMIT')];
+  return {
+    db,
+    records,
+    merge: new IndexMerge(db),
+    log: createLogKeeper(db, logLimitBytes),
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    keepTime: createTimeKeeper(db),
+    decide: createDecide(db, records),
+  };
+}
+
+function createDecide(db: Database, records: RecordWrites): WritingConnection['decide'] {
+  const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
+    burn: records.burn,
+    markViewed: records.markViewed,
+    setDelivery: records.setDelivery,
+    ...createAttemptWrites(db),
+    ...createAccountWrites(db),
+    sweep: createSweep(db),
+    keepTime: () => undefined,
+  };
+  return (now, ask) => (decisions[ask.name as keyof Decisions] as Decide)(now, ...ask.args);
+}
+
+function createTimeKeeper(db: Database): WritingConnection['keepTime'] {
+  const persisted = db.query<{ seconds: UnixSeconds }, []>('SELECT seconds FROM store_time');
+  const persist = db.query('UPDATE store_time SET seconds = ?1 WHERE only_row = 1');
+  return (now) => {
+    const known = persisted.get()?.seconds ?? 0;
+    if (now > known) persist.run(now);
+    return Math.max(now, known);
+  };
+}

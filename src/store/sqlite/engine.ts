@@ -1,0 +1,138 @@
+/**
+ * The one place that commits, and what it does when a commit fails.
+ *
+ * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
+ * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
+ * file checked, because after a failed fsync a later one can succeed without the data; a full disk refuses new secrets
+ * and nothing else (P23).
+ */
+import { type Ballast, createBallast } from './ballast.ts';
+import { openWritingConnection, type WritingConnection } from './connection.ts';
+import { prepareFolder, type StoreFolder } from './folder.ts';
+import type { Batch, BatchAnswers } from './protocol.ts';
+import type { ConnectionSettings } from './settings.ts';
+import { isBusy, isFull } from './sqlite-errors.ts';
+import { rollBack, transact } from './transaction.ts';
+
+export interface EngineOptions {
+  readonly directory: string;
+  readonly settings: ConnectionSettings;
+  /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
+  readonly ballastBytes: number;
+}
+
+/** Holds the connection that writes: one for each process, on the writer's thread. */
+export class Engine {
+  readonly #options: EngineOptions;
+  readonly #folder: StoreFolder;
+  readonly #ballast: Ballast;
+  #connection: WritingConnection;
+  #sound = true;
+
+  constructor(options: EngineOptions) {
+    this.#options = options;
+    this.#folder = prepareFolder(options.directory);
+    this.#ballast = createBallast(this.#folder.ballast, options.ballastBytes);
+    this.#connection = this.#connect();
+  }
+
+  #connect(): WritingConnection {
+    const { settings, ballastBytes } = this.#options;
+    return openWritingConnection(this.#folder.database, settings, ballastBytes / 2);
+  }
+
+  /** Whether the connection may be used; after a throw of `run` it may not, until `recover` returns true. */
+  isSound(): boolean {
+    return this.#sound;
+  }
+
+  /** Commits a batch. Throws when its outcome is unknown. */
+  run(batch: Batch): BatchAnswers {
+    try {
+      const { log } = this.#connection;
+      const scrubs = batch.asks.filter((ask) => ask.name === 'scrub').length;
+      const onlyScrubs = batch.frameCount === 0 && scrubs === batch.asks.length;
+      const result = onlyScrubs ? this.#nothingDecided(batch) : this.#transactWithRoom(batch);
+      log.tend(batch.frameCount + batch.asks.length);
+      return scrubs === 0 ? result : withScrub(batch, result, log.writeOut('TRUNCATE'));
+    } catch (error) {
+      // Another process held the lock for too long: nothing was begun, and nothing is wrong with the connection.
+      this.#sound = isBusy(error) && !this.#connection.db.inTransaction;
+      throw error;
+    }
+  }
+
+  #nothingDecided(batch: Batch): BatchAnswers {
+    return {
+      now: batch.now,
+      frameOutcomes: new Uint8Array(0),
+      answers: batch.asks.map(() => ({ answer: false })),
+      firstPosition: 0,
+      indexedUpto: this.#connection.merge.upto(),
+    };
+  }
+
+  #transactWithRoom(batch: Batch): BatchAnswers {
+    try {
+      return transact(this.#connection, batch, batch.frameCount === 0 || this.#ballast.held());
+    } catch (error) {
+      if (!isFull(error, this.#ballast.diskIsFull)) throw error;
+      return this.#transactOnFullDisk(batch);
+    }
+  }
+
+  /**
+   * A full disk fails the commit before its last frame is written, and the roll-back takes the rest out of the log, so
+   * the batch may run again: first in the room that the log gives back, then, without the puts, in the ballast's.
+   */
+  #transactOnFullDisk(batch: Batch): BatchAnswers {
+    this.#makeRoom();
+    try {
+      return transact(this.#connection, batch, this.#ballast.held());
+    } catch (error) {
+      if (!isFull(error, this.#ballast.diskIsFull)) throw error;
+      this.#ballast.release();
+      this.#makeRoom();
+      return transact(this.#connection, batch, false);
+    }
+  }
+
+  #makeRoom(): void {
+    rollBack(this.#connection);
+    this.#connection.log.writeOut('TRUNCATE');
+  }
+
+  /** Opens the database anew and checks it; whether it may be used again. */
+  recover(): boolean {
+    try {
+      this.#connection.db.close();
+      this.#connection = this.#connect();
+      // Writes every frame anew, so that nothing rests on pages that a failed fsync may have dropped.
+      if (!this.#connection.log.writeOut('TRUNCATE')) return false;
+      const verdict = this.#connection.db.query('PRAGMA quick_check(1)').values()[0]?.[0];
+      this.#sound = verdict === 'ok';
+    } catch {
+      this.#sound = false;
+    }
+    return this.#sound;
+  }
+
+  /** With the index complete, the next start has nothing to catch up with. */
+  close(): void {
+    try {
+      if (this.#sound) this.#connection.merge.finish();
+    } catch {
+      // No room, or another process at work: the rows stay to be merged.
+      rollBack(this.#connection);
+    }
+    this.#connection.log.writeOut('TRUNCATE');
+    this.#connection.db.close();
+  }
+}
+
+function withScrub(batch: Batch, result: BatchAnswers, emptied: boolean): BatchAnswers {
+  const answers = result.answers.map((each, n) =>
+    batch.asks[n]?.name === 'scrub' ? { answer: emptied } : each,
+  );
+  return { ...result, answers };
+}

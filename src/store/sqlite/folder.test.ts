@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StoreRefusal } from '../refusal.ts';
+import { prepareFolder } from './folder.ts';
+
+let parent = '';
+
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'mayfly-'));
+});
+
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+describe('the data folder', () => {
+  it('is made for its user alone', () => {
+    const folder = prepareFolder(join(parent, 'a', 'data'));
+    expect(modeOf(folder.directory)).toBe(0o700);
+    expect(modeOf(folder.database)).toBe(0o600);
+  });
+
+  it('is made so whatever the process’s umask', () => {
+    const umask = process.umask(0);
+    try {
+      const folder = prepareFolder(join(parent, 'data'));
+      expect([modeOf(folder.directory), modeOf(folder.database)]).toEqual([0o700, 0o600]);
+    } finally {
+      process.umask(umask);
+    }
+  });
+
+  const onLinux = process.platform === 'linux';
+  const networks = [
+    ['NFS', 0x6969],
+    ['CIFS', 0xff534d42 | 0],
+    ['SMB 2', 0xfe534d42],
+    ['FUSE', 0x65735546],
+  ] as const;
+  for (const [name, type] of onLinux ? networks : []) {
+    it(`P25: is refused on ${name}`, () => {
+      const refusal = () => prepareFolder(join(parent, 'data'), () => type);
+      expect(refusal).toThrow(StoreRefusal);
+      expect(refusal).toThrow(name);
+    });
+  }
+
+  it('P25: is accepted on ext4, xfs, btrfs and tmpfs', () => {
+    for (const type of [0xef53, 0x58465342, 0x9123683e | 0, 0x01021994]) {
+      expect(prepareFolder(join(parent, 'data'), () => type).directory).toBe(join(parent, 'data'));
+    }
+  });
+
+  it('P25: is refused with a sentence when something else has its name', () => {
+    writeFileSync(join(parent, 'data'), '');
+    expect(() => prepareFolder(join(parent, 'data'))).toThrow('cannot be written');
+  });
+});

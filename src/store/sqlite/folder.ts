@@ -1,0 +1,91 @@
+/**
+ * The data folder of the embedded store.
+ *
+ * Owns: its files, their modes, and the refusal of file systems on which SQLite's locks and fsync cannot be relied on.
+ * Source of the magic numbers: statfs(2) and linux/magic.h; of the refusal: https://www.sqlite.org/howtocorrupt.html §2.
+ */
+import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { StoreRefusal } from '../refusal.ts';
+
+export interface StoreFolder {
+  readonly directory: string;
+  readonly database: string;
+  readonly wal: string;
+  readonly ballast: string;
+}
+
+const networkFileSystems: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB 2',
+  1702057286: 'FUSE',
+  16914839: '9P',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+  1937076805: 'Coda',
+  22092: 'NCP',
+  198183888: 'Lustre',
+  1196443219: 'GPFS',
+  1952539503: 'OCFS2',
+  18225520: 'GFS2',
+};
+
+/** The `f_type` of the file system that a folder is on. */
+export type FileSystemTypeOf = (directory: string) => number;
+
+const systemTypeOf: FileSystemTypeOf = (directory) => Number(statfsSync(directory).type);
+
+/** Creates the folder and the database file if they are missing, for this user alone. */
+export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTypeOf): StoreFolder {
+  const directory = resolve(path);
+  const folder = {
+    directory,
+    database: join(directory, 'mayfly.db'),
+    wal: join(directory, 'mayfly.db-wal'),
+    ballast: join(directory, 'ballast'),
+  };
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    assertLocal(directory, typeOf);
+    if (!existsSync(folder.database)) createDatabaseFile(folder);
+    // SQLite gives its -wal and -shm files the mode of the database.
+    chmodSync(folder.database, 0o600);
+    return folder;
+  } catch (error) {
+    if (error instanceof StoreRefusal) throw error;
+    throw new StoreRefusal(
+      'not_writable',
+      `The data folder ${directory} cannot be written: ${error instanceof Error ? error.message : String(error)}. ` +
+        'Give this user the folder, or set MAYFLY_DATA_DIR.',
+      { cause: error },
+    );
+  }
+}
+
+/** An empty file is an empty database. The names are made durable too: a file without a name is lost with power. */
+function createDatabaseFile(folder: StoreFolder): void {
+  closeSync(openSync(folder.database, 'a', 0o600));
+  for (const directory of [folder.directory, dirname(folder.directory)]) {
+    const handle = openSync(directory, 'r');
+    try {
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+  }
+}
+
+function assertLocal(directory: string, typeOf: FileSystemTypeOf): void {
+  // The numbers are Linux's; elsewhere statfs has others.
+  if (process.platform !== 'linux') return;
+  // The kernel's field is signed on some machines.
+  const name = networkFileSystems[typeOf(directory) >>> 0];
+  if (name === undefined) return;
+  throw new StoreRefusal(
+    'network_filesystem',
+    `The data folder ${directory} is on a network file system (${name}), where locks and fsync cannot be relied on. ` +
+      'Put MAYFLY_DATA_DIR on a local disk, or use MAYFLY_STORE=postgres://….',
+  );
+}

@@ -1,0 +1,58 @@
+import { expect, it } from 'bun:test';
+import fc from 'fast-check';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { NewRecord } from '../../domain/secret.ts';
+import { FrameSink, readFrames } from './frames.ts';
+
+const bytes = (max: number) => fc.uint8Array({ maxLength: max });
+const id = fc.uint8Array({ minLength: 16, maxLength: 16 });
+const seconds = fc.integer({ min: 0, max: 2 ** 40 });
+
+const record: fc.Arbitrary<NewRecord> = fc.record({
+  secretId: id.map((each) => each as SecretId),
+  receiptId: id.map((each) => each as ReceiptId),
+  owner: fc.option(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map((each) => each as AccountId)),
+  createdAt: seconds,
+  expiresAt: seconds,
+  receiptExpiresAt: seconds,
+  hasPassphrase: fc.boolean(),
+  shareDomain: fc.string({ unit: 'grapheme', maxLength: 40 }),
+  sealedSecret: bytes(2_000),
+  creatorBox: bytes(200),
+  detailsBox: fc.option(bytes(200)),
+  recentBox: fc.option(bytes(200)),
+  deliveryQueued: fc.boolean(),
+});
+
+const claim = fc.record({
+  secretId: id.map((each) => each as SecretId),
+  position: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
+  rowVersion: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
+});
+
+const frame = fc.oneof(
+  record.map((each) => ({ kind: 'put' as const, ...each })),
+  claim.map((each) => ({ kind: 'claim' as const, ...each })),
+);
+
+it('a batch of puts and claims is read as it was written, also in a buffer that was used before', () => {
+  const sink = new FrameSink();
+  const property = fc.property(fc.array(frame, { maxLength: 100 }), (frames) => {
+    for (const each of frames) each.kind === 'put' ? sink.put(each) : sink.claim(each);
+    const buffer = sink.take();
+    expect([...readFrames(buffer, frames.length)]).toEqual(frames);
+    sink.recycle(buffer);
+  });
+  fc.assert(property, { numRuns: 300 });
+});
+
+it('a batch holds the bytes of the moment they were given', () => {
+  const sink = new FrameSink();
+  const [given] = fc.sample(claim, 1);
+  if (given === undefined) throw new Error('no sample');
+  const wanted = structuredClone(given);
+  sink.claim(given);
+  given.secretId.fill(0);
+  expect([...readFrames(sink.take(), 1)]).toEqual([{ kind: 'claim', ...wanted }]);
+});

@@ -1,0 +1,186 @@
+/**
+ * Batches of puts and claims as bytes, for the way to the writer's thread.
+ *
+ * Owns: the layout, known to these two ends only. Invariant: what goes in comes out, and the bytes are taken when the
+ * call is made, because callers wipe theirs. Cloning a record as an object costs about as much as writing it does; one
+ * buffer, transferred, costs next to nothing.
+ */
+import type { SecretId } from '../../domain/keys.ts';
+import type { NewRecord, StoredSecret } from '../../domain/secret.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+
+const putFrame = 1;
+const claimFrame = 2;
+const absent = 0xffff_ffff;
+const idBytes = 16;
+const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1;
+const claimBytes = 1 + 8 + 4 + idBytes;
+const firstBufferBytes = 64 * 1024;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const nothing = new Uint8Array(0);
+
+/** What a claim is decided by. */
+export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'position' | 'rowVersion'>;
+
+/** Collects frames in a buffer that grows. */
+export class FrameSink {
+  #bytes = new Uint8Array(firstBufferBytes);
+  #view = new DataView(this.#bytes.buffer);
+  #used = 0;
+  #spare: ArrayBuffer | null = null;
+
+  put(record: NewRecord): void {
+    const shareDomain = record.shareDomain === '' ? nothing : encoder.encode(record.shareDomain);
+    const parts = [shareDomain, record.detailsBox, record.recentBox, record.creatorBox, record.sealedSecret];
+    this.#makeRoom(putHeadBytes + parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));
+    this.#byte(putFrame);
+    this.#raw(record.secretId);
+    this.#raw(record.receiptId);
+    this.#number(record.owner ?? 0);
+    this.#number(record.createdAt);
+    this.#number(record.expiresAt);
+    this.#number(record.receiptExpiresAt);
+    this.#byte((record.hasPassphrase ? 1 : 0) | (record.deliveryQueued ? 2 : 0));
+    for (const part of parts) this.#sized(part);
+  }
+
+  claim(target: ClaimTarget): void {
+    this.#makeRoom(claimBytes);
+    this.#byte(claimFrame);
+    this.#number(target.position);
+    this.#length(target.rowVersion);
+    this.#raw(target.secretId);
+  }
+
+  /** The frames so far, to be transferred; the sink starts afresh. */
+  take(): ArrayBuffer {
+    const taken = this.#bytes.buffer;
+    this.#use(this.#spare ?? new ArrayBuffer(firstBufferBytes));
+    this.#spare = null;
+    this.#used = 0;
+    return taken;
+  }
+
+  /** Gives a buffer back for later frames; one that a large batch has blown up is not kept. */
+  recycle(buffer: ArrayBuffer): void {
+    if (buffer.byteLength <= 16 * firstBufferBytes) this.#spare = buffer;
+  }
+
+  #use(buffer: ArrayBuffer): void {
+    this.#bytes = new Uint8Array(buffer);
+    this.#view = new DataView(buffer);
+  }
+
+  #makeRoom(wanted: number): void {
+    if (this.#used + wanted <= this.#bytes.length) return;
+    const old = this.#bytes.subarray(0, this.#used);
+    this.#use(new ArrayBuffer(2 * (this.#used + wanted)));
+    this.#bytes.set(old);
+  }
+
+  #byte(value: number): void {
+    this.#bytes[this.#used] = value;
+    this.#used += 1;
+  }
+
+  #number(value: number): void {
+    this.#view.setFloat64(this.#used, value, true);
+    this.#used += 8;
+  }
+
+  #length(value: number): void {
+    this.#view.setUint32(this.#used, value, true);
+    this.#used += 4;
+  }
+
+  #raw(part: Uint8Array): void {
+    this.#bytes.set(part, this.#used);
+    this.#used += part.length;
+  }
+
+  #sized(part: Uint8Array | null): void {
+    this.#length(part === null ? absent : part.length);
+    if (part !== null) this.#raw(part);
+  }
+}
+
+/** A record as the writer reads it: views into the batch, valid until it is answered. */
+export interface PutFrame {
+  readonly kind: 'put';
+  readonly secretId: Uint8Array;
+  readonly receiptId: Uint8Array;
+  readonly owner: number | null;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  readonly receiptExpiresAt: UnixSeconds;
+  readonly hasPassphrase: boolean;
+  readonly deliveryQueued: boolean;
+  readonly shareDomain: string;
+  readonly detailsBox: Uint8Array | null;
+  readonly recentBox: Uint8Array | null;
+  readonly creatorBox: Uint8Array;
+  readonly sealedSecret: Uint8Array;
+}
+
+export type Frame = PutFrame | ({ readonly kind: 'claim' } & ClaimTarget);
+
+/** The `count` frames of a batch, in order. */
+export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame> {
+  const bytes = new Uint8Array(buffer);
+  const view = new DataView(buffer);
+  let at = 0;
+
+  function raw(length: number): Uint8Array {
+    at += length;
+    return bytes.subarray(at - length, at);
+  }
+
+  function number(): number {
+    at += 8;
+    return view.getFloat64(at - 8, true);
+  }
+
+  function sized(): Uint8Array | null {
+    const length = view.getUint32(at, true);
+    at += 4;
+    return length === absent ? null : raw(length);
+  }
+
+  function readClaim(): Frame {
+    const position = number();
+    const rowVersion = view.getUint32(at, true);
+    at += 4;
+    return { kind: 'claim', position, rowVersion, secretId: raw(idBytes) as SecretId };
+  }
+
+  function readPut(): Frame {
+    const [secretId, receiptId] = [raw(idBytes), raw(idBytes)];
+    const [owner, createdAt, expiresAt, receiptExpiresAt] = [number(), number(), number(), number()];
+    const flags = bytes[at] ?? 0;
+    at += 1;
+    const [shareDomain, detailsBox, recentBox] = [sized() ?? nothing, sized(), sized()];
+    return {
+      kind: 'put',
+      secretId,
+      receiptId,
+      owner: owner === 0 ? null : owner,
+      createdAt,
+      expiresAt,
+      receiptExpiresAt,
+      hasPassphrase: (flags & 1) !== 0,
+      deliveryQueued: (flags & 2) !== 0,
+      shareDomain: shareDomain.length === 0 ? '' : decoder.decode(shareDomain),
+      detailsBox,
+      recentBox,
+      creatorBox: sized() ?? nothing,
+      sealedSecret: sized() ?? nothing,
+    };
+  }
+
+  for (let n = 0; n < count; n += 1) {
+    at += 1;
+    yield bytes[at - 1] === putFrame ? readPut() : readClaim();
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The deferred index against the plain truth: whatever the order of puts, roll-backs, merges, crashes and other processes,
+ * every row is found by both of its ids, and no other id is. MAYFLY_TEST_SEED repeats a run.
+ */
+import type { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NewRecord } from '../../domain/secret.ts';
+import { newReceiptId, newRecord, newSecretId } from '../conformance/check.ts';
+import { prepareFolder } from './folder.ts';
+import { FrameSink, readFrames } from './frames.ts';
+import { hintOf } from './hint.ts';
+import { IndexMerge } from './index-merge.ts';
+import { createLocator, type Locator } from './locator.ts';
+import { migrate } from './migrate.ts';
+import { openConnection, readerSettings, writerSettings } from './settings.ts';
+import { createRecordWrites, type RecordWrites } from './write-records.ts';
+
+const seed = Number(process.env.MAYFLY_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const now = 1_800_000_000;
+/** One that takes many steps to a merge, and one that reaches into the rows of the transaction it is part of. */
+const paces = [
+  { mergeRows: 12, perPut: 2, leastPerBatch: 3 },
+  { mergeRows: 4, perPut: 50, leastPerBatch: 50 },
+] as const;
+
+/** What one process has open. */
+interface Opening {
+  readonly writer: Database;
+  readonly reader: Database;
+  readonly records: RecordWrites;
+  readonly merge: IndexMerge;
+  readonly locator: Locator;
+}
+
+let directory = '';
+const openings: Opening[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+});
+
+afterEach(() => {
+  for (const each of openings.splice(0)) close(each);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function open(pace: (typeof paces)[number] = paces[0]): Opening {
+  const { database } = prepareFolder(directory);
+  const writer = openConnection(database, { ...writerSettings, cacheKiB: 512 });
+  migrate(writer);
+  const reader = openConnection(database, readerSettings);
+  const opening = {
+    writer,
+    reader,
+    records: createRecordWrites(writer),
+    merge: new IndexMerge(writer, pace),
+    locator: createLocator(reader),
+  };
+  openings.push(opening);
+  return opening;
+}
+
+function close({ writer, reader }: Opening): void {
+  writer.close();
+  reader.close();
+}
+
+/** One batch as the engine commits it, and what the event loop does with the answer. */
+function putBatch(opening: Opening, records: readonly NewRecord[], commit: boolean): void {
+  const { writer, merge, locator } = opening;
+  const sink = new FrameSink();
+  for (const record of records) sink.put(record);
+  writer.run('BEGIN IMMEDIATE');
+  let last = 0;
+  for (const frame of readFrames(sink.take(), records.length)) {
+    if (frame.kind === 'put') last = opening.records.put(frame);
+  }
+  merge.step(records.length, last);
+  writer.run(commit ? 'COMMIT' : 'ROLLBACK');
+  merge.settled(commit);
+  if (!commit) opening.records.forget();
+  if (!commit) return;
+  const hints = records.map((each) => ({
+    secretHint: hintOf(each.secretId),
+    receiptHint: hintOf(each.receiptId),
+  }));
+  locator.stored(last - records.length + 1, hints);
+  locator.indexed(merge.upto());
+}
+
+/** The ids by which a record is not found, or is found where it is not. */
+function misplaced({ locator, reader }: Opening, records: readonly NewRecord[]): number {
+  const at = reader.query<{ secret_id: Uint8Array; receipt_id: Uint8Array }, [number]>(
+    'SELECT secret_id, receipt_id FROM records WHERE position = ?1',
+  );
+  const wrong = records.filter((record) => {
+    const secret = at.get(locator.ofSecret(record.secretId) ?? 0);
+    const receipt = at.get(locator.ofReceipt(record.receiptId) ?? 0);
+    const same = (a: Uint8Array | undefined, b: Uint8Array) => a !== undefined && Buffer.compare(a, b) === 0;
+    return !same(secret?.secret_id, record.secretId) || !same(receipt?.receipt_id, record.receiptId);
+  });
+  return wrong.length;
+}
+
+/** Rows at or before `upto` without an entry in one of the indexes. */
+function unindexed(db: Database): number {
+  const row = db
+    .query<{ n: number }, []>(
+      `SELECT count(*) AS n FROM records r, index_progress p WHERE r.position <= p.upto AND (
+         NOT EXISTS (SELECT 1 FROM secret_index i WHERE i.hint = r.secret_hint AND i.position = r.position)
+         OR NOT EXISTS (SELECT 1 FROM receipt_index i WHERE i.hint = r.receipt_hint AND i.position = r.position))`,
+    )
+    .get();
+  return row?.n ?? -1;
+}
+
+/** Runs a history; the total of what was misplaced or missing after any of its steps. */
+function runHistory(dice: (sides: number) => number, steps: number): number {
+  const stored: NewRecord[] = [];
+  const processes = [open(paces[0]), open(paces[1])];
+  let wrong = 0;
+  for (let step = 0; step < steps; step += 1) {
+    const which = dice(2);
+    const opening = processes[which] as Opening;
+    const kind = dice(20);
+    if (kind === 0) {
+      // A crash: what was in memory is gone, merges stop half-way.
+      close(opening);
+      openings.splice(openings.indexOf(opening), 1);
+      processes[which] = open(paces[which]);
+    } else if (kind === 1) opening.merge.finish();
+    else {
+      const records = Array.from({ length: 1 + dice(6) }, () => newRecord(now));
+      const commit = dice(6) > 0;
+      putBatch(opening, records, commit);
+      if (commit) stored.push(...records);
+    }
+    // Not after every step, because a look-up brings a process up to date.
+    if (dice(5) > 0) continue;
+    for (const each of processes) wrong += misplaced(each, stored.slice(-60)) + unindexed(each.reader);
+  }
+  for (const each of processes) {
+    wrong += misplaced(each, stored);
+    if (each.locator.ofSecret(newSecretId()) !== null || each.locator.ofReceipt(newReceiptId()) !== null)
+      wrong += 1;
+  }
+  return wrong;
+}
+
+function createDice(start: number): (sides: number) => number {
+  let state = start % 2_147_483_647 || 1;
+  return (sides) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % sides;
+  };
+}
+
+describe('rows that are not in the index yet', () => {
+  it(`P5: are found, by every process, through merges, roll-backs and crashes (seed ${seed})`, () => {
+    expect(runHistory(createDice(seed), 300)).toBe(0);
+  }, 60_000);
+
+  it('P5: are missed when progress is told before the last entry is made', () => {
+    const opening = open();
+    const records = Array.from({ length: 10 }, () => newRecord(now));
+    putBatch(opening, records, true);
+    opening.writer.run('UPDATE index_progress SET upto = 10');
+    expect(unindexed(opening.reader)).toBe(10);
+    expect(misplaced(open(), records)).toBe(10);
+  });
+
+  it('P13: are told apart when their ids have the same hint', () => {
+    const opening = open();
+    const first = newRecord(now);
+    const second = {
+      ...newRecord(now),
+      secretId: first.secretId.slice(),
+      receiptId: first.receiptId.slice(),
+    } as NewRecord;
+    second.secretId[15] = (second.secretId[15] ?? 0) ^ 1;
+    second.receiptId[15] = (second.receiptId[15] ?? 0) ^ 1;
+    putBatch(opening, [first, second], true);
+    expect(misplaced(opening, [first, second])).toBe(0);
+    opening.merge.finish();
+    opening.locator.indexed(opening.merge.upto());
+    expect(misplaced(opening, [first, second])).toBe(0);
+    expect(misplaced(open(), [first, second])).toBe(0);
+  });
+});

@@ -1,0 +1,6 @@
+/** A migration is imported as its text. */
+declare module '*.sql' {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: an import of a text file is a default import
+  export default text;
+}

@@ -1,0 +1,101 @@
+/**
+ * What the event loop and the writer's thread say to each other.
+ *
+ * Owns: the messages and the list of decisions. Invariant: an answer is posted only after its batch's COMMIT returned.
+ */
+import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { PlanName } from '../../domain/plans.ts';
+import type { AttemptLimits, NewAccount, NewToken, Reservation } from '../../domain/ports.ts';
+import type { DeliveryState } from '../../domain/secret.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { RefusalReason } from '../refusal.ts';
+import type { ConnectionSettings } from './settings.ts';
+
+/** An id and where its row stands, found by the asking side; the writer compares the id once more. */
+export interface Located<Id> {
+  readonly id: Id;
+  readonly position: number;
+}
+
+/** The rarer writes, each taken whole inside its batch's transaction. Puts and claims travel as frames. */
+export interface Decisions {
+  burn(at: Located<ReceiptId>): UnixSeconds | null;
+  markViewed(at: Located<ReceiptId>): UnixSeconds | null;
+  setDelivery(at: Located<ReceiptId>, state: DeliveryState): void;
+  sweep(limit: number): number;
+  reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
+  refund(id: SecretId, attempt: number): void;
+  createAccount(account: NewAccount, token: NewToken): Account | null;
+  setPlan(id: AccountId, plan: PlanName): void;
+  addToken(id: AccountId, token: NewToken): StoredToken;
+  revokeToken(id: AccountId, tokenId: number): boolean;
+  noteTokenUse(tokenId: number, at: UnixSeconds): void;
+  addShareDomain(id: AccountId, domain: string): boolean;
+  removeShareDomain(id: AccountId, domain: string): boolean;
+  addRootCheck(kid: number, check: Uint8Array): void;
+  /** Persists store time, nothing else. */
+  keepTime(): void;
+}
+
+/** Not a transaction: runs between two. Whether the log is empty. */
+export type Scrub = () => boolean;
+
+export type DecisionName = keyof Decisions | 'scrub';
+export type DecisionArguments<N extends DecisionName> = N extends keyof Decisions
+  ? Parameters<Decisions[N]>
+  : [];
+export type DecisionAnswer<N extends DecisionName> = N extends keyof Decisions
+  ? ReturnType<Decisions[N]>
+  : boolean;
+
+export interface Ask {
+  readonly name: DecisionName;
+  readonly args: readonly unknown[];
+}
+
+export interface Batch {
+  /** Store time as the asking side knows it; the writer uses the later of this and what is persisted. */
+  readonly now: UnixSeconds;
+  readonly frames: ArrayBuffer;
+  readonly frameCount: number;
+  readonly asks: readonly Ask[];
+}
+
+/** What became of a put or a claim, as one byte. `refused`: it failed alone and changed nothing. */
+export const frameOutcome = { done: 0, gone: 1, full: 2, refused: 3 } as const;
+
+/** `refused`: this decision alone failed and changed nothing. */
+export type Answer = { readonly answer: unknown } | { readonly refused: string };
+
+export interface BatchAnswers {
+  /** Persisted store time, at which the batch was decided. */
+  readonly now: UnixSeconds;
+  readonly frameOutcomes: Uint8Array;
+  /** Of the batch's first stored record; the others follow without a gap. 0 when none was stored. */
+  readonly firstPosition: number;
+  /** Rows up to here are in the index. */
+  readonly indexedUpto: number;
+  readonly answers: readonly Answer[];
+}
+
+export interface OpenRequest {
+  readonly directory: string;
+  readonly settings: ConnectionSettings;
+  readonly ballastBytes: number;
+}
+
+export type ToWriter =
+  | ({ readonly kind: 'open' } & OpenRequest)
+  | ({ readonly kind: 'batch' } & Batch)
+  | { readonly kind: 'close' };
+
+export type FromWriter =
+  | { readonly kind: 'opened' }
+  | { readonly kind: 'refused'; readonly reason: RefusalReason | null; readonly message: string }
+  | ({ readonly kind: 'answers' /** Given back for reuse. */; readonly frames: ArrayBuffer } & BatchAnswers)
+  /** The whole batch is of unknown outcome. While `broken`, no further batch is accepted. */
+  | { readonly kind: 'failed'; readonly message: string; readonly broken: boolean }
+  /** The database was reopened and verified: batches are accepted again. */
+  | { readonly kind: 'recovered' }
+  | { readonly kind: 'closed' };

@@ -1,0 +1,217 @@
+/**
+ * The embedded store: SQLite in one folder, safe for several processes on one machine.
+ *
+ * Owns: the composition of the reading connection (on the event loop) and the writing one (on its own thread).
+ * Invariants: whatever resolves is durable (P2, P5); expiry is judged by a store time that never steps back, over
+ * restarts and for all processes on the folder (P8).
+ */
+import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../domain/errors.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { AccountStore, AttemptStore, SecretStore } from '../../domain/ports.ts';
+import type { Clock, UnixSeconds } from '../../domain/time.ts';
+import { StoreRefusal } from '../refusal.ts';
+import type { Store } from '../store.ts';
+import { createStoreTime, type StoreTime } from '../store-time.ts';
+import { CommitQueue } from './commit-queue.ts';
+import { prepareFolder } from './folder.ts';
+import { createLocator, type Locator } from './locator.ts';
+import { migrate } from './migrate.ts';
+import { createAccountReads } from './read-accounts.ts';
+import { createRecordReads } from './read-records.ts';
+import { readRootKidsInUse } from './root-uses.ts';
+import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
+import { codeOf, messageOf } from './sqlite-errors.ts';
+
+export interface SqliteStoreOptions {
+  /** Made, for this user alone, when it is missing. */
+  readonly directory: string;
+  readonly clock: Clock;
+  /** Room kept for reads and burns on a full disk; twice the length at which the log is written out. 16 MiB if absent. */
+  readonly ballastBytes?: number;
+}
+
+/** Disposing commits what waits, empties the log and ends the writer's thread. */
+export interface SqliteStore extends Store, AsyncDisposable {}
+
+const defaultBallastBytes = 16 * 1024 * 1024;
+/** Reads alone move the persisted store time on as well, this often. */
+const keepTimeSeconds = 10;
+
+/** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
+export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+  return openWithSettings(options, writerSettings);
+}
+
+/** `openSqliteStore` with other settings of the writing connection, for the tests that show why they are refused. */
+export async function openWithSettings(
+  options: SqliteStoreOptions,
+  settings: ConnectionSettings,
+): Promise<SqliteStore> {
+  const db = openDatabase(options.directory);
+  const time = createStoreTime(options.clock);
+  const { directory, ballastBytes = defaultBallastBytes } = options;
+  const locator = createLocator(db);
+  const queue = new CommitQueue({ directory, settings, ballastBytes }, time, locator);
+  try {
+    await queue.opened;
+    return createStore({ db, queue, locator, now: createPersistedTime(db, queue, time, options.clock) });
+  } catch (error) {
+    await queue.close();
+    db.close();
+    throw error;
+  }
+}
+
+/** The reading connection, after the schema was brought up to date. */
+function openDatabase(directory: string): Database {
+  const { database } = prepareFolder(directory);
+  try {
+    const migrating = openConnection(database, { ...readerSettings, queryOnly: false });
+    try {
+      migrate(migrating);
+    } finally {
+      migrating.close();
+    }
+    return openConnection(database, readerSettings);
+  } catch (error) {
+    throw toRefusal(error, directory);
+  }
+}
+
+function toRefusal(error: unknown, directory: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof StoreRefusal || !code.startsWith('SQLITE_')) return error;
+  const damaged = code.startsWith('SQLITE_NOTADB') || code.startsWith('SQLITE_CORRUPT');
+  const advice = damaged
+    ? 'Restore the folder from a copy, or move mayfly.db and its -wal file away to start empty.'
+    : 'Check that this user may write the folder and that the disk has room.';
+  const message = `The database in ${directory} does not open (${code}: ${messageOf(error)}). ${advice}`;
+  return new StoreRefusal(damaged ? 'damaged' : 'not_writable', message, { cause: error });
+}
+
+/**
+ * Store time that knows what is persisted, by whichever process, and sees to it that what it says is persisted soon.
+ */
+function createPersistedTime(
+  db: Database,
+  queue: CommitQueue,
+  time: StoreTime,
+  clock: Clock,
+): () => UnixSeconds {
+  const persisted = db.query<{ seconds: UnixSeconds }, []>('SELECT seconds FROM store_time');
+  let lookedAt: UnixSeconds = -1;
+  let kept: UnixSeconds = 0;
+
+  function look(wall: UnixSeconds): void {
+    lookedAt = wall;
+    const seconds = persisted.get()?.seconds ?? 0;
+    kept = Math.max(kept, seconds);
+    time.raiseTo(seconds);
+  }
+
+  return () => {
+    const wall = clock();
+    if (wall !== lookedAt) look(wall);
+    const now = time.now();
+    if (now >= kept + keepTimeSeconds) {
+      kept = now;
+      queue.decide('keepTime').catch(() => {});
+    }
+    return now;
+  };
+}
+
+/** A read that fails is a store in doubt, not a fault of the program. */
+function reading<Result>(read: () => Result): Promise<Result> {
+  try {
+    return Promise.resolve(read());
+  } catch (error) {
+    return Promise.reject(new ServiceError('unavailable', 'The store could not be read.', { cause: error }));
+  }
+}
+
+interface Parts {
+  readonly db: Database;
+  readonly queue: CommitQueue;
+  readonly locator: Locator;
+  readonly now: () => UnixSeconds;
+}
+
+function createStore(parts: Parts): SqliteStore {
+  return {
+    ...recordStore(parts),
+    ...attemptStore(parts),
+    ...accountStore(parts),
+    async [Symbol.asyncDispose]() {
+      await parts.queue.close();
+      parts.db.close();
+    },
+  };
+}
+
+function recordStore({ db, queue, locator, now }: Parts): SecretStore {
+  const reads = createRecordReads(db, locator);
+  const locate = (id: ReceiptId) =>
+    reading(() => {
+      const position = locator.ofReceipt(id);
+      // The bytes are taken now: the caller may wipe them.
+      return position === null ? null : { id: id.slice() as ReceiptId, position };
+    });
+  return {
+    now,
+    put: (record) => queue.put(record),
+    claim: (secret) => queue.claim(secret),
+    findSecret: (id) => reading(() => reads.findSecret(id, now())),
+    findReceipt: (id) => reading(() => reads.findReceipt(id, now())),
+    listReceipts: (owner, page) => reading(() => reads.listReceipts(owner, page, now())),
+    async burn(id) {
+      const at = await locate(id);
+      return at === null ? null : queue.decide('burn', at);
+    },
+    async markViewed(id) {
+      const at = await locate(id);
+      return at === null ? null : queue.decide('markViewed', at);
+    },
+    async setDelivery(id, state) {
+      const at = await locate(id);
+      if (at !== null) await queue.decide('setDelivery', at, state);
+    },
+    sweep: (limit) => queue.decide('sweep', limit),
+    scrub: () => queue.decide('scrub'),
+  };
+}
+
+function attemptStore({ queue, locator }: Parts): AttemptStore {
+  return {
+    async reserve(id, client, limits) {
+      const [secretId, token] = [id.slice() as SecretId, client.slice()];
+      const position = await reading(() => locator.ofSecret(id));
+      return queue.decide('reserve', secretId, position, token, limits);
+    },
+    refund: (id, attempt) => queue.decide('refund', id, attempt),
+  };
+}
+
+function accountStore({ db, queue, now }: Parts): AccountStore {
+  const reads = createAccountReads(db);
+  return {
+    createAccount: (account, token) => queue.decide('createAccount', account, token),
+    findAccount: (username) => reading(() => reads.findAccount(username)),
+    findAccountById: (id) => reading(() => reads.findAccountById(id)),
+    listAccounts: () => reading(() => reads.listAccounts()),
+    setPlan: (id, plan) => queue.decide('setPlan', id, plan),
+    findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
+    addToken: (id, token) => queue.decide('addToken', id, token),
+    listTokens: (id) => reading(() => reads.listTokens(id)),
+    revokeToken: (id, tokenId) => queue.decide('revokeToken', id, tokenId),
+    noteTokenUse: (tokenId, at) => queue.decide('noteTokenUse', tokenId, at),
+    addShareDomain: (id, domain) => queue.decide('addShareDomain', id, domain),
+    findShareDomainOwner: (domain) => reading(() => reads.findShareDomainOwner(domain)),
+    listShareDomains: (id) => reading(() => reads.listShareDomains(id)),
+    removeShareDomain: (id, domain) => queue.decide('removeShareDomain', id, domain),
+    findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
+    addRootCheck: (kid, check) => queue.decide('addRootCheck', kid, check),
+    rootKidsInUse: () => reading(() => readRootKidsInUse(db, now())),
+  };
+}

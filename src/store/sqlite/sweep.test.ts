@@ -1,0 +1,85 @@
+/**
+ * Deletes and what they leave behind: rows die in random order among rows that live on, then those end too, and the files
+ * are searched for every secret there ever was.
+ */
+import { describe, expect, it } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newRecord } from '../conformance/check.ts';
+import { prepareFolder } from './folder.ts';
+import { FrameSink, readFrames } from './frames.ts';
+import { migrate } from './migrate.ts';
+import { openConnection, writerSettings } from './settings.ts';
+import { createSweep } from './sweep.ts';
+import { createRecordWrites } from './write-records.ts';
+
+const start = 1_800_000_000;
+const rows = 3_000;
+const spreadSeconds = 1_000;
+
+/** A number that looks drawn and is not: the scenario is the same every time. */
+const scattered = (n: number, below: number): number => ((n * 7_919) % 10_007) % below;
+const markOf = (n: number): string => `secret ${String(n).padStart(8, '0')}.`;
+
+interface Remains {
+  readonly deletedAmongLiving: number;
+  readonly remaining: number;
+}
+
+/** `livesLong` says which rows outlive the others. */
+function remainsAfter(livesLong: (n: number) => boolean, neighbours?: number): Remains {
+  const directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+  const { database } = prepareFolder(directory);
+  const db = openConnection(database, writerSettings);
+  try {
+    migrate(db);
+    const records = createRecordWrites(db);
+    const sink = new FrameSink();
+    for (let n = 0; n < rows; n += 1) {
+      const expiresAt = start + (livesLong(n) ? 100_000 : 1 + scattered(n, spreadSeconds));
+      const sealedSecret = new Uint8Array(Buffer.from(markOf(n).repeat(10 + scattered(n, 40))));
+      sink.put(
+        newRecord(start, {
+          sealedSecret,
+          expiresAt,
+          receiptExpiresAt: expiresAt + (livesLong(n) ? 100_000 : 1),
+        }),
+      );
+    }
+    db.run('BEGIN');
+    for (const frame of readFrames(sink.take(), rows)) if (frame.kind === 'put') records.put(frame);
+    db.run('COMMIT');
+    const sweep = createSweep(db, neighbours);
+    const sweepAt = (now: number): void => {
+      while (sweep(now, 100) === 100);
+    };
+    for (let at = 0; at <= spreadSeconds + 200; at += 10) sweepAt(start + at);
+    const left = db.query<{ n: number }, []>('SELECT count(*) AS n FROM records').get()?.n ?? 0;
+    // The others end, and their receipts stay: a page that is freed would be cleared whole.
+    sweepAt(start + 150_000);
+    db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+    const text = readFileSync(database, 'latin1');
+    const remaining = Array.from({ length: rows }, (_, n) => text.includes(markOf(n))).filter(Boolean).length;
+    return { deletedAmongLiving: rows - left, remaining };
+  } finally {
+    db.close();
+    rmSync(directory, { recursive: true });
+  }
+}
+
+describe('deleting rows', () => {
+  it('P10: leaves nothing of the rows that lived on beside them', () => {
+    const { deletedAmongLiving, remaining } = remainsAfter((n) => n % 700 === 0);
+    expect(deletedAmongLiving).toBeGreaterThan(1_000);
+    expect(remaining).toBe(0);
+  }, 30_000);
+
+  it('P10: waits while most of the neighbours live on', () => {
+    expect(remainsAfter((n) => n % 3 === 0)).toEqual({ deletedAmongLiving: 0, remaining: 0 });
+  }, 30_000);
+
+  it('P10: leaves copies behind when it does not keep its distance', () => {
+    expect(remainsAfter((n) => n % 3 === 0, 0).remaining).toBeGreaterThan(0);
+  }, 30_000);
+});

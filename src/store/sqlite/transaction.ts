@@ -1,0 +1,88 @@
+/**
+ * One batch as one transaction.
+ *
+ * Owns: the order of things between BEGIN and COMMIT. Invariants: every decision is judged at the later of the asker's
+ * time and the persisted one (P8); a decision that fails alone is undone alone; answers exist only after COMMIT returned.
+ */
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { WritingConnection } from './connection.ts';
+import { type PutFrame, readFrames } from './frames.ts';
+import { type Answer, type Ask, type Batch, type BatchAnswers, frameOutcome } from './protocol.ts';
+import { isConstraint, messageOf } from './sqlite-errors.ts';
+
+/** Commits the batch. Throws when it could not: see `rollBack`. */
+export function transact(connection: WritingConnection, batch: Batch, acceptPuts: boolean): BatchAnswers {
+  const { merge } = connection;
+  connection.begin();
+  const now = connection.keepTime(batch.now);
+  const { outcomes, puts, lastPosition } = runFrames(connection, batch, now, acceptPuts);
+  const answers = batch.asks.map((ask) =>
+    ask.name === 'scrub' ? { answer: false } : decideAlone(connection, now, ask),
+  );
+  if (puts > 0) merge.step(puts, lastPosition);
+  connection.commit();
+  merge.settled(true);
+  const firstPosition = puts === 0 ? 0 : lastPosition - puts + 1;
+  return { now, frameOutcomes: outcomes, answers, firstPosition, indexedUpto: merge.upto() };
+}
+
+/** Undoes what is left of a transaction that failed, in the database and in memory. */
+export function rollBack(connection: WritingConnection): void {
+  connection.records.forget();
+  connection.merge.settled(false);
+  if (connection.db.inTransaction) connection.db.run('ROLLBACK');
+}
+
+interface FrameResults {
+  readonly outcomes: Uint8Array;
+  readonly puts: number;
+  /** Of the last row stored; 0 when none was. */
+  readonly lastPosition: number;
+}
+
+function runFrames(
+  connection: WritingConnection,
+  batch: Batch,
+  now: UnixSeconds,
+  acceptPuts: boolean,
+): FrameResults {
+  const outcomes = new Uint8Array(batch.frameCount);
+  let [index, puts, lastPosition] = [0, 0, 0];
+  for (const frame of readFrames(batch.frames, batch.frameCount)) {
+    if (frame.kind === 'claim') {
+      outcomes[index] = connection.records.claim(now, frame) ? frameOutcome.done : frameOutcome.gone;
+    } else if (acceptPuts) {
+      const position = putAlone(connection, frame);
+      outcomes[index] = position === null ? frameOutcome.refused : frameOutcome.done;
+      if (position !== null) [puts, lastPosition] = [puts + 1, position];
+    } else outcomes[index] = frameOutcome.full;
+    index += 1;
+  }
+  return { outcomes, puts, lastPosition };
+}
+
+/** The new row's position. An INSERT that violates a constraint undoes itself and nothing else: `null`. */
+function putAlone({ db, records }: WritingConnection, frame: PutFrame): number | null {
+  try {
+    return records.put(frame);
+  } catch (error) {
+    if (!db.inTransaction || !isConstraint(error)) throw error;
+    return null;
+  }
+}
+
+/** Runs one decision so that its failure undoes it alone. */
+function decideAlone({ db, decide }: WritingConnection, now: UnixSeconds, ask: Ask): Answer {
+  db.run('SAVEPOINT decision');
+  try {
+    const answer = decide(now, ask);
+    db.run('RELEASE decision');
+    return { answer };
+  } catch (error) {
+    // SQLite has given up the transaction: the batch is lost, not only this decision.
+    if (!db.inTransaction || !isConstraint(error)) throw error;
+    db.run('ROLLBACK TO decision');
+    db.run('RELEASE decision');
+    return { refused: messageOf(error) };
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Writes to accounts, tokens, share domains and root checks, inside the writer's transaction.
+ *
+ * Owns: their statements. Uniqueness is the database's own: a conflict is an expected answer, not a failure.
+ */
+import type { Database } from 'bun:sqlite';
+import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
+import type { NewToken } from '../../domain/ports.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { Decisions } from './protocol.ts';
+
+type AccountDecisions = Pick<
+  Decisions,
+  | 'createAccount'
+  | 'setPlan'
+  | 'addToken'
+  | 'revokeToken'
+  | 'noteTokenUse'
+  | 'addShareDomain'
+  | 'removeShareDomain'
+  | 'addRootCheck'
+>;
+
+export type AccountWrites = {
+  [N in keyof AccountDecisions]: (
+    now: UnixSeconds,
+    ...args: Parameters<AccountDecisions[N]>
+  ) => ReturnType<AccountDecisions[N]>;
+};
+
+const insertTokenSql = `
+  INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, created_at, expires_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6)`;
+
+export function createAccountWrites(db: Database): AccountWrites {
+  const insertAccount = db.query(
+    'INSERT INTO accounts (username, plan, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (username) DO NOTHING',
+  );
+  const insertToken = db.query(insertTokenSql);
+  const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
+  const revoke = db.query('DELETE FROM tokens WHERE account_id = ?1 AND token_id = ?2');
+  const noteUse = db.query(
+    'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
+  );
+  const insertDomain = db.query(
+    'INSERT INTO share_domains (domain, account_id) VALUES (?1, ?2) ON CONFLICT (domain) DO NOTHING',
+  );
+  const domainOwner = db.query<{ account_id: number }, [string]>(
+    'SELECT account_id FROM share_domains WHERE domain = ?1',
+  );
+  const removeDomain = db.query('DELETE FROM share_domains WHERE domain = ?1 AND account_id = ?2');
+  const insertCheck = db.query(
+    'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
+  );
+
+  function addToken(accountId: AccountId, token: NewToken): StoredToken {
+    const { tokenHash, name, wrappedDataKey, createdAt, expiresAt } = token;
+    const { lastInsertRowid } = insertToken.run(
+      accountId,
+      tokenHash,
+      name,
+      wrappedDataKey,
+      createdAt,
+      expiresAt,
+    );
+    return { ...token, tokenId: Number(lastInsertRowid), accountId, lastUsedAt: null };
+  }
+
+  return {
+    createAccount(_now, account, token): Account | null {
+      const inserted = insertAccount.run(account.username, account.plan, account.createdAt);
+      if (inserted.changes === 0) return null;
+      const id = Number(inserted.lastInsertRowid) as AccountId;
+      addToken(id, token);
+      return { id, username: account.username, plan: account.plan, createdAt: account.createdAt };
+    },
+    setPlan(_now, id, plan) {
+      setPlan.run(id, plan);
+    },
+    addToken: (_now, id, token) => addToken(id, token),
+    revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,
+    noteTokenUse(_now, tokenId, at) {
+      noteUse.run(tokenId, at);
+    },
+    addShareDomain(_now, id, domain) {
+      insertDomain.run(domain, id);
+      return domainOwner.get(domain)?.account_id === id;
+    },
+    removeShareDomain: (_now, id, domain) => removeDomain.run(domain, id).changes === 1,
+    addRootCheck(_now, kid, check) {
+      // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
+      insertCheck.run(kid, check);
+    },
+  };
+}

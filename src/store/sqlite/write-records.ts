@@ -1,0 +1,106 @@
+/**
+ * Writes to secrets and receipts, inside the writer's transaction.
+ *
+ * Owns: the exact statements of put, claim, burn, view, delivery and sweep. Their form is the safety argument: claim and
+ * burn are one UPDATE each that holds the whole condition, so exactly one can match (P1, P7), and state and erasure are
+ * set by the same statement (P6). Invariant: no statement but a delete changes a row's size (see 001-records.sql).
+ */
+import type { Database } from 'bun:sqlite';
+import type { DeliveryState } from '../../domain/secret.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import { rootKidOf } from '../store.ts';
+import type { ClaimTarget, PutFrame } from './frames.ts';
+import { hintOf } from './hint.ts';
+import type { Decisions } from './protocol.ts';
+import { createRootUses } from './root-uses.ts';
+
+export const deliveryLetters: Readonly<Record<DeliveryState, string>> = {
+  queued: 'q',
+  accepted: 'a',
+  refused: 'r',
+  not_sent: 'n',
+};
+
+type RecordDecisions = Pick<Decisions, 'burn' | 'markViewed' | 'setDelivery'>;
+
+export type RecordWrites = {
+  [N in keyof RecordDecisions]: (
+    now: UnixSeconds,
+    ...args: Parameters<RecordDecisions[N]>
+  ) => ReturnType<RecordDecisions[N]>;
+} & {
+  /** The position of the new row. */
+  put(record: PutFrame): number;
+  /** Whether this claim took the secret. */
+  claim(now: UnixSeconds, target: ClaimTarget): boolean;
+  /** What was kept in memory about a transaction is void: it was rolled back. */
+  forget(): void;
+};
+
+const insertRecord = `
+  INSERT INTO records (state, row_version, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at,
+    sweep_at, delivery, delivery_at, has_passphrase, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
+    share_domain, details_box, recent_box, creator_box, sealed_secret)
+  VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`;
+
+const endRecord = (state: 'r' | 'b') => `
+  UPDATE records SET state = '${state}', ended_at = ?1,
+    creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))`;
+
+const claimRecord = `${endRecord('r')}
+  WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1`;
+
+const burnRecord = `${endRecord('b')}
+  WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
+
+const viewRecord = `
+  UPDATE records SET viewed_at = min(viewed_at, ?1)
+  WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1
+  RETURNING viewed_at`;
+
+const deliverRecord = `
+  UPDATE records SET delivery = ?4, delivery_at = ?1
+  WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1`;
+
+export function createRecordWrites(db: Database): RecordWrites {
+  const insert = db.query(insertRecord);
+  const claim = db.query(claimRecord);
+  const burn = db.query(burnRecord);
+  const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
+  const deliver = db.query(deliverRecord);
+  const rootUses = createRootUses(db);
+
+  return {
+    put(record) {
+      const kid = rootKidOf(record.sealedSecret) ?? 0;
+      rootUses.note(kid, record.expiresAt);
+      const { lastInsertRowid } = insert.run(
+        record.owner,
+        record.createdAt,
+        record.expiresAt,
+        record.receiptExpiresAt,
+        record.deliveryQueued ? deliveryLetters.queued : '-',
+        record.hasPassphrase ? 1 : 0,
+        kid,
+        hintOf(record.secretId),
+        hintOf(record.receiptId),
+        record.secretId,
+        record.receiptId,
+        record.shareDomain,
+        record.detailsBox,
+        record.recentBox,
+        record.creatorBox,
+        record.sealedSecret,
+      );
+      return Number(lastInsertRowid);
+    },
+    claim: (now, { position, secretId, rowVersion }) =>
+      claim.run(now, position, secretId, rowVersion).changes === 1,
+    burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
+    markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
+    setDelivery(now, { position, id }, state) {
+      deliver.run(now, position, id, deliveryLetters[state]);
+    },
+    forget: rootUses.forget,
+  };
+}
