@@ -5,13 +5,13 @@
  * 505 (a version it does not speak), and that no handler ran where none should.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { connect } from 'node:net';
 import { Hono } from 'hono';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import type { Operation } from '../../src/http/operation.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
-import { type RunningServer, startServer } from '../../src/http/server.ts';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
+import { exchange, get, last, post, sendAndLeave, startBareServer, statusesIn } from './raw-exchange.ts';
 
 const capBytes = 65_536;
 /** What reached a handler: the operation, and the path or the body as it saw them. */
@@ -102,50 +102,13 @@ beforeAll(async () => {
   const app = new Hono();
   const notFound = mountApi(app, surface, deps);
   app.notFound((context) => notFound(context));
-  const onFault = (error: unknown) => faults.push(error);
-  server = await startServer({
-    fetch: (request, peer) => app.fetch(request, peer),
-    hostname: '127.0.0.1',
-    port: 0,
-    onFault,
-  });
+  const fetch: ServerOptions['fetch'] = (request, peer) => app.fetch(request, peer);
+  server = await startServer({ fetch, hostname: '127.0.0.1', port: 0, onFault: deps.onFault });
 });
 
 afterAll(async () => {
   await server.stop(0);
 });
-
-/**
- * Everything the server sends for these bytes. A request that ends the connection follows, so that the end of the
- * answers is known without waiting; it is not sent when the bytes leave the server waiting for more.
- */
-function exchange(
-  bytes: string | Uint8Array,
-  { thenClose = true, port = server.port } = {},
-): Promise<string> {
-  return new Promise((resolve) => {
-    let received = '';
-    const socket = connect(port, '127.0.0.1', () => {
-      socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-      if (thenClose) socket.write('GET /api/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    });
-    socket.on('data', (data) => {
-      received += data.toString('latin1');
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => resolve(received));
-  });
-}
-
-function startBareServer() {
-  const fetch = (request: Request) => new Response(request.url);
-  return Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, reusePort: false, fetch });
-}
-
-const statusLine = /HTTP\/1\.1 (\d{3}) /g;
-function statusesIn(answers: string): number[] {
-  return [...answers.matchAll(statusLine)].map((match) => Number(match[1]));
-}
 
 interface Seen {
   readonly statuses: number[];
@@ -155,16 +118,9 @@ interface Seen {
 
 async function send(bytes: string | Uint8Array, options?: { thenClose?: boolean }): Promise<Seen> {
   handled.length = 0;
-  const text = await exchange(bytes, options);
+  const text = await exchange(bytes, { port: server.port, ...options });
   return { statuses: statusesIn(text), handled: [...handled], text };
 }
-
-const get = (target: string, headers = 'Host: localhost\r\n') => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
-const post = (headers: string, body: string) =>
-  `POST /api/create HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n${body}`;
-
-/** The last request of `exchange`, for a path nobody knows. */
-const last = 404;
 
 describe('framing', () => {
   it.each([
@@ -248,7 +204,7 @@ describe('a client that has left', () => {
     handled.length = 0;
     left = Promise.withResolvers();
     answered = Promise.withResolvers();
-    const socket = connect(server.port, '127.0.0.1', () => socket.write(linger(''), () => socket.destroy()));
+    sendAndLeave(linger(''), server.port);
     await answered.promise;
     expect(handled).toEqual([]);
   });

@@ -74,8 +74,8 @@ class History {
 
   /** Every other time the newest, so that things happen to one record in a row. */
   #pick(): ModelRecord | null {
-    const any = this.#model[this.#dice(Math.max(1, this.#model.length))];
-    return (this.#dice(2) === 0 ? this.#model.at(-1) : any) ?? null;
+    const some = this.#model[this.#dice(Math.max(1, this.#model.length))];
+    return (this.#dice(2) === 0 ? this.#model.at(-1) : some) ?? null;
   }
 
   async #put(): Promise<void> {

@@ -41,6 +41,11 @@ export class Engine {
     return openWritingConnection(this.#folder.database, settings, ballastBytes / 2);
   }
 
+  /** Puts the ballast on the disk, so that the first secret need not wait for it. */
+  prepare(): void {
+    this.#ballast.held();
+  }
+
   /** Whether the connection may be used; after a throw of `run` it may not, until `recover` returns true. */
   isSound(): boolean {
     return this.#sound;

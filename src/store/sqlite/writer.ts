@@ -20,6 +20,7 @@ function open(request: OpenRequest): void {
   try {
     engine = new Engine(request);
     say({ kind: 'opened' });
+    engine.prepare();
   } catch (error) {
     const reason = error instanceof StoreRefusal ? error.reason : null;
     say({ kind: 'refused', reason, message: messageOf(error) });
