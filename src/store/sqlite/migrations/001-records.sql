@@ -5,7 +5,7 @@
 -- shrinks makes SQLite rebuild its page, which leaves bytes of the neighbours behind that secure_delete does not reach.
 CREATE TABLE records (
   position INTEGER PRIMARY KEY,                -- never used twice: the newest row is never deleted
-  state TEXT NOT NULL CHECK (state IN ('w', 'r', 'b')),               -- waiting, received, burned
+  state TEXT NOT NULL CHECK (state GLOB '[wrb]'),               -- waiting, received, burned
   row_version INTEGER NOT NULL,
   owner INTEGER,
   created_at INTEGER NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE records (
   ended_at INTEGER NOT NULL,                   -- expires_at, until it was received or burned
   viewed_at INTEGER NOT NULL,                  -- receipt_expires_at, until the creator looked
   sweep_at INTEGER NOT NULL,                   -- expires_at, then receipt_expires_at, then a later try to delete
-  delivery TEXT NOT NULL CHECK (delivery IN ('-', 'q', 'a', 'r', 'n')), -- none, queued, accepted, refused, not sent
+  delivery TEXT NOT NULL CHECK (delivery GLOB '[-qarn]'), -- none, queued, accepted, refused, not sent
   delivery_at INTEGER NOT NULL,
   has_passphrase INTEGER NOT NULL,
   root_kid INTEGER NOT NULL,                   -- 0 when the sealed bytes name none
