@@ -1,0 +1,47 @@
+/** The single executable: what it serves is what a checkout serves, without Node, packages or sources beside it. */
+import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, makeDataDir, repositoryRoot, watch } from '../support/started-server.ts';
+
+setDefaultTimeout(120_000);
+
+let folder: string;
+let executable: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  executable = join(folder, 'mayfly');
+  const build = spawn('node', [join(repositoryRoot, 'scripts', 'build.mjs'), executable], {
+    stdio: 'ignore',
+  });
+  expect(await once(build, 'exit')).toEqual([0, null]);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe('the executable', () => {
+  it('serves from any folder, stores durably and stretches a passphrase', async () => {
+    const port = await freePort();
+    const env = { PORT: String(port), MAYFLY_DATA_DIR: await makeDataDir() };
+    const child = spawn(executable, ['serve'], { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const { stderr, exited } = watch(child);
+    await once(child.stderr, 'data');
+    expect(stderr()).toContain('is ready');
+
+    const api = `http://127.0.0.1:${port}/api/v1`;
+    const form = new URLSearchParams({ secret: 'open sesame', passphrase: 'thyme' });
+    const made = await fetch(`${api}/share`, { method: 'POST', body: form });
+    const { secret_key: key } = (await made.json()) as { secret_key: string };
+    const read = () =>
+      fetch(`${api}/secret/${key}`, { method: 'POST', body: new URLSearchParams({ passphrase: 'thyme' }) });
+    expect(await (await read()).json()).toMatchObject({ value: 'open sesame' });
+    expect((await read()).status).toBe(404);
+
+    child.kill('SIGTERM');
+    expect(await exited).toEqual({ code: 0, signal: null });
+    await rm(env.MAYFLY_DATA_DIR, { recursive: true });
+  });
+});
