@@ -29,9 +29,12 @@ function hasPostgres() {
 const tools = [
   {
     name: 'chromium',
+    // A browser without any font lays pages out as nobody sees them.
+    packages: ['chromium', 'fonts-dejavu-core'],
     mark: /from 'playwright-core'/,
     isThere: () => onPath('chromium', 'chromium-browser', 'google-chrome'),
   },
+  { name: 'curl', packages: ['curl', 'ca-certificates'], mark: /'curl'/, isThere: () => onPath('curl') },
   { name: 'gcc', packages: ['gcc', 'libc6-dev'], mark: /'gcc'/, isThere: () => onPath('gcc') },
   { name: 'redis-server', mark: /'redis-server'/, isThere: () => onPath('redis-server') },
   { name: 'postgresql', mark: /\/usr\/lib\/postgresql/, isThere: hasPostgres },
