@@ -19,6 +19,8 @@ import { type Credentials, requestsFor, type WantedRequest } from './requests.ts
 
 const fullRun = 20_000;
 const toothRun = 4_000;
+/** The same at every run: whether a rare defect is found must not depend on luck. */
+const toothSeed = 1;
 const slowestShare = 0.99;
 const largestDurationMs = 100;
 /** About 15 s of one core; the rest is for a machine that does other things too. */
@@ -302,7 +304,7 @@ describe('the service under requests made from its own document', () => {
       `finds ${what}`,
       async () => {
         const target = await createTarget((surface) => withDefect(surface, name, spoil));
-        const verdict = await fuzz(target, createJudge(documentOf(target.app)), seed, toothRun);
+        const verdict = await fuzz(target, createJudge(documentOf(target.app)), toothSeed, toothRun);
         expect(verdict.findings).not.toEqual([]);
       },
       timeLimitMs,
@@ -319,7 +321,7 @@ describe('the service under requests made from its own document', () => {
           return answer;
         }),
       );
-      const verdict = await fuzz(target, createJudge(documentOf(target.app)), seed, toothRun);
+      const verdict = await fuzz(target, createJudge(documentOf(target.app)), toothSeed, toothRun);
       expect(verdict.controls).not.toEqual(intact);
     },
     timeLimitMs,

@@ -12,24 +12,22 @@ import { openMemorySubject, openSqliteSubject } from './subjects.ts';
 const histories = 2_000;
 const maxSteps = 40;
 const seed = Number(process.env.MAYFLY_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** The same at every run: whether a rare defect is caught must not depend on luck. */
+const toothSeed = 1;
 console.log(`model histories from seed ${seed}`);
 
-async function runOn(open: OpenStore, count: number): Promise<void> {
+async function runOn(open: OpenStore, from: number): Promise<void> {
   const subject = await open();
   try {
-    await runHistories({ ...subject, current: subject.store }, seed, count, maxSteps);
+    await runHistories({ ...subject, current: subject.store }, from, histories, maxSteps);
   } finally {
     await subject.close();
   }
 }
 
 describe('2,000 random histories of at most 40 steps', () => {
-  it('P1 P6 P7 P8 P14: find no divergence of the memory store', () => runOn(openMemorySubject, histories));
-  it(
-    'P1 P6 P7 P8 P14: find no divergence of the SQLite store',
-    () => runOn(openSqliteSubject, histories),
-    90_000,
-  );
+  it('P1 P6 P7 P8 P14: find no divergence of the memory store', () => runOn(openMemorySubject, seed));
+  it('P1 P6 P7 P8 P14: find no divergence of the SQLite store', () => runOn(openSqliteSubject, seed), 90_000);
 });
 
 describe('random histories', () => {
@@ -48,7 +46,7 @@ describe('random histories', () => {
   ];
   for (const seeded of seededDefects.filter((each) => caughtByHistories.includes(each.defect))) {
     it(`diverge when ${seeded.defect}`, async () => {
-      await expect(runOn(() => openDefective(seeded), 500)).rejects.toThrow('diverges');
+      await expect(runOn(() => openDefective(seeded), toothSeed)).rejects.toThrow('diverges');
     });
   }
 });
