@@ -12,7 +12,6 @@
  */
 import type { Context, Hono } from 'hono';
 import type { AccountId } from '../domain/accounts.ts';
-import { ServiceError } from '../domain/errors.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import { type Admit, createAdmission } from './admission.ts';
 import { BodyTimeout, createBodyReader } from './body.ts';
@@ -20,9 +19,10 @@ import type { ClientAddressOf, PeerSource } from './client-address.ts';
 import { basicChallenge } from './credentials.ts';
 import { type CrossSitePolicy, createCrossSitePolicy } from './cross-site.ts';
 import { Call, type CallDeps } from './exchange.ts';
+import { methodForLog, problemOf } from './failure.ts';
 import { declareLength, jsonResponse } from './headers.ts';
 import type { Operation, Reply } from './operation.ts';
-import { type Problem, RequestProblem } from './problem.ts';
+import type { Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import {
   createRouteTable,
@@ -223,30 +223,12 @@ function answerFailure(api: MountedApi, call: Call, error: unknown): Response {
   }
 }
 
-function problemOf(error: unknown, requestId: string): Problem {
-  if (error instanceof RequestProblem) return error.problem;
-  if (!(error instanceof ServiceError)) return { problem: 'internal', requestId };
-  const { code, retryAfterSeconds } = error;
-  switch (code) {
-    case 'unavailable':
-    case 'busy':
-      return { problem: 'unavailable', retryAfterSeconds };
-    case 'storage_full':
-      return { problem: 'storage_full', retryAfterSeconds };
-    case 'damaged':
-      // Trying again does not help; nothing was consumed (P3), and an operator has to look.
-      return { problem: 'internal', requestId };
-  }
-}
-
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
-
 function answerFacts(call: Call, status: number): AnswerFacts {
   const { method } = call.request;
   return {
     requestId: call.requestId,
     operation: call.endpoint?.operation.name ?? null,
-    method: knownMethods.has(method) ? method : 'other',
+    method: methodForLog(method),
     status,
     durationMs: call.durationMs(),
     accountId: call.caller.kind === 'account' ? call.caller.account.id : null,

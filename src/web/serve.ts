@@ -7,10 +7,10 @@
  *   route (404, 405, OPTIONS; HEAD as GET) -> client prefix -> form of our own -> limit -> handler
  */
 import type { Context } from 'hono';
-import { ServiceError } from '../domain/errors.ts';
 import { BodyTimeout } from '../http/body.ts';
 import type { PeerSource } from '../http/client-address.ts';
 import { Call, type CallDeps } from '../http/exchange.ts';
+import { methodForLog, problemOf } from '../http/failure.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { MountDeps } from '../http/mount.ts';
 import { type Problem, RequestProblem } from '../http/problem.ts';
@@ -29,8 +29,6 @@ export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'
   readonly origin: string;
 }
 
-const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
-
 /** @param route `null`: there is no such page. Never rejects. */
 export async function servePage(site: Site, context: Context, route: PageRoute | null): Promise<Response> {
   const call = new Call(context.req.raw, context.env as PeerSource | undefined, site);
@@ -45,7 +43,7 @@ export async function servePage(site: Site, context: Context, route: PageRoute |
   site.onAnswer({
     requestId: call.requestId,
     operation: route === null ? null : `web.${route.name}`,
-    method: knownMethods.has(call.request.method) ? call.request.method : 'other',
+    method: methodForLog(call.request.method),
     status: response.status,
     durationMs: call.durationMs(),
     accountId: null,
@@ -135,13 +133,6 @@ function answerFailure(site: Site, call: Call, frame: Frame, error: unknown): Re
   const { status, markup } = renderNotice(frame, problem);
   const reply = { status, content: { kind: 'page', markup }, headers: headersOf(error, problem) } as const;
   return toResponse(reply, call.requestId);
-}
-
-function problemOf(error: unknown, requestId: string): Problem {
-  if (error instanceof RequestProblem) return error.problem;
-  if (!(error instanceof ServiceError) || error.code === 'damaged') return { problem: 'internal', requestId };
-  const { code, retryAfterSeconds } = error;
-  return { problem: code === 'storage_full' ? 'storage_full' : 'unavailable', retryAfterSeconds };
 }
 
 function headersOf(error: unknown, problem: Problem): Readonly<Record<string, string>> {
