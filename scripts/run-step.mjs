@@ -8,10 +8,13 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bun, root } from './install.mjs';
 
+/** What tests, and nothing else, are told by: a run's seed and its counts. */
+const testSettings = /^MAYFLY_(SEED|KILLS|RACES|STOPS)$/;
+
 /** Settings of the machine must not change what is tested. */
 function cleanEnvironment() {
   const entries = Object.entries(process.env).filter(
-    ([name]) => !/^(MAYFLY_.*|PORT|HOST|NODE_ENV)$/.test(name),
+    ([name]) => testSettings.test(name) || !/^(MAYFLY_.*|PORT|HOST|NODE_ENV)$/.test(name),
   );
   return { ...Object.fromEntries(entries), NO_COLOR: process.stderr.isTTY ? '' : '1' };
 }
