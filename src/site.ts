@@ -5,7 +5,7 @@
  * Invariant: every address answers in the words of the part it belongs to, unknown ones too.
  */
 import { Hono } from 'hono';
-import { createDocsPage, docsPath } from './api/docs/mount-docs.ts';
+import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/handlers.ts';
 import { createV2 } from './api/v2/surface.ts';

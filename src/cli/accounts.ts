@@ -22,7 +22,7 @@ import {
 /** The plans an account can have. */
 const accountPlans: readonly PlanName[] = ['basic', 'identity'];
 
-export function parsePlan(text: string): PlanName {
+function parsePlan(text: string): PlanName {
   const plan = accountPlans.find((known) => known === text);
   if (plan === undefined)
     throw new UsageError(`There is no plan "${text}": an account has ${accountPlans.join(' or ')}.`);

@@ -102,7 +102,7 @@ function reportRefusal(events: Events, stored: StoredSecret, refusal: SecretRefu
     events({ event: 'attempts_exhausted', tag: tagOf(stored.secretId) });
 }
 
-export function contextOf(stored: StoredSecret): SecretContext {
+function contextOf(stored: StoredSecret): SecretContext {
   const { secretId, createdAt, expiresAt, hasPassphrase, owner, shareDomain } = stored;
   return { secretId, createdAt, expiresAt, hasPassphrase, owner, shareDomain };
 }

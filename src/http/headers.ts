@@ -7,11 +7,11 @@
  */
 import { systemRandom } from '../crypto/random.ts';
 
-export const jsonContentType = 'application/json; charset=utf-8';
-export const htmlContentType = 'text/html; charset=utf-8';
+const jsonContentType = 'application/json; charset=utf-8';
+const htmlContentType = 'text/html; charset=utf-8';
 
 /** The rules alone, for whoever builds another kind of answer. */
-export const commonHeaders: Readonly<Record<string, string>> = {
+const commonHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

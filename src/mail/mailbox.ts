@@ -44,7 +44,7 @@ function parseDomain(text: string): string | null {
 }
 
 /** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`; `null` when it is neither. */
-export function parseMailbox(text: string): Mailbox | null {
+function parseMailbox(text: string): Mailbox | null {
   const named = /^([^<>]*)<([^<>]*)>$/.exec(text.trim());
   if (named === null) {
     const address = parseAddress(text.trim());

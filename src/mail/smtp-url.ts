@@ -71,6 +71,6 @@ function parseLogin(url: URL): SmtpSettings['login'] | SmtpUrlError {
   }
 }
 
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 }

@@ -182,7 +182,7 @@ function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): st
 }
 
 /** As `compareRoots`, and keeps the checks of new roots: after it the ring may wrap secrets. */
-export async function verifyRoots(
+async function verifyRoots(
   ring: KeyRing,
   path: string,
   store: RootCheckStore,

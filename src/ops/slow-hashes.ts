@@ -19,7 +19,7 @@ export interface QueueLimits {
   readonly maxWaiting: number;
 }
 
-export const hashLimits: QueueLimits = { maxInFlight: 2, maxWaiting: 64 };
+const hashLimits: QueueLimits = { maxInFlight: 2, maxWaiting: 64 };
 
 /** Runs work first come, first served, so many at once; rejects with `busy` what would wait behind too many. */
 export function createBoundedQueue(limits: QueueLimits): <T>(work: () => Promise<T>) => Promise<T> {

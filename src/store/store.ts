@@ -10,7 +10,7 @@ import type { UnixSeconds } from '../domain/time.ts';
 export interface Store extends SecretStore, AttemptStore, AccountStore {}
 
 /** A mail is kept in memory and tried for minutes: one still `queued` after this has outlived its process. */
-export const deliveryQueueSeconds = 15 * 60;
+const deliveryQueueSeconds = 15 * 60;
 
 /** The delivery as a receipt tells it: `queued` for too long means that nobody is going to send it. */
 export function deliveryAt(delivery: Delivery | null, now: UnixSeconds): Delivery | null {

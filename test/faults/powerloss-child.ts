@@ -6,7 +6,7 @@ import { openSync, writeSync } from 'node:fs';
 import { newRecord } from '../../src/store/conformance/check.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openWithSettings } from '../../src/store/sqlite/store.ts';
-import { createDice } from '../stores/model.ts';
+import { createDice } from '../support/run-seed.ts';
 import { idsOf, type LedgerLine, powerlossSteps, powerlossTime, sealedOf } from './powerloss-ledger.ts';
 
 const [directory = '', ledgerPath = '', seed = '', synchronous = ''] = process.argv.slice(2);

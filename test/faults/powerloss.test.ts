@@ -3,19 +3,18 @@
  * disk may hold after a cut, and held against what the process had been promised by then.
  *
  * Two kinds of remains: the worst case (each file as of its own last sync, names as of the folder's), and a random
- * choice, sector by sector, between that and what was written since. MAYFLY_TEST_SEED repeats a run.
+ * choice, sector by sector, between that and what was written since. MAYFLY_SEED repeats a run.
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
-import { createDice } from '../stores/model.ts';
+import { announceSeed, createDice } from '../support/run-seed.ts';
 import { idsOf, type Knowledge, knowledgeAtSyncs, powerlossTime, sealedOf } from './powerloss-ledger.ts';
 import { buildShim, type Shim } from './shim.ts';
 
-const seed = Number(process.env.MAYFLY_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-console.log(`power loss from seed ${seed}`);
+const seed = announceSeed('power loss');
 const sectorBytes = 512;
 
 /** What went wrong, by kind. */

@@ -1,20 +1,20 @@
 /**
  * Random histories against the model: no store ever gives an answer that the model does not.
  *
- * MAYFLY_TEST_SEED repeats a run.
+ * MAYFLY_SEED repeats a run.
  */
 import { describe, expect, it } from 'bun:test';
 import type { OpenStore } from '../../src/store/conformance/check.ts';
+import { announceSeed } from '../support/run-seed.ts';
 import { openDefective, seededDefects } from './defects.ts';
 import { runHistories } from './model.ts';
 import { openMemorySubject, openSqliteSubject } from './subjects.ts';
 
 const histories = 2_000;
 const maxSteps = 40;
-const seed = Number(process.env.MAYFLY_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = announceSeed('model histories');
 /** The same at every run: whether a rare defect is caught must not depend on luck. */
 const toothSeed = 1;
-console.log(`model histories from seed ${seed}`);
 
 async function runOn(open: OpenStore, from: number): Promise<void> {
   const subject = await open();

@@ -15,17 +15,7 @@ import {
   type StoreUnderTest,
 } from '../../src/store/conformance/check.ts';
 import type { Store } from '../../src/store/store.ts';
-
-/** 32 random bits from a seed (mulberry32). */
-export function createDice(seed: number): (sides: number) => number {
-  let state = seed >>> 0;
-  return (sides) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % sides;
-  };
-}
+import { createDice } from '../support/run-seed.ts';
 
 interface ModelRecord {
   readonly record: NewRecord;

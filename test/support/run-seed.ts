@@ -1,19 +1,31 @@
 /**
  * The seed of a run, printed, and the choices that follow from it.
  *
- * Owns: how fault tests draw. Invariant: `MAYFLY_SEED` repeats every choice of a run (what the kernel makes of them is its
- * own affair).
+ * Owns: how tests draw at random. Invariant: `MAYFLY_SEED` repeats every choice of a run (what the kernel makes of them is
+ * its own affair).
  */
 
-/** A generator of doubles in [0, 1) from a 32-bit seed (mulberry32), so that a failing run can be run again. */
-export function seededFractions(seed: number): () => number {
+/** A generator of 32 random bits from a seed (mulberry32). */
+function seededWords(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    return (mixed ^ (mixed >>> 14)) >>> 0;
   };
+}
+
+/** Doubles in [0, 1). */
+export function seededFractions(seed: number): () => number {
+  const word = seededWords(seed);
+  return () => word() / 4_294_967_296;
+}
+
+/** Whole numbers from 0 to `sides` - 1. */
+export function createDice(seed: number): (sides: number) => number {
+  const word = seededWords(seed);
+  return (sides) => word() % sides;
 }
 
 /** The seed of a run: `MAYFLY_SEED`, or a fresh one; printed, so that it can be given again. */

@@ -6,13 +6,16 @@ import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { generateOpenApi } from '../../scripts/generate-openapi.ts';
 import { curlExample } from '../../src/api/docs/curl.ts';
+import { createDocsPage, docsPath } from '../../src/api/docs/docs-page.ts';
 import { sectionsOf } from '../../src/api/docs/entries.ts';
-import { mountDocs } from '../../src/api/docs/mount-docs.ts';
 import type { OperationObject } from '../../src/api/openapi-types.ts';
 
 const document = generateOpenApi();
 const app = new Hono();
-mountDocs(app, () => document);
+app.get(
+  docsPath,
+  createDocsPage(() => document),
+);
 
 async function page() {
   const response = await app.fetch(new Request('http://localhost/api/docs'));
@@ -60,7 +63,10 @@ describe('GET /api/docs', () => {
   it('escapes what the document says (P26)', async () => {
     const hostile = { ...document, info: { ...document.info, title: '<script>alert(1)</script>' } };
     const other = new Hono();
-    mountDocs(other, () => hostile);
+    other.get(
+      docsPath,
+      createDocsPage(() => hostile),
+    );
     const response = await other.fetch(new Request('http://localhost/api/docs'));
     expect(await response.text()).not.toContain('<script>');
   });

@@ -1,11 +1,10 @@
 /**
- * Serves the API page.
+ * Answers with the API page.
  *
  * Owns: its path and its content security policy: no script, no request, one style sheet named by its hash (P19).
  * Invariant: document and page are rendered once, at the first call.
  */
 import { createHash } from 'node:crypto';
-import type { Hono } from 'hono';
 import { newRequestId, pageResponse } from '../../http/headers.ts';
 import type { OpenApiDocument } from '../openapi-types.ts';
 import { renderPage } from './page.tsx';
@@ -15,7 +14,7 @@ export const docsPath = '/api/docs';
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-export const docsContentSecurityPolicy = [
+const docsContentSecurityPolicy = [
   "default-src 'none'",
   `style-src 'sha256-${styleHash}'`,
   // The empty icon, so that no browser asks for one.
@@ -35,9 +34,4 @@ export function createDocsPage(document: () => OpenApiDocument): () => Response 
     response.headers.set('content-security-policy', docsContentSecurityPolicy);
     return response;
   };
-}
-
-export function mountDocs(app: Hono, document: () => OpenApiDocument): void {
-  const answer = createDocsPage(document);
-  app.get(docsPath, () => answer());
 }

@@ -22,7 +22,7 @@ function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
   return { evidence, documented, upstream };
 }
 
-export const differences = {
+const differences = {
   recipientField: row<(obfuscated: string | null) => { recipient?: string | readonly string[] }>(
     'The existing service always answers a list: the Ruby client joins it, Go clients read it into a list of strings.',
     recipientText,

@@ -51,7 +51,7 @@ export function malformed(message: string): RequestProblem {
   return new RequestProblem({ problem: 'malformed', message });
 }
 
-export function invalidFields(...errors: FieldError[]): RequestProblem {
+function invalidFields(...errors: FieldError[]): RequestProblem {
   return new RequestProblem({ problem: 'invalid_fields', errors });
 }
 

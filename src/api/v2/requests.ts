@@ -132,7 +132,7 @@ export const inspectQuery = z.object({
     .meta({ description: 'The same, for clients that cannot set a header. The header wins.' }),
 });
 
-export const largestPage = 200;
+const largestPage = 200;
 export const defaultPage = 50;
 
 export const recentQuery = z.object({

@@ -1,12 +1,13 @@
 /**
  * The deferred index against the plain truth: whatever the order of puts, roll-backs, merges, crashes and other processes,
- * every row is found by both of its ids, and no other id is. MAYFLY_TEST_SEED repeats a run.
+ * every row is found by both of its ids, and no other id is. MAYFLY_SEED repeats a run.
  */
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
 import type { NewRecord } from '../../domain/secret.ts';
 import { newReceiptId, newRecord, newSecretId } from '../conformance/check.ts';
 import { prepareFolder } from './folder.ts';
@@ -18,7 +19,7 @@ import { migrate } from './migrate.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';
 import { createRecordWrites, type RecordWrites } from './write-records.ts';
 
-const seed = Number(process.env.MAYFLY_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = announceSeed('index merge');
 const now = 1_800_000_000;
 /** One that takes many steps to a merge, and one that reaches into the rows of the transaction it is part of. */
 const paces = [
@@ -150,16 +151,8 @@ function runHistory(dice: (sides: number) => number, steps: number): number {
   return wrong;
 }
 
-function createDice(start: number): (sides: number) => number {
-  let state = start % 2_147_483_647 || 1;
-  return (sides) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % sides;
-  };
-}
-
 describe('rows that are not in the index yet', () => {
-  it(`P5: are found, by every process, through merges, roll-backs and crashes (seed ${seed})`, () => {
+  it('P5: are found, by every process, through merges, roll-backs and crashes', () => {
     expect(runHistory(createDice(seed), 300)).toBe(0);
   }, 60_000);
 

@@ -72,7 +72,7 @@ export function openConnection(path: string, settings: ConnectionSettings): Data
 }
 
 /** Sets every pragma and reads it back. */
-export function applySettings(db: Database, settings: ConnectionSettings): void {
+function applySettings(db: Database, settings: ConnectionSettings): void {
   for (const [name, value] of pragmasOf(settings)) db.run(`PRAGMA ${name} = ${value}`);
   assertSettings(db, settings);
 }

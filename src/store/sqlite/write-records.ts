@@ -14,7 +14,7 @@ import { hintOf } from './hint.ts';
 import type { Decisions } from './protocol.ts';
 import { createRootUses } from './root-uses.ts';
 
-export const deliveryLetters: Readonly<Record<DeliveryState, string>> = {
+const deliveryLetters: Readonly<Record<DeliveryState, string>> = {
   queued: 'q',
   accepted: 'a',
   refused: 'r',

@@ -24,7 +24,7 @@ const usualLifetimesSeconds = [
 ];
 
 /** The usual lifetimes that the plan allows, its default and its bounds' end among them, shortest first. */
-export function lifetimeChoices(plan: Plan): number[] {
+function lifetimeChoices(plan: Plan): number[] {
   const allowed = usualLifetimesSeconds.filter(
     (ttl) => ttl >= plan.ttlMinSeconds && ttl <= plan.ttlMaxSeconds,
   );
