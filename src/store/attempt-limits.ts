@@ -30,6 +30,29 @@ export function exhaustionOf(
   return waits.length === 0 ? null : { outcome: 'exhausted', retryAfterSeconds: Math.max(1, ...waits) };
 }
 
+/**
+ * What is left to the client after one more attempt, made now, that `exhaustionOf` has allowed: the least that any limit
+ * leaves, and when there is more. Where several limits leave the same, there is more when the last of them gives way.
+ */
+export function allowanceAfter(
+  counted: CountedAttempts,
+  limits: AttemptLimits,
+  now: UnixSeconds,
+): { readonly left: number; readonly moreAfterSeconds: number } {
+  const windowOf = (times: readonly UnixSeconds[], limit: number) => ({
+    left: limit - times.length - 1,
+    moreAfterSeconds: (times[0] ?? now) + limits.windowSeconds - now,
+  });
+  const allowances = [
+    windowOf(counted.ofClient, limits.perClient),
+    windowOf(counted.ofSecret, limits.perSecret),
+    { left: limits.perLife - counted.inLife - 1, moreAfterSeconds: counted.lifeEndsAt - now },
+  ];
+  const left = Math.min(...allowances.map((each) => each.left));
+  const waits = allowances.filter((each) => each.left === left).map((each) => each.moreAfterSeconds);
+  return { left: Math.max(0, left), moreAfterSeconds: Math.max(1, ...waits) };
+}
+
 /** Seconds until one of `times` has left the window and makes room below `limit`; `null` when there is room now. */
 function waitFor(
   times: readonly UnixSeconds[],

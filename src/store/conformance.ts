@@ -9,8 +9,11 @@ import { accountChecks } from './conformance/accounts.ts';
 import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
+import { deletionChecks } from './conformance/deletion.ts';
+import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
 import { secretChecks } from './conformance/secrets.ts';
+import { sessionChecks } from './conformance/sessions.ts';
 
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
@@ -18,4 +21,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...receiptChecks,
   ...attemptChecks,
   ...accountChecks,
+  ...passwordChecks,
+  ...sessionChecks,
+  ...deletionChecks,
 ];

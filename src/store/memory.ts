@@ -17,13 +17,15 @@ export function createMemoryStore(options: { clock: Clock }): MemoryStore {
   const time = createStoreTime(options.clock);
   const records = createMemoryRecords(time);
   const attempts = createMemoryAttempts(time, records.expiryOf);
+  const accounts = createMemoryAccounts(time, records);
   return {
     ...records.store,
     ...attempts.store,
-    ...createMemoryAccounts(records.rootKidsInUse),
+    ...accounts.store,
     async sweep(limit) {
-      const touched = await records.store.sweep(limit);
-      return touched + attempts.forgetStale(limit - touched);
+      let touched = await records.store.sweep(limit);
+      touched += attempts.forgetStale(limit - touched);
+      return touched + accounts.forgetStale(limit - touched);
     },
   };
 }

@@ -4,7 +4,7 @@
  * Owns: nothing of the product. Invariant: everything between the request and the handler is the real kit.
  */
 import { Hono } from 'hono';
-import type { AccountCaller, AccountId } from '../../src/domain/accounts.ts';
+import { type AccountCaller, type AccountId, tokenScopes } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { type AnswerFacts, type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
@@ -20,8 +20,9 @@ export const rightHeader = basic(username, token);
 
 export const owner: AccountCaller = {
   kind: 'account',
-  account: { id: 7 as AccountId, username, plan: 'basic', createdAt: 0 },
+  account: { id: 7 as AccountId, username, plan: 'basic', locale: null, createdAt: 0 },
   dataKey: new Sensitive(new Uint8Array(32)),
+  scopes: tokenScopes,
 };
 
 const document: Operation['document'] = { summary: '', tag: '', responses: {} };
@@ -113,6 +114,7 @@ const statusOf: Record<string, number> = {
   method_not_allowed: 405,
   not_authorized: 401,
   cross_site: 403,
+  scope_missing: 403,
   rate_limited: 429,
   unavailable: 503,
   storage_full: 507,

@@ -6,12 +6,13 @@
 import type { SecretId } from '../../src/domain/keys.ts';
 import type { AttemptStore } from '../../src/domain/ports.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
-import { createSettableClock, type StoreUnderTest } from '../../src/store/conformance/check.ts';
+import { createSettableClock, newSecretId, type StoreUnderTest } from '../../src/store/conformance/check.ts';
 import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
 import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
 import { createMemoryRecords } from '../../src/store/memory/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
+import { accountDefects } from './account-defects.ts';
 
 export interface SeededDefect {
   readonly defect: string;
@@ -36,7 +37,7 @@ function storeOnWallClock(subject: StoreUnderTest): Store {
   const time = { now: subject.wallClock.read, raiseTo: () => {} };
   const records = createMemoryRecords(time);
   const attempts = createMemoryAttempts(time, records.expiryOf);
-  return { ...records.store, ...attempts.store, ...createMemoryAccounts(records.rootKidsInUse) };
+  return { ...records.store, ...attempts.store, ...createMemoryAccounts(time, records).store };
 }
 
 /** Counts first and records a turn later, as a get followed by a set does. */
@@ -49,13 +50,18 @@ function attemptsThatCheckThenRecord(): AttemptStore {
       await turn();
       if (count >= limits.perClient) return { outcome: 'exhausted', retryAfterSeconds: limits.windowSeconds };
       counts.set(key, count + 1);
-      return { outcome: 'reserved', attempt: count + 1 };
+      return {
+        outcome: 'reserved',
+        attempt: count + 1,
+        left: limits.perClient - count - 1,
+        moreAfterSeconds: limits.windowSeconds,
+      };
     },
     refund: async () => {},
   };
 }
 
-export const seededDefects: readonly SeededDefect[] = [
+const recordDefects: readonly SeededDefect[] = [
   {
     defect: 'a claim reads, then deletes',
     caughtBy: 'of fifty claims at once exactly one wins',
@@ -187,6 +193,39 @@ export const seededDefects: readonly SeededDefect[] = [
     seed: (store) => ({ ...store, ...attemptsThatCheckThenRecord() }),
   },
   {
+    defect: 'a reservation tells what one client has left, whatever others have guessed',
+    caughtBy:
+      'what others have guessed at the secret leaves a client less, as soon as it is the tighter limit',
+    seed: (store) => ({
+      ...store,
+      async reserve(id, client, limits) {
+        const { perClient } = limits;
+        const told = await store.reserve(id, client, limits);
+        const alone = await store.reserve(newSecretId(), client, limits);
+        return told.outcome === 'reserved' && alone.outcome === 'reserved'
+          ? { ...told, left: Math.min(perClient - 1, alone.left) }
+          : told;
+      },
+    }),
+  },
+  {
+    defect: 'what is left is read after the reservation',
+    caughtBy: 'of guesses at once from one client each is told another number of guesses left',
+    seed(store) {
+      const lefts: number[] = [];
+      return {
+        ...store,
+        async reserve(id, client, limits) {
+          const told = await store.reserve(id, client, limits);
+          if (told.outcome === 'exhausted') return told;
+          lefts.push(told.left);
+          await turn();
+          return { ...told, left: Math.min(...lefts) };
+        },
+      };
+    },
+  },
+  {
     defect: 'a refund gives back more than one attempt',
     caughtBy: 'a refund gives back one attempt, once, and no other’s',
     seed: (store) => ({
@@ -211,3 +250,5 @@ export const seededDefects: readonly SeededDefect[] = [
     }),
   },
 ];
+
+export const seededDefects: readonly SeededDefect[] = [...recordDefects, ...accountDefects];

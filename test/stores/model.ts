@@ -181,6 +181,12 @@ class History {
     const guesses = await Promise.all(Array.from({ length: 1 + this.#dice(3) }, guess));
     const reserved = guesses.flatMap((guess) => (guess.outcome === 'reserved' ? [guess.attempt] : []));
     assert.equal(reserved.length, Math.max(0, Math.min(room, guesses.length)), 'reserve');
+    const left = guesses.flatMap((guess) => (guess.outcome === 'reserved' ? [guess.left] : []));
+    assert.deepEqual(
+      left.sort((a, b) => b - a),
+      left.map((_, n) => room - 1 - n),
+      'left',
+    );
     each.attempts.push(...reserved.map((number) => ({ number, client, at: this.#now })));
     for (const guess of guesses) {
       if (guess.outcome === 'exhausted')

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AccountId } from '../../src/domain/accounts.ts';
+import { type AccountId, tokenScopes } from '../../src/domain/accounts.ts';
 import { createSettableClock, found, newRecord, putNew } from '../../src/store/conformance/check.ts';
 import { StoreRefusal } from '../../src/store/refusal.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
@@ -152,6 +152,7 @@ describe('the failure of one decision', () => {
         tokenHash: new Uint8Array(32),
         name: 'of no account',
         wrappedDataKey: new Uint8Array(1),
+        scopes: tokenScopes,
         createdAt: 1,
         expiresAt: null,
       }),

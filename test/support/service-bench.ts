@@ -104,6 +104,9 @@ export function createBench(
         mails.push(mail);
         return bench.mailEndsIn;
       },
+      async sendAccountMail() {
+        return bench.mailEndsIn;
+      },
     },
     hasher,
     ring: createKeyRing([{ kid: 1, key: random(32) }]),
@@ -112,6 +115,7 @@ export function createBench(
     links: createLinks('https://mayfly.example'),
     events: (event) => events.push(event),
     anonymousMayCreate: true,
+    words: async () => ['apple', 'brook', 'cloud', 'dune'],
     ...options.deps,
   };
   const service = createService(deps);

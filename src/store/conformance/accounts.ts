@@ -3,26 +3,13 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { NewAccount, NewToken } from '../../domain/ports.ts';
+import type { AccountId, TokenScope } from '../../domain/accounts.ts';
 import type { Store } from '../store.ts';
+import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
 import { type ConformanceCheck, check, found, putNew, restartCheck, ttlSeconds } from './check.ts';
 
-const newAccount = (username: string): NewAccount => ({ username, plan: 'basic', createdAt: 1_800_000_000 });
-
-const newToken = (name = 'default'): NewToken => ({
-  tokenHash: new Uint8Array(randomBytes(32)),
-  name,
-  wrappedDataKey: new Uint8Array(randomBytes(76)),
-  createdAt: 1_800_000_000,
-  expiresAt: null,
-});
-
-async function accountNamed(store: Store, username: string): Promise<AccountId> {
-  const account = await store.createAccount(newAccount(username), newToken());
-  assert.ok(account !== null);
-  return account.id;
-}
+const idOf = async (store: Store, username: string): Promise<AccountId> =>
+  (await accountNamed(store, username)).id;
 
 export const accountChecks: readonly ConformanceCheck[] = [
   check(
@@ -32,7 +19,7 @@ export const accountChecks: readonly ConformanceCheck[] = [
       const token = newToken('first');
       const account = await store.createAccount(newAccount('ann@example.org'), token);
       assert.ok(account !== null);
-      assert.deepEqual(account, { ...newAccount('ann@example.org'), id: account.id });
+      assert.deepEqual(account, { ...newAccount('ann@example.org'), id: account.id, locale: null });
       assert.deepEqual(await store.findAccount('ann@example.org'), account);
       assert.deepEqual(await store.findAccountById(account.id), account);
       const found = await store.findToken(token.tokenHash);
@@ -69,7 +56,7 @@ export const accountChecks: readonly ConformanceCheck[] = [
     'port',
     'accounts are listed in the order of their creation, with the plan each was given last',
     async ({ store }) => {
-      const ids = [await accountNamed(store, 'b@example.org'), await accountNamed(store, 'a@example.org')];
+      const ids = [await idOf(store, 'b@example.org'), await idOf(store, 'a@example.org')];
       await store.setPlan(ids[0] as AccountId, 'identity');
       const listed = await store.listAccounts();
       assert.deepEqual(
@@ -88,10 +75,7 @@ export const accountChecks: readonly ConformanceCheck[] = [
     'port',
     'tokens are added, listed and revoked one by one, and only by their own account',
     async ({ store }) => {
-      const [ann, bob] = [
-        await accountNamed(store, 'ann@example.org'),
-        await accountNamed(store, 'bob@example.org'),
-      ];
+      const [ann, bob] = [await idOf(store, 'ann@example.org'), await idOf(store, 'bob@example.org')];
       const token = { ...newToken('second'), expiresAt: 1_900_000_000 };
       const added = await store.addToken(ann, token);
       assert.deepEqual(added, { ...token, tokenId: added.tokenId, accountId: ann, lastUsedAt: null });
@@ -108,8 +92,28 @@ export const accountChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check('port', 'a token keeps the scopes it was given, in their order', async ({ store }) => {
+    const ann = await idOf(store, 'ann@example.org');
+    const given: (readonly TokenScope[])[] = [
+      [],
+      ['create'],
+      ['manage'],
+      ['read-recent'],
+      ['create', 'read-recent'],
+      ['create', 'manage', 'read-recent'],
+    ];
+    for (const scopes of given) {
+      const { tokenHash, scopes: added } = await store.addToken(ann, { ...newToken(), scopes });
+      assert.deepEqual([added, (await store.findToken(tokenHash))?.token.scopes], [scopes, scopes]);
+    }
+    assert.deepEqual(
+      (await store.listTokens(ann)).slice(1).map((each) => each.scopes),
+      given,
+    );
+  }),
+
   check('port', 'the last use of a token is kept and never moves back', async ({ store }) => {
-    const ann = await accountNamed(store, 'ann@example.org');
+    const ann = await idOf(store, 'ann@example.org');
     const { tokenId, tokenHash } = await store.addToken(ann, newToken());
     await store.noteTokenUse(tokenId, 1_800_000_100);
     await store.noteTokenUse(tokenId, 1_800_000_050);
@@ -118,10 +122,7 @@ export const accountChecks: readonly ConformanceCheck[] = [
   }),
 
   check('P20', 'a share domain belongs to one account at a time', async ({ store }) => {
-    const [ann, bob] = [
-      await accountNamed(store, 'ann@example.org'),
-      await accountNamed(store, 'bob@example.org'),
-    ];
+    const [ann, bob] = [await idOf(store, 'ann@example.org'), await idOf(store, 'bob@example.org')];
     assert.equal(await store.addShareDomain(ann, 'b.example.org'), true);
     assert.equal(await store.addShareDomain(ann, 'a.example.org'), true);
     assert.equal(await store.addShareDomain(ann, 'a.example.org'), true);

@@ -20,6 +20,12 @@ function waitOf(reservation: Reservation): number {
   return reservation.outcome === 'exhausted' ? reservation.retryAfterSeconds : 0;
 }
 
+/** What a reservation leaves, and the seconds until there is more; rejects when it was not allowed. */
+function allowanceOf(reservation: Reservation): [left: number, moreAfterSeconds: number] {
+  reserved(reservation);
+  return reservation.outcome === 'reserved' ? [reservation.left, reservation.moreAfterSeconds] : [0, 0];
+}
+
 /** How many of `times` attempts at once are allowed. */
 async function reserveMany(times: number, reserve: () => Promise<Reservation>): Promise<number> {
   const outcomes = await Promise.all(Array.from({ length: times }, reserve));
@@ -133,6 +139,71 @@ export const attemptChecks: readonly ConformanceCheck[] = [
     reserved(await store.reserve(secretId, newClient(), two));
     reserved(await store.reserve(secretId, newClient(), two));
     waitOf(await store.reserve(secretId, newClient(), two));
+  }),
+
+  check(
+    'P14',
+    'a reservation tells how many guesses the client has left, and when the oldest of them is forgotten',
+    async ({ store, wallClock }) => {
+      const { secretId } = await putNew(store);
+      const client = newClient();
+      for (let n = 0; n < limits.perClient; n += 1) {
+        const expected = [limits.perClient - 1 - n, limits.windowSeconds - 10 * n];
+        assert.deepEqual(allowanceOf(await store.reserve(secretId, client, limits)), expected);
+        wallClock.advance(10);
+      }
+      wallClock.advance(limits.windowSeconds - 10 * limits.perClient);
+      assert.deepEqual(allowanceOf(await store.reserve(secretId, client, limits)), [0, 10]);
+    },
+  ),
+
+  check(
+    'P14',
+    'of guesses at once from one client each is told another number of guesses left',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const client = newClient();
+      const guess = () => store.reserve(secretId, client, limits);
+      const told = await Promise.all(Array.from({ length: limits.perClient }, guess));
+      const left = told.map((each) => allowanceOf(each)[0]);
+      assert.deepEqual(left.sort(), [0, 1, 2, 3, 4]);
+    },
+  ),
+
+  check(
+    'P14',
+    'what others have guessed at the secret leaves a client less, as soon as it is the tighter limit',
+    async ({ store, wallClock }) => {
+      const { secretId } = await putNew(store);
+      for (let n = 0; n < limits.perSecret - 3; n += 1) await store.reserve(secretId, newClient(), limits);
+      wallClock.advance(60);
+      const client = newClient();
+      const untilOthers = limits.windowSeconds - 60;
+      assert.deepEqual(allowanceOf(await store.reserve(secretId, client, limits)), [2, untilOthers]);
+      assert.deepEqual(allowanceOf(await store.reserve(secretId, client, limits)), [1, untilOthers]);
+      assert.deepEqual(allowanceOf(await store.reserve(secretId, client, limits)), [0, untilOthers]);
+    },
+  ),
+
+  check(
+    'P14',
+    'where the life of a secret leaves the least, more guesses come only with its end',
+    async ({ store, wallClock }) => {
+      const { secretId, expiresAt } = await putNew(store);
+      const few = { ...limits, perLife: 3 };
+      wallClock.advance(60);
+      for (const left of [2, 1, 0]) {
+        const told = allowanceOf(await store.reserve(secretId, newClient(), few));
+        assert.deepEqual(told, [left, expiresAt - wallClock.read()]);
+      }
+    },
+  ),
+
+  check('P14', 'where two limits leave the same, there is more when both give way', async ({ store }) => {
+    const { secretId, expiresAt } = await putNew(store);
+    const equal = { ...limits, perClient: 2, perSecret: 2, perLife: 2 };
+    const told = allowanceOf(await store.reserve(secretId, newClient(), equal));
+    assert.deepEqual(told, [1, expiresAt - store.now()]);
   }),
 
   check('P14', 'an attempt neither consumes the secret nor changes its receipt', async ({ store }) => {

@@ -43,7 +43,7 @@ export interface SettableClock {
   advance(seconds: number): void;
 }
 
-const startOfTest: UnixSeconds = 1_800_000_000;
+export const startOfTest: UnixSeconds = 1_800_000_000;
 
 export function createSettableClock(start: UnixSeconds = startOfTest): SettableClock {
   let current = start;

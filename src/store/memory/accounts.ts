@@ -1,59 +1,130 @@
 /**
  * Accounts, their tokens, share domains and the check values of the wrapping roots, in memory.
  *
- * Owns: the uniqueness of usernames, token hashes and share domains.
+ * Owns: the uniqueness of usernames, token hashes and share domains, and the end of an account with all that is its own.
  */
 import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
 import type { AccountStore, NewToken } from '../../domain/ports.ts';
+import type { StoreTime } from '../store-time.ts';
+import {
+  type AccountTables,
+  accountNamed,
+  assertAccount,
+  copyOfToken,
+  createAccountTables,
+  insertAccount,
+  sameBytes,
+} from './account-tables.ts';
+import { createMemoryPasswords, type MemoryPasswords } from './passwords.ts';
+import type { MemoryRecords } from './records.ts';
+import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+export interface MemoryAccounts {
+  readonly store: AccountStore;
+  /** Forgets at most `limit` expired sessions and tickets; how many. */
+  forgetStale(limit: number): number;
+}
 
-const copyOf = (token: StoredToken): StoredToken => ({
-  ...token,
-  tokenHash: token.tokenHash.slice(),
-  wrappedDataKey: token.wrappedDataKey.slice(),
-});
+export function createMemoryAccounts(time: StoreTime, records: MemoryRecords): MemoryAccounts {
+  const tables = createAccountTables();
+  const store: AccountStore = {
+    ...accountMethods(tables, records),
+    ...tokenMethods(tables),
+    ...createMemoryPasswords(tables, time),
+    ...createMemorySessions(tables, time),
+    ...domainMethods(tables),
+    ...rootMethods(records),
+  };
+  return { store, forgetStale: (limit) => forgetStale(tables, time, limit) };
+}
 
-export function createMemoryAccounts(rootKidsInUse: () => number[]): AccountStore {
-  const accounts = new Map<AccountId, Account>();
-  const tokens = new Map<number, StoredToken>();
-  const shareDomains = new Map<string, AccountId>();
-  const rootChecks = new Map<number, Uint8Array>();
-  let lastTokenId = 0;
+type TokenMethods = Pick<
+  AccountStore,
+  'createAccount' | 'findToken' | 'addToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
+>;
+type DomainMethods = Pick<
+  AccountStore,
+  'addShareDomain' | 'findShareDomainOwner' | 'listShareDomains' | 'removeShareDomain'
+>;
+type RootMethods = Pick<AccountStore, 'findRootCheck' | 'addRootCheck' | 'rootKidsInUse'>;
+type AccountMethods = Omit<
+  AccountStore,
+  keyof (TokenMethods & DomainMethods & RootMethods & MemoryPasswords & MemorySessions)
+>;
 
-  const accountNamed = (username: string): Account | null =>
-    [...accounts.values()].find((account) => account.username === username) ?? null;
+function accountMethods(tables: AccountTables, records: MemoryRecords): AccountMethods {
+  const { accounts } = tables;
 
-  function insertToken(accountId: AccountId, token: NewToken): StoredToken {
-    lastTokenId += 1;
-    const stored = copyOf({ ...token, tokenId: lastTokenId, accountId, lastUsedAt: null });
-    tokens.set(lastTokenId, stored);
-    return copyOf(stored);
+  function change(id: AccountId, changes: Partial<Account>): void {
+    const account = accounts.get(id);
+    if (account !== undefined) accounts.set(id, { ...account, ...changes });
+  }
+
+  return {
+    findAccount: async (username) => accountNamed(tables, username),
+    findAccountById: async (id) => accounts.get(id) ?? null,
+    listAccounts: async () => [...accounts.values()],
+    setPlan: async (id, plan) => change(id, { plan }),
+    setLocale: async (id, locale) => change(id, { locale }),
+    async deleteAccount(id) {
+      const account = accounts.get(id);
+      if (account === undefined) return null;
+      deleteWhere(tables.tokens, (token) => token.accountId === id);
+      deleteWhere(tables.sessions, (session) => session.accountId === id);
+      deleteWhere(tables.tickets, (ticket) => ticket.username === account.username);
+      deleteWhere(tables.shareDomains, (owner) => owner === id);
+      tables.passwords.delete(id);
+      accounts.delete(id);
+      return records.endOwned(id);
+    },
+  };
+}
+
+/** How many were deleted, of at most `limit`. */
+function deleteWhere<Key, Value>(
+  map: Map<Key, Value>,
+  isOut: (value: Value) => boolean,
+  limit = Number.POSITIVE_INFINITY,
+): number {
+  let deleted = 0;
+  for (const [key, value] of map) {
+    if (deleted >= limit) break;
+    if (isOut(value) && map.delete(key)) deleted += 1;
+  }
+  return deleted;
+}
+
+function forgetStale(tables: AccountTables, time: StoreTime, limit: number): number {
+  const isStale = ({ expiresAt }: { expiresAt: number }): boolean => time.now() >= expiresAt;
+  const ended = deleteWhere(tables.sessions, isStale, limit);
+  return ended + deleteWhere(tables.tickets, isStale, limit - ended);
+}
+
+function tokenMethods(tables: AccountTables): TokenMethods {
+  const { accounts, tokens } = tables;
+
+  function insert(accountId: AccountId, token: NewToken): StoredToken {
+    const tokenId = tables.nextNumber('token');
+    tokens.set(tokenId, copyOfToken({ ...token, tokenId, accountId, lastUsedAt: null }));
+    return copyOfToken({ ...token, tokenId, accountId, lastUsedAt: null });
   }
 
   return {
     async createAccount(newAccount, token) {
-      if (accountNamed(newAccount.username) !== null) return null;
-      const account = { ...newAccount, id: (accounts.size + 1) as AccountId };
-      accounts.set(account.id, account);
-      insertToken(account.id, token);
+      const account = insertAccount(tables, newAccount);
+      if (account !== null) insert(account.id, token);
       return account;
     },
-    findAccount: async (username) => accountNamed(username),
-    findAccountById: async (id) => accounts.get(id) ?? null,
-    listAccounts: async () => [...accounts.values()],
-    async setPlan(id, plan) {
-      const account = accounts.get(id);
-      if (account !== undefined) accounts.set(id, { ...account, plan });
-    },
-
     async findToken(tokenHash) {
-      const token = [...tokens.values()].find((each) => textOf(each.tokenHash) === textOf(tokenHash));
+      const token = tokens.values().find((each) => sameBytes(each.tokenHash, tokenHash));
       const account = token === undefined ? undefined : accounts.get(token.accountId);
-      return token === undefined || account === undefined ? null : { account, token: copyOf(token) };
+      return token === undefined || account === undefined ? null : { account, token: copyOfToken(token) };
     },
-    addToken: async (id, token) => insertToken(id, token),
-    listTokens: async (id) => [...tokens.values()].filter((each) => each.accountId === id).map(copyOf),
+    async addToken(id, token) {
+      assertAccount(tables, id);
+      return insert(id, token);
+    },
+    listTokens: async (id) => [...tokens.values()].filter((each) => each.accountId === id).map(copyOfToken),
     async revokeToken(id, tokenId) {
       return tokens.get(tokenId)?.accountId === id && tokens.delete(tokenId);
     },
@@ -62,8 +133,14 @@ export function createMemoryAccounts(rootKidsInUse: () => number[]): AccountStor
       if (token === undefined) return;
       tokens.set(tokenId, { ...token, lastUsedAt: Math.max(at, token.lastUsedAt ?? 0) });
     },
+  };
+}
 
+function domainMethods(tables: AccountTables): DomainMethods {
+  const { shareDomains } = tables;
+  return {
     async addShareDomain(id, domain) {
+      assertAccount(tables, id);
       if (!shareDomains.has(domain)) shareDomains.set(domain, id);
       return shareDomains.get(domain) === id;
     },
@@ -76,12 +153,17 @@ export function createMemoryAccounts(rootKidsInUse: () => number[]): AccountStor
     async removeShareDomain(id, domain) {
       return shareDomains.get(domain) === id && shareDomains.delete(domain);
     },
+  };
+}
 
-    findRootCheck: async (kid) => rootChecks.get(kid)?.slice() ?? null,
+function rootMethods(records: MemoryRecords): RootMethods {
+  const checks = new Map<number, Uint8Array>();
+  return {
+    findRootCheck: async (kid) => checks.get(kid)?.slice() ?? null,
     async addRootCheck(kid, check) {
       // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
-      if (!rootChecks.has(kid)) rootChecks.set(kid, check.slice());
+      if (!checks.has(kid)) checks.set(kid, check.slice());
     },
-    rootKidsInUse: async () => rootKidsInUse(),
+    rootKidsInUse: async () => records.rootKidsInUse(),
   };
 }

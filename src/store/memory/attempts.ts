@@ -7,7 +7,7 @@
 import type { SecretId } from '../../domain/keys.ts';
 import type { AttemptLimits, AttemptStore, Reservation } from '../../domain/ports.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import { exhaustionOf } from '../attempt-limits.ts';
+import { allowanceAfter, exhaustionOf } from '../attempt-limits.ts';
 import type { StoreTime } from '../store-time.ts';
 
 interface CountedAttempt {
@@ -54,21 +54,18 @@ export function createMemoryAttempts(
     const now = time.now();
     const attempts = attemptsOf(id, limits);
     const inWindow = attempts.counted.filter((each) => each.at > now - limits.windowSeconds);
-    const exhausted = exhaustionOf(
-      {
-        ofSecret: inWindow.map((each) => each.at),
-        ofClient: inWindow.filter((each) => each.client === client).map((each) => each.at),
-        inLife: attempts.inLife,
-        lifeEndsAt: attempts.endsAt,
-      },
-      limits,
-      now,
-    );
+    const counted = {
+      ofSecret: inWindow.map((each) => each.at),
+      ofClient: inWindow.filter((each) => each.client === client).map((each) => each.at),
+      inLife: attempts.inLife,
+      lifeEndsAt: attempts.endsAt,
+    };
+    const exhausted = exhaustionOf(counted, limits, now);
     if (exhausted !== null) return exhausted;
     lastAttempt += 1;
     attempts.inLife += 1;
     attempts.counted.push({ attempt: lastAttempt, client, at: now, staleAt: now + limits.windowSeconds });
-    return { outcome: 'reserved', attempt: lastAttempt };
+    return { outcome: 'reserved', attempt: lastAttempt, ...allowanceAfter(counted, limits, now) };
   }
 
   return {

@@ -5,6 +5,7 @@
  * burn and a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe what they hold.
  */
 import type { AccountId } from '../../domain/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { ClaimOutcome, SecretStore } from '../../domain/ports.ts';
 import {
@@ -19,12 +20,14 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import { deliveryAt, rootKidOf } from '../store.ts';
 import type { StoreTime } from '../store-time.ts';
 
-interface MemoryRecord extends Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'deliveryQueued'> {
+interface MemoryRecord
+  extends Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'recentBox' | 'deliveryQueued'> {
   readonly position: number;
   readonly rowVersion: number;
   state: StoredState;
   sealedSecret: Uint8Array | null;
   creatorBox: Uint8Array | null;
+  recentBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
   endedAt: UnixSeconds | null;
   delivery: Delivery | null;
@@ -35,6 +38,11 @@ export interface MemoryRecords {
   /** When the secret of a record expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
+  /**
+   * Burns the waiting secrets of an account that ends, erases all its recent boxes and takes no more records of it; how
+   * many secrets burned.
+   */
+  endOwned(owner: AccountId): number;
 }
 
 /** Ids are bytes; a Map needs a value that compares by content. */
@@ -92,6 +100,8 @@ function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
 class RecordTable {
   readonly #bySecretId = new Map<string, MemoryRecord>();
   readonly #byReceiptId = new Map<string, MemoryRecord>();
+  /** Accounts that have ended. */
+  readonly endedOwners = new Set<AccountId>();
   #lastPosition = 0;
 
   insert(newRecord: NewRecord): void {
@@ -152,7 +162,12 @@ type SecretMethods = Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 
 function secretMethods(table: RecordTable, time: StoreTime): SecretMethods {
   return {
     now: time.now,
-    put: async (record) => table.insert(record),
+    async put(record) {
+      if (record.owner !== null && table.endedOwners.has(record.owner)) {
+        throw new ServiceError('unavailable', 'The account of the record was deleted.');
+      }
+      table.insert(record);
+    },
     async findSecret(id) {
       const record = table.ofSecret(id);
       if (record === null || !isWaiting(record, time.now()) || record.sealedSecret === null) return null;
@@ -208,6 +223,13 @@ function receiptMethods(table: RecordTable, time: StoreTime): ReceiptMethods {
   };
 }
 
+function endOwned(table: RecordTable, owner: AccountId, now: UnixSeconds): number {
+  table.endedOwners.add(owner);
+  const owned = table.all().filter((record) => record.owner === owner);
+  for (const record of owned) record.recentBox = null;
+  return owned.filter((record) => end(record, 'burned', now) !== null).length;
+}
+
 function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
   const live = table.all().filter((record) => isWaiting(record, now));
   const kids = live.map((record) => (record.sealedSecret === null ? null : rootKidOf(record.sealedSecret)));
@@ -220,5 +242,6 @@ export function createMemoryRecords(time: StoreTime): MemoryRecords {
     store: { ...secretMethods(table, time), ...receiptMethods(table, time) },
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
     rootKidsInUse: () => rootKidsInUse(table, time.now()),
+    endOwned: (owner) => endOwned(table, owner, time.now()),
   };
 }

@@ -5,6 +5,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../domain/time.ts';
+import { createAccountDeletion } from './delete-account.ts';
 import { IndexMerge } from './index-merge.ts';
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import type { Ask, Decisions } from './protocol.ts';
@@ -12,7 +13,9 @@ import { type ConnectionSettings, openConnection } from './settings.ts';
 import { createSweep } from './sweep.ts';
 import { createAccountWrites } from './write-accounts.ts';
 import { createAttemptWrites } from './write-attempts.ts';
+import { createPasswordWrites } from './write-passwords.ts';
 import { createRecordWrites, type RecordWrites } from './write-records.ts';
+import { createSessionWrites } from './write-sessions.ts';
 
 export interface WritingConnection {
   readonly db: Database;
@@ -56,6 +59,9 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     setDelivery: records.setDelivery,
     ...createAttemptWrites(db),
     ...createAccountWrites(db),
+    ...createPasswordWrites(db),
+    ...createSessionWrites(db),
+    ...createAccountDeletion(db),
     sweep: createSweep(db),
     keepTime: () => undefined,
   };

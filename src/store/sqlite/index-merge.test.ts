@@ -77,7 +77,7 @@ function putBatch(opening: Opening, records: readonly NewRecord[], commit: boole
   writer.run('BEGIN IMMEDIATE');
   let last = 0;
   for (const frame of readFrames(sink.take(), records.length)) {
-    if (frame.kind === 'put') last = opening.records.put(frame);
+    if (frame.kind === 'put') last = opening.records.put(frame) ?? 0;
   }
   merge.step(records.length, last);
   writer.run(commit ? 'COMMIT' : 'ROLLBACK');

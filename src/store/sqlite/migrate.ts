@@ -9,8 +9,9 @@ import { StoreRefusal } from '../refusal.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import attempts from './migrations/002-attempts.sql' with { type: 'text' };
 import accounts from './migrations/003-accounts.sql' with { type: 'text' };
+import people from './migrations/004-people.sql' with { type: 'text' };
 
-const migrations: readonly string[] = [records, attempts, accounts];
+const migrations: readonly string[] = [records, attempts, accounts, people];
 
 /** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */
 const applicationId = 0x6d617966;

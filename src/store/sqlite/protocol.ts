@@ -3,10 +3,17 @@
  *
  * Owns: the messages and the list of decisions. Invariant: an answer is posted only after its batch's COMMIT returned.
  */
-import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
+import type {
+  Account,
+  AccountId,
+  StoredPassword,
+  StoredSession,
+  StoredTicket,
+  StoredToken,
+} from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { PlanName } from '../../domain/plans.ts';
-import type { AttemptLimits, NewAccount, NewToken, Reservation } from '../../domain/ports.ts';
+import type { AttemptLimits, NewAccount, NewSession, NewToken, Reservation } from '../../domain/ports.ts';
 import type { DeliveryState } from '../../domain/secret.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { RefusalReason } from '../refusal.ts';
@@ -31,12 +38,30 @@ export interface Decisions {
   addToken(id: AccountId, token: NewToken): StoredToken;
   revokeToken(id: AccountId, tokenId: number): boolean;
   noteTokenUse(tokenId: number, at: UnixSeconds): void;
+  setLocale(id: AccountId, locale: string | null): void;
+  addTicket(ticket: StoredTicket, quietSeconds: number): boolean;
+  redeemSignUp(
+    ticketHash: Uint8Array,
+    account: Omit<NewAccount, 'username'>,
+    password: StoredPassword,
+  ): Account | 'gone' | 'exists';
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword): Account | null;
+  changePassword(id: AccountId, from: Uint8Array, to: StoredPassword, keepSessionId: number): boolean;
+  addSession(id: AccountId, verifier: Uint8Array, session: NewSession): StoredSession | null;
+  noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): void;
+  endSession(id: AccountId, sessionId: number): boolean;
+  deleteAccount(id: AccountId): number | null;
   addShareDomain(id: AccountId, domain: string): boolean;
   removeShareDomain(id: AccountId, domain: string): boolean;
   addRootCheck(kid: number, check: Uint8Array): void;
   /** Persists store time, nothing else. */
   keepTime(): void;
 }
+
+/** Some of the decisions as the writer takes them: at store time. */
+export type Deciding<Names extends keyof Decisions> = {
+  [N in Names]: (now: UnixSeconds, ...args: Parameters<Decisions[N]>) => ReturnType<Decisions[N]>;
+};
 
 /** Not a transaction: runs between two. Whether the log is empty. */
 export type Scrub = () => boolean;

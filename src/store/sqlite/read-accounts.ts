@@ -5,29 +5,14 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
-import type { PlanName } from '../../domain/plans.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
-
-interface AccountRow {
-  id: AccountId;
-  username: string;
-  plan: PlanName;
-  created_at: UnixSeconds;
-}
-
-interface TokenRow {
-  token_id: number;
-  account_id: AccountId;
-  token_hash: Uint8Array;
-  name: string;
-  wrapped_data_key: Uint8Array;
-  token_created_at: UnixSeconds;
-  expires_at: UnixSeconds | null;
-  last_used_at: UnixSeconds | null;
-}
-
-const tokenColumns =
-  'token_id, account_id, token_hash, name, wrapped_data_key, t.created_at AS token_created_at, expires_at, last_used_at';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  type TokenRow,
+  tokenColumns,
+  tokenOf,
+} from './account-rows.ts';
 
 export interface AccountReads {
   findAccount(username: string): Account | null;
@@ -41,11 +26,14 @@ export interface AccountReads {
 }
 
 export function createAccountReads(db: Database): AccountReads {
-  const byName = db.query<AccountRow, [string]>('SELECT * FROM accounts WHERE username = ?1');
-  const byId = db.query<AccountRow, [number]>('SELECT * FROM accounts WHERE id = ?1');
-  const all = db.query<AccountRow, []>('SELECT * FROM accounts ORDER BY id');
+  const byName = db.query<AccountRow, [string]>(
+    `SELECT ${accountColumns} FROM accounts a WHERE username = ?1`,
+  );
+  const byId = db.query<AccountRow, [number]>(`SELECT ${accountColumns} FROM accounts a WHERE id = ?1`);
+  const all = db.query<AccountRow, []>(`SELECT ${accountColumns} FROM accounts a ORDER BY id`);
   const token = db.query<TokenRow & AccountRow, [Uint8Array]>(
-    `SELECT a.*, ${tokenColumns} FROM tokens t JOIN accounts a ON a.id = t.account_id WHERE token_hash = ?1`,
+    `SELECT ${accountColumns}, ${tokenColumns} FROM tokens t JOIN accounts a ON a.id = t.account_id
+     WHERE t.token_hash = ?1`,
   );
   const tokens = db.query<TokenRow, [number]>(
     `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
@@ -75,20 +63,3 @@ export function createAccountReads(db: Database): AccountReads {
 }
 
 const toAccount = (row: AccountRow | null): Account | null => (row === null ? null : accountOf(row));
-
-function accountOf(row: AccountRow): Account {
-  return { id: row.id, username: row.username, plan: row.plan, createdAt: row.created_at };
-}
-
-function tokenOf(row: TokenRow): StoredToken {
-  return {
-    tokenId: row.token_id,
-    accountId: row.account_id,
-    tokenHash: row.token_hash,
-    name: row.name,
-    wrappedDataKey: row.wrapped_data_key,
-    createdAt: row.token_created_at,
-    expiresAt: row.expires_at,
-    lastUsedAt: row.last_used_at,
-  };
-}

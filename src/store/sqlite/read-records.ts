@@ -137,7 +137,8 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): StoredReceipt {
     // What is erased is zeros, and what is about to be is not shown.
     creatorBox: isWaiting(life, now) ? row.creator_box : null,
     detailsBox: row.details_box,
-    recentBox: row.recent_box,
+    // Erased with its account: no sealed box is all zeros.
+    recentBox: row.recent_box?.some((byte) => byte !== 0) ? row.recent_box : null,
     delivery: deliveryAt(toDelivery(row), now),
   };
 }

@@ -17,8 +17,10 @@ import { CommitQueue } from './commit-queue.ts';
 import { prepareFolder } from './folder.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { migrate } from './migrate.ts';
+import type { DecisionArguments, DecisionName } from './protocol.ts';
 import { createAccountReads } from './read-accounts.ts';
 import { createRecordReads } from './read-records.ts';
+import { createSessionReads } from './read-sessions.ts';
 import { readRootKidsInUse } from './root-uses.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 import { codeOf, messageOf } from './sqlite-errors.ts';
@@ -195,23 +197,44 @@ function attemptStore({ queue, locator }: Parts): AttemptStore {
 
 function accountStore({ db, queue, now }: Parts): AccountStore {
   const reads = createAccountReads(db);
+  const sessions = createSessionReads(db);
+  /** The bytes are taken now: the caller may wipe them. */
+  const decide = <N extends DecisionName>(name: N, ...args: DecisionArguments<N>) =>
+    queue.decide(name, ...structuredClone(args));
   return {
-    createAccount: (account, token) => queue.decide('createAccount', account, token),
+    createAccount: (account, token) => decide('createAccount', account, token),
     findAccount: (username) => reading(() => reads.findAccount(username)),
     findAccountById: (id) => reading(() => reads.findAccountById(id)),
     listAccounts: () => reading(() => reads.listAccounts()),
-    setPlan: (id, plan) => queue.decide('setPlan', id, plan),
+    setPlan: (id, plan) => decide('setPlan', id, plan),
+    setLocale: (id, locale) => decide('setLocale', id, locale),
+    deleteAccount: (id) => decide('deleteAccount', id),
+
     findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
-    addToken: (id, token) => queue.decide('addToken', id, token),
+    addToken: (id, token) => decide('addToken', id, token),
     listTokens: (id) => reading(() => reads.listTokens(id)),
-    revokeToken: (id, tokenId) => queue.decide('revokeToken', id, tokenId),
-    noteTokenUse: (tokenId, at) => queue.decide('noteTokenUse', tokenId, at),
-    addShareDomain: (id, domain) => queue.decide('addShareDomain', id, domain),
+    revokeToken: (id, tokenId) => decide('revokeToken', id, tokenId),
+    noteTokenUse: (tokenId, at) => decide('noteTokenUse', tokenId, at),
+
+    addTicket: (ticket, quietSeconds) => decide('addTicket', ticket, quietSeconds),
+    findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
+    redeemSignUp: (hash, account, password) => decide('redeemSignUp', hash, account, password),
+    redeemReset: (hash, password) => decide('redeemReset', hash, password),
+    findPassword: (username) => reading(() => sessions.findPassword(username)),
+    changePassword: (id, from, to, keepSessionId) => decide('changePassword', id, from, to, keepSessionId),
+
+    addSession: (id, verifier, session) => decide('addSession', id, verifier, session),
+    findSession: (hash) => reading(() => sessions.findSession(hash, now())),
+    noteSessionUse: (sessionId, at, expiresAt) => decide('noteSessionUse', sessionId, at, expiresAt),
+    listSessions: (id) => reading(() => sessions.listSessions(id, now())),
+    endSession: (id, sessionId) => decide('endSession', id, sessionId),
+
+    addShareDomain: (id, domain) => decide('addShareDomain', id, domain),
     findShareDomainOwner: (domain) => reading(() => reads.findShareDomainOwner(domain)),
     listShareDomains: (id) => reading(() => reads.listShareDomains(id)),
-    removeShareDomain: (id, domain) => queue.decide('removeShareDomain', id, domain),
+    removeShareDomain: (id, domain) => decide('removeShareDomain', id, domain),
     findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
-    addRootCheck: (kid, check) => queue.decide('addRootCheck', kid, check),
+    addRootCheck: (kid, check) => decide('addRootCheck', kid, check),
     rootKidsInUse: () => reading(() => readRootKidsInUse(db, now())),
   };
 }

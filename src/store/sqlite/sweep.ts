@@ -68,6 +68,13 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const forgetLives = db.query(
     'DELETE FROM attempt_lives WHERE secret_id IN (SELECT secret_id FROM attempt_lives WHERE ends_at <= ?1 LIMIT ?2)',
   );
+  const forgetSessions = db.query(
+    'DELETE FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE expires_at <= ?1 LIMIT ?2)',
+  );
+  const forgetTickets = db.query(
+    'DELETE FROM tickets WHERE ticket_hash IN (SELECT ticket_hash FROM tickets WHERE expires_at <= ?1 LIMIT ?2)',
+  );
+  const forgetStale = [forgetAttempts, forgetLives, forgetSessions, forgetTickets];
 
   function remove(position: number): void {
     const removed = hints.get(position);
@@ -92,7 +99,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   return (now, limit) => {
     let touched = Number(erase.run(now, limit).changes);
     touched += removeDead(now, limit - touched);
-    touched += Number(forgetAttempts.run(now, limit - touched).changes);
-    return touched + Number(forgetLives.run(now, limit - touched).changes);
+    for (const forget of forgetStale) touched += Number(forget.run(now, limit - touched).changes);
+    return touched;
   };
 }

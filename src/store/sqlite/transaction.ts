@@ -61,7 +61,7 @@ function runFrames(
   return { outcomes, puts, lastPosition };
 }
 
-/** The new row's position. An INSERT that violates a constraint undoes itself and nothing else: `null`. */
+/** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */
 function putAlone({ db, records }: WritingConnection, frame: PutFrame): number | null {
   try {
     return records.put(frame);

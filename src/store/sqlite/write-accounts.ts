@@ -5,14 +5,14 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
-import type { NewToken } from '../../domain/ports.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
-import type { Decisions } from './protocol.ts';
+import type { NewAccount, NewToken } from '../../domain/ports.ts';
+import { scopeMaskOf } from './account-rows.ts';
+import type { Deciding } from './protocol.ts';
 
-type AccountDecisions = Pick<
-  Decisions,
+export type AccountWrites = Deciding<
   | 'createAccount'
   | 'setPlan'
+  | 'setLocale'
   | 'addToken'
   | 'revokeToken'
   | 'noteTokenUse'
@@ -21,23 +21,27 @@ type AccountDecisions = Pick<
   | 'addRootCheck'
 >;
 
-export type AccountWrites = {
-  [N in keyof AccountDecisions]: (
-    now: UnixSeconds,
-    ...args: Parameters<AccountDecisions[N]>
-  ) => ReturnType<AccountDecisions[N]>;
-};
-
 const insertTokenSql = `
-  INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, created_at, expires_at)
-  VALUES (?1, ?2, ?3, ?4, ?5, ?6)`;
+  INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`;
 
-export function createAccountWrites(db: Database): AccountWrites {
-  const insertAccount = db.query(
+/** Inserts an account without a chosen language; `null` when the username is taken. */
+export function createAccountInsert(db: Database): (account: NewAccount) => Account | null {
+  const insert = db.query(
     'INSERT INTO accounts (username, plan, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (username) DO NOTHING',
   );
+  return ({ username, plan, createdAt }) => {
+    const { changes, lastInsertRowid } = insert.run(username, plan, createdAt);
+    if (changes === 0) return null;
+    return { id: Number(lastInsertRowid) as AccountId, username, plan, locale: null, createdAt };
+  };
+}
+
+export function createAccountWrites(db: Database): AccountWrites {
+  const insertAccount = createAccountInsert(db);
   const insertToken = db.query(insertTokenSql);
   const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
+  const setLocale = db.query('UPDATE accounts SET locale = ?2 WHERE id = ?1');
   const revoke = db.query('DELETE FROM tokens WHERE account_id = ?1 AND token_id = ?2');
   const noteUse = db.query(
     'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
@@ -54,12 +58,13 @@ export function createAccountWrites(db: Database): AccountWrites {
   );
 
   function addToken(accountId: AccountId, token: NewToken): StoredToken {
-    const { tokenHash, name, wrappedDataKey, createdAt, expiresAt } = token;
+    const { tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt } = token;
     const { lastInsertRowid } = insertToken.run(
       accountId,
       tokenHash,
       name,
       wrappedDataKey,
+      scopeMaskOf(scopes),
       createdAt,
       expiresAt,
     );
@@ -67,15 +72,16 @@ export function createAccountWrites(db: Database): AccountWrites {
   }
 
   return {
-    createAccount(_now, account, token): Account | null {
-      const inserted = insertAccount.run(account.username, account.plan, account.createdAt);
-      if (inserted.changes === 0) return null;
-      const id = Number(inserted.lastInsertRowid) as AccountId;
-      addToken(id, token);
-      return { id, username: account.username, plan: account.plan, createdAt: account.createdAt };
+    createAccount(_now, account, token) {
+      const inserted = insertAccount(account);
+      if (inserted !== null) addToken(inserted.id, token);
+      return inserted;
     },
     setPlan(_now, id, plan) {
       setPlan.run(id, plan);
+    },
+    setLocale(_now, id, locale) {
+      setLocale.run(id, locale);
     },
     addToken: (_now, id, token) => addToken(id, token),
     revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,

@@ -5,21 +5,11 @@
  * other writer shares, and the answer leaves only after it is durable, so a guess that was not counted is not computed.
  */
 import type { Database } from 'bun:sqlite';
-import type { SecretId } from '../../domain/keys.ts';
-import type { AttemptLimits, Reservation } from '../../domain/ports.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
-import { exhaustionOf } from '../attempt-limits.ts';
+import { allowanceAfter, exhaustionOf } from '../attempt-limits.ts';
+import type { Deciding } from './protocol.ts';
 
-export interface AttemptWrites {
-  reserve(
-    now: UnixSeconds,
-    id: SecretId,
-    position: number | null,
-    client: Uint8Array,
-    limits: AttemptLimits,
-  ): Reservation;
-  refund(now: UnixSeconds, id: SecretId, attempt: number): void;
-}
+export type AttemptWrites = Deciding<'reserve' | 'refund'>;
 
 interface Life {
   in_life: number;
@@ -49,25 +39,26 @@ export function createAttemptWrites(db: Database): AttemptWrites {
 
   return {
     reserve(now, id, position, client, limits) {
-      const counted = inWindow.all(id, client, now - limits.windowSeconds);
+      const window = inWindow.all(id, client, now - limits.windowSeconds);
       const known = life.get(id);
       // An unknown secret has nothing to guess; its attempts are counted all the same, for one window.
       const lifeEndsAt =
         known?.ends_at ?? expiry.get(position ?? 0, id)?.expires_at ?? now + limits.windowSeconds;
-      const exhausted = exhaustionOf(
-        {
-          ofSecret: counted.map((each) => each.at),
-          ofClient: counted.filter((each) => each.same_client === 1).map((each) => each.at),
-          inLife: known?.in_life ?? 0,
-          lifeEndsAt,
-        },
-        limits,
-        now,
-      );
+      const counted = {
+        ofSecret: window.map((each) => each.at),
+        ofClient: window.filter((each) => each.same_client === 1).map((each) => each.at),
+        inLife: known?.in_life ?? 0,
+        lifeEndsAt,
+      };
+      const exhausted = exhaustionOf(counted, limits, now);
       if (exhausted !== null) return exhausted;
       const { lastInsertRowid } = insert.run(id, client, now, now + limits.windowSeconds);
       count.run(id, lifeEndsAt);
-      return { outcome: 'reserved', attempt: Number(lastInsertRowid) };
+      return {
+        outcome: 'reserved',
+        attempt: Number(lastInsertRowid),
+        ...allowanceAfter(counted, limits, now),
+      };
     },
     refund(_now, id, attempt) {
       if (remove.run(attempt, id).changes === 1) uncount.run(id);

@@ -11,7 +11,7 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import { rootKidOf } from '../store.ts';
 import type { ClaimTarget, PutFrame } from './frames.ts';
 import { hintOf } from './hint.ts';
-import type { Decisions } from './protocol.ts';
+import type { Deciding } from './protocol.ts';
 import { createRootUses } from './root-uses.ts';
 
 const deliveryLetters: Readonly<Record<DeliveryState, string>> = {
@@ -21,16 +21,9 @@ const deliveryLetters: Readonly<Record<DeliveryState, string>> = {
   not_sent: 'n',
 };
 
-type RecordDecisions = Pick<Decisions, 'burn' | 'markViewed' | 'setDelivery'>;
-
-export type RecordWrites = {
-  [N in keyof RecordDecisions]: (
-    now: UnixSeconds,
-    ...args: Parameters<RecordDecisions[N]>
-  ) => ReturnType<RecordDecisions[N]>;
-} & {
-  /** The position of the new row. */
-  put(record: PutFrame): number;
+export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setDelivery'> & {
+  /** The position of the new row; `null`, and nothing stored, when its account has been deleted. */
+  put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
   claim(now: UnixSeconds, target: ClaimTarget): boolean;
   /** What was kept in memory about a transaction is void: it was rolled back. */
@@ -43,7 +36,13 @@ const insertRecord = `
     share_domain, details_box, recent_box, creator_box, sealed_secret)
   VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`;
 
-const endRecord = (state: 'r' | 'b') => `
+/** Ids are given in order and never twice: one that was given and is not there is that of a deleted account. */
+const selectDeleted = `
+  SELECT 1 FROM sqlite_sequence
+  WHERE name = 'accounts' AND seq >= ?1 AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = ?1)`;
+
+/** The one way a waiting secret ends before its time, at `?1`; the condition is the caller's. */
+export const endRecord = (state: 'r' | 'b') => `
   UPDATE records SET state = '${state}', ended_at = ?1,
     creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))`;
 
@@ -64,6 +63,7 @@ const deliverRecord = `
 
 export function createRecordWrites(db: Database): RecordWrites {
   const insert = db.query(insertRecord);
+  const deleted = db.query(selectDeleted);
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
@@ -72,6 +72,7 @@ export function createRecordWrites(db: Database): RecordWrites {
 
   return {
     put(record) {
+      if (record.owner !== null && deleted.get(record.owner) !== null) return null;
       const kid = rootKidOf(record.sealedSecret) ?? 0;
       rootUses.note(kid, record.expiresAt);
       const { lastInsertRowid } = insert.run(

@@ -1,0 +1,105 @@
+/**
+ * Accounts, tokens, passwords, sessions and tickets for the checks: every secret byte of each is its own.
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import {
+  type Account,
+  type StoredPassword,
+  type StoredSession,
+  type StoredTicket,
+  type TicketKind,
+  tokenScopes,
+} from '../../domain/accounts.ts';
+import type { NewAccount, NewSession, NewToken } from '../../domain/ports.ts';
+import type { Store } from '../store.ts';
+import { startOfTest } from './check.ts';
+
+export const sessionSeconds = 86_400;
+export const ticketSeconds = 1_800;
+export const quietSeconds = 60;
+
+const bytes = (length: number): Uint8Array => new Uint8Array(randomBytes(length));
+
+export const newAccount = (username: string): NewAccount => ({
+  username,
+  plan: 'basic',
+  createdAt: startOfTest,
+});
+
+export const newToken = (name = 'default'): NewToken => ({
+  tokenHash: bytes(32),
+  name,
+  wrappedDataKey: bytes(76),
+  scopes: tokenScopes,
+  createdAt: startOfTest,
+  expiresAt: null,
+});
+
+export const newPassword = (setAt = startOfTest): StoredPassword => ({
+  salt: bytes(16),
+  verifier: bytes(32),
+  wrappedDataKey: bytes(76),
+  setAt,
+});
+
+export const newSession = (createdAt = startOfTest, label = 'Firefox on Linux'): NewSession => ({
+  sessionHash: bytes(32),
+  wrappedDataKey: bytes(76),
+  label,
+  createdAt,
+  expiresAt: createdAt + sessionSeconds,
+});
+
+export const newTicket = (kind: TicketKind, username: string, createdAt = startOfTest): StoredTicket => ({
+  kind,
+  ticketHash: bytes(32),
+  username,
+  createdAt,
+  expiresAt: createdAt + ticketSeconds,
+});
+
+/** An account with a token and no password. */
+export async function accountNamed(store: Store, username: string, token = newToken()): Promise<Account> {
+  const account = await store.createAccount(newAccount(username), token);
+  assert.ok(account !== null);
+  return account;
+}
+
+/** Keeps a fresh ticket. */
+export async function ticketFor(store: Store, kind: TicketKind, username: string): Promise<StoredTicket> {
+  const ticket = newTicket(kind, username, store.now());
+  assert.equal(await store.addTicket(ticket, 0), true);
+  return ticket;
+}
+
+/** Someone who has signed up with a password. */
+export interface Person {
+  readonly account: Account;
+  readonly password: StoredPassword;
+}
+
+export async function personNamed(store: Store, username: string): Promise<Person> {
+  const password = newPassword(store.now());
+  const { ticketHash } = await ticketFor(store, 'sign_up', username);
+  const account = await store.redeemSignUp(ticketHash, { plan: 'basic', createdAt: store.now() }, password);
+  assert.ok(typeof account === 'object', 'a live sign-up ticket made no account');
+  return { account, password };
+}
+
+/** A session begun with the password that is the account's now. */
+export async function logIn(
+  store: Store,
+  { account, password }: Person,
+  session = newSession(store.now()),
+): Promise<StoredSession> {
+  const begun = await store.addSession(account.id, password.verifier, session);
+  assert.ok(begun !== null, 'the right password began no session');
+  return begun;
+}
+
+/** Whether the session of each can be found. */
+export async function areFound(store: Store, sessions: readonly NewSession[]): Promise<boolean[]> {
+  const found = await Promise.all(sessions.map(({ sessionHash }) => store.findSession(sessionHash)));
+  return found.map((each) => each !== null);
+}

@@ -1,0 +1,203 @@
+/**
+ * Checks of the end of an account: what goes with it, what stays, and who wins against it.
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import type { Account, AccountId } from '../../domain/accounts.ts';
+import type { Store } from '../store.ts';
+import {
+  accountNamed,
+  areFound,
+  logIn,
+  newPassword,
+  newSession,
+  newToken,
+  personNamed,
+  ticketFor,
+} from './account-fixtures.ts';
+import { type ConformanceCheck, check, found, fullRecord, newRecord, putNew, restartCheck } from './check.ts';
+
+const recentBox = () => new Uint8Array(randomBytes(120));
+
+/** A waiting secret of the account, listed in its recent list. */
+const putOwned = (store: Store, { id }: Account) => putNew(store, { owner: id, recentBox: recentBox() });
+
+export const deletionChecks: readonly ConformanceCheck[] = [
+  check(
+    'P16',
+    'a deleted account is gone with its password, tokens, sessions, tickets and share domains',
+    async ({ store }) => {
+      const ann = await personNamed(store, 'ann@example.org');
+      const { id } = ann.account;
+      const token = await store.addToken(id, newToken());
+      const session = await logIn(store, ann);
+      const tickets = [
+        await ticketFor(store, 'reset', 'ann@example.org'),
+        await ticketFor(store, 'sign_up', 'ann@example.org'),
+      ];
+      await store.addShareDomain(id, 'ann.example.org');
+      assert.equal(await store.deleteAccount(id), 0);
+      assert.deepEqual(
+        [await store.findAccount('ann@example.org'), await store.findAccountById(id)],
+        [null, null],
+      );
+      assert.deepEqual(await store.listAccounts(), []);
+      assert.equal(await store.findPassword('ann@example.org'), null);
+      assert.equal(await store.findToken(token.tokenHash), null);
+      assert.deepEqual([await store.listTokens(id), await store.listSessions(id)], [[], []]);
+      assert.deepEqual(await areFound(store, [session]), [false]);
+      for (const { kind, ticketHash } of tickets)
+        assert.equal(await store.findTicket(kind, ticketHash), null);
+      assert.equal(await store.findShareDomainOwner('ann.example.org'), null);
+      assert.deepEqual(await store.listShareDomains(id), []);
+    },
+  ),
+
+  check('P16', 'the deletion of an account leaves every other as it is', async ({ store }) => {
+    const [ann, bob] = [
+      await personNamed(store, 'ann@example.org'),
+      await personNamed(store, 'bob@example.org'),
+    ];
+    const token = await store.addToken(bob.account.id, newToken());
+    const session = await logIn(store, bob);
+    const ticket = await ticketFor(store, 'reset', 'bob@example.org');
+    await store.addShareDomain(bob.account.id, 'bob.example.org');
+    const [own, unowned] = [await putOwned(store, bob.account), await putNew(store)];
+    const receipt = await store.findReceipt(own.receiptId);
+    assert.equal(await store.deleteAccount(ann.account.id), 0);
+    assert.deepEqual(await store.listAccounts(), [bob.account]);
+    assert.deepEqual(await store.findPassword('bob@example.org'), bob);
+    assert.notEqual(await store.findToken(token.tokenHash), null);
+    assert.deepEqual(await areFound(store, [session]), [true]);
+    assert.deepEqual(await store.findTicket('reset', ticket.ticketHash), ticket);
+    assert.equal(await store.findShareDomainOwner('bob.example.org'), bob.account.id);
+    for (const { secretId } of [own, unowned]) await found(store, secretId);
+    assert.deepEqual(await store.findReceipt(own.receiptId), receipt);
+  }),
+
+  check(
+    'P10',
+    'a deletion burns every waiting secret of its account, at store time, and counts those',
+    async ({ store, wallClock }) => {
+      const ann = await accountNamed(store, 'ann@example.org');
+      const expired = await putNew(store, { owner: ann.id, expiresAt: store.now() + 10 });
+      const [read, burned] = [await putOwned(store, ann), await putOwned(store, ann)];
+      await store.claim(await found(store, read.secretId));
+      await store.burn(burned.receiptId);
+      const waiting = [await putOwned(store, ann), await putOwned(store, ann), await putOwned(store, ann)];
+      wallClock.advance(10);
+      const before = await Promise.all(waiting.map(({ secretId }) => found(store, secretId)));
+      assert.equal(await store.deleteAccount(ann.id), 3);
+      for (const { secretId, receiptId } of waiting) {
+        assert.equal(await store.findSecret(secretId), null);
+        const receipt = await store.findReceipt(receiptId);
+        assert.deepEqual(
+          [receipt?.state, receipt?.endedAt, receipt?.creatorBox],
+          ['burned', store.now(), null],
+        );
+        assert.equal(await store.burn(receiptId), null);
+      }
+      for (const secret of before) assert.equal(await store.claim(secret), 'gone');
+      const states = [read, burned, expired].map(({ receiptId }) => store.findReceipt(receiptId));
+      assert.deepEqual(
+        (await Promise.all(states)).map((each) => [each?.state, each?.endedAt]),
+        [
+          ['received', read.createdAt],
+          ['burned', read.createdAt],
+          ['waiting', null],
+        ],
+      );
+    },
+  ),
+
+  check(
+    'P10',
+    'a deletion erases the recent box of every receipt of its account, and the receipts stay',
+    async ({ store, wallClock }) => {
+      const ann = await accountNamed(store, 'ann@example.org');
+      const records = [fullRecord(store.now(), ann.id), fullRecord(store.now(), ann.id)];
+      for (const record of records) await store.put(record);
+      const expired = await putNew(store, {
+        owner: ann.id,
+        recentBox: recentBox(),
+        expiresAt: store.now() + 10,
+      });
+      await store.claim(await found(store, records[0]?.secretId ?? expired.secretId));
+      wallClock.advance(10);
+      assert.equal(await store.deleteAccount(ann.id), 1);
+      for (const record of [...records, expired]) {
+        const receipt = await store.findReceipt(record.receiptId);
+        assert.deepEqual([receipt?.recentBox, receipt?.detailsBox], [null, record.detailsBox]);
+      }
+      const listed = await store.listReceipts(ann.id, { limit: 10 });
+      assert.deepEqual(
+        listed.filter((each) => each.recentBox !== null),
+        [],
+      );
+    },
+  ),
+
+  check('P7', 'of claims and a deletion at once exactly one wins each secret', async ({ store }) => {
+    const ann = await accountNamed(store, 'ann@example.org');
+    const records = await Promise.all(Array.from({ length: 20 }, () => putOwned(store, ann)));
+    const secrets = await Promise.all(records.map(({ secretId }) => found(store, secretId)));
+    const first = secrets.slice(0, 7).map((secret) => store.claim(secret));
+    const deleted = store.deleteAccount(ann.id);
+    const claims = await Promise.all([...first, ...secrets.slice(7).map((secret) => store.claim(secret))]);
+    const won = claims.filter((each) => each === 'won').length;
+    assert.equal(won + ((await deleted) ?? 0), records.length);
+    const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));
+    assert.deepEqual(
+      receipts.map((each) => each?.state),
+      claims.map((each) => (each === 'won' ? 'received' : 'burned')),
+    );
+  }),
+
+  check(
+    'port',
+    'an account is deleted once, and its name may be taken but its id never',
+    async ({ store }) => {
+      const { id } = await accountNamed(store, 'ann@example.org');
+      const deletions = await Promise.all(Array.from({ length: 20 }, () => store.deleteAccount(id)));
+      assert.deepEqual(
+        deletions.filter((each) => each !== null),
+        [0],
+      );
+      assert.equal(await store.deleteAccount(99 as AccountId), null);
+      const again = await accountNamed(store, 'ann@example.org');
+      assert.ok(again.id > id, 'an id was given twice');
+      const { account } = await personNamed(store, 'bob@example.org');
+      assert.ok(account.id > again.id, 'an id was given twice');
+    },
+  ),
+
+  check('P16', 'nothing is added to an account that was deleted', async ({ store }) => {
+    const ann = await personNamed(store, 'ann@example.org');
+    const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
+    await store.deleteAccount(ann.account.id);
+    const { id } = ann.account;
+    const [token, record] = [newToken(), newRecord(store.now(), { owner: id, recentBox: recentBox() })];
+    await assert.rejects(store.put(record));
+    assert.equal(await store.findSecret(record.secretId), null);
+    assert.deepEqual(await store.listReceipts(id, { limit: 10 }), []);
+    await assert.rejects(store.addToken(id, token));
+    await assert.rejects(store.addShareDomain(id, 'ann.example.org'));
+    assert.equal(await store.addSession(id, ann.password.verifier, newSession(store.now())), null);
+    assert.equal(await store.changePassword(id, ann.password.verifier, newPassword(), 0), false);
+    assert.equal(await store.redeemReset(ticketHash, newPassword()), null);
+    assert.equal(await store.findToken(token.tokenHash), null);
+    assert.equal(await store.findShareDomainOwner('ann.example.org'), null);
+  }),
+
+  restartCheck('P10', 'the deletion of an account survives a restart', async ({ store }, reopen) => {
+    const ann = await personNamed(store, 'ann@example.org');
+    const record = newRecord(store.now(), { owner: ann.account.id, recentBox: recentBox() });
+    await store.put(record);
+    assert.equal(await store.deleteAccount(ann.account.id), 1);
+    const again = await reopen();
+    assert.equal(await again.findAccountById(ann.account.id), null);
+    assert.equal(await again.findSecret(record.secretId), null);
+    assert.equal((await again.findReceipt(record.receiptId))?.recentBox, null);
+    assert.ok((await accountNamed(again, 'ann@example.org')).id > ann.account.id, 'an id was given twice');
+  }),
+];

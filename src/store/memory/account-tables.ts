@@ -1,0 +1,92 @@
+/**
+ * What the memory store knows of accounts: one map a kind of thing.
+ *
+ * Owns: the maps, their keys and the numbers that are given once. Bytes are copied on the way in and out, because
+ * callers wipe what they hold.
+ */
+import type {
+  Account,
+  AccountId,
+  StoredPassword,
+  StoredSession,
+  StoredTicket,
+  StoredToken,
+  TicketKind,
+} from '../../domain/accounts.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { NewAccount } from '../../domain/ports.ts';
+
+export interface AccountTables {
+  readonly accounts: Map<AccountId, Account>;
+  readonly passwords: Map<AccountId, StoredPassword>;
+  readonly tokens: Map<number, StoredToken>;
+  readonly sessions: Map<number, StoredSession>;
+  /** By `ticketPlace`: at most one of a kind for a username. */
+  readonly tickets: Map<string, StoredTicket>;
+  readonly shareDomains: Map<string, AccountId>;
+  /** 1, 2, 3 …: a number that nothing of this kind has had before. */
+  nextNumber(kind: 'account' | 'token' | 'session'): number;
+}
+
+export function createAccountTables(): AccountTables {
+  const last = { account: 0, token: 0, session: 0 };
+  return {
+    accounts: new Map(),
+    passwords: new Map(),
+    tokens: new Map(),
+    sessions: new Map(),
+    tickets: new Map(),
+    shareDomains: new Map(),
+    nextNumber(kind) {
+      last[kind] += 1;
+      return last[kind];
+    },
+  };
+}
+
+export const ticketPlace = (kind: TicketKind, username: string): string => `${kind} ${username}`;
+
+export const sameBytes = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
+
+export function accountNamed(tables: AccountTables, username: string): Account | null {
+  return tables.accounts.values().find((account) => account.username === username) ?? null;
+}
+
+/** Rejects what is asked for an account that is not there (any more), as a foreign key does. */
+export function assertAccount(tables: AccountTables, id: AccountId): void {
+  if (!tables.accounts.has(id)) throw new ServiceError('unavailable', 'There is no such account.');
+}
+
+/** The new account, or `null` when the username is taken. */
+export function insertAccount(tables: AccountTables, account: NewAccount): Account | null {
+  if (accountNamed(tables, account.username) !== null) return null;
+  const { username, plan, createdAt } = account;
+  const id = tables.nextNumber('account') as AccountId;
+  const inserted = { id, username, plan, locale: null, createdAt };
+  tables.accounts.set(id, inserted);
+  return inserted;
+}
+
+export const copyOfToken = (token: StoredToken): StoredToken => ({
+  ...token,
+  tokenHash: token.tokenHash.slice(),
+  wrappedDataKey: token.wrappedDataKey.slice(),
+});
+
+export const copyOfPassword = (password: StoredPassword): StoredPassword => ({
+  ...password,
+  salt: password.salt.slice(),
+  verifier: password.verifier.slice(),
+  wrappedDataKey: password.wrappedDataKey.slice(),
+});
+
+export const copyOfSession = (session: StoredSession): StoredSession => ({
+  ...session,
+  sessionHash: session.sessionHash.slice(),
+  wrappedDataKey: session.wrappedDataKey.slice(),
+});
+
+export const copyOfTicket = (ticket: StoredTicket): StoredTicket => ({
+  ...ticket,
+  ticketHash: ticket.ticketHash.slice(),
+});

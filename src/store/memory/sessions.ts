@@ -1,0 +1,66 @@
+/**
+ * Log-ins of browsers in memory.
+ *
+ * Owns: when a session begins, lives and ends. Invariant: a session begins only while the password it was opened with is
+ * the account's; it is judged at store time, and none that has ended or expired comes back.
+ */
+import type { StoredSession } from '../../domain/accounts.ts';
+import type { AccountStore } from '../../domain/ports.ts';
+import type { StoreTime } from '../store-time.ts';
+import { type AccountTables, copyOfSession, sameBytes } from './account-tables.ts';
+
+export type MemorySessions = Pick<
+  AccountStore,
+  'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession'
+>;
+
+export function createMemorySessions(tables: AccountTables, time: StoreTime): MemorySessions {
+  const { accounts, passwords, sessions } = tables;
+  const isLive = (session: StoredSession): boolean => time.now() < session.expiresAt;
+
+  return {
+    async addSession(id, verifier, session) {
+      const password = passwords.get(id);
+      if (password === undefined || !sameBytes(password.verifier, verifier)) return null;
+      const sessionId = tables.nextNumber('session');
+      const stored = { ...session, sessionId, accountId: id, lastUsedAt: session.createdAt };
+      sessions.set(sessionId, copyOfSession(stored));
+      return copyOfSession(stored);
+    },
+    async findSession(sessionHash) {
+      const session = sessions.values().find((each) => sameBytes(each.sessionHash, sessionHash));
+      const account = session === undefined ? undefined : accounts.get(session.accountId);
+      if (session === undefined || account === undefined || !isLive(session)) return null;
+      return { account, session: copyOfSession(session) };
+    },
+    async noteSessionUse(sessionId, at, expiresAt) {
+      const session = sessions.get(sessionId);
+      if (session === undefined || !isLive(session)) return;
+      sessions.set(sessionId, {
+        ...session,
+        lastUsedAt: Math.max(at, session.lastUsedAt),
+        expiresAt: Math.max(expiresAt, session.expiresAt),
+      });
+    },
+    listSessions: async (id) =>
+      [...sessions.values()]
+        .filter((each) => each.accountId === id && isLive(each))
+        .sort((a, b) => b.lastUsedAt - a.lastUsedAt || b.sessionId - a.sessionId)
+        .map(copyOfSession),
+    async endSession(id, sessionId) {
+      const session = sessions.get(sessionId);
+      return session?.accountId === id && isLive(session) && sessions.delete(sessionId);
+    },
+  };
+}
+
+/** Ends the account's sessions, but for one if given. */
+export function endSessionsOf(
+  { sessions }: AccountTables,
+  accountId: StoredSession['accountId'],
+  keepSessionId?: number,
+): void {
+  for (const [sessionId, session] of sessions) {
+    if (session.accountId === accountId && sessionId !== keepSessionId) sessions.delete(sessionId);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Rows of the account tables as the domain's types.
+ *
+ * Owns: the columns that are asked for, and the bit mask of a token's scopes, whose bit order is that of `tokenScopes`.
+ */
+import {
+  type Account,
+  type AccountId,
+  type StoredPassword,
+  type StoredSession,
+  type StoredToken,
+  type TokenScope,
+  tokenScopes,
+} from '../../domain/accounts.ts';
+import type { PlanName } from '../../domain/plans.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+
+export interface AccountRow {
+  id: AccountId;
+  username: string;
+  plan: PlanName;
+  locale: string | null;
+  account_created_at: UnixSeconds;
+}
+
+/** Of `accounts a`. */
+export const accountColumns = 'a.id, a.username, a.plan, a.locale, a.created_at AS account_created_at';
+
+export function accountOf(row: AccountRow): Account {
+  const { id, username, plan, locale } = row;
+  return { id, username, plan, locale, createdAt: row.account_created_at };
+}
+
+export interface TokenRow {
+  token_id: number;
+  account_id: AccountId;
+  token_hash: Uint8Array;
+  name: string;
+  wrapped_data_key: Uint8Array;
+  scopes: number;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds | null;
+  last_used_at: UnixSeconds | null;
+}
+
+/** Of `tokens t`. */
+export const tokenColumns =
+  't.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes, t.created_at, t.expires_at, t.last_used_at';
+
+export function tokenOf(row: TokenRow): StoredToken {
+  return {
+    tokenId: row.token_id,
+    accountId: row.account_id,
+    tokenHash: row.token_hash,
+    name: row.name,
+    wrappedDataKey: row.wrapped_data_key,
+    scopes: tokenScopes.filter((_, bit) => (row.scopes & (1 << bit)) !== 0),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+export function scopeMaskOf(scopes: readonly TokenScope[]): number {
+  return tokenScopes.reduce((mask, scope, bit) => (scopes.includes(scope) ? mask | (1 << bit) : mask), 0);
+}
+
+export interface SessionRow {
+  session_id: number;
+  account_id: AccountId;
+  session_hash: Uint8Array;
+  wrapped_data_key: Uint8Array;
+  label: string;
+  created_at: UnixSeconds;
+  last_used_at: UnixSeconds;
+  expires_at: UnixSeconds;
+}
+
+/** Of `sessions s`. */
+export const sessionColumns =
+  's.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label, s.created_at, s.last_used_at, s.expires_at';
+
+export function sessionOf(row: SessionRow): StoredSession {
+  return {
+    sessionId: row.session_id,
+    accountId: row.account_id,
+    sessionHash: row.session_hash,
+    wrappedDataKey: row.wrapped_data_key,
+    label: row.label,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+/** All `null` where the account has no password. */
+export interface PasswordRow {
+  salt: Uint8Array | null;
+  verifier: Uint8Array | null;
+  wrapped_data_key: Uint8Array | null;
+  set_at: UnixSeconds | null;
+}
+
+/** Of `passwords p`. */
+export const passwordColumns = 'p.salt, p.verifier, p.wrapped_data_key, p.set_at';
+
+export function passwordOf(row: PasswordRow): StoredPassword | null {
+  const { salt, verifier, wrapped_data_key: wrappedDataKey, set_at: setAt } = row;
+  if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
+  return { salt, verifier, wrappedDataKey, setAt };
+}

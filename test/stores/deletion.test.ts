@@ -1,0 +1,145 @@
+/**
+ * The end of an account in the embedded store: no byte of what was its own is left in the files, and a claim through
+ * another opening of the folder and the deletion exclude each other.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AccountId } from '../../src/domain/accounts.ts';
+import {
+  accountNamed,
+  logIn,
+  newPassword,
+  newSession,
+  newTicket,
+  newToken,
+} from '../../src/store/conformance/account-fixtures.ts';
+import { createSettableClock, found, putNew } from '../../src/store/conformance/check.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testBallastBytes } from './subjects.ts';
+
+const wallClock = createSettableClock();
+let directory = '';
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+
+/** Bytes whose every 16 name what they are of. */
+const marked = (name: string, length: number): Uint8Array => {
+  const mark = createHash('sha256').update(name).digest('hex').slice(0, 16);
+  return new Uint8Array(Buffer.from(mark.repeat(Math.ceil(length / 16))).subarray(0, length));
+};
+
+/** Those of `names` of which marked bytes are in the files; the ballast aside, which is random. */
+function remainsAmong(names: readonly string[]): string[] {
+  const files = readdirSync(directory).filter((name) => name !== 'ballast');
+  const text = files.map((name) => readFileSync(join(directory, name), 'latin1')).join('\n');
+  return names.filter((name) => text.includes(Buffer.from(marked(name, 16)).toString('latin1')));
+}
+
+const parts = ['sealed', 'creator', 'recent'] as const;
+
+/** Secrets whose sealed bytes and boxes are marked `<part> <name> <n>`, with a plain details box. */
+async function putMarked(store: Store, owner: AccountId, name: string, count: number) {
+  const puts = Array.from({ length: count }, (_, n) =>
+    putNew(store, {
+      owner,
+      sealedSecret: marked(`sealed ${name} ${n}`, 200 + 37 * (n % 40)),
+      creatorBox: marked(`creator ${name} ${n}`, 90),
+      recentBox: marked(`recent ${name} ${n}`, 120),
+      detailsBox: new Uint8Array(60).fill(1),
+    }),
+  );
+  return Promise.all(puts);
+}
+
+const marksOf = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, n) => parts.map((part) => `${part} ${name} ${n}`)).flat();
+
+const count = 300;
+
+/** A password, a token and a session of the account, each with its data key marked. */
+async function fillAccount(store: Store, name: string): Promise<AccountId> {
+  const username = `${name}@example.org`;
+  const token = { ...newToken(), wrappedDataKey: marked(`token ${name}`, 76) };
+  const account = await accountNamed(store, username, token);
+  const password = { ...newPassword(), wrappedDataKey: marked(`password ${name}`, 76) };
+  const ticket = newTicket('reset', username);
+  await store.addTicket(ticket, 0);
+  await store.redeemReset(ticket.ticketHash, password);
+  const session = { ...newSession(), wrappedDataKey: marked(`session ${name}`, 76) };
+  await logIn(store, { account, password }, session);
+  await store.addTicket({ ...newTicket('reset', username), ticketHash: marked(`ticket ${name}`, 32) }, 0);
+  return account.id;
+}
+
+const accountMarksOf = (name: string): string[] =>
+  ['token', 'password', 'session', 'ticket'].map((kind) => `${kind} ${name}`);
+
+describe('the end of an account in the embedded store', () => {
+  it('P10: leaves no byte of its secrets, boxes and keys in the files after a scrub, and all of others’', async () => {
+    await using store = await open();
+    const [ann, bob] = [await fillAccount(store, 'ann'), await fillAccount(store, 'bob')];
+    // Between each other, so that what is erased lies beside what stays.
+    const [records] = await Promise.all([
+      putMarked(store, ann, 'ann', count),
+      putMarked(store, bob, 'bob', count),
+    ]);
+    const [own, foreign] = [
+      [...marksOf('ann', count), ...accountMarksOf('ann')],
+      [...marksOf('bob', count), ...accountMarksOf('bob')],
+    ];
+    expect(await store.scrub()).toBe(true);
+    expect(remainsAmong(own)).toEqual(own);
+    for (const { secretId } of records.slice(0, 10)) await store.claim(await found(store, secretId));
+    expect(await store.deleteAccount(ann)).toBe(count - 10);
+    expect(await store.scrub()).toBe(true);
+    expect(remainsAmong(own)).toEqual([]);
+    expect(remainsAmong(foreign)).toEqual(foreign);
+    // The receipts are what they were, but for what is erased.
+    const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));
+    expect(new Set(receipts.map((each) => each?.detailsBox?.toHex()))).toEqual(new Set(['01'.repeat(60)]));
+  });
+
+  it('P10: leaves recent boxes, as the scan above would notice, when the secrets are only burned', async () => {
+    await using store = await open();
+    const ann = await fillAccount(store, 'ann');
+    await putMarked(store, ann, 'ann', count);
+    for (const { receiptId } of await store.listReceipts(ann, { limit: count })) await store.burn(receiptId);
+    expect(await store.scrub()).toBe(true);
+    const recent = marksOf('ann', count).filter((name) => name.startsWith('recent'));
+    expect(remainsAmong(marksOf('ann', count))).toEqual(recent);
+    expect(remainsAmong(accountMarksOf('ann'))).toEqual(accountMarksOf('ann'));
+  });
+
+  it('P7: and claims through another opening of the folder exclude each other', async () => {
+    await using one = await open();
+    await using other = await open();
+    const { id } = await accountNamed(one, 'ann@example.org');
+    const records = await Promise.all(Array.from({ length: 60 }, () => putNew(one, { owner: id })));
+    const secrets = await Promise.all(records.map(({ secretId }) => found(one, secretId)));
+    const claims: Promise<string>[] = [];
+    let deletion: Promise<number | null> | null = null;
+    // One after the other, so that the deletion comes in between.
+    for (const [n, secret] of secrets.entries()) {
+      if (n === 20) deletion = other.deleteAccount(id);
+      claims.push(one.claim(secret));
+      if (n % 10 === 0) await claims[n];
+    }
+    const won = (await Promise.all(claims)).filter((each) => each === 'won').length;
+    expect(won + ((await deletion) ?? 0)).toBe(records.length);
+    expect(won).toBeGreaterThanOrEqual(11);
+    const receipts = await Promise.all(records.map(({ receiptId }) => one.findReceipt(receiptId)));
+    expect(receipts.filter((each) => each?.state === 'received')).toHaveLength(won);
+    expect(receipts.filter((each) => each?.state === 'burned')).toHaveLength(records.length - won);
+    expect(await one.findAccountById(id)).toBeNull();
+  });
+});
