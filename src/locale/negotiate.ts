@@ -2,11 +2,16 @@
  * Which language a person gets.
  *
  * Owns: the reading of `Accept-Language` (RFC 9110 §12.5.4) and its matching with what is spoken (RFC 4647 §3.4,
- * look-up: `de-CH` finds `de-CH`, then `de`). Invariant: any input yields a supported locale; work is bounded.
+ * look-up: `de-CH` finds `de-CH`, then `de`). Where only one form of a language is spoken it serves all who read the
+ * language: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Invariant: any input yields a supported locale; work
+ * is bounded.
  */
 import { defaultLocale, type Locale, supportedLocales } from './catalogues.ts';
 
 const longestHeaderLength = 500;
+
+/** Language, script, region and one more: what follows tells no two of our languages apart. */
+const mostSubtags = 4;
 
 /** The first supported locale the header asks for, by weight; the default when there is none. */
 export function negotiateLocale(acceptLanguage: string | null): Locale {
@@ -27,13 +32,19 @@ export function pickLocale<L extends string>(
   return fallback;
 }
 
-/** The locale with this tag, or its language's, or `null`. */
+/** Tags that browsers and systems still send for a language that has another one now (RFC 5646 §3.1.7). */
+const formerTags: Readonly<Record<string, string>> = { iw: 'he' };
+
+/** The locale with this tag, or its language's, or the first of another region or script, or `null`. */
 export function lookUp<L extends string>(tag: string, offered: readonly L[]): L | null {
-  for (let rest = tag.toLowerCase(); rest !== ''; rest = rest.slice(0, Math.max(rest.lastIndexOf('-'), 0))) {
-    const found = offered.find((locale) => locale.toLowerCase() === rest);
+  const [language = '', ...subtags] = tag.toLowerCase().split('-', mostSubtags);
+  const wanted = [Object.hasOwn(formerTags, language) ? formerTags[language] : language, ...subtags];
+  for (let length = wanted.length; length > 0; length -= 1) {
+    const range = wanted.slice(0, length).join('-');
+    const found = offered.find((locale) => locale.toLowerCase() === range);
     if (found !== undefined) return found;
   }
-  return null;
+  return offered.find((locale) => locale.toLowerCase().split('-')[0] === wanted[0]) ?? null;
 }
 
 /** A supported locale for a stored or requested tag; the default when it is unknown. */

@@ -4,13 +4,15 @@
  * Owns: look-up, placeholders and plurals (CLDR rules by `Intl.PluralRules`). Invariant: the result is plain text;
  * whoever puts it into HTML escapes it. A parameter is inserted as it is and never looked at for placeholders.
  */
-import { type Catalogue, catalogues, type Locale, type MessageKey } from './catalogues.ts';
+import { type Catalogue, catalogueOf, type Locale, type MessageKey } from './catalogues.ts';
+import { formatNumber } from './numbers.ts';
+import { oncePerLocale } from './per-locale.ts';
 
 /** Values for `{name}` in a text. `count` also chooses the plural form. */
 export type MessageParams = Readonly<Record<string, string | number>>;
 
 export function translate(locale: Locale, key: MessageKey, params: MessageParams = {}): string {
-  return renderMessage(catalogues[locale], locale, key, params);
+  return renderMessage(catalogueOf(locale), locale, key, params);
 }
 
 /** As `translate`, on any catalogue. A placeholder without a value stays visible. */
@@ -25,10 +27,12 @@ export function renderMessage(
   return text.replace(/\{([a-zA-Z]+)\}/g, (placeholder, name: string) => {
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
     if (value === undefined) return placeholder;
-    return typeof value === 'number' ? new Intl.NumberFormat(locale).format(value) : value;
+    return typeof value === 'number' ? formatNumber(locale, value) : value;
   });
 }
 
+const pluralRules = oncePerLocale((locale) => new Intl.PluralRules(locale));
+
 function pluralOf(forms: Readonly<Record<string, string>>, locale: string, count: number): string {
-  return forms[new Intl.PluralRules(locale).select(count)] ?? forms.other ?? '';
+  return forms[pluralRules(locale).select(count)] ?? forms.other ?? '';
 }

@@ -8,9 +8,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SendMailOptions } from 'nodemailer';
 import type { Mailer } from '../domain/ports.ts';
-import { composeSecretLink } from './compose.ts';
-import { type Mailbox, toMailbox } from './mailbox.ts';
+import { createComposingMailer } from './compose.ts';
+import { toMailbox } from './mailbox.ts';
 
 export interface OutboxOptions {
   /** Made when the first mail is kept. */
@@ -27,16 +28,13 @@ export interface OutboxMailer extends Mailer {
 
 /** @throws RangeError when `from` is not one mailbox. */
 export function createOutboxMailer(options: OutboxOptions): OutboxMailer {
-  const from = toMailbox(options.from);
-  const now = options.now ?? (() => new Date());
+  const mailer = createComposingMailer({
+    from: toMailbox(options.from),
+    now: options.now ?? (() => new Date()),
+    deliver: (message, date) => keep(message, options.directory, date),
+  });
   return {
-    async sendSecretLink(mail) {
-      try {
-        return await keep(mail, from, options.directory, now());
-      } catch {
-        return 'not_sent';
-      }
-    },
+    ...mailer,
     async prepare() {
       await loadComposer();
     },
@@ -48,19 +46,26 @@ async function loadComposer() {
   return createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 }
 
-async function keep(
-  mail: Parameters<Mailer['sendSecretLink']>[0],
-  from: Mailbox,
-  directory: string,
-  date: Date,
-): Promise<'accepted' | 'not_sent'> {
-  const messageId = randomBytes(16).toString('hex');
-  const message = composeSecretLink(mail, from, { messageId, date });
-  if (message === null) return 'not_sent';
+async function keep(message: SendMailOptions, directory: string, date: Date): Promise<'accepted'> {
   const composer = await loadComposer();
-  const { message: bytes } = await composer.sendMail(message);
+  const { message: bytes } = await composer.sendMail(withReadableText(message));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const name = `${date.toISOString().replace(/[:.]/g, '-')}-${randomBytes(4).toString('hex')}.eml`;
   await writeFile(join(directory, name), bytes, { mode: 0o600, flag: 'wx' });
   return 'accepted';
+}
+
+/**
+ * The message with its text part as it is, in whole lines: the file is read by people too, with any tool, and the usual
+ * encoding would cut the link in two.
+ */
+function withReadableText({ text, html, ...headers }: SendMailOptions): SendMailOptions {
+  const partHeaders = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n';
+  return {
+    ...headers,
+    alternatives: [
+      { raw: `${partHeaders}${String(text)}` },
+      { contentType: 'text/html; charset=utf-8', content: String(html) },
+    ],
+  };
 }

@@ -20,7 +20,7 @@ describe('the mail to a recipient', () => {
   it('says who sent it, that the link opens once, until when in UTC, and whether a passphrase is needed', () => {
     const { subject, text, html } = render({ hasPassphrase: true });
     expect(subject).toBe('ann@example.com sent you a secret');
-    for (const said of [text, html]) {
+    for (const said of [text, html.replaceAll(/<\/?span[^>]*>/g, '')]) {
       expect(said).toContain('ann@example.com has something secret for you');
       expect(said).toContain(link);
       expect(said).toContain('The link opens once');

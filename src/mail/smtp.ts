@@ -7,15 +7,12 @@
  *
  * `accepted`: the server took it. `refused`: the server said no for good (5xx). `not_sent`: it could not be handed over.
  */
-import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
-import type { Mailer, SecretLinkMail } from '../domain/ports.ts';
-import { composeSecretLink } from './compose.ts';
+import type { Mailer } from '../domain/ports.ts';
+import { createComposingMailer, type Delivered } from './compose.ts';
 import { toMailbox } from './mailbox.ts';
 import { parseSmtpUrl, type SmtpSettings } from './smtp-url.ts';
-
-type Delivered = Awaited<ReturnType<Mailer['sendSecretLink']>>;
 
 /** Why an attempt failed, for the operator's log: codes only, because a reply's text may repeat the address. */
 export interface MailFault {
@@ -85,24 +82,19 @@ export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
   const maxPending = options.maxPending ?? 500;
   let pending = 0;
 
-  async function send(mail: SecretLinkMail): Promise<Delivered> {
-    const stamp = { messageId: randomBytes(16).toString('hex'), date: options.now?.() ?? new Date() };
-    const message = composeSecretLink(mail, from, stamp);
-    return message === null ? 'not_sent' : await deliver(message, courier);
+  async function deliverBounded(message: SendMailOptions): Promise<Delivered> {
+    if (pending >= maxPending || stop.signal.aborted) return 'not_sent';
+    pending += 1;
+    try {
+      return await deliver(message, courier);
+    } finally {
+      pending -= 1;
+    }
   }
 
+  const now = options.now ?? (() => new Date());
   return {
-    async sendSecretLink(mail) {
-      if (pending >= maxPending || stop.signal.aborted) return 'not_sent';
-      pending += 1;
-      try {
-        return await send(mail);
-      } catch {
-        return 'not_sent';
-      } finally {
-        pending -= 1;
-      }
-    },
+    ...createComposingMailer({ from, now, deliver: deliverBounded }),
     async prepare() {
       await pool.get();
     },

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import PostalMime from 'postal-mime';
 import { createOutboxMailer } from '../../src/mail/capture.ts';
 import { messageHeaders } from '../../src/mail/compose.ts';
-import { sampleMail } from './post-office.ts';
+import { linksOf, sampleAccountMails, sampleMail } from './post-office.ts';
 
 describe('the outbox', () => {
   let folder = '';
@@ -39,6 +39,33 @@ describe('the outbox', () => {
     expect(parsed.to).toEqual([{ name: '', address: 'jo@example.org' }]);
     expect(parsed.text).toContain(sampleMail().link.expose());
     expect(parsed.html).toContain(`href="${sampleMail().link.expose()}"`);
+  });
+
+  it('keeps mails about accounts in the same way, with their links to press', async () => {
+    for (const [index, mail] of sampleAccountMails().entries()) {
+      const directory = join(folder, String(index));
+      expect(await mailerIn(directory).sendAccountMail(mail)).toBe('accepted');
+      const [name = ''] = await readdir(directory);
+      expect(name).toMatch(/^2026-11-18T11-06-40-000Z-[0-9a-f]{8}\.eml$/);
+      expect(((await stat(join(directory, name))).mode & 0o777).toString(8)).toBe('600');
+      const parsed = await PostalMime.parse(await readFile(join(directory, name)));
+      expect(parsed.headers.map((header) => header.key).sort()).toEqual([...messageHeaders].sort());
+      expect(parsed.to).toEqual([{ name: '', address: 'jo@example.org' }]);
+      for (const link of linksOf(mail)) {
+        expect(parsed.text).toContain(link);
+        expect(parsed.html).toContain(`href="${link}"`);
+      }
+    }
+  });
+
+  it('keeps every link in one piece, so that it can be copied out of the file with any tool', async () => {
+    const [signUp] = sampleAccountMails();
+    if (signUp === undefined) throw new Error('there is no sample');
+    await mailerIn(folder).sendAccountMail(signUp);
+    const kept = await readFile(join(folder, String((await readdir(folder))[0])), 'utf8');
+    const [link = ''] = linksOf(signUp);
+    expect(kept.split('\r\n')).toContain(link);
+    expect(kept).not.toMatch(/[^\r]\n/);
   });
 
   it('names files by their time alone: no key, no address', async () => {

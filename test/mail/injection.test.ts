@@ -8,7 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import { messageHeaders } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
-import { type Arrived, openPostOffice, type PostOffice, sampleMail } from './post-office.ts';
+import {
+  type Arrived,
+  openPostOffice,
+  type PostOffice,
+  sampleAccountMails,
+  sampleMail,
+} from './post-office.ts';
 
 const evil = 'evil@example.net';
 
@@ -175,6 +181,30 @@ describe('hostile addresses', () => {
       expect(await mailer.sendSecretLink(sampleMail({ from }))).toBe('accepted');
       expect(office.arrived).toHaveLength(before + 1);
       expect(await flawsOf(office.arrived[before] as Arrived, 'jo@example.org')).toEqual([]);
+    });
+  }
+
+  it('an account’s address that is not exactly one plain address gets no mail of any kind (P26, T28)', async () => {
+    const before = office.attempts();
+    for (const to of refusedRecipients) {
+      const results = await Promise.all(sampleAccountMails({ to }).map(mailer.sendAccountMail));
+      expect({ to: to.slice(0, 80), results }).toEqual({
+        to: to.slice(0, 80),
+        results: results.map(() => 'not_sent' as const),
+      });
+    }
+    expect(office.attempts()).toBe(before);
+  });
+
+  for (const [index, sample] of sampleAccountMails().entries()) {
+    it(`a mail of the kind ${sample.kind} has one recipient and exactly the usual headers (P26, T28)`, async () => {
+      for (const [to, expected] of Object.entries(takenRecipients)) {
+        const before = office.arrived.length;
+        const mail = sampleAccountMails({ to })[index] ?? sample;
+        expect(await mailer.sendAccountMail(mail)).toBe('accepted');
+        expect(office.arrived).toHaveLength(before + 1);
+        expect(await flawsOf(office.arrived[before] as Arrived, expected)).toEqual([]);
+      }
     });
   }
 

@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SMTPServer as Server, type SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { SecretLinkMail } from '../../src/domain/ports.ts';
+import type { AccountMail, SecretLinkMail } from '../../src/domain/ports.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 
 export interface Arrived {
@@ -107,4 +107,37 @@ export function sampleMail(
     expiresAt: 1_795_000_000,
     locale: 'en',
   };
+}
+
+const site = 'https://secrets.example.com';
+
+/** One mail of each kind about an account. */
+export function sampleAccountMails(changes: { to?: string; locale?: string } = {}): AccountMail[] {
+  const common = { to: new Sensitive(changes.to ?? 'jo@example.org'), locale: changes.locale ?? 'en' };
+  const ticketFor = (path: string) => ({
+    link: new Sensitive(`${site}/${path}/0123456789abcdefghijklmnopqrstuvwxyz0123456`),
+    expiresAt: 1_795_000_000,
+  });
+  return [
+    { ...common, kind: 'sign_up', ...ticketFor('sign-up') },
+    { ...common, kind: 'reset', ...ticketFor('reset') },
+    { ...common, kind: 'already_signed_up', logInUrl: `${site}/log-in`, forgottenUrl: `${site}/forgotten` },
+    { ...common, kind: 'password_changed', forgottenUrl: `${site}/forgotten` },
+    { ...common, kind: 'account_deleted' },
+  ];
+}
+
+/** The links that a mail about an account was given. */
+export function linksOf(mail: AccountMail): string[] {
+  switch (mail.kind) {
+    case 'sign_up':
+    case 'reset':
+      return [mail.link.expose()];
+    case 'already_signed_up':
+      return [mail.logInUrl, mail.forgottenUrl];
+    case 'password_changed':
+      return [mail.forgottenUrl];
+    case 'account_deleted':
+      return [];
+  }
 }

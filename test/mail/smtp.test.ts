@@ -1,8 +1,9 @@
 /** The hand-over of mail to a server that accepts, hesitates, refuses, breaks off or says nothing. */
 import { describe, expect, it } from 'bun:test';
 import { createServer } from 'node:net';
+import PostalMime from 'postal-mime';
 import { createSmtpMailer, type MailFault, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
-import { openPostOffice, type PostOffice, sampleMail } from './post-office.ts';
+import { linksOf, openPostOffice, type PostOffice, sampleAccountMails, sampleMail } from './post-office.ts';
 
 const temporary = { at: 'recipient', reply: 451 } as const;
 
@@ -39,6 +40,31 @@ describe('a mail server that takes the mail', () => {
     const results = await Promise.all(names.map((to) => post.mailer.sendSecretLink(sampleMail({ to }))));
     expect(new Set(results)).toEqual(new Set(['accepted'] as const));
     expect(office.arrived.map(({ to }) => to.join()).sort()).toEqual(names.sort());
+  });
+});
+
+describe('mail about an account', () => {
+  it('arrives whole: every link in the text and the HTML, and no other', async () => {
+    await using office = await openPostOffice();
+    using post = mailerFor(office);
+    for (const mail of sampleAccountMails()) {
+      expect(await post.mailer.sendAccountMail(mail)).toBe('accepted');
+      const { text = '', html = '' } = await PostalMime.parse(office.arrived.at(-1)?.raw ?? '');
+      for (const part of [text, html])
+        expect(new Set(part.match(/https?:\/\/[^"<\s]+/g))).toEqual(new Set(linksOf(mail)));
+    }
+  });
+
+  it('is tried again, given up and bounded like any other', async () => {
+    const [mail] = sampleAccountMails();
+    if (mail === undefined) throw new Error('there is no sample');
+    await using office = await openPostOffice([temporary, 'accept', { at: 'recipient', reply: 550 }]);
+    using post = mailerFor(office, { retryDelaysMs: [1], maxPending: 1 });
+    expect(await post.mailer.sendAccountMail(mail)).toBe('accepted');
+    expect(post.slept).toEqual([1]);
+    expect(await post.mailer.sendAccountMail(mail)).toBe('refused');
+    const both = [post.mailer.sendAccountMail(mail), post.mailer.sendSecretLink(sampleMail())];
+    expect(await Promise.all(both)).toEqual(['accepted', 'not_sent']);
   });
 });
 
@@ -171,6 +197,8 @@ describe('the mailer itself', () => {
     using post = mailerFor(office);
     const odd = { ...sampleMail(), expiresAt: Number.NaN, locale: '\u0000' };
     expect(await post.mailer.sendSecretLink(odd)).toBe('not_sent');
+    const noUrl = { ...sampleMail(), kind: 'password_changed', forgottenUrl: 'nowhere' } as const;
+    expect(await post.mailer.sendAccountMail(noUrl)).toBe('not_sent');
   });
 });
 

@@ -1,0 +1,87 @@
+/** The words of the mails about an account. */
+import { describe, expect, it } from 'bun:test';
+import { linksOf, sampleAccountMails } from '../../test/mail/post-office.ts';
+import type { AccountMail } from '../domain/ports.ts';
+import { Sensitive } from '../domain/sensitive.ts';
+import { renderAccountMail } from './account-mail.tsx';
+
+const subjects: Record<AccountMail['kind'], string> = {
+  sign_up: 'Finish signing up at secrets.example.com',
+  reset: 'Choose a new password for secrets.example.com',
+  already_signed_up: 'You already have an account at secrets.example.com',
+  password_changed: 'Your password at secrets.example.com was changed',
+  account_deleted: 'Your account was deleted',
+};
+
+function sample(kind: AccountMail['kind']): AccountMail {
+  const mail = sampleAccountMails().find((one) => one.kind === kind);
+  if (mail === undefined) throw new Error(`no sample of ${kind}`);
+  return mail;
+}
+
+/** The addresses in a text, as often as they stand there. */
+function addressesIn(text: string): string[] {
+  return text.match(/https?:\/\/[^"<\s]+/g) ?? [];
+}
+
+describe('the mails about an account', () => {
+  for (const mail of sampleAccountMails()) {
+    const { subject, text, html } = renderAccountMail(mail);
+
+    it(`${mail.kind}: the subject says what it is about`, () => {
+      expect(subject).toBe(subjects[mail.kind]);
+    });
+
+    it(`${mail.kind}: holds the links it was given and no other, once as text, to press and to read in HTML`, () => {
+      const links = linksOf(mail);
+      expect(addressesIn(text)).toEqual(links);
+      expect([...html.matchAll(/href="([^"]*)"/g)].map((match) => match[1])).toEqual(links);
+      expect(addressesIn(html)).toEqual(links.flatMap((link) => [link, link]));
+    });
+
+    it(`${mail.kind}: says that ignoring it is safe, and that nobody reads an answer`, () => {
+      for (const said of [text, html]) {
+        expect(said).toContain('ignore this message');
+        expect(said).toContain('an answer to it reaches nobody');
+      }
+    });
+
+    it(`${mail.kind}: loads nothing, tracks nobody and stays small`, () => {
+      expect(html).not.toMatch(
+        /<(img|link|script|iframe|object|video|audio|source|form|input)\b|url\(|@import|\ssrc=/i,
+      );
+      expect(html.length).toBeLessThan(4_000);
+    });
+  }
+
+  it('say until when a link works, in UTC', () => {
+    for (const kind of ['sign_up', 'reset'] as const) {
+      const { text, html } = renderAccountMail(sample(kind));
+      for (const said of [text, html])
+        expect(said).toMatch(/until Wednesday,? 18 November 2026 at 11:06 UTC/);
+    }
+  });
+
+  it('name the account that was deleted, and say that its secrets are gone', () => {
+    const { text } = renderAccountMail(sample('account_deleted'));
+    expect(text).toContain('The account jo@example.org was deleted');
+    expect(text).toContain('were burned');
+  });
+
+  it('name a site by its host and port, in ASCII, whatever stands in the rest of its address', () => {
+    const forgottenUrl = 'http://bücher.example:8080/<b>/forgotten';
+    const mail = {
+      kind: 'password_changed',
+      to: new Sensitive('jo@example.org'),
+      locale: 'en',
+      forgottenUrl,
+    };
+    const { subject, html } = renderAccountMail(mail as AccountMail);
+    expect(subject).toBe('Your password at xn--bcher-kva.example:8080 was changed');
+    expect(html).not.toContain('<b>');
+  });
+
+  it('fall back to English for a language that is not spoken', () => {
+    expect(renderAccountMail({ ...sample('account_deleted'), locale: 'xx' }).html).toContain('lang="en"');
+  });
+});

@@ -1,0 +1,131 @@
+/**
+ * What every mail looks like, as text and as HTML.
+ *
+ * Owns: the form that all kinds share. Invariant: pure; the HTML is escaped by the JSX renderer, loads nothing from
+ * anywhere and tracks nobody, and both forms say the same. Foreign text (a name, an address, a host) stays one line and
+ * cannot turn the direction of what stands around it.
+ */
+import type { FC } from 'hono/jsx';
+import { directionOf } from '../locale/direction.ts';
+import { toSingleLine } from './mailbox.ts';
+
+export interface RenderedMail {
+  /** One line. */
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** An address to go to. With a label it is the thing to do, and stands as a button too. */
+export interface MailLink {
+  readonly link: string;
+  readonly label: string | null;
+}
+
+export interface MailWords {
+  /** A BCP 47 tag. */
+  readonly locale: string;
+  readonly subject: string;
+  readonly body: readonly (string | MailLink)[];
+  /** What stands below the line. */
+  readonly small: readonly string[];
+}
+
+// FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9): what stands between them has its own direction.
+const [isolate, endIsolate] = ['\u2068', '\u2069'];
+
+/** Foreign text for a sentence, marked as such until the mail is rendered. `toSingleLine` leaves no such marks in it. */
+export function setApart(text: string): string {
+  return isolate + toSingleLine(text) + endIsolate;
+}
+
+function withoutMarks(text: string): string {
+  return text.replaceAll(isolate, '').replaceAll(endIsolate, '');
+}
+
+export function renderMail(words: MailWords): RenderedMail {
+  return {
+    // A name like `=?utf-8?q?…?=` would be decoded by mail programs (RFC 2047), line breaks included.
+    subject: withoutMarks(words.subject).replaceAll('=?', '= ?'),
+    text: renderText(words),
+    html: `<!doctype html>${String(<MailPage {...words} />)}`,
+  };
+}
+
+function renderText({ locale, body, small }: MailWords): string {
+  const paragraphs = body.map((part) => (typeof part === 'string' ? part : part.link));
+  const text = `${[...paragraphs, small.join('\n')].join('\n\n')}\n`;
+  // Plain text has no other way to set names apart. From left to right they need it too rarely for invisible marks.
+  return directionOf(locale) === 'rtl' ? text : withoutMarks(text);
+}
+
+// Mail programs drop style sheets, so the few rules stand on the elements. Colours are left to the program: it knows
+// whether it is dark; only the button, which needs contrast with itself, brings its own.
+const bodyStyle = 'margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,sans-serif';
+const columnStyle = 'max-width:34em;margin:0 auto';
+const buttonStyle =
+  'display:inline-block;padding:12px 20px;border-radius:6px;background:#1d5c4d;color:#ffffff;text-decoration:none;font-weight:600';
+const linkStyle =
+  'overflow-wrap:anywhere;word-break:break-all;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px';
+
+const MailPage: FC<MailWords> = ({ locale, subject, body, small }) => (
+  <html lang={locale} dir={directionOf(locale)}>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{withoutMarks(subject)}</title>
+    </head>
+    <body style={bodyStyle}>
+      {/* Again, because mail programs take the column out of its document. */}
+      <div lang={locale} dir={directionOf(locale)} style={columnStyle}>
+        {body.map((part) =>
+          typeof part === 'string' ? (
+            <p>
+              <Sentence text={part} />
+            </p>
+          ) : (
+            <LinkPart {...part} />
+          ),
+        )}
+        <hr />
+        {small.map((text) => (
+          <p style="font-size:14px">
+            <Sentence text={text} />
+          </p>
+        ))}
+      </div>
+    </body>
+  </html>
+);
+
+/** The sentence with what is set apart in elements of their own direction. */
+const Sentence: FC<{ text: string }> = ({ text }) => (
+  <>
+    {text
+      .split(/[\u2068\u2069]/)
+      .map((piece, index) => (index % 2 === 1 ? <span dir="auto">{piece}</span> : piece))}
+  </>
+);
+
+/** The address is always shown in full, left to right, so that it can be checked and copied. */
+const LinkPart: FC<MailLink> = ({ link, label }) => (
+  <>
+    {label === null ? null : (
+      <p>
+        <a href={link} style={buttonStyle}>
+          {label}
+        </a>
+      </p>
+    )}
+    <p style={linkStyle}>
+      {label === null ? (
+        <a href={link} dir="ltr">
+          {link}
+        </a>
+      ) : (
+        <span dir="ltr">{link}</span>
+      )}
+    </p>
+  </>
+);

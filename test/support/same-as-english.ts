@@ -1,0 +1,26 @@
+/**
+ * Texts that a language rightly says as English does.
+ *
+ * Owns: the list, by language and whole text, each with its reason; `*` is every language. Everything else that equals
+ * the English text counts as untranslated.
+ */
+const sameWord = 'the word of the language is the same';
+const loanWord = 'the English word is the usual one';
+
+export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '*': { Basic: 'the name of a plan', Identity: 'the name of a plan' },
+  de: { Browser: loanWord, Name: sameWord, Status: sameWord, Version: sameWord },
+  fr: { Questions: sameWord, Secret: sameWord, Sessions: sameWord, Version: sameWord, minutes: sameWord },
+  es: { No: sameWord },
+  it: {
+    Account: loanWord,
+    Browser: loanWord,
+    No: sameWord,
+    Passphrase: loanWord,
+    Password: loanWord,
+  },
+  'pt-BR': { Status: loanWord },
+  nl: { Account: loanWord, Browser: loanWord, Status: sameWord },
+  pl: { Plan: sameWord, Status: sameWord },
+  sv: { Plan: sameWord, Status: sameWord, Version: sameWord },
+};
