@@ -40,6 +40,8 @@ function uncallableService(): SecretService {
     findReceipt: refuse,
     viewReceipt: refuse,
     burn: refuse,
+    resend: refuse,
+    suggest: refuse,
     recent: refuse,
     authenticate: refuse,
   };

@@ -15,6 +15,8 @@ const serverCodes = [
   'rate_limited',
   /** No credentials where they are needed, or wrong ones. */
   'not_authorized',
+  /** The credentials are right, but this API token was not made for this. */
+  'insufficient_scope',
   /** Only accounts may do this, such as naming a recipient. */
   'account_required',
   /** See `field`. */

@@ -102,6 +102,7 @@ function problemsOf(operation: Operation): readonly (readonly [Problem, boolean]
   return [
     [{ problem: 'malformed', message: 'The request cannot be read' }, Boolean(body ?? query ?? params)],
     [{ problem: 'not_authorized' }, operation.access !== 'open'],
+    [{ problem: 'scope_missing', scope: operation.scope ?? 'manage' }, operation.scope !== undefined],
     [{ problem: 'cross_site' }, operation.method === 'POST'],
     [{ problem: 'method_not_allowed', allow: operation.method }, true],
     [{ problem: 'body_too_large', capBytes: 65_536 }, body !== undefined],

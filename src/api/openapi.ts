@@ -36,8 +36,6 @@ interface Endpoint {
   readonly aliasOf: string | null;
 }
 
-const basicSecurity = { basic: [] };
-
 export function buildOpenApi(surfaces: readonly ApiSurface[], info: ApiInfo): OpenApiDocument {
   const collector = createSchemaCollector(info.closedSchemas ?? false);
   const responses = createResponseCollector(collector);
@@ -136,7 +134,11 @@ interface Subject {
 function describe(subject: Subject): OperationObject {
   const { operation, endpoint, index, version } = subject;
   const { document } = operation;
-  const description = [document.description, endpoint.aliasOf && `The same as \`${endpoint.aliasOf}\`.`]
+  const description = [
+    document.description,
+    operation.scope && `An account's API token needs the scope \`${operation.scope}\`.`,
+    endpoint.aliasOf && `The same as \`${endpoint.aliasOf}\`.`,
+  ]
     .filter(Boolean)
     .join('\n\n');
   const parameters = parametersOf(subject);
@@ -153,9 +155,11 @@ function describe(subject: Subject): OperationObject {
   };
 }
 
-function securityOf(operation: Operation): OperationObject['security'] {
-  if (operation.access === 'open') return [];
-  return operation.access === 'account' ? [basicSecurity] : [{}, basicSecurity];
+/** For a scheme other than OAuth's the list names roles (OpenAPI 3.1, §4.8.30): here the token's scope. */
+function securityOf({ access, scope }: Operation): OperationObject['security'] {
+  if (access === 'open') return [];
+  const basic = { basic: scope === undefined ? [] : [scope] };
+  return access === 'account' ? [basic] : [{}, basic];
 }
 
 function parametersOf({ operation, endpoint, version, collector }: Subject): Parameter[] {
@@ -214,7 +218,10 @@ const securitySchemes: OpenApiDocument['components']['securitySchemes'] = {
   basic: {
     type: 'http',
     scheme: 'basic',
-    description: "The account's e-mail address and one of its API tokens.",
+    description:
+      "The account's e-mail address and one of its API tokens. A token has scopes: `create` (conceal and generate), " +
+      "`manage` (see and burn by the metadata key), `read-recent` (list the account's records). A call that needs a " +
+      'scope the token lacks is refused, also where callers without an account are not. Revealing needs none.',
   },
 };
 

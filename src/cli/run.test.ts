@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'bun:test';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { createAccount } from '../domain/account-admin.ts';
+import { tokenScopes } from '../domain/accounts.ts';
 import { readConfig } from '../ops/config.ts';
+import { createMemoryStore } from '../store/memory.ts';
 import type { World } from './command.ts';
 import { commands } from './commands.ts';
 import { parseDomain } from './domains.ts';
 import { runCommand } from './run.ts';
 import { parseTtl } from './secrets.ts';
+import { parseScopes } from './tokens.ts';
 
 const secret = 'hunter2-canary';
 
@@ -234,5 +239,83 @@ describe('a share domain', () => {
     ]) {
       expect(() => parseDomain(text)).toThrow('is not a domain');
     }
+  });
+});
+
+describe('mayfly account token', () => {
+  const create = ['account', 'token', 'create', 'jo@example.org'];
+
+  /** An installation with one account, in memory. */
+  async function installation() {
+    const store = createMemoryStore({ clock: () => 1_790_000_000 });
+    const accounts = { store, random: seededRandom('tokens'), close: async () => {} };
+    await createAccount(accounts, { email: 'jo@example.org', plan: 'basic' });
+    const openAccounts = async () => ({ outcome: 'open', accounts }) as const;
+    const account = await store.findAccount('jo@example.org');
+    if (account === null) throw new Error('no account');
+    return {
+      mayfly: (args: readonly string[], input = '') => run(args, { openAccounts }, input),
+      store,
+      account,
+    };
+  }
+
+  it('create makes a token for what --scope names, in one order, and for everything without it', async () => {
+    const { mayfly, store, account } = await installation();
+    const narrow = await mayfly([...create, '--scope', 'manage,create', '--json']);
+    expect(narrow.code).toBe(0);
+    expect(JSON.parse(narrow.out).scopes).toEqual(['create', 'manage']);
+    expect(JSON.parse((await mayfly([...create, '--json'])).out).scopes).toEqual([...tokenScopes]);
+    const stored = (await store.listTokens(account.id)).map(({ scopes }) => scopes);
+    expect(stored).toEqual([tokenScopes, ['create', 'manage'], tokenScopes]);
+  });
+
+  it('create says what the token may do and list, beside the token alone on standard output', async () => {
+    const { mayfly } = await installation();
+    const narrow = await mayfly([...create, '--scope', 'create']);
+    expect(narrow.out).toMatch(/^[0-9a-f]{64}\n$/);
+    expect(narrow.err).toStartWith('Token 2 made. Scopes: create. It lists nothing, ');
+    const full = await mayfly([...create, '--with-token', '-'], narrow.out);
+    expect(full.err).toBe(
+      'Token 3 made. Scopes: create, manage, read-recent. It lists what the other token lists. It is shown only now:\n',
+    );
+  });
+
+  it.each(['', 'admin', 'create,', 'create;manage', 'CREATE', 'create,admin', 'recent'])(
+    'create with the scope %p is wrong usage, names those there are, and makes nothing',
+    async (scope) => {
+      const { mayfly, store, account } = await installation();
+      const { code, out, err } = await mayfly([...create, '--scope', scope]);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toContain(
+        '--scope takes one or more of create, manage, read-recent, with commas between them.',
+      );
+      expect(await store.listTokens(account.id)).toHaveLength(1);
+    },
+  );
+
+  it('takes a scope named twice for one, and blanks around it for nothing', () => {
+    expect(parseScopes('manage, create,manage')).toEqual(['create', 'manage']);
+  });
+
+  it('create --help names the scopes', async () => {
+    expect((await run([...create, '--help'])).out).toMatch(/--scope SCOPES +.*create, manage, read-recent/);
+  });
+
+  it('list shows what each may do and when it was last used', async () => {
+    const { mayfly, store } = await installation();
+    await mayfly([...create, '--name', 'backups', '--scope', 'manage']);
+    await store.noteTokenUse(2, 1_790_000_060);
+    const { out } = await mayfly(['account', 'token', 'list', 'jo@example.org']);
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(lines.map((fields) => fields.slice(3))).toEqual([
+      ['never expires', 'never used', 'create,manage,read-recent'],
+      ['never expires', expect.stringMatching(/^used 2026-09-\d\d/), 'manage'],
+    ] as never);
+    const json = JSON.parse((await mayfly(['account', 'token', 'list', 'jo@example.org', '--json'])).out);
+    expect(json[1]).toMatchObject({ name: 'backups', scopes: ['manage'], last_used: 1_790_000_060 });
   });
 });

@@ -2,10 +2,10 @@
  * Operators' commands for API tokens.
  *
  * Owns: `mayfly account token create|list|revoke`. Invariant: a token is printed once, when it is made, and is read from
- * standard input or a file, never from an argument (P18).
+ * standard input or a file, never from an argument (P18); a scope that is not understood makes no token.
  */
 import { createToken } from '../domain/account-admin.ts';
-import type { StoredToken } from '../domain/accounts.ts';
+import { type StoredToken, type TokenScope, tokenScopes } from '../domain/accounts.ts';
 import { Sensitive } from '../domain/sensitive.ts';
 import { timeOf, withAccount, withAccounts } from './accounts.ts';
 import {
@@ -39,17 +39,28 @@ function parseName(text: string): string {
   return text;
 }
 
+const listOfScopes = tokenScopes.join(', ');
+
+/** In the order of `tokenScopes`, none twice. */
+export function parseScopes(text: string): readonly TokenScope[] {
+  const asked = text.split(',').map((word) => word.trim());
+  const known = tokenScopes.filter((scope) => asked.includes(scope));
+  if (asked.every((word) => known.some((scope) => scope === word))) return known;
+  throw new UsageError(`--scope takes one or more of ${listOfScopes}, with commas between them.`);
+}
+
 async function readExisting(input: Input, world: World): Promise<Sensitive<string> | null> {
   const source = input.texts['with-token'];
   return source === undefined ? null : new Sensitive((await readTextFrom(source, world)).trim());
 }
 
 function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensitive<string> | null) {
-  const { name = 'made by an operator', expires } = input.texts;
+  const { name = 'made by an operator', expires, scope } = input.texts;
   const days = expires === undefined ? null : parseDays(expires);
   return {
     email: input.words[0] ?? '',
     name: parseName(name),
+    scopes: scope === undefined ? tokenScopes : parseScopes(scope),
     ...(days === null ? {} : { expiresAt: accounts.store.now() + days * secondsInDay }),
     ...(existingToken === null ? {} : { existingToken }),
   };
@@ -72,30 +83,40 @@ async function runCreate(input: Input, world: World): Promise<ExitCode> {
     }
     const { tokenId, canListEarlier } = made;
     const token = made.token.expose();
-    if (!input.json) world.terminal.err(wordsOfNew(tokenId, canListEarlier));
+    const { name, scopes } = wanted;
+    if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));
     const username = wanted.email.toLowerCase();
-    const json = { username, token, token_id: tokenId, name: wanted.name, can_list_earlier: canListEarlier };
+    const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
     printResult(world, input, json, [token]);
     return 0;
   });
 }
 
-function wordsOfNew(tokenId: number, canListEarlier: boolean): string {
-  const reach = canListEarlier
+function wordsOfNew(tokenId: number, scopes: readonly TokenScope[], canListEarlier: boolean): string {
+  return `Token ${tokenId} made. Scopes: ${scopes.join(', ')}. ${reachOf(scopes, canListEarlier)} It is shown only now:\n`;
+}
+
+function reachOf(scopes: readonly TokenScope[], canListEarlier: boolean): string {
+  if (!scopes.includes('read-recent')) {
+    return canListEarlier
+      ? 'It lists nothing; what is created with it is listed as what the other token creates is.'
+      : 'It lists nothing, and what is created with it is in no list; --with-token puts it in that of an existing token.';
+  }
+  return canListEarlier
     ? 'It lists what the other token lists.'
     : 'It lists what is created with it from now on; --with-token lets it list what an existing token does.';
-  return `Token ${tokenId} made. ${reach} It is shown only now:\n`;
 }
 
 function jsonOf(token: StoredToken) {
-  const { tokenId, name, createdAt, expiresAt, lastUsedAt } = token;
-  return { token_id: tokenId, name, created: createdAt, expires: expiresAt, last_used: lastUsedAt };
+  const { tokenId, name, scopes, createdAt, expiresAt, lastUsedAt } = token;
+  return { token_id: tokenId, name, scopes, created: createdAt, expires: expiresAt, last_used: lastUsedAt };
 }
 
 function lineOf(token: StoredToken): string {
   const expires = token.expiresAt === null ? 'never expires' : `expires ${timeOf(token.expiresAt)}`;
   const used = token.lastUsedAt === null ? 'never used' : `used ${timeOf(token.lastUsedAt)}`;
-  return [token.tokenId, token.name, `made ${timeOf(token.createdAt)}`, expires, used].join('\t');
+  const fields = [token.tokenId, token.name, `made ${timeOf(token.createdAt)}`, expires, used];
+  return [...fields, token.scopes.join(',')].join('\t');
 }
 
 async function runList(input: Input, world: World): Promise<ExitCode> {
@@ -129,6 +150,11 @@ export const tokenCommands: readonly Command[] = [
     words: ['EMAIL'],
     options: {
       name: { type: 'string', value: 'NAME', doc: 'what it is for' },
+      scope: {
+        type: 'string',
+        value: 'SCOPES',
+        doc: `what it may do, with commas between them: ${listOfScopes}; all without it`,
+      },
       expires: { type: 'string', value: 'DAYS', doc: 'stop working after so many days' },
       'with-token': {
         type: 'string',
@@ -136,12 +162,13 @@ export const tokenCommands: readonly Command[] = [
         doc: 'a file with a live token of the account, - for standard input: the new one then lists what that one lists',
       },
     },
-    example: 'mayfly account token create jo@example.org --name backups --expires 90',
+    example: 'mayfly account token create jo@example.org --name backups --scope create,manage --expires 90',
     run: runCreate,
   },
   {
     path: ['account', 'token', 'list'],
-    summary: "list an account's tokens, without the tokens themselves",
+    summary:
+      "list an account's tokens, what they may do and when they were used, without the tokens themselves",
     words: ['EMAIL'],
     options: {},
     example: 'mayfly account token list jo@example.org',

@@ -3,15 +3,17 @@ import { Hono } from 'hono';
 import {
   key,
   operations,
+  owner,
   post,
   rightHeader,
   setUp,
   strictLimits,
   withHeader,
 } from '../../test/http/api-fixture.ts';
-import type { AccountId } from '../domain/accounts.ts';
+import type { AccountId, TokenScope } from '../domain/accounts.ts';
 import { ServiceError } from '../domain/errors.ts';
 import { type ApiSurface, bodyCapBytesFor, createApiHandler, mountApi } from './mount.ts';
+import type { Operation } from './operation.ts';
 import { RequestProblem } from './problem.ts';
 
 describe('routing', () => {
@@ -289,6 +291,64 @@ describe('what observers are told', () => {
     const { ask, answers } = setUp();
     const { headers } = await ask('/api/t/status');
     expect(answers[0]?.requestId).toBe(headers.get('x-request-id') ?? '');
+  });
+});
+
+describe('the scope of a token', () => {
+  /** The small API where every operation needs `create`, and a caller whose token has these scopes. */
+  function scoped(scopes: readonly TokenScope[], change: (operation: Operation) => Operation = needsCreate) {
+    let runs = 0;
+    const handle: Operation['handle'] = (_input, caller) => {
+      runs += 1;
+      return { status: 200, body: caller.kind };
+    };
+    const kit = setUp({
+      surface: { operations: operations(handle).map(change) },
+      authenticate: async () => ({ ...owner, scopes }),
+    });
+    return { ...kit, runs: () => runs };
+  }
+  const needsCreate = (operation: Operation): Operation => ({ ...operation, scope: 'create' });
+  const asOwner = { authorization: rightHeader };
+
+  /** How each way of calling is answered by a token without the scope. */
+  async function answersWithout(change?: (operation: Operation) => Operation) {
+    const { ask, runs, answers } = scoped(['manage', 'read-recent'], change);
+    const statuses = [
+      (await ask('/api/t/create', post('x', asOwner))).status,
+      (await ask(`/api/t/secret/${key}`, withHeader(rightHeader))).status,
+      (await ask('/api/t/recent', { method: 'HEAD', headers: asOwner })).status,
+    ];
+    return { statuses, runs: runs(), accounts: answers.map(({ accountId }) => accountId) };
+  }
+
+  it('that an operation needs is asked of accounts, also where anonymous callers are welcome', async () => {
+    const refused = { statuses: [403, 403, 403], runs: 0, accounts: [7, 7, 7] as AccountId[] };
+    expect(await answersWithout()).toEqual(refused);
+    const { ask } = scoped(['create']);
+    const allowed = await ask('/api/t/create', post('x', asOwner));
+    expect([allowed.status, await allowed.json()]).toEqual([200, 'account']);
+  });
+
+  it('would be found missing by the same calls: an operation that names none lets them through (tooth)', async () => {
+    const { statuses, runs } = await answersWithout((operation) => operation);
+    expect([statuses, runs]).toEqual([[200, 200, 200], 3]);
+  });
+
+  it('is named in the problem, and asked before the body is touched', async () => {
+    const { ask } = scoped(['manage']);
+    const answer = await ask('/api/t/create', post('x'.repeat(1_001), asOwner));
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { problem: 'scope_missing', scope: 'create' },
+    ]);
+  });
+
+  it('is asked of nobody without an account, and not where credentials are not looked at', async () => {
+    const { ask } = scoped([]);
+    expect(await (await ask('/api/t/create', post())).json()).toBe('anonymous');
+    expect((await ask('/api/t/status', withHeader(rightHeader))).status).toBe(200);
+    expect((await ask('/api/t/create', { method: 'OPTIONS', headers: asOwner })).status).toBe(204);
   });
 });
 

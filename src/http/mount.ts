@@ -4,14 +4,15 @@
  * Owns: the pipeline, and turning every outcome into a response. Invariant: nothing escapes, every answer carries the
  * common headers, and what must not change anything has not run yet when a request is refused:
  *
- *   route (404, 405, OPTIONS; HEAD as GET) -> client prefix -> cross-site -> limits and credentials -> decode -> handle
+ *   route (404, 405, OPTIONS; HEAD as GET) -> client prefix -> cross-site -> limits and credentials -> the token's scope
+ *     -> decode -> handle
  *
  * The body is first touched by `decode`, so never before the credentials are right; a refused body is not read at all,
  * the server discards it. Status decides the headers of a refusal: 401 carries the challenge, 405 `Allow`, and a
  * problem with a waiting time `Retry-After`, whichever status an API gives it.
  */
 import type { Context, Hono } from 'hono';
-import type { AccountId } from '../domain/accounts.ts';
+import type { AccountId, Caller, TokenScope } from '../domain/accounts.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import { type Admit, createAdmission } from './admission.ts';
 import { BodyTimeout, createBodyReader } from './body.ts';
@@ -144,12 +145,20 @@ async function answer(api: MountedApi, call: Call, { route, values }: RouteMatch
   const admission = admitted instanceof Promise ? await admitted : admitted;
   if (admission.kind === 'refused') return refuse(api, call, admission.problem, admission.headers);
   call.caller = admission;
+  const scope = missingScope(operation, admission);
+  if (scope !== null) return refuse(api, call, { problem: 'scope_missing', scope });
   call.params = paramsOf(endpoint, values);
   const decoded = operation.decode(call);
   const input = decoded instanceof Promise ? await decoded : decoded;
   // Nobody is there to read the answer: what would be consumed for it stays (P3).
   if (method === 'POST' && call.request.signal.aborted) return refuse(api, call, clientLeft);
   return toResponse(await operation.handle(input, admission, call), call);
+}
+
+/** An account whose token may not do this is refused also where nobody needs an account: it is never silently anonymous. */
+function missingScope({ scope }: Operation, caller: Caller): TokenScope | null {
+  if (scope === undefined || caller.kind === 'anonymous') return null;
+  return caller.scopes.includes(scope) ? null : scope;
 }
 
 /** The last of an answer. A failing observer is reported and costs nobody the answer. */

@@ -5,7 +5,7 @@
  * and document it; nothing about an endpoint is said twice.
  */
 import type { ZodType } from 'zod';
-import type { Caller } from '../domain/accounts.ts';
+import type { Caller, TokenScope } from '../domain/accounts.ts';
 
 /** Which limit of `http/rate-limit.ts` a call counts against. */
 export type LimitClass = 'create' | 'manage' | 'none';
@@ -67,6 +67,8 @@ export interface Operation<Input = unknown> {
   /** Other paths (and methods) that answer the same. */
   readonly aliases?: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[];
   readonly access: Access;
+  /** What an account's token must be allowed to do; absent: any token will do. Anonymous callers have none and need none. */
+  readonly scope?: TokenScope;
   readonly limit: LimitClass;
   readonly document: OperationDocument;
   /** Unknown to Input; throws `RequestProblem`. Runs once the caller is admitted, and is the first to touch the body. */

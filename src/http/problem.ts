@@ -2,8 +2,10 @@
  * Problems: every way the transport itself refuses a request, before or after a handler.
  *
  * Owns: the closed union. Invariant: no version's wording or status lives here; each API encodes the same problems
- * through one table of its own (`api/v1/encode.ts`, `api/v2/encode.ts`, `web/`).
+ * through one table of its own (`api/v1/refusals.ts`, `api/v2/refusals.ts`, `web/`).
  */
+import type { TokenScope } from '../domain/accounts.ts';
+
 export type Problem =
   /** Unparsable body, invalid percent-encoding or UTF-8, repeated or structured parameter. */
   | { readonly problem: 'malformed'; readonly message: string }
@@ -13,6 +15,8 @@ export type Problem =
   | { readonly problem: 'not_found' }
   | { readonly problem: 'method_not_allowed'; readonly allow: string }
   | { readonly problem: 'not_authorized' }
+  /** The credentials are right; the API token among them was made for other things. */
+  | { readonly problem: 'scope_missing'; readonly scope: TokenScope }
   | { readonly problem: 'cross_site' }
   | { readonly problem: 'rate_limited'; readonly retryAfterSeconds: number }
   | { readonly problem: 'unavailable'; readonly retryAfterSeconds: number }

@@ -85,6 +85,19 @@ describe('mayfly account', () => {
     ).toBe('{"error":"no_token"}\n');
   });
 
+  it('token create --scope makes a token that the running server lets do that alone', async () => {
+    const args = ['account', 'token', 'create', 'jo@example.org', '--scope', 'read-recent', '--json'];
+    const { username, token } = JSON.parse((await mayfly(args, env)).out);
+    const headers = { Authorization: `Basic ${btoa(`${username}:${token}`)}` };
+    const api = `http://127.0.0.1:${server.port}/api/v1`;
+    expect((await fetch(`${api}/private/recent`, { headers })).status).toBe(200);
+    const refused = await fetch(`${api}/generate`, { method: 'POST', headers });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      '{"message":"This API token may not do that: it lacks the scope \\"create\\"."}',
+    ]);
+  });
+
   it('token create --with-token takes the existing token from standard input and lists what that one lists', async () => {
     const first = (await mayfly(['account', 'token', 'create', 'plain@example.org'], env)).out;
     const args = ['account', 'token', 'create', 'plain@example.org', '--with-token', '-', '--json'];

@@ -201,7 +201,7 @@ describe('guesses at a passphrase (P14)', () => {
     expect(await guessesComputed(createV1Caller())).toBe(5);
   });
   it('tooth: a store that never refuses a guess is found', async () => {
-    const reserve = async () => ({ outcome: 'reserved', attempt: 1 }) as const;
+    const reserve = async () => ({ outcome: 'reserved', attempt: 1, left: 9, moreAfterSeconds: 1 }) as const;
     const caller = createV1Caller({ wrapStore: (store) => ({ ...store, reserve }) });
     expect(await guessesComputed(caller)).toBe(10);
   });

@@ -40,6 +40,14 @@ const common: Responses = {
   503: { description: 'Not confirmed: nothing consumed, nothing half stored.', schema: refusalBody },
 };
 
+const scopeRefusal: Responses = {
+  403: {
+    description:
+      'The API token lacks the scope that this needs, or a browser sent this from a page of another site.',
+    schema: refusalBody,
+  },
+};
+
 const bodyRefusals: Responses = {
   400: { description: 'A parameter is malformed, missing or not allowed.', schema: refusalBody },
   413: { description: 'Too large; the message names the limit.', schema: refusalBody },
@@ -98,13 +106,14 @@ export const v1Contract = {
     path: '/share',
     aliases: [{ method: 'POST', path: '/create' }],
     access: 'anyone',
+    scope: 'create',
     limit: 'create',
     document: {
       summary: 'Conceal a secret and get its keys',
       description: carriage,
       tag: 'v1',
       body: { schema: concealForm, required: true, contentTypes: formTypes },
-      responses: answers('The record of the secret.', metadataRecord, bodyRefusals),
+      responses: answers('The record of the secret.', metadataRecord, scopeRefusal, bodyRefusals),
     },
   },
   generate: {
@@ -112,13 +121,19 @@ export const v1Contract = {
     method: 'POST',
     path: '/generate',
     access: 'anyone',
+    scope: 'create',
     limit: 'create',
     document: {
       summary: 'Conceal a generated value and get it once',
       description: carriage,
       tag: 'v1',
       body: { schema: generateForm, required: false, contentTypes: formTypes },
-      responses: answers('The record of the secret, and the value.', generatedRecord, bodyRefusals),
+      responses: answers(
+        'The record of the secret, and the value.',
+        generatedRecord,
+        scopeRefusal,
+        bodyRefusals,
+      ),
     },
   },
   reveal: {
@@ -142,11 +157,12 @@ export const v1Contract = {
     path: '/private/recent',
     aliases: [...everyName('GET', '/recent').slice(1), ...everyName('POST', '/recent')],
     access: 'account',
+    scope: 'read-recent',
     limit: 'manage',
     document: {
       summary: "The account's records, newest first",
       tag: 'v1',
-      responses: answers('At most 1,000 records, without secret keys.', recentRecords),
+      responses: answers('At most 1,000 records, without secret keys.', recentRecords, scopeRefusal),
     },
   },
   viewReceipt: {
@@ -155,12 +171,13 @@ export const v1Contract = {
     path: '/private/:metadata_key',
     aliases: everyName('POST', '/:metadata_key').slice(1),
     access: 'account',
+    scope: 'manage',
     limit: 'manage',
     document: {
       summary: 'Look at a record; the creator has then viewed it',
       tag: 'v1',
       params: metadataKey,
-      responses: answers('The record.', metadataRecord, bodyRefusals, unknownKey),
+      responses: answers('The record.', metadataRecord, scopeRefusal, bodyRefusals, unknownKey),
     },
   },
   findReceipt: {
@@ -169,12 +186,13 @@ export const v1Contract = {
     path: '/private/:metadata_key',
     aliases: everyName('GET', '/:metadata_key').slice(1),
     access: 'account',
+    scope: 'manage',
     limit: 'manage',
     document: {
       summary: 'Look at a record without a trace',
       tag: 'v1',
       params: metadataKey,
-      responses: answers('The record.', metadataRecord, unknownKey),
+      responses: answers('The record.', metadataRecord, scopeRefusal, unknownKey),
     },
   },
   burn: {
@@ -183,12 +201,19 @@ export const v1Contract = {
     path: '/private/:metadata_key/burn',
     aliases: everyName('POST', '/:metadata_key/burn').slice(1),
     access: 'account',
+    scope: 'manage',
     limit: 'manage',
     document: {
       summary: 'Destroy a secret that was not read',
       tag: 'v1',
       params: metadataKey,
-      responses: answers('The record of the burned secret.', burnedRecord, bodyRefusals, unknownKey),
+      responses: answers(
+        'The record of the burned secret.',
+        burnedRecord,
+        scopeRefusal,
+        bodyRefusals,
+        unknownKey,
+      ),
     },
   },
 } as const satisfies Record<string, OperationContract>;

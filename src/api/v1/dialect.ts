@@ -43,6 +43,11 @@ const differences = {
     (status) => status,
     notFoundInstead,
   ),
+  missingScopeStatus: row<number>(
+    'The existing service knows no scopes; what its credentials do not allow it answers with 404, as all it refuses.',
+    403,
+    404,
+  ),
   parseTtl: row<(text: string) => TtlRequest | undefined>(
     'The existing service reads the leading digits of ttl and never refuses one; it clamps.',
     ttlOfDigits,
@@ -81,6 +86,7 @@ export function dialectOf(name: DialectName): Dialect {
     managementAccess: differences.managementAccess[name],
     managementAuthority: differences.managementAuthority[name],
     refusalStatus: differences.refusalStatus[name],
+    missingScopeStatus: differences.missingScopeStatus[name],
     parseTtl: differences.parseTtl[name],
     parseRecipient: differences.parseRecipient[name],
     parseShareDomain: differences.parseShareDomain[name],

@@ -42,6 +42,8 @@ const waiting: ReceiptView = {
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };
 const received: ReceiptView = { ...waiting, ...gone, state: 'received', receivedAt: 1_746_700_010 };
 const burned: ReceiptView = { ...waiting, ...gone, state: 'burned', burnedAt: 1_746_700_010 };
+/** What pages may tell and the wire does not. */
+const guessesLeft = { attemptsLeft: 4, moreAfterSeconds: 600 };
 const withRecipient: ReceiptView = { ...waiting, recipient: 'jo*****@e*****.org' };
 
 const recordFields =
@@ -152,6 +154,12 @@ const problems: [Problem, number, number, string][] = [
     404,
     'The request body is too large: at most 65536 bytes are accepted.',
   ],
+  [
+    { problem: 'scope_missing', scope: 'create' },
+    403,
+    404,
+    'This API token may not do that: it lacks the scope "create".',
+  ],
 ];
 
 describe('the refusals of v1', () => {
@@ -199,7 +207,7 @@ describe('the refusals of v1', () => {
   it('say unknown, wrong and missing passphrase in the same bytes (P17)', () => {
     for (const dialect of [documented, upstream]) {
       const replies = (['unknown', 'passphrase_missing', 'passphrase_wrong'] as const).map((outcome) =>
-        JSON.stringify(encodeKeyRefusal({ outcome }, 'as-given', dialect)),
+        JSON.stringify(encodeKeyRefusal({ outcome, ...guessesLeft }, 'as-given', dialect)),
       );
       expect(new Set(replies).size).toBe(1);
       expect(replies[0]).toBe(
@@ -224,7 +232,7 @@ describe('the refusals of v1', () => {
   });
 
   it('ask the upstream dialect for the passphrase of a protected burn', () => {
-    expect(encodeBurn({ outcome: 'passphrase_wrong' }, 'given', upstream)).toMatchObject({
+    expect(encodeBurn({ outcome: 'passphrase_wrong', ...guessesLeft }, 'given', upstream)).toMatchObject({
       status: 404,
       body: { message: 'Double check that passphrase' },
     });

@@ -50,10 +50,12 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
     ),
 };
 
-const problemTable: Table<Problem, 'problem'> = {
+const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
   malformed: ({ message }) => refusal(400, message),
   invalid_fields: ({ errors }) => refusal(400, errors.map((error) => error.message).join(' ')),
   not_authorized: () => refusal(401, 'Not authorized'),
+  scope_missing: ({ scope }, { missingScopeStatus }) =>
+    refusal(missingScopeStatus, `This API token may not do that: it lacks the scope "${scope}".`),
   cross_site: () =>
     refusal(403, 'A page of another site may not call this service. Call it from your own program.'),
   not_found: () => ({ status: 404, body: { error: 'Not Found', message: 'Not Found' } }),
@@ -98,7 +100,7 @@ export function encodeUnprovenBurn(dialect: Dialect): Reply {
 }
 
 export function encodeProblem(problem: Problem, dialect: Dialect): Reply {
-  return inDialect(problemTable[problem.problem](problem as never), dialect);
+  return inDialect(problemTable[problem.problem](problem as never, dialect), dialect);
 }
 
 function unknownSecret(keyAsGiven: string): Reply {

@@ -68,7 +68,7 @@ function describe<Input>(
 }
 
 function commonRefusals(
-  operation: Pick<Operation, 'access' | 'method' | 'limit'>,
+  operation: Pick<Operation, 'access' | 'method' | 'limit' | 'scope'>,
   document: Document,
 ): readonly RefusalCode[] {
   const takesInput =
@@ -76,6 +76,7 @@ function commonRefusals(
   const codes: readonly (readonly [RefusalCode, boolean])[] = [
     ['malformed', takesInput || document.params !== undefined],
     ['not_authorized', operation.access !== 'open'],
+    ['insufficient_scope', operation.scope !== undefined],
     ['cross_site', operation.method === 'POST'],
     ['method_not_allowed', true],
     ['too_large', document.body !== undefined],
@@ -100,6 +101,7 @@ export const conceal = describe({
   method: 'POST',
   path: '/secret/conceal',
   access: 'anyone',
+  scope: 'create',
   limit: 'create',
   document: {
     summary: 'Create a secret',
@@ -122,6 +124,7 @@ export const generate = describe({
   method: 'POST',
   path: '/secret/generate',
   access: 'anyone',
+  scope: 'create',
   limit: 'create',
   document: {
     summary: 'Generate a secret',
@@ -205,6 +208,7 @@ export const recent = describe({
   path: '/private/recent',
   aliases: [{ method: 'GET', path: '/receipt/recent' }],
   access: 'account',
+  scope: 'read-recent',
   limit: 'manage',
   document: {
     summary: "List the account's records",
@@ -222,6 +226,7 @@ export const receipt = describe({
   path: '/private/:key',
   aliases: [{ method: 'GET', path: '/receipt/:key' }],
   access: 'account',
+  scope: 'manage',
   limit: 'manage',
   document: {
     summary: "Fetch a secret's metadata",
@@ -241,6 +246,7 @@ export const burn = describe({
   path: '/private/:key/burn',
   aliases: [{ method: 'POST', path: '/receipt/:key/burn' }],
   access: 'account',
+  scope: 'manage',
   limit: 'manage',
   document: {
     summary: 'Burn a secret',

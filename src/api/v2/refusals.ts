@@ -26,6 +26,7 @@ export const refusals = {
   malformed: { status: 400, message: 'The request cannot be read', extra: {} },
   not_authorized: { status: 401, message: 'Not authorized', extra: {} },
   account_required: { status: 401, message: 'An account is required', extra: {} },
+  insufficient_scope: { status: 403, message: 'This API token may not do that', extra: {} },
   cross_site: { status: 403, message: 'Requests from other sites are not allowed', extra: {} },
   not_found: { status: 404, message: 'Not Found', extra: {} },
   unknown_secret: {
@@ -126,6 +127,10 @@ export function encodeProblem(problem: Problem): Reply {
     case 'storage_full':
       return refuse('unavailable', {
         message: 'There is no room for another secret; please try again later',
+      });
+    case 'scope_missing':
+      return refuse('insufficient_scope', {
+        message: `${refusals.insufficient_scope.message}: it lacks the scope "${problem.scope}"`,
       });
     case 'internal':
       return refuse('internal', { extra: { request_id: problem.requestId } });

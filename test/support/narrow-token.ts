@@ -1,0 +1,25 @@
+/**
+ * A token that may do less than its account.
+ *
+ * Owns: making it, the way the operator's command does, with the data key of the account's first token.
+ */
+import { systemRandom } from '../../src/crypto/random.ts';
+import { createToken } from '../../src/domain/account-admin.ts';
+import type { TokenScope } from '../../src/domain/accounts.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { TestAccount, TestApp } from './app.ts';
+
+/** The account again, as the holder of a token with these scopes is it. */
+export async function narrowed(
+  { store }: Pick<TestApp, 'store'>,
+  account: TestAccount,
+  scopes: readonly TokenScope[],
+): Promise<TestAccount> {
+  const made = await createToken(
+    { store, random: systemRandom },
+    { email: account.username, name: 'narrow', scopes, existingToken: new Sensitive(account.token) },
+  );
+  if (made.outcome !== 'created') throw new Error(`the token was not made: ${made.outcome}`);
+  const token = made.token.expose();
+  return { ...account, token, authorization: `Basic ${btoa(`${account.username}:${token}`)}` };
+}
