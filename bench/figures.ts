@@ -5,6 +5,7 @@
  * shown as not measured, never as kept.
  */
 import type { JobKind } from './jobs.ts';
+import type { PageFigures, PagesFigures } from './pages.ts';
 import type { StoreFigures } from './store.ts';
 
 /** One kind of work on one server, in one round. */
@@ -37,6 +38,8 @@ export interface Figures {
   /** `null` when the store was not measured. */
   readonly store: StoreFigures | null;
   readonly fsyncMicroseconds: number;
+  /** `null` when no browser was there. */
+  readonly pages: PagesFigures | null;
 }
 
 export function median(numbers: readonly number[]): number {
@@ -99,6 +102,14 @@ function growthPercent(memory: readonly MemorySample[]): number | null {
   const late = median(settled.slice(-half).map(({ mebibytes }) => mebibytes));
   return (late / early - 1) * 100;
 }
+
+/** The worst of the pages whose label this is; of all when it is `null`. */
+const ofPages =
+  (label: string | null, field: Exclude<keyof PageFigures, 'label'>, divisor = 1) =>
+  ({ pages }: Figures): number | null => {
+    const found = pages?.pages.filter((page) => label === null || page.label === label) ?? [];
+    return found.length === 0 ? null : Math.max(...found.map((page) => page[field])) / divisor;
+  };
 
 const targets: readonly Target[] = [
   {
@@ -178,6 +189,38 @@ const targets: readonly Target[] = [
     unit: 'ms',
     digits: 0,
     measure: ({ startMilliseconds }) => median(startMilliseconds),
+  },
+  {
+    what: '`/` with all it loads, over the wire',
+    bound: 30,
+    direction: 'at most',
+    unit: 'kB',
+    digits: 1,
+    measure: ofPages('`/`', 'transferredBytes', 1000),
+  },
+  {
+    what: '`/` with all it loads, requests',
+    bound: 6,
+    direction: 'at most',
+    unit: '',
+    digits: 0,
+    measure: ofPages('`/`', 'requests'),
+  },
+  {
+    what: '`/secret/:key` with all it loads, over the wire',
+    bound: 25,
+    direction: 'at most',
+    unit: 'kB',
+    digits: 1,
+    measure: ofPages('`/secret/:key`', 'transferredBytes', 1000),
+  },
+  {
+    what: 'processor time of a page, the dearer of the two',
+    bound: 1000,
+    direction: 'at most',
+    unit: 'µs',
+    digits: 0,
+    measure: ofPages(null, 'cpuMicroseconds'),
   },
 ];
 

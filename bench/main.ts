@@ -23,6 +23,7 @@ import packageJson from '../package.json';
 import { repositoryRoot, serveCommand } from '../test/support/started-server.ts';
 import { type Figures, type MemorySample, median, type Round, type Series } from './figures.ts';
 import { type JobKind, requestsPerTrip } from './jobs.ts';
+import { measurePages } from './pages.ts';
 import {
   type BenchServer,
   canPin,
@@ -42,6 +43,8 @@ const connections = 48;
 const rounds = isQuick ? 3 : 9;
 const tripsPerRound = isQuick ? 6_000 : 20_000;
 const startCount = isQuick ? 5 : 11;
+const quickPages = { visits: 3, requests: 500 };
+const wholePages = { visits: 11, requests: 4_000 };
 
 const kinds: readonly (readonly [JobKind, string])[] = [
   ['create-v1-form', 'create, v1, form'],
@@ -202,12 +205,21 @@ async function measure(): Promise<Figures> {
       runRounds(generator, [bare.node, bare.bun, ...own]),
     );
     const passphrase = await runPassphrases(generator, service);
+    const pages = await measurePages(service, bun, isQuick ? quickPages : wholePages).catch(
+      (error: unknown) => {
+        console.error(
+          `The pages were not measured: ${error instanceof Error ? error.message : String(error)}`,
+        );
+        return null;
+      },
+    );
     const memory = isLong ? await soak(generator, service) : [];
     return {
       ...bare,
       service: own,
       passphrase,
       residentMebibytes: most,
+      pages,
       memory,
       startMilliseconds: await timeStarts(),
       store: measureStore(),

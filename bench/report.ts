@@ -92,6 +92,28 @@ function memoryTable({ memory }: Figures): string {
   return [row(['requests so far', 'resident MiB']), row(['---:', '---:']), ...rows].join('\n');
 }
 
+function pagesTable({ pages }: Figures): string {
+  if (pages === null) return 'Not measured in this run: there was no Chromium.';
+  const header = ['page', 'bytes', 'requests', 'first byte ms', 'complete ms', 'CPU µs', 'of bare Bun.serve'];
+  const rows = pages.pages.map((page) =>
+    row([
+      page.label,
+      formatNumber(page.transferredBytes, 0),
+      String(page.requests),
+      formatNumber(page.firstByteMilliseconds, 1),
+      formatNumber(page.completeMilliseconds, 1),
+      formatNumber(page.cpuMicroseconds, 0),
+      formatNumber(page.cpuMicroseconds / pages.bareCpuMicroseconds, 1),
+    ]),
+  );
+  const table = [row(header), row(['---', ...header.slice(1).map(() => '---:')]), ...rows].join('\n');
+  return `First visits in Chromium over loopback, the page with its style sheet, scripts and icon: bytes over the wire with headers,
+medians of the times. Processor time is the server's for the page alone, compressed, one request after the other on one
+connection; the last column divides it by the same of the bare Bun server's "hello world".
+
+${table}`;
+}
+
 export function renderReport(figures: Figures, circumstances: Circumstances): string {
   const { date, machine, versions, rounds, connections, isPinned, isQuick, loadBefore } = circumstances;
   const pinning = isPinned
@@ -128,6 +150,10 @@ thread; measured with 4 connections.
 ## The store alone
 
 ${storeTable(figures)}
+
+## Pages
+
+${pagesTable(figures)}
 
 ## Memory and start
 
