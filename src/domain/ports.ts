@@ -8,7 +8,15 @@
  * Every method of a store may reject with `ServiceError('unavailable')`. A rejected write is of unknown outcome unless
  * its comment says otherwise.
  */
-import type { Account, AccountId, StoredToken } from './accounts.ts';
+import type {
+  Account,
+  AccountId,
+  StoredPassword,
+  StoredSession,
+  StoredTicket,
+  StoredToken,
+  TicketKind,
+} from './accounts.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import type { DeliveryState, NewRecord, StoredReceipt, StoredSecret } from './secret.ts';
@@ -80,7 +88,14 @@ export interface SecretStore {
 
 /** Whether one more guess at a passphrase may be computed. */
 export type Reservation =
-  | { readonly outcome: 'reserved'; readonly attempt: number }
+  | {
+      readonly outcome: 'reserved';
+      readonly attempt: number;
+      /** How many more guesses this client may make now, after this one: the least that any limit leaves. */
+      readonly left: number;
+      /** Seconds until the oldest attempt that is counted against this client or secret leaves the window; at least 1. */
+      readonly moreAfterSeconds: number;
+    }
   | { readonly outcome: 'exhausted'; readonly retryAfterSeconds: number };
 
 /** Bounds on guesses, per secret (P14). */
@@ -109,9 +124,10 @@ export interface NewAccount {
 }
 
 export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
+export type NewSession = Omit<StoredSession, 'sessionId' | 'accountId' | 'lastUsedAt'>;
 
 export interface AccountStore {
-  /** Creates the account with its first token, both or neither. `null` when the username is taken. */
+  /** Creates the account, without a chosen language, with its first token, both or neither. `null` when the username is taken. */
   createAccount(account: NewAccount, token: NewToken): Promise<Account | null>;
   findAccount(username: string): Promise<Account | null>;
   findAccountById(id: AccountId): Promise<Account | null>;
@@ -124,6 +140,63 @@ export interface AccountStore {
   /** Whether there was such a token of this account. */
   revokeToken(id: AccountId, tokenId: number): Promise<boolean>;
   noteTokenUse(tokenId: number, at: UnixSeconds): Promise<void>;
+
+  /** Keeps the account's language; `null` for none. */
+  setLocale(id: AccountId, locale: string | null): Promise<void>;
+  /**
+   * Keeps a ticket in place of an earlier one of its kind for this username. `false`, and nothing changed, when that
+   * one was made less than `quietSeconds` before this one: so nobody's mailbox is flooded.
+   */
+  addTicket(ticket: StoredTicket, quietSeconds: number): Promise<boolean>;
+  /** The ticket, or `null` when it is unknown, used, replaced or expired at store time. Changes nothing. */
+  findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
+  /**
+   * Uses a live sign-up ticket up and creates its account with this password, in one step. `gone`: there is no such
+   * ticket (any more); `exists`: the username was taken meanwhile, and the ticket is used up.
+   */
+  redeemSignUp(
+    ticketHash: Uint8Array,
+    account: Omit<NewAccount, 'username'>,
+    password: StoredPassword,
+  ): Promise<Account | 'gone' | 'exists'>;
+  /**
+   * Uses a live reset ticket up, sets the password and ends every session of the account, in one step. `null`: there
+   * is no such ticket (any more), or no account of that name.
+   */
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword): Promise<Account | null>;
+  /** The account of this name with its password, which is `null` when it has none; `null` when there is no account. */
+  findPassword(
+    username: string,
+  ): Promise<{ readonly account: Account; readonly password: StoredPassword | null } | null>;
+  /**
+   * Sets the password, ends every other session and voids a reset ticket that is still under way, in one step, if the
+   * password is still the one that `from` is the verifier of. Whether it was.
+   */
+  changePassword(
+    id: AccountId,
+    from: Uint8Array,
+    to: StoredPassword,
+    keepSessionId: number,
+  ): Promise<boolean>;
+  /**
+   * Begins a session, if the account's password is still the one that `verifier` is of: a log-in that began before a
+   * change of password does not outlive it. `null` when it is not.
+   */
+  addSession(id: AccountId, verifier: Uint8Array, session: NewSession): Promise<StoredSession | null>;
+  /** The session with this hash and its account; `null` when it is unknown, ended or expired at store time. One look-up. */
+  findSession(sessionHash: Uint8Array): Promise<{ account: Account; session: StoredSession } | null>;
+  /** Notes a use and moves the expiry; neither ever moves back. Unknown sessions are ignored. */
+  noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): Promise<void>;
+  /** Live ones, the last used first. */
+  listSessions(id: AccountId): Promise<StoredSession[]>;
+  /** Whether there was such a session of this account. */
+  endSession(id: AccountId, sessionId: number): Promise<boolean>;
+  /**
+   * Deletes the account with its password, tokens, sessions, tickets and share domains, burns its waiting secrets and
+   * erases the recent boxes of its receipts, in one step. Its receipts stay, by their metadata keys, until they expire.
+   * The id is never given again. How many secrets were burned, or `null` when there is no such account.
+   */
+  deleteAccount(id: AccountId): Promise<number | null>;
 
   /** Registers a share domain (lower case, ASCII form) for an account; `false` when another account has it. */
   addShareDomain(id: AccountId, domain: string): Promise<boolean>;
@@ -150,9 +223,29 @@ export interface SecretLinkMail {
   readonly locale: string;
 }
 
+/** A mail about the account itself, to its own address. */
+export type AccountMail = {
+  readonly to: Sensitive<string>;
+  /** A BCP 47 tag that `locale/` knows. */
+  readonly locale: string;
+} & (
+  | {
+      /** Proves the address of somebody who signs up, or of an account whose password is forgotten. */
+      readonly kind: 'sign_up' | 'reset';
+      readonly link: Sensitive<string>;
+      readonly expiresAt: UnixSeconds;
+    }
+  /** Somebody signs up with the address of an account. */
+  | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
+  | { readonly kind: 'password_changed'; readonly forgottenUrl: string }
+  | { readonly kind: 'account_deleted' }
+);
+
 export interface Mailer {
   /** Hands the mail over, with bounded retries. Never rejects; the result is what the receipt will say. */
   sendSecretLink(mail: SecretLinkMail): Promise<Exclude<DeliveryState, 'queued'>>;
+  /** As `sendSecretLink`. */
+  sendAccountMail(mail: AccountMail): Promise<Exclude<DeliveryState, 'queued'>>;
 }
 
 /** Bounded, off-thread slow hashing (P24). Rejects with `ServiceError('busy')` when the queue is full. */
@@ -163,6 +256,12 @@ export interface PassphraseHasher {
   hashVerifier(input: string): Promise<string>;
   checkVerifier(input: string, hash: string): Promise<boolean>;
 }
+
+/** Whether a password is among those that everybody tries first; also when it only hides in digits and signs around it. */
+export type IsCommonPassword = (password: string) => Promise<boolean>;
+
+/** Words to draw passphrases from: lower-case ASCII, none twice, 7,776 of them. */
+export type WordList = () => Promise<readonly string[]>;
 
 /** What happened, for logs and counters. Tags are 8 hex digits of a derived id, never a key. */
 export type ServiceEvent =
@@ -178,6 +277,17 @@ export type ServiceEvent =
   | { readonly event: 'passphrase_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }
-  | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState };
+  | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState }
+  | { readonly event: 'signed_up'; readonly account: AccountId }
+  | { readonly event: 'logged_in'; readonly account: AccountId }
+  /** A wrong password or an unknown address. */
+  | { readonly event: 'log_in_refused' }
+  | { readonly event: 'password_changed'; readonly account: AccountId; readonly by: 'password' | 'reset' }
+  | { readonly event: 'account_deleted'; readonly account: AccountId; readonly burned: number }
+  | {
+      readonly event: 'account_mail_ended';
+      readonly kind: AccountMail['kind'];
+      readonly state: DeliveryState;
+    };
 
 export type Events = (event: ServiceEvent) => void;

@@ -167,6 +167,26 @@ const changeChecks: readonly ConformanceCheck[] = [
 
   check(
     'port',
+    'a change of password voids a reset that is under way, and nobody else’s',
+    async ({ store }) => {
+      const ann = await personNamed(store, 'ann@example.org');
+      await personNamed(store, 'bob@example.org');
+      const { sessionId } = await logIn(store, ann);
+      const tickets = ['ann@example.org', 'bob@example.org'].map((name) =>
+        newTicket('reset', name, store.now()),
+      );
+      for (const ticket of tickets) assert.equal(await store.addTicket(ticket, 0), true);
+      const isLive = () =>
+        Promise.all(tickets.map(async (each) => (await store.findTicket('reset', each.ticketHash)) !== null));
+      await store.changePassword(ann.account.id, new Uint8Array(32), newPassword(), sessionId);
+      assert.deepEqual(await isLive(), [true, true]);
+      await store.changePassword(ann.account.id, ann.password.verifier, newPassword(), sessionId);
+      assert.deepEqual(await isLive(), [false, true]);
+    },
+  ),
+
+  check(
+    'port',
     'a password is changed only from what it is, and of many changes at once one is made',
     async ({ store }) => {
       const ann = await personNamed(store, 'ann@example.org');

@@ -77,6 +77,8 @@ export function createMemoryPasswords(tables: AccountTables, time: StoreTime): M
       if (current === undefined || !sameBytes(current.verifier, from)) return false;
       passwords.set(id, copyOfPassword(to));
       endSessionsOf(tables, id, keepSessionId);
+      const account = tables.accounts.get(id);
+      if (account !== undefined) tickets.delete(ticketPlace('reset', account.username));
       return true;
     },
   };

@@ -45,6 +45,9 @@ export function createPasswordWrites(db: Database): PasswordWrites {
   const setPassword = db.query(upsertPassword);
   const exchangePassword = db.query(replacePassword);
   const endSessions = db.query('DELETE FROM sessions WHERE account_id = ?1');
+  const voidReset = db.query(
+    `DELETE FROM tickets WHERE kind = 'reset' AND username = (SELECT username FROM accounts WHERE id = ?1)`,
+  );
   const endOthers = db.query('DELETE FROM sessions WHERE account_id = ?1 AND session_id <> ?2');
 
   function reset(username: string, password: StoredPassword): Account | null {
@@ -74,6 +77,7 @@ export function createPasswordWrites(db: Database): PasswordWrites {
     changePassword(_now, id, from, to, keepSessionId) {
       if (exchangePassword.run(id, ...partsOf(to), from).changes !== 1) return false;
       endOthers.run(id, keepSessionId);
+      voidReset.run(id);
       return true;
     },
   };
