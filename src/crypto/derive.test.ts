@@ -26,7 +26,11 @@ describe('derivations', () => {
       ),
       sealHex(derive.deriveOuterKeys(linkBytes, 1, salt)),
       hex(derive.deriveClientToken(linkBytes, salt, '')),
+      hex(derive.derivePasswordVerifier(linkBytes, salt)),
+      hex(derive.deriveFormToken(linkBytes)),
       hex(derive.hashToken(linkBytes)),
+      hex(derive.hashToken(linkBytes, 'session')),
+      hex(derive.hashToken(linkBytes, 'ticket')),
       hex(derive.rootCheck(linkBytes)),
     ].map((text) => text.slice(0, 32));
     expect(new Set(all).size).toBe(all.length);
@@ -55,6 +59,15 @@ describe('derivations', () => {
     ];
     expect(new Set(tokens).size).toBe(4);
     expect(tokens.every((each) => each.length === 32)).toBe(true);
+  });
+
+  it('name a password by 32 bytes that its salt changes too, and bind a form by 16 that each session has alone', () => {
+    const verifiers = [derive.derivePasswordVerifier(key, salt), derive.derivePasswordVerifier(key, key)];
+    expect(verifiers.map(({ length }) => length)).toEqual([32, 32]);
+    expect(new Set(verifiers.map(hex)).size).toBe(2);
+    const forms = [key, salt].map(derive.deriveFormToken);
+    expect(forms.map(({ length }) => length)).toEqual([16, 16]);
+    expect(new Set(forms.map(hex)).size).toBe(2);
   });
 
   it('give bcrypt 44 ASCII characters, below its 72-byte cut and without a NUL (P15)', () => {

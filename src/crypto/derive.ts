@@ -19,6 +19,8 @@ const labels = {
   details: 'mayfly/1/details',
   recent: 'mayfly/1/recent',
   accountDataKey: 'mayfly/1/adk',
+  passwordVerify: 'mayfly/1/password-verify',
+  formToken: 'mayfly/1/form',
   client: 'mayfly/1/client',
 } as const;
 
@@ -29,7 +31,11 @@ const info = Object.fromEntries(Object.entries(labels).map(([name, text]) => [na
   Uint8Array
 >;
 const noSalt = new Uint8Array(0);
-const tokenPrefix = utf8('mayfly/1/token');
+const tokenPrefixes = {
+  token: utf8('mayfly/1/token'),
+  session: utf8('mayfly/1/session'),
+  ticket: utf8('mayfly/1/ticket'),
+};
 const checkText = utf8('mayfly/1/check');
 
 /** Text keys are 31 ASCII characters; Latin-1 copies them byte for byte at the lowest cost. */
@@ -114,9 +120,22 @@ export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, client
   return hkdf(root, secretId, concat(info.client, utf8(`/${clientPrefix}`)), 16);
 }
 
-/** What the server keeps of an API token: 32 bytes. The token has 256 random bits, so a plain hash is enough. */
-export function hashToken(token: Uint8Array): Uint8Array {
-  return hash('sha256', concat(tokenPrefix, token), 'buffer');
+/**
+ * What the server keeps of an API token, a session's token or a ticket: 32 bytes. Each has 256 random bits, so a plain
+ * hash is enough (ASVS 6.5.2); each kind has its own prefix, so that none works in another's place.
+ */
+export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
+  return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
+}
+
+/** What names a password in the store: 32 bytes, of the stretched password. */
+export function derivePasswordVerifier(stretched: Uint8Array, salt: Uint8Array): Uint8Array {
+  return hkdf(stretched, salt, info.passwordVerify, 32);
+}
+
+/** What binds a form to a session: 16 bytes, not reversible to the session's token. */
+export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
+  return hkdf(sessionToken, noSalt, info.formToken, 16);
 }
 
 /** Proves at boot that a root is the one this store was written with: 32 bytes. */

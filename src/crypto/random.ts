@@ -1,8 +1,8 @@
 /**
  * Randomness, always from the operating system's generator, passed as an argument so that vectors can fix it.
  *
- * Owns: drawing bytes and uniform text. Invariant: no modulo bias: a byte outside the largest multiple of the
- * alphabet's size is drawn again.
+ * Owns: drawing bytes, uniform text and uniform numbers. Invariant: no modulo bias: what is drawn outside the largest
+ * multiple of the range is drawn again.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -43,4 +43,17 @@ export function randomText(alphabet: string, length: number, random: RandomBytes
   const drawn = text.toString('latin1');
   text.fill(0);
   return drawn;
+}
+
+const range32 = 2 ** 32;
+
+/** A whole number from 0 to `bound` - 1, each equally likely; `bound` is 1 to 2^32. */
+export function randomBelow(bound: number, random: RandomBytes): number {
+  const ceiling = range32 - (range32 % bound);
+  for (;;) {
+    const bytes = random(4);
+    const drawn = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0);
+    bytes.fill(0);
+    if (drawn < ceiling) return drawn % bound;
+  }
 }

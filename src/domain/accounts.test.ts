@@ -4,7 +4,9 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createBench, startOfTime } from '../../test/support/service-bench.ts';
-import { createAccount, createToken, firstTokenName, parseApiToken } from './account-admin.ts';
+import { createAccount, createToken, firstTokenName } from './account-admin.ts';
+import { type TokenScope, tokenScopes } from './accounts.ts';
+import { parseApiToken } from './api-tokens.ts';
 import { ServiceError } from './errors.ts';
 import { Sensitive } from './sensitive.ts';
 
@@ -150,6 +152,27 @@ describe('authentication', () => {
     });
     expect((await bench.signUp('jo@example.org')).kind).toBe('account');
     await bench.service.settled();
+  });
+});
+
+describe('the scopes of a token', () => {
+  it('are all, unless it is made with fewer, and come with the caller', async () => {
+    const bench = createBench();
+    const { token } = await bench.signUp('jo@example.org');
+    const scopesOf = async (text: string) =>
+      (await bench.service.authenticate('jo@example.org', text))?.scopes;
+    const make = async (scopes?: readonly TokenScope[]) => {
+      const input = { email: 'jo@example.org', name: 'x', ...(scopes === undefined ? {} : { scopes }) };
+      const made = await createToken(bench.deps, input);
+      if (made.outcome !== 'created') throw new Error(made.outcome);
+      return made.token.expose();
+    };
+    expect(await scopesOf(token)).toEqual(tokenScopes);
+    expect(await scopesOf(await make())).toEqual(tokenScopes);
+    expect(await scopesOf(await make(['read-recent', 'create', 'create']))).toEqual([
+      'create',
+      'read-recent',
+    ]);
   });
 });
 

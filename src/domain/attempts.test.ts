@@ -34,7 +34,7 @@ describe('guesses at a passphrase', () => {
   it('P14: of one client are 5 in ten minutes; the sixth is not computed, though it be right', async () => {
     const { bench, hashed, tryOnce } = await protectedBench();
     for (let count = 0; count < 5; count += 1)
-      expect(await tryOnce('wrong')).toEqual({ outcome: 'passphrase_wrong' });
+      expect(await tryOnce('wrong')).toMatchObject({ outcome: 'passphrase_wrong' });
     bench.advance(100);
     expect(await tryOnce('right')).toEqual({ outcome: 'attempts_exhausted', retryAfterSeconds: 500 });
     expect(hashed()).toBe(5);
@@ -95,7 +95,7 @@ describe('guesses at a passphrase', () => {
     const proof = { passphrase, clientPrefix };
     for (let count = 0; count < 3; count += 1) {
       const burned = await bench.service.burn({ metadataKey, authority: 'holder', proof }, anonymous);
-      expect(burned).toEqual({ outcome: 'passphrase_wrong' });
+      expect(burned).toMatchObject({ outcome: 'passphrase_wrong', attemptsLeft: 2 - count });
     }
     expect(await bench.service.inspect(asked, anonymous)).toMatchObject({ outcome: 'attempts_exhausted' });
     expect(bench.hasher.stretched - before).toBe(5);
@@ -116,7 +116,7 @@ describe('guesses at a passphrase', () => {
           await Promise.resolve();
           used += 1;
           return room
-            ? { outcome: 'reserved', attempt: used }
+            ? { outcome: 'reserved', attempt: used, left: 5 - used, moreAfterSeconds: 600 }
             : { outcome: 'exhausted', retryAfterSeconds: 1 };
         },
       };
@@ -126,16 +126,49 @@ describe('guesses at a passphrase', () => {
   });
 });
 
+describe('a wrong passphrase', () => {
+  const wrong = (attemptsLeft: number, moreAfterSeconds: number) => ({
+    outcome: 'passphrase_wrong',
+    attemptsLeft,
+    moreAfterSeconds,
+  });
+
+  it('P14: says how many guesses the client has left, and when there is one more', async () => {
+    const { bench, tryOnce } = await protectedBench();
+    for (const [left, more] of [
+      [4, 600],
+      [3, 500],
+      [2, 400],
+      [1, 300],
+      [0, 200],
+    ] as const) {
+      expect(await tryOnce('wrong')).toEqual(wrong(left, more) as never);
+      bench.advance(100);
+    }
+    expect(await tryOnce('wrong')).toEqual({ outcome: 'attempts_exhausted', retryAfterSeconds: 100 });
+    bench.advance(100);
+    expect(await tryOnce('wrong')).toEqual(wrong(0, 100) as never);
+  });
+
+  it('P14: counts what others have tried too, where that leaves less', async () => {
+    const { tryOnce } = await protectedBench();
+    for (let count = 0; count < 17; count += 1) await tryOnce('wrong', client(count));
+    expect(await tryOnce('wrong', client(99))).toMatchObject({ attemptsLeft: 2 });
+    expect(await tryOnce('wrong', client(98))).toMatchObject({ attemptsLeft: 1 });
+  });
+});
+
 describe('what is no guess', () => {
+  const uncounted = { outcome: 'passphrase_wrong', attemptsLeft: null, moreAfterSeconds: 0 } as const;
   it.each([
-    ['a missing passphrase', undefined, 'passphrase_missing'],
-    ['an empty one', '', 'passphrase_missing'],
-    ['one that cannot have been stored: a lone surrogate', '\ud800', 'passphrase_wrong'],
-    ['one that cannot have been stored: too long', 'p'.repeat(1_025), 'passphrase_wrong'],
-  ] as const)('%s is neither counted nor computed', async (_name, passphrase, outcome) => {
+    ['a missing passphrase', undefined, { outcome: 'passphrase_missing' }],
+    ['an empty one', '', { outcome: 'passphrase_missing' }],
+    ['one that cannot have been stored: a lone surrogate', '\ud800', uncounted],
+    ['one that cannot have been stored: too long', 'p'.repeat(1_025), uncounted],
+  ] as const)('%s is neither counted nor computed', async (_name, passphrase, told) => {
     const { bench, secretKey, hashed } = await protectedBench();
     for (let count = 0; count < 30; count += 1) {
-      expect(await bench.service.reveal(guess(secretKey, passphrase), anonymous)).toEqual({ outcome });
+      expect(await bench.service.reveal(guess(secretKey, passphrase), anonymous)).toEqual(told);
     }
     expect(hashed()).toBe(0);
     expect(await bench.service.reveal(guess(secretKey, 'right'), anonymous)).toMatchObject({
@@ -152,7 +185,7 @@ describe('a reservation', () => {
       const looked = await bench.service.inspect(guess(secretKey, 'right'), anonymous);
       expect(looked).toMatchObject({ outcome: 'waiting' });
     }
-    expect(await tryOnce('wrong')).toEqual({ outcome: 'passphrase_wrong' });
+    expect(await tryOnce('wrong')).toMatchObject({ outcome: 'passphrase_wrong', attemptsLeft: 0 });
     expect(await tryOnce('right')).toMatchObject({ outcome: 'attempts_exhausted' });
   });
 

@@ -11,7 +11,7 @@ import { deriveClientToken, derivePassphraseSalt } from '../crypto/derive.ts';
 import { type ProvenKeys, proveKeys, type UnwrappedSecret } from '../crypto/envelope.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import type { SecretKey } from './keys.ts';
-import type { SecretRefusal } from './outcomes.ts';
+import type { SecretRefusal, WrongPassphrase } from './outcomes.ts';
 import type { AttemptLimits, AttemptStore, PassphraseHasher } from './ports.ts';
 import type { StoredSecret } from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
@@ -36,6 +36,13 @@ export interface Guess {
 
 export type GuessOutcome = { readonly outcome: 'proven'; readonly keys: ProvenKeys } | SecretRefusal;
 
+/** A text that cannot have been stored is wrong without a guess: it costs nothing and tells nothing. */
+const impossibleGuess: WrongPassphrase = {
+  outcome: 'passphrase_wrong',
+  attemptsLeft: null,
+  moreAfterSeconds: 0,
+};
+
 /** One guess at a secret's passphrase. */
 export async function tryPassphrase(
   deps: AttemptDeps,
@@ -44,10 +51,9 @@ export async function tryPassphrase(
   guess: Guess,
 ): Promise<GuessOutcome> {
   const passphrase = guess.passphrase.expose();
-  // A text that cannot have been stored is wrong without a guess: it costs nothing and tells nothing.
-  if (!passphrase.isWellFormed()) return { outcome: 'passphrase_wrong' };
+  if (!passphrase.isWellFormed()) return impossibleGuess;
   const bytes = utf8(passphrase);
-  if (bytes.length > maxPassphraseBytes) return { outcome: 'passphrase_wrong' };
+  if (bytes.length > maxPassphraseBytes) return impossibleGuess;
 
   const client = deriveClientToken(deps.ring.current.key, stored.secretId, guess.clientPrefix);
   const reservation = await deps.store.reserve(stored.secretId, client, attemptLimits);
@@ -61,7 +67,10 @@ export async function tryPassphrase(
       throw fault;
     },
   );
-  if (keys === null) return { outcome: 'passphrase_wrong' };
+  if (keys === null) {
+    const { left, moreAfterSeconds } = reservation;
+    return { outcome: 'passphrase_wrong', attemptsLeft: left, moreAfterSeconds };
+  }
   await deps.store.refund(stored.secretId, reservation.attempt);
   return { outcome: 'proven', keys };
 }

@@ -5,8 +5,8 @@
  * the token's hash, so they cannot be told apart (P17).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { openDataKey, parseApiToken, tokenHashOf } from './account-admin.ts';
 import type { AccountCaller, ApiToken } from './accounts.ts';
+import { dataKeyOf, isLiveToken, parseApiToken, tokenHashOf } from './api-tokens.ts';
 import type { AccountStore } from './ports.ts';
 import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
@@ -30,12 +30,13 @@ export async function authenticate(
   const expected = found?.account.username ?? '';
   if (!sameText(username.toLowerCase(), expected) || found === null) return null;
   const now = deps.store.now();
-  if (found.token.expiresAt !== null && now >= found.token.expiresAt) return null;
-  const dataKey = openDataKey(token, found.token);
+  if (!isLiveToken(found.token, now)) return null;
+  const dataKey = dataKeyOf(token, found.token);
   if (dataKey === null) return null;
   if (now - (found.token.lastUsedAt ?? 0) >= useGranularitySeconds)
     deps.inBackground(deps.store.noteTokenUse(found.token.tokenId, now));
-  return { kind: 'account', account: found.account, dataKey: new Sensitive(dataKey) };
+  const { account, token: stored } = found;
+  return { kind: 'account', account, dataKey: new Sensitive(dataKey), scopes: stored.scopes };
 }
 
 /** Compares digests, so that the time tells neither length nor position of a difference. */

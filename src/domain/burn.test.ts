@@ -116,7 +116,7 @@ describe('a burn that asks for the passphrase', () => {
       bench.service.burn(withProof(metadataKey, passphrase), anonymous);
     expect(await burn(null)).toEqual({ outcome: 'passphrase_missing' });
     expect(await burn('')).toEqual({ outcome: 'passphrase_missing' });
-    expect(await burn('wrong')).toEqual({ outcome: 'passphrase_wrong' });
+    expect(await burn('wrong')).toMatchObject({ outcome: 'passphrase_wrong' });
     expect(await burn('right')).toMatchObject({ outcome: 'burned' });
   });
 

@@ -3,7 +3,7 @@
  *
  * Owns: the order check → seal → store → announce. Invariant: a refusal stores nothing; keys are returned only after
  * the store has confirmed (P5); the plain value, passphrase and recipient leave this file only sealed, except for the
- * one mail that goes out after the secret is stored (P9).
+ * mail that goes out after the secret is stored (P9).
  */
 import { utf8 } from '../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../crypto/derive.ts';
@@ -15,25 +15,22 @@ import type { Caller } from './accounts.ts';
 import { maxPassphraseBytes } from './attempts.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
-import type { Links } from './links.ts';
+import { type LinkMailDeps, sendLink } from './link-mail.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
 import { grantTtl, type Plan, type Plans } from './plans.ts';
-import type { AccountStore, Events, Mailer, PassphraseHasher, SecretStore, ServiceEvent } from './ports.ts';
+import type { AccountStore, PassphraseHasher, SecretStore, ServiceEvent } from './ports.ts';
 import { anonymousCustid, receiptView, sealBoxes } from './receipts.ts';
 import { isDeliverable, obfuscate } from './recipients.ts';
 import type { NewRecord, StoredReceipt } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
-export interface ConcealDeps {
+export interface ConcealDeps extends LinkMailDeps {
   readonly store: SecretStore & AccountStore;
   readonly hasher: PassphraseHasher;
-  readonly mailer: Mailer;
   readonly ring: KeyRing;
   readonly random: RandomBytes;
   readonly plans: Plans;
-  readonly links: Links;
-  readonly events: Events;
   readonly anonymousMayCreate: boolean;
   /** Keeps a promise that outlives the call: the mail. */
   readonly inBackground: (work: Promise<void>) => void;
@@ -158,6 +155,7 @@ async function store(
     metadataKey,
     receiptId: base.receiptId,
     recipient,
+    address: checked.recipient,
     caller,
   });
   const record: NewRecord = { ...base, sealedSecret, ...boxes };
@@ -165,9 +163,8 @@ async function store(
   const account = caller.kind === 'account' ? caller.account : null;
   deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
   if (checked.recipient !== null && account !== null) {
-    deps.inBackground(
-      sendLink(deps, record, secretKey, checked.recipient, account.username, input.locale ?? 'en'),
-    );
+    const mailing = { secretKey, to: new Sensitive(checked.recipient) };
+    deps.inBackground(sendLink(deps, record, mailing, account.username, input.locale ?? 'en'));
   }
   const custid = account?.username ?? anonymousCustid;
   const opened = { custid, metadataKey, secretKey, secretShortkey: secretKey.slice(0, 6), recipient };
@@ -241,24 +238,4 @@ function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
     endedAt: null,
     delivery: record.deliveryQueued ? { state: 'queued', at: now } : null,
   };
-}
-
-async function sendLink(
-  deps: ConcealDeps,
-  record: NewRecord,
-  secretKey: SecretKey,
-  to: string,
-  from: string,
-  locale: string,
-): Promise<void> {
-  const state = await deps.mailer.sendSecretLink({
-    to: new Sensitive(to),
-    from: new Sensitive(from),
-    link: new Sensitive(deps.links.secretUrl(secretKey, record.shareDomain)),
-    hasPassphrase: record.hasPassphrase,
-    expiresAt: record.expiresAt,
-    locale,
-  });
-  deps.events({ event: 'mail_ended', tag: tagOf(record.secretId), state });
-  await deps.store.setDelivery(record.receiptId, state);
 }

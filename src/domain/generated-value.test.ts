@@ -1,10 +1,18 @@
 /**
- * Owns: the proof that generated values are uniform, complete and without look-alikes.
+ * Owns: the proof that generated values are uniform, complete and without look-alikes, and that offered words are drawn
+ * evenly.
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
-import { allCharacterSets, characterSets, generatedLength, generateValue } from './generated-value.ts';
+import { createBench } from '../../test/support/service-bench.ts';
+import {
+  allCharacterSets,
+  characterSets,
+  generatedLength,
+  generateValue,
+  suggest,
+} from './generated-value.ts';
 import type { CharacterSet } from './outcomes.ts';
 
 function countsIn(texts: readonly string[], set: string): number[] {
@@ -96,5 +104,56 @@ describe('a generated value', () => {
     const random = seededRandom('none');
     expect(() => generateValue(12, [], random)).toThrow(RangeError);
     expect(() => generateValue(3, allCharacterSets, random)).toThrow(RangeError);
+  });
+});
+
+describe('a suggested value', () => {
+  const list = Array.from({ length: 6 * 6 * 6 }, (_, at) => `w${at.toString(6).padStart(3, '0')}`);
+
+  it('of characters is what generate would store', async () => {
+    const asked = { style: 'characters', length: 20, charset: ['digits', 'upper'] } as const;
+    const value = await createBench().service.suggest(asked);
+    expect(value.expose()).toMatch(/^[2-9A-Z]{20}$/);
+    expect(value.expose()).toMatch(/[2-9].*[A-Z]|[A-Z].*[2-9]/);
+  });
+
+  it.each([3, 4, 12])('of %d words has that many of the list, with hyphens between them', async (count) => {
+    const words = (
+      await suggest({ random: seededRandom('words'), words: async () => list }, { style: 'words', count })
+    )
+      .expose()
+      .split('-');
+    expect(words).toHaveLength(count);
+    expect(words.filter((word) => !list.includes(word))).toEqual([]);
+  });
+
+  it('has every word equally often at every place (seed "even words", 21,600 values of 3)', async () => {
+    const deps = { random: seededRandom('even words'), words: async () => list };
+    const counts = [0, 1, 2].map(() => new Map(list.map((word) => [word, 0])));
+    for (let count = 0; count < 100 * list.length; count += 1) {
+      const value = await suggest(deps, { style: 'words', count: 3 });
+      for (const [place, word] of value.expose().split('-').entries())
+        counts[place]?.set(word, (counts[place].get(word) ?? 0) + 1);
+    }
+    for (const place of counts)
+      expect(chiSquare([...place.values()])).toBeLessThan(chiSquareBound(list.length));
+  });
+
+  it('may have a word twice: what was drawn before says nothing of the next', async () => {
+    const deps = { random: () => new Uint8Array(4), words: async () => list };
+    expect((await suggest(deps, { style: 'words', count: 3 })).expose()).toBe('w000-w000-w000');
+  });
+
+  it('stores nothing, tells nobody, and does not print itself (P18)', async () => {
+    const bench = createBench();
+    const value = await bench.service.suggest({ style: 'words', count: 4 });
+    expect(value.expose()).toMatch(/^[a-z]+(-[a-z]+){3}$/);
+    expect(`${value}${Bun.inspect(value)}${JSON.stringify(value)}`).not.toContain(value.expose());
+    expect([bench.records, bench.events]).toEqual([[], []]);
+  });
+
+  it('is refused where there are no words: better an error than a text of hyphens', async () => {
+    const deps = { random: seededRandom('none'), words: async () => [] };
+    await expect(suggest(deps, { style: 'words', count: 4 })).rejects.toThrow(RangeError);
   });
 });

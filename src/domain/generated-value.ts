@@ -1,11 +1,14 @@
 /**
- * Generated values: short random texts for temporary passwords and salts.
+ * Generated values: short random texts for temporary passwords and salts, and passphrases of words.
  *
- * Owns: the character sets, without the look-alikes `0 O o 1 l I i`. Invariant: every character is uniform over its
- * set, the arrangement over all arrangements, and each chosen set is there at least once.
+ * Owns: the character sets, without the look-alikes `0 O o 1 l I i`, and what a person is offered as a value. Invariant:
+ * every character is uniform over its set, the arrangement over all arrangements, and each chosen set is there at least
+ * once; every word is uniform over the list, whatever words were drawn before it.
  */
-import { type RandomBytes, randomText } from '../crypto/random.ts';
-import type { CharacterSet } from './outcomes.ts';
+import { type RandomBytes, randomBelow, randomText } from '../crypto/random.ts';
+import type { CharacterSet, SuggestInput } from './outcomes.ts';
+import type { WordList } from './ports.ts';
+import { Sensitive } from './sensitive.ts';
 
 export const characterSets: Readonly<Record<CharacterSet, string>> = {
   lower: 'abcdefghjkmnpqrstuvwxyz',
@@ -32,4 +35,23 @@ export function generateValue(length: number, sets: readonly CharacterSet[], ran
     const text = randomText(alphabet, length, random);
     if (chosen.every((set) => [...text].some((character) => set.includes(character)))) return text;
   }
+}
+
+export interface SuggestDeps {
+  readonly random: RandomBytes;
+  readonly words: WordList;
+}
+
+/** A value for the form: nothing is stored, and nobody but the caller has it. */
+export async function suggest(deps: SuggestDeps, input: SuggestInput): Promise<Sensitive<string>> {
+  if (input.style === 'characters') {
+    return new Sensitive(generateValue(input.length, input.charset, deps.random));
+  }
+  return new Sensitive(drawWords(await deps.words(), input.count, deps.random).join('-'));
+}
+
+function drawWords(list: readonly string[], count: number, random: RandomBytes): string[] {
+  // Without words every draw would be the same empty text: better an error than a passphrase that is none.
+  if (list.length === 0) throw new RangeError('there are no words to draw from');
+  return Array.from({ length: count }, () => list[randomBelow(list.length, random)] ?? '');
 }

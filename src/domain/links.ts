@@ -3,6 +3,7 @@
  *
  * Owns: the form of every address a person is given.
  */
+import type { Ticket } from './accounts.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
 
 export interface Links {
@@ -14,6 +15,12 @@ export interface Links {
   secretUrl(key: SecretKey, shareDomain: string): string;
   /** The creator's page, always on the site itself. */
   receiptUrl(key: MetadataKey): string;
+  /** Where a sign-up is completed, with the ticket of the mail. */
+  signUpUrl(ticket: Ticket): string;
+  /** Where a forgotten password is replaced, with the ticket of the mail. */
+  resetUrl(ticket: Ticket): string;
+  readonly logInUrl: string;
+  readonly forgottenUrl: string;
   /** Origin of the links on this share domain; of the site when it is `''`. */
   linkOrigin(shareDomain: string): string;
 }
@@ -28,6 +35,10 @@ export function createLinks(baseUrl: string): Links {
     siteHost: parsed.hostname,
     secretUrl: (key, shareDomain) => `${baseFor(shareDomain)}/secret/${key}`,
     receiptUrl: (key) => `${base}/receipt/${key}`,
+    signUpUrl: (ticket) => `${base}/sign-up/${ticket}`,
+    resetUrl: (ticket) => `${base}/reset/${ticket}`,
+    logInUrl: `${base}/log-in`,
+    forgottenUrl: `${base}/forgotten`,
     linkOrigin: (shareDomain) => (shareDomain === '' ? parsed.origin : `https://${shareDomain}`),
   };
 }

@@ -112,8 +112,16 @@ export type SecretRefusal =
   /** Unknown, read, burned or expired: one answer (P17). */
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'passphrase_missing' }
-  | { readonly outcome: 'passphrase_wrong' }
+  | WrongPassphrase
   | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number };
+
+export interface WrongPassphrase {
+  readonly outcome: 'passphrase_wrong';
+  /** Guesses this client has left now; `null` when this one was not counted, because it could not have been right. */
+  readonly attemptsLeft: number | null;
+  /** Seconds until there is one more than that. */
+  readonly moreAfterSeconds: number;
+}
 
 export type RevealOutcome =
   | { readonly outcome: 'revealed'; readonly secret: SecretView; readonly value: Sensitive<string> }
@@ -124,7 +132,12 @@ export type InspectOutcome = { readonly outcome: 'waiting'; readonly secret: Sec
 
 /** Without the passphrase: whether it still waits. */
 export type StatusOutcome =
-  | { readonly outcome: 'waiting'; readonly secret: SecretView }
+  | {
+      readonly outcome: 'waiting';
+      readonly secret: SecretView;
+      /** The obfuscated address of the account that made it; `null` when it was made without one. */
+      readonly sender: string | null;
+    }
   | { readonly outcome: 'unknown' };
 
 export interface ReceiptInput {
@@ -154,7 +167,7 @@ export type BurnOutcome =
   /** Read, burned or expired before. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
   | { readonly outcome: 'passphrase_missing' }
-  | { readonly outcome: 'passphrase_wrong' }
+  | WrongPassphrase
   | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
   | { readonly outcome: 'unknown' };
 
@@ -163,7 +176,24 @@ export interface RecentInput {
   readonly limit: number;
   /** From an earlier page's `nextCursor`. */
   readonly cursor?: string;
+  /** Only receipts in these states; all when absent. */
+  readonly states?: readonly ReceiptState[];
 }
+
+/** What a person is offered as a value; nothing is stored. */
+export type SuggestInput =
+  | { readonly style: 'characters'; readonly length: number; readonly charset: readonly CharacterSet[] }
+  /** 3–12 words, with hyphens between them. */
+  | { readonly style: 'words'; readonly count: number };
+
+export type ResendOutcome =
+  /** The mail is being handed over: the receipt says what becomes of it. */
+  | { readonly outcome: 'queued'; readonly receipt: ReceiptView }
+  /** A mail of this secret is being handed over already. */
+  | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
+  /** The secret is gone, or it never had a recipient (or was made before recipients were kept). */
+  | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
+  | { readonly outcome: 'unknown' };
 
 /** `receipts` have `secretKey: null` always. */
 export type RecentOutcome =
@@ -189,6 +219,13 @@ export interface SecretService {
   /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
   viewReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
   burn(input: BurnInput, caller: Caller): Promise<BurnOutcome>;
+  /**
+   * Sends the recipient's mail again: the address lies in the creator's box, so the metadata key is needed.
+   * `locale` is the mail's language.
+   */
+  resend(input: ReceiptInput & { readonly locale: string }, caller: Caller): Promise<ResendOutcome>;
+  /** Draws a value to be put into the form. The caller has checked the ranges. */
+  suggest(input: SuggestInput): Promise<Sensitive<string>>;
   /** Newest created first. Only for account callers. */
   recent(input: RecentInput, caller: Extract<Caller, { kind: 'account' }>): Promise<RecentOutcome>;
   /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */

@@ -1,17 +1,13 @@
 /**
- * Owns: the proof that a receipt tells the truth to those who may know it, and that the recent list is one's own.
+ * Owns: the proof that a receipt tells the truth to those who may know it, and nothing to others.
  */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
-import { sealBox } from '../crypto/box.ts';
-import { FieldWriter, utf8 } from '../crypto/bytes.ts';
 import { createKeyRing } from '../crypto/keyring.ts';
-import { createToken } from './account-admin.ts';
 import { anonymous } from './accounts.ts';
 import type { ReceiptOutcome, ReceiptView } from './outcomes.ts';
 import type { StoredReceipt } from './secret.ts';
-import { Sensitive } from './sensitive.ts';
 import { createService, type ServiceDeps } from './service.ts';
 
 const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
@@ -218,130 +214,5 @@ describe('what a receipt tells (P6)', () => {
     );
     const told = found(await bench.service.findReceipt(asOwner(two.metadataKey), owner));
     expect(told).toMatchObject({ secretKey: null, recipient: null });
-  });
-});
-
-describe('the recent list', () => {
-  it('is empty at first', async () => {
-    const bench = createBench();
-    const account = await bench.signUp('jo@example.org');
-    const listed = await bench.service.recent({ limit: 10 }, account);
-    expect(listed).toEqual({ outcome: 'listed', receipts: [], nextCursor: null });
-  });
-
-  it('P16: holds one’s own records, newest first, with the metadata key and never the secret key', async () => {
-    const bench = createBench();
-    const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
-    const one = await bench.share('one', { caller: jo, recipient: 'alan@example.com' });
-    await bench.share('of al', { caller: al });
-    await bench.share('of nobody');
-    const two = await bench.share('two', { caller: jo, passphrase: 'p' });
-    await bench.service.reveal(guess(one.secretKey), anonymous);
-    const listed = await bench.service.recent({ limit: 10 }, jo);
-    if (listed.outcome !== 'listed') throw new Error(listed.outcome);
-    expect(listed.nextCursor).toBeNull();
-    expect(listed.receipts).toMatchObject([
-      { metadataKey: two.metadataKey, secretKey: null, state: 'new', hasPassphrase: true, recipient: null },
-      {
-        metadataKey: one.metadataKey,
-        secretKey: null,
-        secretShortkey: one.secretKey.slice(0, 6),
-        state: 'received',
-        recipient: 'al*****@e*****.com',
-        custid: 'jo@example.org',
-      },
-    ]);
-  });
-
-  it('comes in pages that neither repeat nor skip, whatever is created meanwhile', async () => {
-    const bench = createBench();
-    const jo = await bench.signUp('jo@example.org');
-    const made: string[] = [];
-    for (let count = 0; count < 7; count += 1)
-      made.push((await bench.share('v', { caller: jo })).metadataKey);
-    const listed: string[] = [];
-    let cursor: string | null | undefined;
-    const sizes: number[] = [];
-    while (cursor !== null) {
-      const page = await bench.service.recent(cursor === undefined ? { limit: 3 } : { limit: 3, cursor }, jo);
-      if (page.outcome !== 'listed') throw new Error(page.outcome);
-      listed.push(...page.receipts.map(({ metadataKey }) => metadataKey));
-      sizes.push(page.receipts.length);
-      cursor = page.nextCursor;
-      await bench.share('meanwhile', { caller: jo });
-    }
-    expect(listed).toEqual(made.toReversed() as never);
-    expect(sizes).toEqual([3, 3, 1]);
-  });
-
-  it('has no cursor when the last page is exactly full', async () => {
-    const bench = createBench();
-    const jo = await bench.signUp('jo@example.org');
-    for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
-    expect(await bench.service.recent({ limit: 3 }, jo)).toMatchObject({ nextCursor: null });
-  });
-
-  it.each([
-    ['nothing', ''],
-    ['a number', '5'],
-    ['text', 'abc'],
-    ['zero', Buffer.from('0').toString('base64url')],
-    ['a leading zero', Buffer.from('05').toString('base64url')],
-    ['a negative number', Buffer.from('-5').toString('base64url')],
-    ['a number beyond 2^53', Buffer.from('9999999999999999').toString('base64url')],
-    ['padding', Buffer.from('5').toString('base64')],
-    ['blanks', ` ${Buffer.from('5').toString('base64url')}`],
-    ['an injection', Buffer.from('5;DROP TABLE').toString('base64url')],
-  ])('refuses a cursor it did not give: %s', async (_name, cursor) => {
-    const bench = createBench();
-    const jo = await bench.signUp('jo@example.org');
-    expect(await bench.service.recent({ limit: 3, cursor }, jo)).toEqual({ outcome: 'invalid_cursor' });
-  });
-
-  it('leaves out what was made under another data key, and shows it to the token that shares it', async () => {
-    const bench = createBench();
-    const jo = await bench.signUp('jo@example.org');
-    const { metadataKey } = await bench.share('early', { caller: jo });
-    const tokenOf = async (existingToken?: string) => {
-      const made = await createToken(bench.deps, {
-        email: 'jo@example.org',
-        name: 'second',
-        ...(existingToken === undefined ? {} : { existingToken: new Sensitive(existingToken) }),
-      });
-      if (made.outcome !== 'created') throw new Error(made.outcome);
-      const caller = await bench.service.authenticate('jo@example.org', made.token.expose());
-      if (caller === null) throw new Error('not signed in');
-      return caller;
-    };
-    const [strange, shared] = [await tokenOf(), await tokenOf(jo.token)];
-    expect(await bench.service.recent({ limit: 9 }, strange)).toMatchObject({
-      receipts: [],
-      nextCursor: null,
-    });
-    expect(await bench.service.recent({ limit: 9 }, shared)).toMatchObject({ receipts: [{ metadataKey }] });
-    expect(found(await bench.service.findReceipt(asOwner(metadataKey), strange)).state).toBe('new');
-  });
-
-  it('leaves out an entry whose box is damaged, missing or holds no key, and lists the others', async () => {
-    const random = seededRandom('strange boxes');
-    const changed = new Map<number, (receipt: StoredReceipt) => StoredReceipt>();
-    const bench = createBench({
-      wrap: changing((receipt) => changed.get(receipt.position)?.(receipt) ?? receipt),
-    });
-    const jo = await bench.signUp('jo@example.org');
-    for (let count = 0; count < 4; count += 1) await bench.share('v', { caller: jo });
-    changed.set(1, (receipt) => ({ ...receipt, recentBox: null }));
-    changed.set(2, (receipt) => ({ ...receipt, recentBox: random(200) }));
-    changed.set(3, (receipt) => {
-      const content = new FieldWriter(17)
-        .field(utf8('NOT A'))
-        .field(new Uint8Array(0))
-        .field(new Uint8Array(0));
-      const at = { label: 'recent', keyMaterial: jo.dataKey.expose(), binding: receipt.receiptId } as const;
-      return { ...receipt, recentBox: sealBox({ ...at, content: content.bytes, random }) };
-    });
-    const listed = await bench.service.recent({ limit: 9 }, jo);
-    if (listed.outcome !== 'listed') throw new Error(listed.outcome);
-    expect(listed.receipts).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@
  *
  * Owns: sealing and opening the creator's, the details' and the recent boxes, and who may manage a record. Invariant:
  * someone else's metadata key answers exactly as an unknown one (P16), and the secret key is shown only while the
- * secret waits.
+ * secret waits. The plain recipient address lies in the creator's box alone, and so goes with the secret (P11).
  */
 
 import { openBox, sealBox, unwrapBox, wrapBox } from '../crypto/box.ts';
@@ -19,13 +19,15 @@ import {
   receiptIdOf,
   type SecretKey,
 } from './keys.ts';
-import type { ReceiptInput, ReceiptOutcome, ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
+import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
 import type { AccountStore, SecretStore } from './ports.ts';
 import { isWaiting, type ReceiptState, receiptStateAt, type StoredReceipt, updatedAtOf } from './secret.ts';
+import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
 export const anonymousCustid = 'anon';
 const shortkeyLength = 6;
+const secretKeyLength = 31;
 
 export interface ReceiptDeps {
   readonly store: SecretStore & AccountStore;
@@ -44,6 +46,8 @@ interface BoxesInput {
   readonly receiptId: ReceiptId;
   /** Obfuscated; `null` for none. */
   readonly recipient: string | null;
+  /** The same in plain, for the creator's box; `null` for none. */
+  readonly address: string | null;
   readonly caller: Caller;
 }
 
@@ -51,7 +55,10 @@ interface BoxesInput {
 export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput): Boxes {
   const { receiptId: binding, recipient, caller } = input;
   const keyMaterial = utf8(input.metadataKey);
-  const creator = sealBox({ label: 'creator', keyMaterial, binding, content: utf8(input.secretKey), random });
+  // The key has one length, so that the two need no mark between them; without an address it stands alone.
+  const content = utf8(input.secretKey + (input.address ?? ''));
+  const creator = sealBox({ label: 'creator', keyMaterial, binding, content, random });
+  content.fill(0);
   return {
     creatorBox: wrapBox(creator, { label: 'creator', binding }, ring.current, random),
     detailsBox:
@@ -102,7 +109,13 @@ function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent
     : { metadataKey, secretShortkey, recipient: recipient === '' ? null : recipient };
 }
 
-function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: MetadataKey): SecretKey | null {
+interface CreatorContent {
+  readonly secretKey: SecretKey;
+  /** `null` when there is no recipient, or the box was sealed before addresses were kept in it. */
+  readonly address: string | null;
+}
+
+function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: MetadataKey): CreatorContent | null {
   if (stored.creatorBox === null) return null;
   const wrapped = unwrapBox(stored.creatorBox, { label: 'creator', binding: stored.receiptId }, ring);
   if (wrapped === null) return null;
@@ -111,7 +124,26 @@ function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: Metadata
     keyMaterial: utf8(metadataKey),
     binding: stored.receiptId,
   });
-  return content === null ? null : parseSecretKey(new TextDecoder().decode(content));
+  if (content === null) return null;
+  const text = new TextDecoder().decode(content);
+  content.fill(0);
+  const secretKey = parseSecretKey(text.slice(0, secretKeyLength));
+  const address = text.slice(secretKeyLength);
+  return secretKey === null ? null : { secretKey, address: address === '' ? null : address };
+}
+
+/** What the recipient's mail is made of. */
+export interface Mailing {
+  readonly secretKey: SecretKey;
+  readonly to: Sensitive<string>;
+}
+
+/** From the creator's box; `null` once the secret is gone, and where it holds no address. */
+export function openMailing(deps: ReceiptDeps, { stored, metadataKey }: ManagedReceipt): Mailing | null {
+  if (!isWaiting(stored, deps.store.now())) return null;
+  const content = openCreator(deps.ring, stored, metadataKey);
+  if (content === null || content.address === null) return null;
+  return { secretKey: content.secretKey, to: new Sensitive(content.address) };
 }
 
 function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): string | null {
@@ -155,7 +187,8 @@ export async function viewOf(
 ): Promise<ReceiptView> {
   const { stored, metadataKey } = managed;
   const now = deps.store.now();
-  const secretKey = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
+  const creator = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
+  const secretKey = creator?.secretKey ?? null;
   const recent = secretKey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
   return receiptView(stored, now, {
     custid: await custidOf(deps, stored, caller),
@@ -226,43 +259,10 @@ export async function viewReceipt(
   };
 }
 
-const cursorForm = /^[1-9][0-9]{0,15}$/;
-
-/** The account's own live receipts, newest created first; those of an earlier data key are left out. */
-export async function recent(
-  deps: ReceiptDeps,
-  input: RecentInput,
-  caller: AccountCaller,
-): Promise<RecentOutcome> {
-  const before = input.cursor === undefined ? undefined : parseCursor(input.cursor);
-  if (before === null) return { outcome: 'invalid_cursor' };
-  const page =
-    before === undefined ? { limit: input.limit + 1 } : { limit: input.limit + 1, beforePosition: before };
-  const found = await deps.store.listReceipts(caller.account.id, page);
-  const shown = found.slice(0, input.limit);
-  const last = shown.at(-1);
-  const now = deps.store.now();
-  return {
-    outcome: 'listed',
-    receipts: shown.flatMap((stored) => listedView(caller, stored, now)),
-    nextCursor: found.length > input.limit && last !== undefined ? toCursor(last.position) : null,
-  };
-}
-
-function listedView(caller: AccountCaller, stored: StoredReceipt, now: UnixSeconds): ReceiptView[] {
+/** As a list shows it, without the secret key; none when the box is of an earlier data key or damaged. */
+export function listedView(caller: AccountCaller, stored: StoredReceipt, now: UnixSeconds): ReceiptView[] {
   const content = openRecent(caller, stored);
   return content === null
     ? []
     : [receiptView(stored, now, { custid: caller.account.username, secretKey: null, ...content })];
-}
-
-/** Opaque to callers, so that its content may change. */
-function toCursor(position: number): string {
-  return Buffer.from(String(position)).toString('base64url');
-}
-
-function parseCursor(cursor: string): number | null {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!cursorForm.test(text) || toCursor(Number(text)) !== cursor) return null;
-  return Number(text);
 }

@@ -11,12 +11,24 @@ import type { Caller } from './accounts.ts';
 import { authenticate } from './authenticate.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
+import { suggest } from './generated-value.ts';
 import { parseSecretKey, secretIdOf } from './keys.ts';
 import type { Links } from './links.ts';
 import type { SecretService, StatusOutcome } from './outcomes.ts';
 import type { Plans } from './plans.ts';
-import type { AccountStore, AttemptStore, Events, Mailer, PassphraseHasher, SecretStore } from './ports.ts';
-import { findReceipt, recent, viewReceipt } from './receipts.ts';
+import type {
+  AccountStore,
+  AttemptStore,
+  Events,
+  Mailer,
+  PassphraseHasher,
+  SecretStore,
+  WordList,
+} from './ports.ts';
+import { findReceipt, viewReceipt } from './receipts.ts';
+import { recent } from './recent.ts';
+import { obfuscate } from './recipients.ts';
+import { resend } from './resend.ts';
 import { inspect, reveal } from './reveal.ts';
 
 export interface ServiceDeps {
@@ -30,6 +42,7 @@ export interface ServiceDeps {
   readonly events: Events;
   /** Whether callers without an account may create; everyone may reveal. */
   readonly anonymousMayCreate: boolean;
+  readonly words: WordList;
 }
 
 export interface RunningService extends SecretService {
@@ -44,7 +57,7 @@ export function createService(ports: ServiceDeps): RunningService {
     const settled = work.catch(() => undefined).finally(() => background.delete(settled));
     background.add(settled);
   };
-  const deps = { ...ports, inBackground };
+  const deps = { ...ports, inBackground, aboutToMail: new Set<string>() };
   return {
     conceal: (input, caller) => conceal(deps, input, caller),
     generate: (input, caller) => generate(deps, input, caller),
@@ -54,6 +67,8 @@ export function createService(ports: ServiceDeps): RunningService {
     findReceipt: (input, caller) => findReceipt(deps, input, caller),
     viewReceipt: (input, caller) => viewReceipt(deps, input, caller),
     burn: (input, caller) => burn(deps, input, caller),
+    resend: (input, caller) => resend(deps, input, caller),
+    suggest: (input) => suggest(deps, input),
     recent: (input, caller) => recent(deps, input, caller),
     authenticate: (username, token) => authenticate(deps, username, token),
     settled: async () => {
@@ -62,9 +77,18 @@ export function createService(ports: ServiceDeps): RunningService {
   };
 }
 
-async function secretStatus(store: SecretStore, text: string, caller: Caller): Promise<StatusOutcome> {
+async function secretStatus(
+  store: SecretStore & AccountStore,
+  text: string,
+  caller: Caller,
+): Promise<StatusOutcome> {
   const secretKey = parseSecretKey(text);
   const stored = secretKey === null ? null : await store.findSecret(secretIdOf(secretKey));
   if (secretKey === null || stored === null) return { outcome: 'unknown' };
-  return { outcome: 'waiting', secret: secretViewOf(stored, secretKey, 'new', caller, store.now()) };
+  const account = stored.owner === null ? null : await store.findAccountById(stored.owner);
+  return {
+    outcome: 'waiting',
+    secret: secretViewOf(stored, secretKey, 'new', caller, store.now()),
+    sender: account === null ? null : obfuscate(account.username),
+  };
 }

@@ -120,6 +120,74 @@ describe('Gcra', () => {
     expect([limit.take('a'), limit.peek('a')]).toEqual([waitMs, waitMs]);
   });
 
+  it('gives one call back for each that is refunded, and none to a client that has all of its own', () => {
+    const limit = new Gcra({ limit: 10, windowSeconds: 600, burst: 3 }, () => 0, 10);
+    limit.refund('a');
+    expect([1, 2, 3].map(() => limit.take('a'))).toEqual([0, 0, 0]);
+    expect(limit.take('a')).toBeGreaterThan(0);
+    limit.refund('a');
+    limit.refund('b');
+    expect(limit.take('a')).toBe(0);
+    expect(limit.take('a')).toBeGreaterThan(0);
+    for (let more = 0; more < 9; more++) limit.refund('a');
+    expect([1, 2, 3, 4].map(() => limit.take('a') === 0)).toEqual([true, true, true, false]);
+  });
+
+  it('forgets a client whose allowance is whole after a refund', () => {
+    const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 2 }, () => 0, 10);
+    limit.take('a');
+    limit.take('a');
+    limit.refund('a');
+    expect(limit.size).toBe(1);
+    limit.refund('a');
+    expect(limit.size).toBe(0);
+  });
+
+  /** What is wrong stays counted; what is right is given back in the same instant. */
+  function wrongOnes(rule: LimitRule, calls: readonly Call[], refund: (limit: Gcra) => void): number {
+    return worstExcess(
+      rule,
+      calls.map(({ pauseMs }) => pauseMs),
+      (nowMs) => {
+        const limit = new Gcra(rule, nowMs, 10);
+        let at = 0;
+        return {
+          take(client) {
+            const isRight = calls[at++]?.isRight === true;
+            const waitMs = limit.take(client);
+            if (waitMs === 0 && isRight) refund(limit);
+            return isRight ? 1 : waitMs;
+          },
+        };
+      },
+    );
+  }
+
+  interface Call {
+    readonly pauseMs: number;
+    readonly isRight: boolean;
+  }
+
+  it('P21 refunds of right calls let no more wrong ones through than without any right ones', () => {
+    const pauseMs = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 }));
+    const calls = fc.array(fc.record({ pauseMs, isRight: fc.boolean() }), { maxLength: 200 });
+    fc.assert(
+      fc.property(rules, calls, (rule, sequence) => {
+        expect(wrongOnes(rule, sequence, (limit) => limit.refund('client'))).toBeLessThanOrEqual(tolerance);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('P21 a refund that clears the whole history breaks that bound (tooth check)', () => {
+    const rule = { limit: 10, windowSeconds: 600, burst: 3 };
+    const calls = Array.from({ length: 40 }, (_, at) => ({ pauseMs: 0, isRight: at % 3 === 2 }));
+    const clearAll = (limit: Gcra) => {
+      for (let call = 0; call < rule.burst; call++) limit.refund('client');
+    };
+    expect(wrongOnes(rule, calls, clearAll)).toBeGreaterThan(tolerance);
+  });
+
   it('counts each client alone', () => {
     const limit = new Gcra({ limit: 1, windowSeconds: 60, burst: 1 }, () => 0, 10);
     expect([limit.take('a'), limit.take('b'), limit.take(7)]).toEqual([0, 0, 0]);

@@ -58,6 +58,18 @@ export class Gcra {
     return 0;
   }
 
+  /**
+   * Takes one counted call back. Meant to follow its `take` soon: of the allowance that has come back by itself in
+   * between, at most that much is given twice; never more than a whole allowance.
+   */
+  refund(client: ClientKey): void {
+    const known = this.#wholeAt.get(client);
+    if (known === undefined) return;
+    const earlier = known - this.#intervalMicros;
+    if (earlier > this.#nowMicros()) this.#wholeAt.set(client, earlier);
+    else this.#wholeAt.delete(client);
+  }
+
   /** As `take`, without counting. */
   peek(client: ClientKey): number {
     const nowMicros = this.#nowMicros();

@@ -9,6 +9,7 @@ describe('the built-in rate limits', () => {
     expect(builtInRateLimits.manage.anonymous).toEqual({ limit: 1_200, windowSeconds: hour, burst: 120 });
     expect(builtInRateLimits.manage.account).toEqual({ limit: 12_000, windowSeconds: hour, burst: 600 });
     expect(builtInRateLimits.logIn.anonymous).toEqual({ limit: 10, windowSeconds: 600, burst: 10 });
+    expect(builtInRateLimits.logIn.account).toEqual({ limit: 100, windowSeconds: hour, burst: 30 });
     expect(builtInRateLimits.signUp.anonymous).toEqual({ limit: 10, windowSeconds: hour, burst: 10 });
     expect(builtInRateLimits.mail.account).toEqual({ limit: 50, windowSeconds: hour, burst: 50 });
   });
@@ -51,9 +52,25 @@ describe('createRateLimiter', () => {
     expect(limiter.take('create', 'anonymous', 'b')).toBeNull();
   });
 
+  it('P21 counts a log-in before it is tried and gives it back when it was right: only wrong ones use the limit up', () => {
+    const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
+    for (let right = 0; right < 1_000; right++) {
+      expect(limiter.take('logIn', 'account', 'jo@example.org')).toBeNull();
+      limiter.refund('logIn', 'account', 'jo@example.org');
+    }
+    for (let wrong = 0; wrong < 30; wrong++)
+      expect(limiter.take('logIn', 'account', 'jo@example.org')).toBeNull();
+    expect(limiter.take('logIn', 'account', 'jo@example.org')).toMatchObject({ retryAfterSeconds: 36 });
+    expect(limiter.peek('logIn', 'anonymous', 'jo@example.org')).toBeNull();
+    limiter.refund('logIn', 'anonymous', 'jo@example.org');
+    limiter.refund('logIn', 'account', 'al@example.org');
+    expect(limiter.peek('logIn', 'account', 'jo@example.org')).not.toBeNull();
+  });
+
   it('limits nothing when it is off', () => {
     const limiter = createRateLimiter({ table: 'off', nowMs: () => 0 });
     for (let call = 0; call < 1_000; call++) expect(limiter.take('logIn', 'anonymous', 'a')).toBeNull();
+    limiter.refund('logIn', 'anonymous', 'a');
     expect(limiter.peek('logIn', 'anonymous', 'a')).toBeNull();
   });
 });

@@ -9,16 +9,28 @@
  */
 import { type ClientKey, Gcra, type LimitRule, type MonotonicMs } from './gcra.ts';
 
-/** What is limited. `logIn` counts credentials that were wrong; `mail` counts mails handed over. */
+/**
+ * What is limited. `logIn` counts credentials that were wrong: a log-in with a password is counted before the password
+ * is computed, and given back when it was right. `mail` counts mails handed over.
+ */
 export type LimitName = 'create' | 'manage' | 'logIn' | 'signUp' | 'mail';
 
-/** `anonymous` counts by client prefix, `account` by account id. */
+/**
+ * `anonymous` counts by client prefix, `account` by account id; `logIn.account` by the address that is logged in to, in
+ * lower case, whether it has an account or not.
+ */
 export type LimitParty = 'anonymous' | 'account';
 
 export type RateLimitTable = Readonly<Record<LimitName, Readonly<Record<LimitParty, LimitRule>>>>;
 
 const hourSeconds = 3_600;
 const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
+/**
+ * Guesses at one address, wherever they come from. Anybody can use these up for somebody else, so there are many more
+ * than a person needs, and a new one every 36 seconds: the owner gets in between. 100 is the number of NIST
+ * SP 800-63B-3 §5.2.2; counted by the hour here, because nobody should be locked out for good.
+ */
+const logInToAddress: LimitRule = { limit: 100, windowSeconds: hourSeconds, burst: 30 };
 const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
 const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
 
@@ -31,7 +43,7 @@ export const builtInRateLimits: RateLimitTable = {
     anonymous: { limit: 1_200, windowSeconds: hourSeconds, burst: 120 },
     account: { limit: 12_000, windowSeconds: hourSeconds, burst: 600 },
   },
-  logIn: { anonymous: logIn, account: logIn },
+  logIn: { anonymous: logIn, account: logInToAddress },
   signUp: { anonymous: signUp, account: signUp },
   mail: { anonymous: mail, account: mail },
 };
@@ -50,6 +62,8 @@ export interface LimitRefusal {
 export interface RateLimiter {
   /** Counts one call; `null` when it is allowed, and nothing is counted when it is not. */
   take(name: LimitName, party: LimitParty, client: ClientKey): LimitRefusal | null;
+  /** Gives one counted call back: what it was counted for did not happen. */
+  refund(name: LimitName, party: LimitParty, client: ClientKey): void;
   /** Whether a call would be allowed, without counting it. */
   peek(name: LimitName, party: LimitParty, client: ClientKey): LimitRefusal | null;
 }
@@ -61,7 +75,7 @@ export interface RateLimiterOptions {
   readonly maxClients?: number;
 }
 
-const unlimited: RateLimiter = { take: () => null, peek: () => null };
+const unlimited: RateLimiter = { take: () => null, refund: () => {}, peek: () => null };
 
 export function createRateLimiter({ table, nowMs, maxClients = 65_536 }: RateLimiterOptions): RateLimiter {
   if (table === 'off') return unlimited;
@@ -77,6 +91,7 @@ export function createRateLimiter({ table, nowMs, maxClients = 65_536 }: RateLim
     waitMs === 0 ? null : refusalOf(name, table[name][party], waitMs);
   return {
     take: (name, party, client) => verdict(name, party, limits[name][party].take(client)),
+    refund: (name, party, client) => limits[name][party].refund(client),
     peek: (name, party, client) => verdict(name, party, limits[name][party].peek(client)),
   };
 }

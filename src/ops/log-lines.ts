@@ -84,7 +84,7 @@ const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
  */
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
-  kind: matching(/^(conceal|generate)$/),
+  kind: matching(/^(conceal|generate|sign_up|reset|already_signed_up|password_changed|account_deleted)$/),
   state: matching(/^(queued|accepted|refused|not_sent)$/),
   account: (value) => (value === null ? null : wholeNumber(Number.MAX_SAFE_INTEGER)(value)),
   operation: (value) => (value === null ? null : operationName(value)),
@@ -98,6 +98,8 @@ const forms = {
   code: matching(/^[A-Z][A-Z0-9_]{1,20}$/),
   replyCode: (value) => (value === null ? null : wholeNumber(599)(value)),
   willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
+  by: matching(/^(password|reset)$/),
+  burned: wholeNumber(Number.MAX_SAFE_INTEGER),
   where: matching(/^(request|sweep|scrub|process)$/),
 } as const satisfies Readonly<Record<string, Form>>;
 
@@ -110,6 +112,13 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   attempts_exhausted: { level: 'warn', fields: ['tag'] },
   record_damaged: { level: 'error', fields: ['tag'] },
   mail_ended: { level: 'info', fields: ['tag', 'state'] },
+  signed_up: { level: 'info', fields: ['account'] },
+  logged_in: { level: 'info', fields: ['account'] },
+  // Of nobody: naming the account would tell the log's reader who has one, and the address is never written.
+  log_in_refused: { level: 'info', fields: [] },
+  password_changed: { level: 'info', fields: ['account', 'by'] },
+  account_deleted: { level: 'info', fields: ['account', 'burned'] },
+  account_mail_ended: { level: 'info', fields: ['kind', 'state'] },
   // What happened to secrets is told at `info` already, and a proxy in front logs requests: two lines a request would
   // cost a tenth of it.
   request: {

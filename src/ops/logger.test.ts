@@ -55,6 +55,22 @@ describe('the log', () => {
     ]);
   });
 
+  it('names accounts by their ids, and says of a refused log-in only that there was one (P18)', async () => {
+    const { logger, lines } = record('debug');
+    const told: readonly LogLine[] = [
+      { event: 'signed_up', account },
+      { event: 'logged_in', account },
+      { event: 'log_in_refused' },
+      { event: 'password_changed', account, by: 'reset' },
+      { event: 'account_deleted', account, burned: 3 },
+      { event: 'account_mail_ended', kind: 'already_signed_up', state: 'not_sent' },
+    ];
+    for (const line of told) logger.log(line);
+    await logger.close();
+    const head = { level: 'info', time: '2027-01-15T08:00:00.000Z' };
+    expect(lines()).toEqual(told.map((line) => ({ ...head, ...line })));
+  });
+
   it('leaves out what is less serious than its level', async () => {
     const { logger, lines } = record('warn');
     logger.log(request);
@@ -87,6 +103,15 @@ describe('the log', () => {
     [
       'a field that no event has',
       { ...request, path: `/secret/${secretKey}`, passphrase: 'canary' } as LogLine,
+    ],
+    ['an address beside a refused log-in', { event: 'log_in_refused', email: address } as LogLine],
+    [
+      'an address as the kind of a mail',
+      { event: 'account_mail_ended', kind: address, state: token } as unknown as LogLine,
+    ],
+    [
+      'a password as the way it was changed',
+      { event: 'password_changed', account, by: 'canary' } as unknown as LogLine,
     ],
     ['an event of its own', { event: secretKey } as unknown as LogLine],
     [

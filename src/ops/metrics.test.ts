@@ -33,6 +33,29 @@ describe('metrics', () => {
     expect(lines[3]).toMatchObject({ event: 'request', account: 3 });
   });
 
+  it('count what happens to accounts by kind and by way, and refused log-ins without saying whose', async () => {
+    const metrics = await openMetrics();
+    const account = 7_654_321 as AccountId;
+    metrics.countEvent({ event: 'signed_up', account });
+    metrics.countEvent({ event: 'logged_in', account });
+    for (let guess = 0; guess < 3; guess++) metrics.countEvent({ event: 'log_in_refused' });
+    metrics.countEvent({ event: 'password_changed', account, by: 'reset' });
+    metrics.countEvent({ event: 'account_deleted', account, burned: 2 });
+    metrics.countEvent({ event: 'account_mail_ended', kind: 'already_signed_up', state: 'accepted' });
+    const text = await metrics.render();
+    for (const line of [
+      'mayfly_signed_up_total 1',
+      'mayfly_logged_in_total 1',
+      'mayfly_log_in_refused_total 3',
+      'mayfly_password_changed_total{by="reset"} 1',
+      'mayfly_account_deleted_total 1',
+      'mayfly_account_mail_ended_total{kind="already_signed_up",state="accepted"} 1',
+    ]) {
+      expect(text).toContain(line);
+    }
+    expect(text).not.toContain(String(account));
+  });
+
   it('have no series for a tag, so that their number is bounded and no key can be followed (P18)', async () => {
     const metrics = await openMetrics();
     metrics.countEvent({ event: 'revealed', tag: 'feedface' });

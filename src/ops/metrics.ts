@@ -31,18 +31,25 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   attempts_exhausted: 'Passphrase guesses refused by the limit',
   record_damaged: 'Records that did not open with the right key',
   mail_ended: 'Mails to recipients',
+  signed_up: 'Accounts made by signing up',
+  logged_in: 'Log-ins',
+  log_in_refused: 'Log-ins with a wrong password or an unknown address',
+  password_changed: 'Passwords changed',
+  account_deleted: 'Accounts deleted by their owners',
+  account_mail_ended: 'Mails about accounts',
 };
 
-/** The one label that some events have. */
-const eventLabels: Partial<Readonly<Record<ServiceEvent['event'], 'kind' | 'state'>>> = {
-  concealed: 'kind',
-  mail_ended: 'state',
+/** The labels that some events have; each names a field of the event with a closed set of words. */
+const eventLabels: Partial<Readonly<Record<ServiceEvent['event'], readonly string[]>>> = {
+  concealed: ['kind'],
+  mail_ended: ['state'],
+  password_changed: ['by'],
+  account_mail_ended: ['kind', 'state'],
 };
 
 function labelsOf(event: ServiceEvent): Record<string, string> {
-  if (event.event === 'concealed') return { kind: event.kind };
-  if (event.event === 'mail_ended') return { state: event.state };
-  return {};
+  const values = event as unknown as Readonly<Record<string, unknown>>;
+  return Object.fromEntries((eventLabels[event.event] ?? []).map((name) => [name, String(values[name])]));
 }
 
 interface Series {
@@ -55,8 +62,7 @@ function createSeries(prom: typeof import('prom-client'), registry: Registry): S
   const registers = [registry];
   const events = new Map<string, Counter>();
   for (const [event, help] of Object.entries(eventHelp)) {
-    const label = eventLabels[event as ServiceEvent['event']];
-    const labelNames = label === undefined ? [] : [label];
+    const labelNames = [...(eventLabels[event as ServiceEvent['event']] ?? [])];
     events.set(event, new prom.Counter({ name: `mayfly_${event}_total`, help, labelNames, registers }));
   }
   const labelNames = ['operation', 'status'];

@@ -143,6 +143,22 @@ export const options = {
     fallback: () => 'create' as const,
     reader: 'server',
   }),
+  signUp: option({
+    env: 'MAYFLY_SIGNUP',
+    doc: 'Whether people may make accounts themselves, by a mail to their address; closed: only `mayfly account create` does.',
+    kind: oneOf('open', 'closed'),
+    defaultText: 'closed',
+    fallback: () => 'closed' as const,
+    reader: 'server',
+  }),
+  brandFile: option<string | null>({
+    env: 'MAYFLY_BRAND_FILE',
+    doc: 'A JSON file with the name, logo, colours and links that pages show, for the site and for each share domain.',
+    kind: optional(filePath),
+    defaultText: 'none: Mayfly’s own face',
+    fallback: () => null,
+    reader: 'server',
+  }),
   plansFile: option<string | null>({
     env: 'MAYFLY_PLANS_FILE',
     doc: 'A JSON file of limits (largest value, shortest, usual and longest ttl) laid over the built-in plans.',

@@ -62,7 +62,9 @@ async function lifeOfASecret(
   await bench.service.reveal(guess(secretKey, text.passphrase), anonymous).catch(tell);
   state.down = false;
   await bench.service.viewReceipt({ metadataKey, authority: 'owner' }, caller);
-  await bench.service.recent({ limit: 5 }, caller);
+  await bench.service.recent({ limit: 5, states: ['viewed'] }, caller);
+  await bench.service.resend({ metadataKey, authority: 'owner', locale: 'en' }, caller);
+  await bench.service.settled();
   const revealed = await bench.service.reveal(guess(secretKey, text.passphrase), anonymous);
   await bench.service.burn({ metadataKey, authority: 'owner' }, caller);
   await bench.service.settled();
@@ -92,6 +94,7 @@ describe('a canary', () => {
       'concealed',
       'mail_ended',
       'passphrase_refused',
+      'mail_ended',
       'revealed',
     ]);
     expect(bench.events.flatMap((event) => findCanaries(dumpOf(event), canaries))).toEqual([]);

@@ -92,6 +92,18 @@ export const tokenHashOf = (token: Buffer): Buffer =>
   createHash('sha256')
     .update(Buffer.concat([text('mayfly/1/token'), token]))
     .digest();
+export const sessionHashOf = (token: Buffer): Buffer =>
+  createHash('sha256')
+    .update(Buffer.concat([text('mayfly/1/session'), token]))
+    .digest();
+export const ticketHashOf = (ticket: Buffer): Buffer =>
+  createHash('sha256')
+    .update(Buffer.concat([text('mayfly/1/ticket'), ticket]))
+    .digest();
+export const passwordVerifierOf = (stretched: Buffer, salt: Buffer): Buffer =>
+  hkdfSha256(stretched, salt, text('mayfly/1/password-verify'), 32);
+export const formTokenOf = (sessionToken: Buffer): Buffer =>
+  hkdfSha256(sessionToken, none, text('mayfly/1/form'), 16);
 export const rootCheckOf = (root: Buffer): Buffer =>
   createHmac('sha256', root).update('mayfly/1/check').digest();
 

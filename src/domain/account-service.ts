@@ -1,0 +1,57 @@
+/**
+ * The accounts of people: ports bound to use cases. What the account pages call.
+ *
+ * Owns: the binding, and the work behind the answers (mails, last uses). Invariant: a failure of that work never fails
+ * the call it followed.
+ */
+import type { RandomBytes } from '../crypto/random.ts';
+import type { AccountService } from './account-outcomes.ts';
+import { createBackground } from './background.ts';
+import { changePassword, deleteAccount } from './change-password.ts';
+import type { Links } from './links.ts';
+import { logIn } from './log-in.ts';
+import { createOwnToken } from './own-tokens.ts';
+import type { AccountStore, Events, IsCommonPassword, Mailer, PassphraseHasher } from './ports.ts';
+import { checkReset, requestReset, resetPassword } from './reset.ts';
+import { openSession } from './sessions.ts';
+import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
+import type { UnixSeconds } from './time.ts';
+
+export interface AccountServiceDeps {
+  readonly store: AccountStore & { now(): UnixSeconds };
+  readonly mailer: Mailer;
+  readonly hasher: PassphraseHasher;
+  readonly random: RandomBytes;
+  readonly links: Links;
+  readonly events: Events;
+  readonly isCommonPassword: IsCommonPassword;
+}
+
+export function createAccountService(ports: AccountServiceDeps): AccountService {
+  const background = createBackground();
+  const deps = { ...ports, inBackground: background.begin };
+  const { store } = ports;
+  return {
+    requestSignUp: (input) => requestSignUp(deps, input),
+    checkSignUp: (ticket) => checkSignUp(deps, ticket),
+    signUp: (input) => signUp(deps, input),
+    logIn: (input) => logIn(deps, input),
+    openSession: (token) => openSession(deps, token),
+    logOut: async ({ caller, sessionId }) => {
+      await store.endSession(caller.account.id, sessionId);
+    },
+    requestReset: (input) => requestReset(deps, input),
+    checkReset: (ticket) => checkReset(deps, ticket),
+    resetPassword: (input) => resetPassword(deps, input),
+    changePassword: (signedIn, input) => changePassword(deps, signedIn, input),
+    deleteAccount: (signedIn, input) => deleteAccount(deps, signedIn, input),
+    listSessions: ({ caller }) => store.listSessions(caller.account.id),
+    endSession: ({ caller }, sessionId) => store.endSession(caller.account.id, sessionId),
+    listTokens: ({ caller }) => store.listTokens(caller.account.id),
+    createToken: (signedIn, input) => createOwnToken(deps, signedIn, input),
+    revokeToken: ({ caller }, tokenId) => store.revokeToken(caller.account.id, tokenId),
+    listShareDomains: ({ caller }) => store.listShareDomains(caller.account.id),
+    setLocale: ({ caller }, locale) => store.setLocale(caller.account.id, locale),
+    settled: background.settled,
+  };
+}

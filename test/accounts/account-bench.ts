@@ -1,0 +1,179 @@
+/**
+ * Accounts of people on a bench: both services over one store in memory, a clock moved by hand, a hasher that counts.
+ *
+ * Owns: people who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
+ */
+import { createKeyRing } from '../../src/crypto/keyring.ts';
+import type { AccountService, BegunSession, SignedIn } from '../../src/domain/account-outcomes.ts';
+import { createAccountService } from '../../src/domain/account-service.ts';
+import { createLinks } from '../../src/domain/links.ts';
+import { builtInPlans } from '../../src/domain/plans.ts';
+import type { AccountMail, IsCommonPassword, ServiceEvent } from '../../src/domain/ports.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { type CountingHasher, createCountingHasher } from '../support/service-bench.ts';
+
+export type AccountBenchStore = ServiceDeps['store'];
+
+export const startOfTime = 1_790_000_000;
+export const password = 'seven green bottles';
+export const otherPassword = 'three blind badgers';
+export const label = 'Firefox on Linux';
+export const locale = 'en';
+
+export interface AccountBench {
+  readonly accounts: AccountService;
+  readonly secrets: RunningService;
+  readonly store: AccountBenchStore;
+  readonly deps: Pick<ServiceDeps, 'store' | 'random'>;
+  readonly hasher: CountingHasher;
+  readonly events: readonly ServiceEvent[];
+  readonly mails: readonly AccountMail[];
+  /** The names of the store's methods that were called, in order. */
+  readonly calls: string[];
+  /** Everything that the store was handed. */
+  readonly handed: unknown[];
+  now(): number;
+  advance(seconds: number): void;
+  /** The ticket in the last mail of this kind to this address; throws when there is none. */
+  mailedTicket(kind: 'sign_up' | 'reset', email: string): Promise<string>;
+  /** Asks for a sign-up and gives the mailed ticket. */
+  signUpTicket(email: string): Promise<string>;
+  resetTicket(email: string): Promise<string>;
+  /** Signs up in the real way, and is logged in. */
+  person(email: string, text?: string): Promise<Person>;
+  logIn(email: string, text?: string): ReturnType<AccountService['logIn']>;
+  open(session: BegunSession): Promise<SignedIn>;
+}
+
+export interface Person {
+  readonly signedIn: SignedIn;
+  readonly sessionToken: string;
+  readonly session: BegunSession;
+}
+
+export interface AccountBenchOptions {
+  /** Puts something between the services and the store: a defect, a delay, an outage. */
+  readonly wrap?: (store: AccountBenchStore) => AccountBenchStore;
+  readonly wrapHasher?: (hasher: CountingHasher) => CountingHasher;
+  readonly isCommonPassword?: IsCommonPassword;
+  readonly mailEndsIn?: 'accepted' | 'not_sent';
+}
+
+/** Notes every call of the store and what it was handed. */
+function listening(store: AccountBenchStore, calls: string[], handed: unknown[]): AccountBenchStore {
+  return new Proxy(store, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function' || name === 'now') return method;
+      return (...args: unknown[]) => {
+        calls.push(String(name));
+        // A copy: what was handed over may be wiped afterwards.
+        handed.push(structuredClone(args));
+        return Reflect.apply(method, target, args);
+      };
+    },
+  });
+}
+
+const linkForm = /\/([0-9a-f]{64})$/;
+
+export function createAccountBench(options: AccountBenchOptions = {}): AccountBench {
+  let now = startOfTime;
+  const random = seededRandom('accounts');
+  const counting = createCountingHasher();
+  const hasher = options.wrapHasher?.(counting) ?? counting;
+  const events: ServiceEvent[] = [];
+  const mails: AccountMail[] = [];
+  const calls: string[] = [];
+  const handed: unknown[] = [];
+  const memory = createMemoryStore({ clock: () => now });
+  const store = listening(options.wrap?.(memory) ?? memory, calls, handed);
+  const ports = {
+    store,
+    mailer: {
+      sendSecretLink: async () => 'accepted' as const,
+      sendAccountMail: async (mail: AccountMail) => {
+        mails.push(mail);
+        return options.mailEndsIn ?? 'accepted';
+      },
+    },
+    hasher,
+    random,
+    links: createLinks('https://mayfly.example'),
+    events: (event: ServiceEvent) => void events.push(event),
+  } as const;
+  const accounts = createAccountService({
+    ...ports,
+    isCommonPassword: options.isCommonPassword ?? (async (text) => text === 'password123'),
+  });
+  const secrets = createService({
+    ...ports,
+    ring: createKeyRing([{ kid: 1, key: random(32) }]),
+    plans: builtInPlans,
+    anonymousMayCreate: true,
+    words: async () => ['one', 'two'],
+  });
+
+  const bench: AccountBench = {
+    accounts,
+    secrets,
+    store,
+    deps: { store, random },
+    hasher: counting,
+    events,
+    mails,
+    calls,
+    handed,
+    now: () => now,
+    advance(seconds) {
+      now += seconds;
+    },
+    async mailedTicket(kind, email) {
+      await accounts.settled();
+      const mail = mails.findLast((each) => each.kind === kind && each.to.expose() === email);
+      if (mail === undefined || !('link' in mail)) throw new Error(`no mail of kind ${kind}`);
+      const ticket = linkForm.exec(mail.link.expose())?.[1];
+      if (ticket === undefined) throw new Error('no ticket in the link');
+      return ticket;
+    },
+    async signUpTicket(email) {
+      await accounts.requestSignUp({ email, locale });
+      return bench.mailedTicket('sign_up', email);
+    },
+    async resetTicket(email) {
+      await accounts.requestReset({ email, locale });
+      return bench.mailedTicket('reset', email);
+    },
+    async person(email, text = password) {
+      const ticket = await bench.signUpTicket(email);
+      const made = await accounts.signUp({ ticket, password: new Sensitive(text), label, locale });
+      if (made.outcome !== 'signed_up') throw new Error(made.outcome);
+      const { session } = made;
+      return { signedIn: await bench.open(session), sessionToken: session.token.expose(), session };
+    },
+    logIn: (email, text = password) => accounts.logIn({ email, password: new Sensitive(text), label }),
+    async open(session) {
+      const signedIn = await accounts.openSession(session.token.expose());
+      if (signedIn === null) throw new Error('the session does not open');
+      return signedIn;
+    },
+  };
+  return bench;
+}
+
+/** The session of a log-in, a sign-up or a reset that has worked. */
+export function sessionOf(outcome: {
+  readonly outcome: string;
+  readonly session?: BegunSession;
+}): BegunSession {
+  if (outcome.session === undefined) throw new Error(outcome.outcome);
+  return outcome.session;
+}
+
+/** The account's data key as this caller has it, in hex. */
+export function dataKeyOf({ caller }: Pick<SignedIn, 'caller'>): string {
+  return Buffer.from(caller.dataKey.expose()).toString('hex');
+}

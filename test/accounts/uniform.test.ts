@@ -1,0 +1,156 @@
+/**
+ * Nobody learns from an answer whether an address has an account (P17).
+ *
+ * Owns: the comparison of all that a stranger could notice: the outcome, the work in the store, the hashes, and what is
+ * done before the answer; and the services with a seeded defect that the same comparison must notice.
+ */
+import { describe, expect, it } from 'bun:test';
+import { createAccount } from '../../src/domain/account-admin.ts';
+import type { AccountService } from '../../src/domain/account-outcomes.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { type AccountBench, createAccountBench, label, locale } from './account-bench.ts';
+
+const owner = 'owner@example.org';
+const passwordless = 'command@example.org';
+const stranger = 'nobody@example.org';
+
+type Wrap = (bench: AccountBench) => Pick<AccountService, 'requestSignUp' | 'requestReset' | 'logIn'>;
+type Attempt = (service: ReturnType<Wrap>, email: string) => Promise<unknown>;
+
+const attempts: Readonly<Record<string, Attempt>> = {
+  'a request to sign up': (service, email) => service.requestSignUp({ email, locale }),
+  'a request to reset': (service, email) => service.requestReset({ email, locale }),
+  'a log-in': (service, email) =>
+    service.logIn({ email, password: new Sensitive('not the password'), label }),
+};
+
+/** What three attempts look like: two at once after one another, and one when the quiet time has passed. */
+async function traceOf(email: string, attempt: Attempt, wrap: Wrap): Promise<unknown> {
+  const bench = createAccountBench();
+  await bench.person(owner);
+  await createAccount(bench.deps, { email: passwordless, plan: 'basic' });
+  await bench.accounts.settled();
+  bench.advance(3_600);
+  const service = wrap(bench);
+  const trace: unknown[] = [];
+  for (const pauseSeconds of [0, 1, 60]) {
+    bench.advance(pauseSeconds);
+    bench.calls.length = 0;
+    const before = { stretched: bench.hasher.stretched, mails: bench.mails.length };
+    const outcome = await attempt(service, email);
+    const calls = [...bench.calls];
+    trace.push({
+      outcome,
+      calls,
+      stretched: bench.hasher.stretched - before.stretched,
+      mailsBeforeTheAnswer: bench.mails.length - before.mails,
+    });
+    await bench.accounts.settled();
+    // What the store is asked for behind the answer could be noticed too.
+    trace.push(bench.calls.slice(calls.length));
+  }
+  return trace;
+}
+
+async function tracesOf(attempt: Attempt, wrap: Wrap): Promise<unknown[]> {
+  return Promise.all([owner, passwordless, stranger].map((email) => traceOf(email, attempt, wrap)));
+}
+
+async function areUniform(attempt: Attempt, wrap: Wrap): Promise<boolean> {
+  const [first, ...others] = (await tracesOf(attempt, wrap)).map((trace) => JSON.stringify(trace));
+  return others.every((trace) => trace === first);
+}
+
+describe('an address with an account, one without a password and one without an account', () => {
+  for (const [name, attempt] of Object.entries(attempts)) {
+    it(`P17: are the same in ${name}: outcome, store calls, hashes, and no mail before the answer`, async () => {
+      const [first, ...others] = await tracesOf(attempt, (bench) => bench.accounts);
+      expect(others).toHaveLength(2);
+      for (const trace of others) expect(trace).toEqual(first);
+      expect(JSON.stringify(first)).toContain('"mailsBeforeTheAnswer":0');
+    });
+  }
+
+  it('P17: mails only to whom it may concern', async () => {
+    const bench = createAccountBench();
+    await bench.person(owner);
+    bench.advance(60);
+    const from = bench.mails.length;
+    for (const email of [owner, stranger]) {
+      await bench.accounts.requestReset({ email, locale });
+      await bench.accounts.requestSignUp({ email, locale });
+      await bench.accounts.settled();
+    }
+    const sent = bench.mails.slice(from).map(({ kind, to }) => [kind, to.expose()]);
+    expect(sent).toEqual([
+      ['reset', owner],
+      ['already_signed_up', owner],
+      ['sign_up', stranger],
+    ]);
+  });
+
+  it('P21: what is kept for an address that gets no link is a minute’s husk', async () => {
+    const bench = createAccountBench();
+    await bench.person(owner);
+    bench.advance(60);
+    const kept = () => (bench.handed.at(-1) as readonly [{ readonly expiresAt: number }])[0].expiresAt;
+    await bench.accounts.requestReset({ email: stranger, locale });
+    expect([bench.calls.at(-1), kept()]).toEqual(['addTicket', bench.now() + 60]);
+    await bench.accounts.requestSignUp({ email: owner, locale });
+    expect([bench.calls.at(-1), kept()]).toEqual(['addTicket', bench.now() + 60]);
+  });
+});
+
+describe('tooth check: a service is noticed that', () => {
+  const defects: Readonly<Record<string, readonly [keyof typeof attempts, Wrap]>> = {
+    'asks the store for less when there is no account': [
+      'a request to reset',
+      ({ accounts, store }) => ({
+        ...accounts,
+        requestReset: async (input) =>
+          (await store.findAccount(input.email)) === null
+            ? { outcome: 'requested' }
+            : accounts.requestReset(input),
+      }),
+    ],
+    'hands the mail over before it answers': [
+      'a request to reset',
+      ({ accounts }) => ({
+        ...accounts,
+        async requestReset(input) {
+          const outcome = await accounts.requestReset(input);
+          await accounts.settled();
+          return outcome;
+        },
+      }),
+    ],
+    'says that there is an account': [
+      'a request to sign up',
+      ({ accounts, store }) => ({
+        ...accounts,
+        requestSignUp: async (input) =>
+          (await store.findAccount(input.email)) === null
+            ? accounts.requestSignUp(input)
+            : { outcome: 'invalid_email' },
+      }),
+    ],
+    'computes no hash where there is none to compare with': [
+      'a log-in',
+      ({ accounts, store }) => ({
+        ...accounts,
+        logIn: async (input) =>
+          (await store.findPassword(input.email))?.password == null
+            ? { outcome: 'refused' }
+            : accounts.logIn(input),
+      }),
+    ],
+  };
+  for (const [name, [attempt, wrap]] of Object.entries(defects)) {
+    it(name, async () => {
+      const tried = attempts[attempt];
+      if (tried === undefined) throw new Error(attempt);
+      expect(await areUniform(tried, (bench) => bench.accounts)).toBe(true);
+      expect(await areUniform(tried, wrap)).toBe(false);
+    });
+  }
+});
