@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemRandom } from './crypto/random.ts';
+import { createAccountService } from './domain/account-service.ts';
 import { createLinks } from './domain/links.ts';
 import { createService } from './domain/service.ts';
 import { systemClock } from './domain/time.ts';
@@ -19,7 +20,7 @@ import {
   type RateLimitTable,
 } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
-import { supportedLocales } from './locale/catalogues.ts';
+import { type Locale, supportedLocales } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/capture.ts';
 import { createSmtpMailer, type SmtpMailer } from './mail/smtp.ts';
 import type { Config } from './ops/config.ts';
@@ -29,9 +30,12 @@ import { type Metrics, noMetrics, openMetrics, serveMetrics } from './ops/metric
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { startSweeper } from './ops/sweeper.ts';
+import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
+import type { SiteDeps } from './site.ts';
 import { StoreRefusal } from './store/refusal.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
+import type { Brands } from './web/brand.ts';
 
 /** The start cannot go on: a sentence for the operator. */
 export class StartRefusal extends Error {
@@ -87,18 +91,27 @@ function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
   return table;
 }
 
-function readLocales(config: Config): readonly string[] {
-  const locales = config.locales ?? supportedLocales;
-  const unknown = [...locales, config.defaultLocale].find(
-    (tag) => !supportedLocales.some((known) => known === tag),
-  );
-  if (unknown !== undefined) {
-    throw new SettingRefusal(
-      `There is no language "${unknown}" here: there is ${supportedLocales.join(', ')}.`,
-    );
-  }
-  if (locales.includes(config.defaultLocale)) return locales;
+function readLocale(tag: string): Locale {
+  const known = supportedLocales.find((locale) => locale === tag);
+  if (known !== undefined) return known;
+  throw new SettingRefusal(`There is no language "${tag}" here: there is ${supportedLocales.join(', ')}.`);
+}
+
+function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'defaultLocale'> {
+  const locales = config.locales?.map(readLocale) ?? supportedLocales;
+  const defaultLocale = readLocale(config.defaultLocale);
+  if (locales.includes(defaultLocale)) return { locales, defaultLocale };
   throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
+}
+
+/** The file's brands; the built-in one where there is no file. */
+async function readBrands({ brandFile }: Config): Promise<Brands> {
+  const { ownBrands } = await import('./web/brand.ts');
+  if (brandFile === null) return ownBrands;
+  const { readBrandFile } = await import('./web/brand-file.ts');
+  const brands = readBrandFile(brandFile);
+  if ('error' in brands) throw new SettingRefusal(`MAYFLY_BRAND_FILE (${brandFile}): ${brands.error}`);
+  return brands;
 }
 
 function readProxies({ trustedProxies }: Config) {
@@ -171,8 +184,10 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const links = createLinks(config.baseUrl);
   const shared = { links, plans: config.plans, anonymousMayCreate: config.anonymous === 'create' };
   const hasher = createPassphraseHasher();
-  const service = createService({ ...shared, store, mailer, hasher, ring, random: systemRandom, events });
-  closers.push(() => within(mailGraceMs, service.settled()));
+  const ports = { store, mailer, hasher, events, links, random: systemRandom };
+  const service = createService({ ...ports, ...shared, ring, words: dicewareWords });
+  const accounts = createAccountService({ ...ports, isCommonPassword });
+  closers.push(() => within(mailGraceMs, Promise.all([service.settled(), accounts.settled()])));
   const sweeper = startSweeper({
     store,
     log,
@@ -188,10 +203,12 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const fetch = createSite({
     ...shared,
     service,
+    accounts,
     dialect: config.v1Dialect,
     version,
-    locales,
-    defaultLocale: config.defaultLocale,
+    ...locales,
+    signUpIsOpen: config.signUp === 'open',
+    brands: await readBrands(config),
     limiter: createRateLimiter({ table, nowMs: () => performance.now() }),
     clientAddressOf,
     allowedOrigins: new Set(config.allowedOrigins),

@@ -9,25 +9,31 @@ import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/handlers.ts';
 import { createV2 } from './api/v2/surface.ts';
+import type { AccountService } from './domain/account-outcomes.ts';
 import type { Links } from './domain/links.ts';
 import type { SecretService } from './domain/outcomes.ts';
 import type { Plans } from './domain/plans.ts';
 import { type HealthDeps, mountHealth } from './http/health.ts';
 import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
+import type { Locale } from './locale/catalogues.ts';
+import type { Brands } from './web/brand.ts';
 import { mountPages } from './web/mount.ts';
 import { basePathOf } from './web/routes.ts';
 
 export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes'>, HealthDeps {
   readonly service: SecretService;
+  readonly accounts: AccountService;
   readonly links: Links;
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
   readonly dialect: V1Deps['dialect'];
   /** From package.json. */
   readonly version: string;
-  readonly locales: readonly string[];
-  readonly defaultLocale: string;
+  readonly locales: readonly Locale[];
+  readonly defaultLocale: Locale;
+  readonly signUpIsOpen: boolean;
+  readonly brands: Brands;
 }
 
 function largestValueBytes(plans: Plans): number {

@@ -7,13 +7,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { AccountCaller, ApiToken } from './accounts.ts';
 import { dataKeyOf, isLiveToken, parseApiToken, tokenHashOf } from './api-tokens.ts';
+import type { InBackground } from './background.ts';
 import type { AccountStore } from './ports.ts';
 import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
 export interface AuthenticateDeps {
   readonly store: AccountStore & { now(): UnixSeconds };
-  readonly inBackground: (work: Promise<void>) => void;
+  readonly inBackground: InBackground;
 }
 
 /** A last-used time is for people: to the minute is enough, and saves a write a call. */
@@ -34,7 +35,7 @@ export async function authenticate(
   const dataKey = dataKeyOf(token, found.token);
   if (dataKey === null) return null;
   if (now - (found.token.lastUsedAt ?? 0) >= useGranularitySeconds)
-    deps.inBackground(deps.store.noteTokenUse(found.token.tokenId, now));
+    deps.inBackground(() => deps.store.noteTokenUse(found.token.tokenId, now));
   const { account, token: stored } = found;
   return { kind: 'account', account, dataKey: new Sensitive(dataKey), scopes: stored.scopes };
 }

@@ -13,6 +13,7 @@ import type { RandomBytes } from '../crypto/random.ts';
 import { tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
 import { maxPassphraseBytes } from './attempts.ts';
+import type { InBackground } from './background.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
 import { type LinkMailDeps, sendLink } from './link-mail.ts';
@@ -33,7 +34,7 @@ export interface ConcealDeps extends LinkMailDeps {
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
   /** Keeps a promise that outlives the call: the mail. */
-  readonly inBackground: (work: Promise<void>) => void;
+  readonly inBackground: InBackground;
 }
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
@@ -164,7 +165,7 @@ async function store(
   deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
   if (checked.recipient !== null && account !== null) {
     const mailing = { secretKey, to: new Sensitive(checked.recipient) };
-    deps.inBackground(sendLink(deps, record, mailing, account.username, input.locale ?? 'en'));
+    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? 'en'));
   }
   const custid = account?.username ?? anonymousCustid;
   const opened = { custid, metadataKey, secretKey, secretShortkey: secretKey.slice(0, 6), recipient };

@@ -32,15 +32,24 @@ async function mailedSecret(options: Parameters<typeof createBench>[0] = {}) {
 /** A mailer whose mails end when they are told to. */
 function slowMailer() {
   const mails: SecretLinkMail[] = [];
-  const endings: Array<(state: Exclude<DeliveryState, 'queued'>) => void> = [];
+  type End = Exclude<DeliveryState, 'queued'>;
+  const endings: Array<PromiseWithResolvers<End>> = [];
+  // A mail is begun behind the call that asked for it, so its end may be known before its begin.
+  const endingAt = (place: number) => {
+    endings[place] ??= Promise.withResolvers<End>();
+    return endings[place].promise;
+  };
   const mailer: Mailer = {
-    sendSecretLink: (mail) => {
-      mails.push(mail);
-      return new Promise((end) => endings.push(end));
-    },
+    sendSecretLink: (mail) => endingAt(mails.push(mail) - 1),
     sendAccountMail: async () => 'accepted',
   };
-  return { mailer, mails, end: (state: Exclude<DeliveryState, 'queued'>) => endings.shift()?.(state) };
+  let ended = 0;
+  const end = (state: End) => {
+    void endingAt(ended);
+    endings[ended]?.resolve(state);
+    ended += 1;
+  };
+  return { mailer, mails, end };
 }
 
 async function deliveryOf(bench: Bench, metadataKey: string) {

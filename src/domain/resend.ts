@@ -6,6 +6,7 @@
  */
 import { hex } from '../crypto/bytes.ts';
 import type { Caller } from './accounts.ts';
+import type { InBackground } from './background.ts';
 import { type LinkMailDeps, sendLink } from './link-mail.ts';
 import type { ReceiptInput, ResendOutcome } from './outcomes.ts';
 import { findManaged, findReceipt, type Mailing, openMailing, type ReceiptDeps } from './receipts.ts';
@@ -16,7 +17,7 @@ export type ResendDeps = ReceiptDeps &
     /** Receipt ids, in hex, whose mail is about to be noted as queued. */
     readonly aboutToMail: Set<string>;
     /** Keeps a promise that outlives the call: the mail. */
-    readonly inBackground: (work: Promise<void>) => void;
+    readonly inBackground: InBackground;
   };
 
 export async function resend(
@@ -47,7 +48,7 @@ async function sendAgain(
     const owner = await deps.store.findAccountById(stored.owner);
     if (owner === null) return 'nothing_to_send';
     await deps.store.setDelivery(stored.receiptId, 'queued');
-    deps.inBackground(sendLink(deps, stored, mailing, owner.username, locale));
+    deps.inBackground(() => sendLink(deps, stored, mailing, owner.username, locale));
     return 'queued';
   } finally {
     // From here on the store's own `queued` stands for it.

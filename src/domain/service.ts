@@ -9,6 +9,7 @@ import type { RandomBytes } from '../crypto/random.ts';
 import { secretViewOf } from './access.ts';
 import type { Caller } from './accounts.ts';
 import { authenticate } from './authenticate.ts';
+import { createBackground } from './background.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
@@ -51,13 +52,9 @@ export interface RunningService extends SecretService {
 }
 
 export function createService(ports: ServiceDeps): RunningService {
-  const background = new Set<Promise<void>>();
-  const inBackground = (work: Promise<void>): void => {
-    // A store that cannot note it now will not be asked again: the receipt then says what it last knew.
-    const settled = work.catch(() => undefined).finally(() => background.delete(settled));
-    background.add(settled);
-  };
-  const deps = { ...ports, inBackground, aboutToMail: new Set<string>() };
+  const background = createBackground();
+  // A store that cannot note it now will not be asked again: the receipt then says what it last knew.
+  const deps = { ...ports, inBackground: background.begin, aboutToMail: new Set<string>() };
   return {
     conceal: (input, caller) => conceal(deps, input, caller),
     generate: (input, caller) => generate(deps, input, caller),
@@ -71,9 +68,7 @@ export function createService(ports: ServiceDeps): RunningService {
     suggest: (input) => suggest(deps, input),
     recent: (input, caller) => recent(deps, input, caller),
     authenticate: (username, token) => authenticate(deps, username, token),
-    settled: async () => {
-      while (background.size > 0) await Promise.all(background);
-    },
+    settled: background.settled,
   };
 }
 

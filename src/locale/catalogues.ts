@@ -33,6 +33,11 @@ export type Catalogue = Readonly<Record<MessageKey, Message>>;
  */
 const loaders = {
   en: () => en,
+  de: () => require('./de.json'),
+  nl: () => require('./nl.json'),
+  ja: () => require('./ja.json'),
+  'zh-CN': () => require('./zh-CN.json'),
+  ar: () => require('./ar.json'),
 } as const satisfies Readonly<Record<string, () => Catalogue>>;
 
 export type Locale = keyof typeof loaders;

@@ -4,6 +4,8 @@
  * Owns: one cookie. Invariant: it holds no key and no value, only the fact; it belongs to the path of one receipt, lives
  * a minute, is sent to no other site and seen by no script, and goes when it has been used.
  */
+import { cookieIn } from './cookies.ts';
+
 const name = 'just-created';
 const lifetimeSeconds = 60;
 
@@ -21,6 +23,6 @@ export function createJustCreated(isSecure: boolean): JustCreated {
   return {
     set: (path) => `${name}=1; Path=${path}; Max-Age=${lifetimeSeconds}; ${rules}`,
     clear: (path) => `${name}=; Path=${path}; Max-Age=0; ${rules}`,
-    isIn: (cookies) => cookies.split(';').some((cookie) => cookie.trim() === `${name}=1`),
+    isIn: (cookies) => cookieIn(cookies, name) === '1',
   };
 }

@@ -1,32 +1,69 @@
 /**
  * The frame of every page, and its content security policy.
  *
- * Owns: head, header, footer. Invariant: a page loads nothing but the icon of its own site and runs no script; what
- * the policy admits is computed from what the page has (P19).
+ * Owns: head, header, main part, foot. Invariants: a page loads nothing but style, scripts and pictures of its own site;
+ * it runs no inline script; what the policy admits is computed from what the brand has (P19); header, navigation, main part
+ * and foot are landmarks, and the first thing the keyboard reaches is the way past the header.
  */
 
+import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { Href } from './routes.ts';
-import { styleHash, styleText } from './style.ts';
+import type { Locale, MessageKey } from '../locale/catalogues.ts';
+import type { Assets, ScriptName } from './assets.ts';
+import type { Brand } from './brand.ts';
+import { formTokenField } from './own-form.ts';
+import { Icon } from './pages/icons.tsx';
+import type { Href, RouteName } from './routes.ts';
 import type { Words } from './words.ts';
 
-/** What every page needs: its language and the addresses it links to. */
+/** What every page needs: its language, the addresses it links to, whose face it has and who looks at it. */
 export interface Frame {
   readonly words: Words;
   readonly href: Href;
+  readonly brand: Brand;
+  readonly assets: Assets;
+  /** Who is logged in; `null`: nobody. */
+  readonly visitor: { readonly username: string } | null;
+  /** What a form of this session carries; `''` without one. `PostForm` sees to it. */
+  readonly formToken: string;
+  /** Path and query that show this page again, in any language; `null` on an answer that a GET would not repeat. */
+  readonly here: string | null;
+  /** The languages offered. */
+  readonly locales: readonly Locale[];
+  readonly signUpIsOpen: boolean;
 }
 
-export const contentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src '${styleHash}'`,
-  "img-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+/** What a page of this brand may load and do: its own style sheet, scripts and pictures, and nothing from elsewhere. */
+export function contentSecurityPolicy(brand: Brand): string {
+  const known = policies.get(brand);
+  if (known !== undefined) return known;
+  const policy = policyFor(brand);
+  policies.set(brand, policy);
+  return policy;
+}
+
+const policies = new WeakMap<Brand, string>();
+
+function policyFor({ styleText }: Brand): string {
+  const brandStyle = styleText === '' ? '' : ` '${hashOf(styleText)}'`;
+  return [
+    "default-src 'none'",
+    `style-src 'self'${brandStyle}`,
+    "script-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+function hashOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}
 
 /** The mark: two wings that stand for a day. */
 const markPath =
@@ -34,36 +71,181 @@ const markPath =
 
 export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2f8a73" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"><path d="${markPath}"/></svg>`;
 
-export const Page: FC<PropsWithChildren<{ frame: Frame; title: string }>> = ({ frame, title, children }) => {
-  const { words, href } = frame;
+export interface PageProps {
+  readonly frame: Frame;
+  readonly title: string;
+  /** Enhancements that this page profits from. */
+  readonly scripts?: readonly ScriptName[];
+}
+
+export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts = [], children }) => {
+  const { words, href, brand, assets } = frame;
   return (
-    <html lang={words.locale}>
+    <html lang={words.locale} dir={words.direction}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="referrer" content="no-referrer" />
         <meta name="robots" content="noindex, nofollow, noarchive" />
-        <title>{`${title} · Mayfly`}</title>
-        <link rel="icon" href={href('icon')} type="image/svg+xml" />
-        <style>{raw(styleText)}</style>
+        <title>{`${title} · ${brand.name}`}</title>
+        {brand.logo === null ? (
+          <link rel="icon" href={href('icon')} type="image/svg+xml" />
+        ) : (
+          <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.file.type} />
+        )}
+        <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
+        {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
+        {scripts.map((name) => {
+          const script = assets.script(name);
+          return <script type="module" src={href('asset', script.name)} integrity={script.integrity} />;
+        })}
       </head>
-      <body>
-        <header>
-          <a class="brand" href={href('home')}>
-            <Mark />
-            Mayfly
-          </a>
-        </header>
-        <main>{children}</main>
-        <footer>{words.say('frame.footer')}</footer>
+      <body class={brand.logo === null ? undefined : 'branded'}>
+        <a class="skip" href="#main">
+          {words.say('frame.skip')}
+        </a>
+        <Header frame={frame} />
+        <main id="main" tabindex={-1}>
+          {children}
+        </main>
+        <Footer frame={frame} />
       </body>
     </html>
   );
 };
 
-const Mark: FC = () => (
+const Header: FC<{ frame: Frame }> = ({ frame }) => {
+  const { words, href, brand, visitor } = frame;
+  return (
+    <header>
+      <a class="brand" href={href('home')}>
+        {brand.logo === null ? <Mark /> : <img src={href('logo', brand.logo.name)} alt="" />}
+        {brand.name}
+      </a>
+      <nav class="site-nav" aria-label={words.say('frame.nav')}>
+        <NavLink frame={frame} to="home" say="frame.share" />
+        {visitor === null ? (
+          <>
+            <NavLink frame={frame} to="logIn" say="frame.logIn" />
+            {frame.signUpIsOpen ? <NavLink frame={frame} to="signUp" say="frame.signUp" /> : null}
+          </>
+        ) : (
+          <>
+            <NavLink frame={frame} to="recent" say="frame.recent" />
+            <NavLink frame={frame} to="account" say="frame.account" />
+            <PostForm frame={frame} action={href('logOut')}>
+              <button type="submit">{words.say('frame.logOut')}</button>
+            </PostForm>
+          </>
+        )}
+      </nav>
+    </header>
+  );
+};
+
+interface NavLinkProps {
+  readonly frame: Frame;
+  readonly to: RouteName;
+  readonly say: MessageKey;
+}
+
+const NavLink: FC<NavLinkProps> = ({ frame, to, say }) => {
+  const address = frame.href(to);
+  const isHere = frame.here?.split('?')[0] === address;
+  return (
+    <a href={address} aria-current={isHere ? 'page' : undefined}>
+      {frame.words.say(say)}
+    </a>
+  );
+};
+
+const Footer: FC<{ frame: Frame }> = ({ frame }) => {
+  const { words } = frame;
+  return (
+    <footer>
+      <p>{words.say('frame.footer')}</p>
+      <div class="foot">
+        <nav aria-label={words.say('frame.footNav')}>
+          <ul>
+            {footLinks(frame).map(([address, label]) => (
+              <li>
+                <a href={address}>{label}</a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <LanguageChoice frame={frame} />
+      </div>
+    </footer>
+  );
+};
+
+/** Our own pages, then the operator's. */
+function footLinks({ words, href, brand }: Frame): (readonly [string, string])[] {
+  const { termsUrl, imprintUrl } = brand;
+  return [
+    [href('about'), words.say('frame.about')],
+    [href('security'), words.say('frame.security')],
+    [`${href('home')}api/docs`, words.say('frame.api')],
+    [href('status'), words.say('frame.status')],
+    ...(termsUrl === null ? [] : [[termsUrl, words.say('frame.terms')] as const]),
+    ...(imprintUrl === null ? [] : [[imprintUrl, words.say('frame.imprint')] as const]),
+    ...brand.links.map(({ label, url }) => [url, label] as const),
+  ];
+}
+
+const knownOptions = new Map<string, string>();
+
+/** Rendered once for each language and set of languages: dozens of elements that are the same on every page. */
+function languageOptions(words: Words, locales: readonly Locale[]): string {
+  const key = [words.locale, ...locales].join(' ');
+  const known = knownOptions.get(key);
+  if (known !== undefined) return known;
+  const options = locales.map((locale) => (
+    <option value={locale} lang={locale} selected={locale === words.locale}>
+      {words.languageName(locale)}
+    </option>
+  ));
+  const markup = options.map(String).join('');
+  knownOptions.set(key, markup);
+  return markup;
+}
+
+/** Only where a GET shows this page again, and where there is a choice. */
+const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
+  const { words, here, locales } = frame;
+  if (here === null || locales.length < 2) return null;
+  return (
+    <PostForm frame={frame} action={frame.href('language')} class="language">
+      <input type="hidden" name="back" value={here} />
+      <label>
+        <Icon name="globe" />
+        <span class="visually-hidden">{words.say('frame.language')}</span>
+        <select name="lang" autocomplete="off">
+          {raw(languageOptions(words, locales))}
+        </select>
+      </label>
+      <button class="quiet" type="submit">
+        {words.say('frame.languageSubmit')}
+      </button>
+    </PostForm>
+  );
+};
+
+/** A form that changes something: posts, and carries the session's token. */
+export const PostForm: FC<
+  PropsWithChildren<{ frame: Frame; action: string; class?: string; autocomplete?: 'off'; id?: string }>
+> = ({ frame, children, ...attributes }) => (
+  <form method="post" {...attributes}>
+    {frame.formToken === '' ? null : <input type="hidden" name={formTokenField} value={frame.formToken} />}
+    {children}
+  </form>
+);
+
+export const Mark: FC<{ class?: string }> = (attributes) => (
   <svg
+    {...attributes}
     viewBox="0 0 24 24"
     fill="none"
     stroke="currentColor"

@@ -5,28 +5,48 @@
  * one page, below the path of the configured base URL.
  */
 import type { Context, Hono } from 'hono';
+import type { AccountService } from '../domain/account-outcomes.ts';
 import type { Links } from '../domain/links.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import type { Plans } from '../domain/plans.ts';
 import { type Clock, systemClock } from '../domain/time.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { MountDeps } from '../http/mount.ts';
+import type { Locale } from '../locale/catalogues.ts';
+import { createAboutPages } from './about.tsx';
+import { createAccountPages } from './account.tsx';
+import { createAssets } from './assets.ts';
+import type { Brands } from './brand.ts';
+import { createSessionCookie } from './cookies.ts';
 import { createJustCreated } from './just-created.ts';
+import { createLanguagePages } from './language.ts';
 import type { PageRoute } from './page-route.ts';
 import { createReceiptPages } from './receipt.tsx';
+import { createRecentPages } from './recent.tsx';
 import { basePathOf, createHref, routes } from './routes.ts';
 import { createSecretPages } from './secret.tsx';
 import { type Site, servePage } from './serve.ts';
 import { createSharePages } from './share.tsx';
+import { createSignInPages } from './sign-in.tsx';
 import { createSiteFiles } from './site-files.ts';
+import { createStillPages } from './still-pages.ts';
 
 export interface PageDeps
   extends Pick<MountDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
   readonly service: SecretService;
+  readonly accounts: AccountService;
   readonly links: Links;
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
-  /** For the time at which a locked passphrase may be tried again (the system's). */
+  readonly signUpIsOpen: boolean;
+  readonly brands: Brands;
+  readonly locales: readonly Locale[];
+  readonly defaultLocale: Locale;
+  /** From package.json. */
+  readonly version: string;
+  /** Whether the store answers. */
+  readonly isReady: () => boolean | Promise<boolean>;
+  /** The wall clock (the system's). */
   readonly clock?: Clock;
 }
 
@@ -35,32 +55,54 @@ export type PagesHandler = (context: Context) => Promise<Response>;
 
 /** @returns the handler for unknown addresses, for `app.notFound`. */
 export function mountPages(app: Hono, deps: PageDeps): PagesHandler {
-  const { limiter, clientAddressOf, onAnswer, onFault, links } = deps;
-  const basePath = basePathOf(links.baseUrl);
-  const readBody = createBodyReader({ capBytes: deps.bodyCapBytes });
-  const origin = new URL(links.baseUrl).origin;
-  const site: Site = {
-    limiter,
-    clientAddressOf,
-    onAnswer,
-    onFault,
-    readBody,
-    origin,
-    href: createHref(basePath),
-  };
-  for (const route of pageRoutes(deps, basePath)) {
-    app.all(basePath + routes[route.name], (context) => servePage(site, context, route));
+  const site = siteOf(deps);
+  for (const route of pageRoutes(deps, site)) {
+    app.all(site.basePath + routes[route.name], (context) => servePage(site, context, route));
   }
   return (context) => servePage(site, context, null);
 }
 
-function pageRoutes(deps: PageDeps, basePath: string): PageRoute[] {
-  const { service, links, anonymousMayCreate } = deps;
-  const justCreated = createJustCreated(links.baseUrl.startsWith('https:'));
+function siteOf(deps: PageDeps): Site {
+  const { limiter, clientAddressOf, onAnswer, onFault, links, accounts, brands } = deps;
+  const { locales, defaultLocale, signUpIsOpen } = deps;
+  const basePath = basePathOf(links.baseUrl);
+  return {
+    limiter,
+    clientAddressOf,
+    onAnswer,
+    onFault,
+    accounts,
+    brands,
+    locales,
+    defaultLocale,
+    signUpIsOpen,
+    basePath,
+    readBody: createBodyReader({ capBytes: deps.bodyCapBytes }),
+    origin: new URL(links.baseUrl).origin,
+    href: createHref(basePath),
+    sessionCookie: createSessionCookie(links.baseUrl.startsWith('https:')),
+    assets: createAssets(),
+    stills: createStillPages(),
+  };
+}
+
+function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
+  const clock = deps.clock ?? systemClock;
+  const parts = {
+    ...site,
+    ...deps,
+    clock,
+    justCreated: createJustCreated(deps.links.baseUrl.startsWith('https:')),
+  };
   return [
-    ...createSharePages({ service, plan: deps.plans.anonymous, anonymousMayCreate, justCreated }),
-    ...createReceiptPages({ service, links, justCreated }),
-    ...createSecretPages({ service, clock: deps.clock ?? systemClock }),
-    ...createSiteFiles(basePath),
+    ...createSharePages(parts),
+    ...createReceiptPages(parts),
+    ...createSecretPages(parts),
+    ...createSignInPages(parts),
+    ...createAccountPages(parts),
+    ...createRecentPages(parts),
+    ...createAboutPages(parts),
+    ...createLanguagePages(parts),
+    ...createSiteFiles(parts),
   ];
 }

@@ -7,10 +7,15 @@
  * 1. `Sec-Fetch-Site` decides when it is there: `same-origin` (a form of ours) or `none` (typed by the person).
  *    Every current browser sends it over https and to localhost.
  * 2. Without it `Origin` decides: ours, or the origin of the host the request was sent to (a share domain).
- * 3. With neither, or with `Origin: null` (which our own `Referrer-Policy: no-referrer` makes browsers send), the form is
- *    taken. These pages have no session: a form acts with nothing but the keys in its own address, so another site could
+ * 3. With neither, or with `Origin: null` (which our own `Referrer-Policy: no-referrer` makes browsers send), the form
+ *    passes this check. Without a session it acts with nothing but the keys in its own address, so another site could
  *    only do in this browser what it can do from its own server, with keys it has already.
+ *
+ * A form of a session must besides carry that session's own token (`formTokenField`), which `serve.ts` compares: no other
+ * site can know it, whatever the browser says or leaves out.
  */
+export const formTokenField = 'form-token';
+
 export function isOwnForm(request: Request, siteOrigin: string): boolean {
   const site = request.headers.get('sec-fetch-site');
   if (site !== null) return site === 'same-origin' || site === 'none';

@@ -1,22 +1,31 @@
 /**
  * A page as a value.
  *
- * Owns: the shape that `mount` serves. Invariant: a handler gets a request whose form is bounded and whose client is
- * known, and answers with a page, a text or a redirect; no handler builds a response or its headers' rules.
+ * Owns: the shape that `mount` serves. Invariant: a handler gets a request whose form is bounded and its own, and whose
+ * client is known, and answers with a page, a text or a redirect; no handler builds a response or its headers' rules.
  */
+import type { SignedIn } from '../domain/account-outcomes.ts';
+import type { Caller } from '../domain/accounts.ts';
 import type { LimitClass } from '../http/operation.ts';
-import type { Problem } from '../http/problem.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';
+import type { PageProblem } from './page-problem.ts';
 import type { RouteName } from './routes.ts';
 
 export interface PageRequest {
   readonly frame: Frame;
   /** The key in the path as given; `''` when the path has none. */
   readonly key: string;
+  readonly query: URLSearchParams;
   readonly clientPrefix: string;
   /** The raw `Cookie` header; `''` when there is none. */
   readonly cookies: string;
+  /** The raw `User-Agent` header; `''` when there is none. */
+  readonly userAgent: string;
+  /** `null` when nobody is logged in. */
+  readonly signedIn: SignedIn | null;
+  /** The account that is logged in, or anonymous. */
+  readonly caller: Caller;
   /** Read once, bounded. Rejects with `RequestProblem`. */
   form(): Promise<Form>;
 }
@@ -24,10 +33,22 @@ export interface PageRequest {
 export interface PageReply {
   readonly status: number;
   readonly content:
-    | { readonly kind: 'page'; readonly markup: string }
+    | { readonly kind: 'page'; readonly markup: string; readonly gzipped?: Uint8Array<ArrayBuffer> }
     | { readonly kind: 'text'; readonly text: string; readonly type: string }
+    | { readonly kind: 'json'; readonly value: unknown }
+    | { readonly kind: 'file'; readonly file: SiteFile }
     | { readonly kind: 'none' };
   readonly headers?: Readonly<Record<string, string>>;
+  /** Any number of `Set-Cookie` values. */
+  readonly cookies?: readonly string[];
+}
+
+/** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
+export interface SiteFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same, compressed; `null` for what is compressed already. */
+  readonly gzipped: Uint8Array<ArrayBuffer> | null;
+  readonly type: string;
 }
 
 export type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
@@ -36,8 +57,10 @@ export interface PageAction {
   readonly handle: PageHandler;
   /** Which limit its calls count against. */
   readonly limit: LimitClass;
+  /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */
+  readonly isStill?: true;
   /** Answers in the page's own way what was refused around the handler; absent: with the common small page. */
-  readonly refuse?: (request: PageRequest, problem: Problem) => Promise<PageReply>;
+  readonly refuse?: (request: PageRequest, problem: PageProblem) => Promise<PageReply>;
 }
 
 export interface PageRoute {
@@ -45,6 +68,8 @@ export interface PageRoute {
   /** Also answers HEAD. Changes nothing (P4). */
   readonly get?: PageAction;
   readonly post?: PageAction;
+  /** A file, the same for everybody: nobody's session is looked up for it. */
+  readonly isFile?: true;
 }
 
 export function pageReply(status: number, markup: string, headers: PageReply['headers'] = {}): PageReply {
@@ -52,8 +77,8 @@ export function pageReply(status: number, markup: string, headers: PageReply['he
 }
 
 /** 303: the browser goes on with GET, so that a reload repeats nothing (RFC 9110 §15.4.4). */
-export function seeOther(location: string, headers: PageReply['headers'] = {}): PageReply {
-  return { status: 303, content: { kind: 'none' }, headers: { ...headers, location } };
+export function seeOther(location: string, cookies: readonly string[] = []): PageReply {
+  return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };
 }
 
 /** 308: the address has another spelling now (RFC 9110 §15.4.9). */

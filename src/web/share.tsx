@@ -1,141 +1,224 @@
 /**
  * Sharing, from the form to the receipt.
  *
- * Owns: the start page and its POST. Invariant: a refusal of any kind gives the form back with everything that was typed
- * and stores nothing; a value never stands in an address, a cookie or a redirect.
+ * Owns: the start page and its two POSTs: one creates, one puts a drawn value into the form. Invariant: a refusal of any
+ * kind gives the form back with everything that was typed and stores nothing; a value never stands in an address, a
+ * cookie or a redirect.
  */
-import { anonymous } from '../domain/accounts.ts';
+import type { AccountService } from '../domain/account-outcomes.ts';
+import { ServiceError } from '../domain/errors.ts';
 import type { CreationOutcome, SecretService } from '../domain/outcomes.ts';
-import type { Plan } from '../domain/plans.ts';
+import type { Plan, Plans } from '../domain/plans.ts';
 import { Sensitive } from '../domain/sensitive.ts';
-import type { Problem } from '../http/problem.ts';
-import type { Form } from './form.ts';
 import type { JustCreated } from './just-created.ts';
 import { renderPage } from './layout.tsx';
+import type { PageProblem } from './page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from './page-route.ts';
 import { noticeFor } from './pages/notice.tsx';
-import { type ShareField, SharePage, type ShareProps, SharingClosedPage } from './pages/share.tsx';
+import { SharePage, type ShareProps, type ShareRefusal, SharingClosedPage } from './pages/share.tsx';
+import {
+  emptyShare,
+  lifetimeSeconds,
+  readShare,
+  type ShareField,
+  suggestionBounds,
+  type TypedShare,
+  toSuggestInput,
+} from './share-form.ts';
+import { strengthBits } from './strength.ts';
 import type { Words } from './words.ts';
 
 export interface ShareDeps {
-  readonly service: Pick<SecretService, 'conceal'>;
-  /** The plan of callers without an account: these pages know no other. */
-  readonly plan: Plan;
+  readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
+  readonly accounts: Pick<AccountService, 'listShareDomains'>;
+  readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
   readonly justCreated: JustCreated;
 }
 
-interface FormRefusal {
-  readonly status: number;
-  readonly field: ShareField | null;
-  readonly message: string;
-}
-
+type Refusal = ShareRefusal & { readonly status: number };
 type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
-  const refuse = async (request: PageRequest, problem: Problem) => {
-    const typed = typedIn(await request.form(), deps.plan);
-    return refuseForm(request, deps.plan, typed, problemOfForm(problem, request.frame.words));
-  };
+  const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
+  const refuseShare = async (request: PageRequest, problem: PageProblem) =>
+    refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.words));
+  const refuseSuggestion = async (request: PageRequest, problem: PageProblem) =>
+    refuse(request, deps, await typedIn(request, deps), problemOfSuggestion(problem, request.frame.words));
   return [
-    { name: 'home', get: { limit: 'none', handle: (request) => showForm(request, deps) } },
+    { name: 'home', get: { limit: 'none', isStill: true, handle: (request) => showForm(request, deps) } },
     {
       name: 'share',
-      get: { limit: 'none', handle: ({ frame }) => seeOther(frame.href('home')) },
-      post: { limit: 'create', handle: (request) => share(request, deps), refuse },
+      get: toForm,
+      post: { limit: 'create', handle: (request) => share(request, deps), refuse: refuseShare },
+    },
+    {
+      name: 'suggest',
+      get: toForm,
+      post: { limit: 'manage', handle: (request) => suggest(request, deps), refuse: refuseSuggestion },
     },
   ];
 }
 
-function showForm(request: PageRequest, { plan, anonymousMayCreate }: ShareDeps): PageReply {
-  if (!anonymousMayCreate) return pageReply(200, renderPage(<SharingClosedPage frame={request.frame} />));
-  const typed = { secret: '', passphrase: '', ttlSeconds: plan.ttlDefaultSeconds };
-  return pageReply(
-    200,
-    renderPage(<SharePage frame={request.frame} plan={plan} typed={typed} refusal={null} />),
-  );
+function planFor({ caller }: PageRequest, { plans }: ShareDeps): Plan {
+  return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
+}
+
+function mayCreate({ caller }: PageRequest, { anonymousMayCreate }: ShareDeps): boolean {
+  return anonymousMayCreate || caller.kind === 'account';
+}
+
+async function typedIn(request: PageRequest, deps: ShareDeps): Promise<TypedShare> {
+  const { locales, words } = request.frame;
+  const plan = planFor(request, deps);
+  return readShare(await request.form(), emptyShare(plan, words.locale), plan, locales);
+}
+
+async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
+  if (!mayCreate(request, deps))
+    return pageReply(200, renderPage(<SharingClosedPage frame={request.frame} />));
+  const typed = emptyShare(planFor(request, deps), request.frame.words.locale);
+  return formReply(200, request, deps, { typed, refusal: null, drawnBits: null });
 }
 
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
-  const { frame } = request;
-  const form = await request.form();
-  const typed = typedIn(form, deps.plan);
+  const { frame, caller } = request;
+  const typed = await typedIn(request, deps);
+  const seconds = lifetimeSeconds(typed.lifetime);
+  if (seconds === null) return refuse(request, deps, typed, noNumber(frame.words));
   const outcome = await deps.service.conceal(
     {
       value: new Sensitive(typed.secret),
       ...(typed.passphrase === '' ? {} : { passphrase: new Sensitive(typed.passphrase) }),
-      ttl: { seconds: typed.ttlSeconds, outOfRange: 'refuse' },
-      locale: frame.words.locale,
+      ...(typed.recipient === '' ? {} : { recipient: new Sensitive(typed.recipient) }),
+      ...(typed.shareDomain === '' ? {} : { shareDomain: typed.shareDomain }),
+      ttl: { seconds, outOfRange: 'refuse' },
+      locale: typed.locale,
     },
-    anonymous,
+    caller,
   );
-  if (outcome.outcome === 'account_required') {
-    return pageReply(403, renderPage(<SharingClosedPage frame={frame} />));
+  if (outcome.outcome !== 'created') {
+    return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
-  if (outcome.outcome !== 'created')
-    return refuseForm(request, deps.plan, typed, refusalOf(outcome, frame.words));
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
-  return seeOther(receipt, { 'set-cookie': deps.justCreated.set(receipt) });
+  return seeOther(receipt, [deps.justCreated.set(receipt)]);
 }
 
-function typedIn(form: Form, plan: Plan): ShareProps['typed'] {
-  const ttl = form.text('ttl');
-  const ttlSeconds = ttl === '' ? plan.ttlDefaultSeconds : /^[0-9]{1,10}$/.test(ttl) ? Number(ttl) : 0;
-  return { secret: form.text('secret'), passphrase: form.text('passphrase'), ttlSeconds };
+/** Answers with the form itself: a redirect would have to keep the value somewhere in between. */
+async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
+  const typed = await typedIn(request, deps);
+  const { words } = request.frame;
+  if (!mayCreate(request, deps)) {
+    return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, words));
+  }
+  const input = toSuggestInput(typed.suggestion);
+  if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, words));
+  const drawn = { ...typed, secret: (await deps.service.suggest(input)).expose() };
+  return formReply(200, request, deps, { typed: drawn, refusal: null, drawnBits: strengthBits(input) });
 }
 
-function refuseForm(
-  { frame }: PageRequest,
-  plan: Plan,
-  typed: ShareProps['typed'],
-  { status, field, message }: FormRefusal,
-): PageReply {
-  return pageReply(
-    status,
-    renderPage(<SharePage frame={frame} plan={plan} typed={typed} refusal={{ field, message }} />),
-  );
+function refuse(
+  request: PageRequest,
+  deps: ShareDeps,
+  typed: TypedShare,
+  { status, ...refusal }: Refusal,
+): Promise<PageReply> {
+  return formReply(status, request, deps, { typed, refusal, drawnBits: null });
 }
 
-function refusalOf(refused: Refused, { say, duration }: Words): FormRefusal {
+async function formReply(
+  status: number,
+  request: PageRequest,
+  deps: ShareDeps,
+  props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits'>,
+): Promise<PageReply> {
+  const { frame } = request;
+  const domains = await domainsFor(request, deps);
+  const page = <SharePage frame={frame} plan={planFor(request, deps)} domains={domains} {...props} />;
+  return pageReply(status, renderPage(page));
+}
+
+/** The caller's share domains. Without the store the form does without them rather than being lost. */
+async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): Promise<readonly string[]> {
+  if (signedIn === null) return [];
+  try {
+    return await accounts.listShareDomains(signedIn);
+  } catch (error) {
+    if (error instanceof ServiceError) return [];
+    throw error;
+  }
+}
+
+function noNumber({ say }: Words): Refusal {
+  return stored(422, 'ttl-amount', say('share.ttlNumber'), say);
+}
+
+function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
+  return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
+}
+
+function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
+  const at = (status: number, field: ShareField | null, message: string) =>
+    stored(status, field, message, say);
   switch (refused.outcome) {
     case 'nothing_to_share':
-      return { status: 400, field: 'secret', message: say('share.nothing') };
+      return at(400, 'secret', say('share.nothing'));
     case 'ill_formed':
-      return { status: 400, field: refused.field, message: say('share.illFormed') };
+      return at(400, refused.field, say('share.illFormed'));
     case 'value_too_large':
-      return { status: 413, field: 'secret', message: say('share.tooLarge', { count: refused.maxBytes }) };
+      return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
     case 'passphrase_too_long':
-      return {
-        status: 422,
-        field: 'passphrase',
-        message: say('share.passphraseTooLong', { count: refused.maxBytes }),
-      };
+      return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));
     case 'ttl_out_of_range': {
       const bounds = { min: duration(refused.minSeconds), max: duration(refused.maxSeconds) };
-      return { status: 422, field: 'ttl', message: say('share.ttlOutOfRange', bounds) };
+      return at(422, 'ttl-amount', say('share.ttlOutOfRange', bounds));
     }
-    // The form names no recipient and no domain, and an account is asked for before the form is shown.
-    case 'account_required':
     case 'recipient_needs_account':
+      return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
     case 'undeliverable_recipient':
+      return at(422, 'recipient', say('share.recipientWrong'));
     case 'unknown_share_domain':
-      return { status: 403, field: null, message: say('share.closed') };
+      return at(422, 'share-domain', say('share.domainWrong'));
+    case 'account_required':
+      return { ...at(403, null, say('share.closedKept')), needsLogIn: true };
   }
+}
+
+function wrongSuggestion(field: ShareField, { say }: Words): Refusal {
+  const { length, words } = suggestionBounds;
+  const { min, max } = field === 'suggest-words' ? words : length;
+  const message = field === 'suggest-sets' ? say('suggest.noSet') : say('suggest.wrongLength', { min, max });
+  return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
 }
 
 /** What the transport or the store refuses, in the words of this form. */
-function problemOfForm(problem: Problem, words: Words): FormRefusal {
+function problemOfShare(problem: PageProblem, words: Words): Refusal {
   const { status, text, params } = noticeFor(problem, words);
-  const wait = 'retryAfterSeconds' in problem ? { wait: words.duration(problem.retryAfterSeconds) } : {};
+  const { say } = words;
+  const wait = waitOf(problem, words);
   switch (problem.problem) {
     case 'rate_limited':
-      return { status, field: null, message: words.say('share.later', wait) };
+      return stored(status, null, say('share.later', wait), say);
     case 'unavailable':
-      return { status, field: null, message: words.say('share.unavailable', wait) };
+      return stored(status, null, say('share.unavailable', wait), say);
     case 'storage_full':
-      return { status, field: null, message: words.say('share.full') };
+      return stored(status, null, say('share.full'), say);
+    case 'stale_form':
+      return stored(status, null, say('share.stale'), say);
     default:
-      return { status, field: null, message: words.say(text, params) };
+      return stored(status, null, say(text, params), say);
   }
+}
+
+function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
+  const { say } = words;
+  const refusal = { ...problemOfShare(problem, words), consolation: say('suggest.nothingDrawn') };
+  const wait = waitOf(problem, words);
+  if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', wait) };
+  if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', wait) };
+  return refusal;
+}
+
+function waitOf(problem: PageProblem, { duration }: Words): { wait?: string } {
+  return 'retryAfterSeconds' in problem ? { wait: duration(problem.retryAfterSeconds) } : {};
 }

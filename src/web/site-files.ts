@@ -1,25 +1,53 @@
 /**
- * What browsers and crawlers ask for by themselves: the icon and the rules for robots.
+ * What browsers and crawlers ask for by themselves: style sheet and scripts, logos, the icon and the rules for robots.
  *
- * Owns: `/icon.svg`, `/favicon.ico`, `/robots.txt`. Invariant: no robot is invited to an address that holds a key.
+ * Owns: `/assets/…`, `/logo/…`, `/icon.svg`, `/favicon.ico`, `/robots.txt`. Invariant: no robot is invited to an address
+ * that holds a key.
  */
+import { RequestProblem } from '../http/problem.ts';
+import type { Assets } from './assets.ts';
+import type { Brands } from './brand.ts';
 import { iconSvg } from './layout.tsx';
-import type { PageAction, PageReply, PageRoute } from './page-route.ts';
+import type { PageAction, PageReply, PageRoute, SiteFile } from './page-route.ts';
 
-const closedToRobots = ['/secret/', '/receipt/', '/private/', '/api/'];
+const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
 
-export function createSiteFiles(basePath: string): PageRoute[] {
+export interface SiteFilesDeps {
+  readonly basePath: string;
+  readonly assets: Assets;
+  readonly brands: Brands;
+}
+
+export function createSiteFiles({ basePath, assets, brands }: SiteFilesDeps): PageRoute[] {
   const robots = ['User-agent: *', ...closedToRobots.map((path) => `Disallow: ${basePath}${path}`), ''].join(
     '\n',
   );
+  const icon = { kind: 'text', text: iconSvg, type: 'image/svg+xml; charset=utf-8' } as const;
+  const rules = { kind: 'text', text: robots, type: 'text/plain; charset=utf-8' } as const;
   return [
-    { name: 'icon', get: constant({ kind: 'text', text: iconSvg, type: 'image/svg+xml; charset=utf-8' }) },
-    { name: 'robots', get: constant({ kind: 'text', text: robots, type: 'text/plain; charset=utf-8' }) },
-    { name: 'favicon', get: constant({ kind: 'none' }) },
+    { name: 'asset', isFile: true, get: fileNamed(assets.find) },
+    { name: 'logo', isFile: true, get: fileNamed(brands.findLogo) },
+    { name: 'icon', isFile: true, get: constant(icon, forADay) },
+    { name: 'robots', isFile: true, get: constant(rules) },
+    { name: 'favicon', isFile: true, get: constant({ kind: 'none' }, forADay) },
   ];
 }
 
-function constant(content: PageReply['content']): PageAction {
+// Browsers ask for these with every page, and their addresses hold no hash.
+const forADay = { 'cache-control': 'public, max-age=86400' };
+
+function constant(content: PageReply['content'], headers: PageReply['headers'] = {}): PageAction {
   const status = content.kind === 'none' ? 204 : 200;
-  return { limit: 'none', handle: () => ({ status, content }) };
+  return { limit: 'none', handle: () => ({ status, content, headers }) };
+}
+
+function fileNamed(find: (name: string) => SiteFile | null): PageAction {
+  return {
+    limit: 'none',
+    handle: ({ key }) => {
+      const file = find(key);
+      if (file === null) throw new RequestProblem({ problem: 'not_found' });
+      return { status: 200, content: { kind: 'file', file } };
+    },
+  };
 }

@@ -4,22 +4,40 @@
  * Owns: the binding of a locale to look-ups, so that pages are functions of their props and say nothing themselves.
  */
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
+import { directionOf } from '../locale/direction.ts';
+import { formatBytes, formatList, formatNumber, languageName } from '../locale/numbers.ts';
 import { formatDuration, formatMoment } from '../locale/times.ts';
 import { type MessageParams, translate } from '../locale/translate.ts';
 
 export interface Words {
   readonly locale: Locale;
+  /** Of the page: `rtl` for Arabic and Hebrew. */
+  readonly direction: 'ltr' | 'rtl';
   say(key: MessageKey, params?: MessageParams): string;
   /** A moment, in UTC. */
   moment(unixSeconds: number): string;
+  /** Rounded down, in at most two units: `6 days, 23 hours`. */
   duration(seconds: number): string;
+  /** `5,000`. */
+  number(value: number): string;
+  /** `5,000 bytes`. */
+  bytes(count: number): string;
+  /** `one, two and three`. */
+  list(items: readonly string[]): string;
+  /** A language's name in that language, as a menu shows it: `Français`. */
+  languageName(locale: Locale): string;
 }
 
 export function wordsIn(locale: Locale): Words {
   return {
     locale,
+    direction: directionOf(locale),
     say: (key, params) => translate(locale, key, params),
     moment: (unixSeconds) => formatMoment(locale, unixSeconds),
     duration: (seconds) => formatDuration(locale, seconds),
+    number: (value) => formatNumber(locale, value),
+    bytes: (count) => formatBytes(locale, count),
+    list: (items) => formatList(locale, items),
+    languageName,
   };
 }

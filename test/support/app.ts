@@ -12,16 +12,27 @@ import { createV2 } from '../../src/api/v2/surface.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createAccount } from '../../src/domain/account-admin.ts';
+import type { AccountService } from '../../src/domain/account-outcomes.ts';
+import { createAccountService } from '../../src/domain/account-service.ts';
 import type { AccountId } from '../../src/domain/accounts.ts';
 import { createLinks, type Links } from '../../src/domain/links.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/domain/plans.ts';
-import type { Mailer, PassphraseHasher, SecretLinkMail, ServiceEvent } from '../../src/domain/ports.ts';
+import type {
+  AccountMail,
+  Mailer,
+  PassphraseHasher,
+  SecretLinkMail,
+  ServiceEvent,
+} from '../../src/domain/ports.ts';
 import { createService, type RunningService } from '../../src/domain/service.ts';
 import type { UnixSeconds } from '../../src/domain/time.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { type AnswerFacts, bodyCapBytesFor, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
+import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
+import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
+import { type Brands, ownBrands } from '../../src/web/brand.ts';
 import { mountPages } from '../../src/web/mount.ts';
 
 export interface TestAppOptions {
@@ -32,6 +43,13 @@ export interface TestAppOptions {
   readonly rateLimits?: RateLimitTable | 'off';
   /** `true` when absent. */
   readonly anonymousMayCreate?: boolean;
+  /** `true` when absent. */
+  readonly signUpIsOpen?: boolean;
+  readonly brands?: Brands;
+  /** Whether the store answers; yes when absent. */
+  readonly isReady?: () => boolean | Promise<boolean>;
+  /** All when absent. */
+  readonly locales?: readonly Locale[];
   readonly baseUrl?: string;
   readonly allowedOrigins?: readonly string[];
   /** Addresses whose `X-Forwarded-For` is believed; where there is no socket, calls come from 127.0.0.1. */
@@ -63,12 +81,14 @@ export interface TestApp {
   /** For a real server: `Bun.serve({ fetch: app.handler })`. */
   readonly handler: (request: Request, server?: object) => Response | Promise<Response>;
   readonly service: RunningService;
+  readonly accounts: AccountService;
   readonly store: MemoryStore;
   readonly links: Links;
   readonly clock: TestClock;
   /** A fresh account; `email` names it. */
   account(email?: string, plan?: Exclude<PlanName, 'anonymous'>): Promise<TestAccount>;
   readonly mails: readonly SecretLinkMail[];
+  readonly accountMails: readonly AccountMail[];
   readonly events: readonly ServiceEvent[];
   readonly answers: readonly AnswerFacts[];
   /** What escaped a handler; empty in a healthy test. */
@@ -86,18 +106,25 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const links = createLinks(options.baseUrl ?? 'https://mayfly.example');
   const plans = { ...builtInPlans, ...options.plans };
   const mails: SecretLinkMail[] = [];
+  const accountMails: AccountMail[] = [];
   const events: ServiceEvent[] = [];
-  const whole = createService({
+  const ports = {
     store,
-    mailer: options.mailer ?? keepingMailer(mails),
+    mailer: options.mailer ?? keepingMailer(mails, accountMails),
     hasher: options.hasher ?? fastHasher,
-    ring: createKeyRing([testRoot]),
     random: systemRandom,
-    plans,
     links,
-    events: (event) => events.push(event),
-    anonymousMayCreate: options.anonymousMayCreate ?? true,
+    events: (event: ServiceEvent) => void events.push(event),
+  };
+  const { anonymousMayCreate = true } = options;
+  const whole = createService({
+    ...ports,
+    ring: createKeyRing([testRoot]),
+    plans,
+    anonymousMayCreate,
+    words: dicewareWords,
   });
+  const accounts = createAccountService({ ...ports, isCommonPassword });
   const service = options.wrapService?.(whole) ?? whole;
   const answers: AnswerFacts[] = [];
   const faults: unknown[] = [];
@@ -107,18 +134,27 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const notFound = mountApi(app, createV1({ service, links, dialect }), deps);
   const locales = { locales: ['en'], defaultLocale: 'en' };
   mountApi(app, createV2({ service, links, version: '0.1.0', ...locales, clock: clock.now }), deps);
-  const { anonymousMayCreate = true } = options;
-  const noPage = mountPages(app, { ...deps, service, links, plans, anonymousMayCreate, clock: clock.now });
+  const pages = {
+    ...{ service, accounts, links, plans, anonymousMayCreate, clock: clock.now, version: '0.1.0' },
+    locales: options.locales ?? supportedLocales,
+    defaultLocale: 'en',
+    signUpIsOpen: options.signUpIsOpen ?? true,
+    brands: options.brands ?? ownBrands,
+    isReady: options.isReady ?? (async () => true),
+  } as const;
+  const noPage = mountPages(app, { ...deps, ...pages });
   app.notFound((context) => (context.req.path.startsWith('/api/') ? notFound(context) : noPage(context)));
   return {
     fetch: async (path, init) => app.fetch(new Request(`http://localhost${path}`, init)),
     handler: (request, server) => app.fetch(request, server),
     service,
+    accounts,
     store,
     links,
     clock,
     account: (email, plan) => openAccount(memory, email, plan),
     mails,
+    accountMails,
     events,
     answers,
     faults,
@@ -167,10 +203,14 @@ function verifierOf(input: string): string {
   return createHmac('sha256', 'test').update(input).digest('base64').padEnd(60, '.');
 }
 
-function keepingMailer(mails: SecretLinkMail[]): Mailer {
+function keepingMailer(mails: SecretLinkMail[], accountMails: AccountMail[]): Mailer {
   return {
     async sendSecretLink(mail) {
       mails.push(mail);
+      return 'accepted';
+    },
+    async sendAccountMail(mail) {
+      accountMails.push(mail);
       return 'accepted';
     },
   };

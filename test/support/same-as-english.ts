@@ -9,7 +9,7 @@ const loanWord = 'the English word is the usual one';
 
 export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { Basic: 'the name of a plan', Identity: 'the name of a plan' },
-  de: { Browser: loanWord, Name: sameWord, Status: sameWord, Version: sameWord },
+  de: { Browser: loanWord, Passphrase: loanWord, Name: sameWord, Status: sameWord, Version: sameWord },
   fr: { Questions: sameWord, Secret: sameWord, Sessions: sameWord, Version: sameWord, minutes: sameWord },
   es: { No: sameWord },
   it: {

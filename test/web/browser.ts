@@ -1,11 +1,11 @@
 /**
  * A real browser against the whole service on loopback.
  *
- * Owns: the start and the end of both. Invariant: scripts are off; whatever the page asks of another host is recorded
- * and refused, and whatever its policy blocks is recorded.
+ * Owns: the start and the end of both, and what a visit leaves behind. Invariant: scripts are off unless a test asks for
+ * them; whatever a page asks of another host is recorded and refused, and whatever its policy blocks is recorded.
  */
 import AxeBuilder from '@axe-core/playwright';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 export type Scheme = 'light' | 'dark';
@@ -16,7 +16,9 @@ export interface Site {
   [Symbol.dispose](): void;
 }
 
-const launchArguments = [
+export const chromiumPath = '/usr/bin/chromium';
+
+export const launchArguments = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -27,7 +29,7 @@ const launchArguments = [
 ];
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: launchArguments });
+  return chromium.launch({ executablePath: chromiumPath, args: launchArguments });
 }
 
 export function openSite(options: TestAppOptions = {}): Site {
@@ -35,6 +37,7 @@ export function openSite(options: TestAppOptions = {}): Site {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
+    idleTimeout: 120,
     fetch: (request, self) => handler(request, self),
   });
   const baseUrl = `http://localhost:${server.port}`;
@@ -49,6 +52,8 @@ export interface Visitor {
   readonly elsewhere: readonly string[];
   /** What the console said: policy violations and failed loads among it. */
   readonly complaints: readonly string[];
+  /** What the policy blocked, from its own event (with scripts) and from the console. */
+  readonly violations: readonly string[];
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -56,13 +61,20 @@ export interface VisitorOptions {
   readonly scheme?: Scheme;
   readonly width?: number;
   readonly height?: number;
-  /** Off when absent. The pages have none of their own; axe needs them. */
+  /** Off when absent. The pages work without; axe needs them. */
   readonly scripts?: boolean;
+  /** What the browser says in `Accept-Language`; `en-US` when absent. */
+  readonly locale?: string;
+  /** Lays every page out from right to left, whatever its language. */
+  readonly rtl?: boolean;
+  /** `reduce` when absent. */
+  readonly reducedMotion?: 'reduce' | 'no-preference';
+  readonly userAgent?: string;
 }
 
 export async function openVisitor(
   browser: Browser,
-  site: Site,
+  site: Pick<Site, 'baseUrl'>,
   options: VisitorOptions = {},
 ): Promise<Visitor> {
   const { scheme = 'light', width = 1_280, height = 800, scripts = false } = options;
@@ -70,15 +82,64 @@ export async function openVisitor(
     javaScriptEnabled: scripts,
     colorScheme: scheme,
     viewport: { width, height },
-    reducedMotion: 'reduce',
+    reducedMotion: options.reducedMotion ?? 'reduce',
+    ...(options.locale === undefined ? {} : { locale: options.locale }),
+    ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
   });
   const elsewhere: string[] = [];
   await refuseOthers(context, site.baseUrl, elsewhere);
+  if (options.rtl === true) await context.route(`${site.baseUrl}/**`, mirror);
   const page = await context.newPage();
+  return { page, elsewhere, ...(await listen(page)), [Symbol.asyncDispose]: () => context.close() };
+}
+
+const violationMark = 'securitypolicyviolation';
+
+async function listen(page: Page): Promise<Pick<Visitor, 'complaints' | 'violations'>> {
   const complaints: string[] = [];
-  page.on('console', (message) => complaints.push(message.text()));
+  const violations: string[] = [];
+  page.on('console', (message) => {
+    const text = message.text();
+    if (text.startsWith(violationMark) || text.includes('Content Security Policy')) violations.push(text);
+    if (!text.startsWith(violationMark)) complaints.push(text);
+  });
   page.on('pageerror', (error) => complaints.push(error.message));
-  return { page, elsewhere, complaints, [Symbol.asyncDispose]: () => context.close() };
+  await page.addInitScript((mark) => {
+    document.addEventListener('securitypolicyviolation', (event) => {
+      console.error(`${mark} ${event.effectiveDirective} ${event.blockedURI}`);
+    });
+  }, violationMark);
+  return { complaints, violations };
+}
+
+/** A page as a language from right to left would lay it out. */
+async function mirror(route: Route): Promise<void> {
+  if (route.request().resourceType() !== 'document') return route.fallback();
+  const response = await route.fetch({ maxRedirects: 0 });
+  const isPage = (response.headers()['content-type'] ?? '').startsWith('text/html');
+  if (!isPage) return route.fulfill({ response });
+  const body = (await response.text()).replace(/<html([^>]*) dir="ltr"/, '<html$1 dir="rtl"');
+  return route.fulfill({ response, body });
+}
+
+/** What the visited site keeps in this browser, one line each; works with scripts off as well. */
+export async function storageEntries(page: Page): Promise<string[]> {
+  const entries: string[] = await page.evaluate(async () => {
+    const databases = await indexedDB.databases();
+    return [
+      ...Object.keys(localStorage).map((key) => `local: ${key}`),
+      ...Object.keys(sessionStorage).map((key) => `session: ${key}`),
+      ...(await caches.keys()).map((key) => `cache: ${key}`),
+      ...databases.map(({ name }) => `database: ${name}`),
+    ];
+  });
+  return entries;
+}
+
+/** How many pixels the page is wider than its window; 0 when it fits. */
+export async function overflowPx(page: Page): Promise<number> {
+  const tooWide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+  return Math.max(0, Number(tooWide));
 }
 
 function refuseOthers(context: BrowserContext, baseUrl: string, elsewhere: string[]): Promise<unknown> {

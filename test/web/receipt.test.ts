@@ -2,7 +2,14 @@
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { postForm, share, textIn, visit } from './visit.ts';
+import { decodeQr } from './qr-code.ts';
+import { signUpAs } from './signed-in.ts';
+import { postForm, share, textIn, type Visit, visit } from './visit.ts';
+
+/** What is the page's own, without the frame of all pages. */
+function mainOf({ html }: Visit): string {
+  return /<main.*<\/main>/s.exec(html)?.[0] ?? '';
+}
 
 async function stateOf(app: TestApp, receiptPath: string): Promise<string> {
   const input = { metadataKey: receiptPath.slice('/receipt/'.length), authority: 'holder' } as const;
@@ -74,8 +81,9 @@ describe('the receipt page', () => {
         await postForm(app, paths.receiptPath),
       ]) {
         expect([answer.status, answer.html.includes(`<h1>${titles[state]}</h1>`)]).toEqual([200, true]);
-        expect(answer.html).not.toContain('<form');
+        expect(mainOf(answer)).not.toContain('<form');
         expect(answer.html).not.toContain('/secret/');
+        expect(answer.html).not.toContain('id="watch"');
       }
     });
   }
@@ -99,6 +107,74 @@ describe('the receipt page', () => {
     expect(html).not.toContain('joanna');
   });
 
+  it('names its own address as the creator’s, apart from the link and from the configuration alone (P20)', async () => {
+    const app = createTestApp();
+    const { receiptPath, cookie } = await share(app, { secret: 'x' });
+    const fresh = { cookie, host: 'evil.example' };
+    const { html } = await visit(app, receiptPath, { headers: fresh });
+    const own = html.slice(html.indexOf('<section class="own">'));
+    expect(own).toContain('Only for you: the address of this page');
+    expect(own).toContain(`https://mayfly.example${receiptPath}</code>`);
+    expect(own.slice(0, own.indexOf('</section>'))).not.toContain('/secret/');
+    expect(html.indexOf('<section class="own">')).toBeGreaterThan(html.indexOf('id="link"'));
+    expect(textIn(html, 'link')).not.toContain('/receipt/');
+  });
+
+  it('has a QR code of exactly the link, and only where the link is shown', async () => {
+    const app = createTestApp();
+    const { receiptPath } = await share(app, { secret: 'x' });
+    expect((await visit(app, receiptPath)).html).not.toContain('class="qr"');
+    const { html } = await postForm(app, receiptPath);
+    expect(decodeQr(html)).toBe(textIn(html, 'link') ?? 'no link');
+    expect(html).toContain('aria-label="QR code of the link to give away"');
+  });
+
+  it('tooth check: one module of the QR code less is noticed', async () => {
+    const app = createTestApp();
+    const { receiptPath } = await share(app, { secret: 'x' });
+    const { html } = await postForm(app, receiptPath);
+    const bars = html.match(/M\d+ \d+h\d+v1h-\d+z/g) ?? [];
+    const damaged = html.replace(bars.slice(0, 60).join(''), '');
+    expect(() => decodeQr(damaged)).toThrow();
+  });
+
+  it('reminds of the passphrase beside the link, and only when there is one', async () => {
+    const app = createTestApp();
+    const reminder = 'Whoever opens the link has to type the passphrase.';
+    const withOne = await share(app, { secret: 'x', passphrase: 'p' });
+    expect((await postForm(app, withOne.receiptPath)).html).toContain(reminder);
+    const without = await share(app, { secret: 'x' });
+    expect((await postForm(app, without.receiptPath)).html).not.toContain(reminder);
+  });
+
+  it('tells what happened in its order, each with its moment', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    app.clock.advance(60);
+    await postForm(app, receiptPath);
+    app.clock.advance(60);
+    await postForm(app, secretPath);
+    const { html } = await visit(app, receiptPath);
+    const events = [...html.matchAll(/<li><strong>([^<]*)<\/strong> <time datetime="([^"]*)">/g)];
+    expect(events.map(([, what, at]) => [what, at])).toEqual([
+      ['Created', '2025-05-08T10:26:40.000Z'],
+      ['Link shown to you', '2025-05-08T10:27:40.000Z'],
+      ['Opened', '2025-05-08T10:28:40.000Z'],
+    ]);
+  });
+
+  it('links its owner to the recent list, and nobody else', async () => {
+    const app = createTestApp();
+    const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
+    const made = await app.service.conceal({ value: new Sensitive('x') }, signedIn.caller);
+    const path = made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '';
+    const toRecent = 'All your recent secrets';
+    expect((await visit(app, path, { headers: { cookie } })).html).toContain(toRecent);
+    expect((await visit(app, path)).html).not.toContain(toRecent);
+    const anonymously = await share(app, { secret: 'x' });
+    expect((await visit(app, anonymously.receiptPath, { headers: { cookie } })).html).not.toContain(toRecent);
+  });
+
   it('answers 404 for a key that is unknown, misspelled or a secret’s (P13)', async () => {
     const app = createTestApp();
     const { secretPath } = await share(app, { secret: 'x' });
@@ -107,6 +183,8 @@ describe('the receipt page', () => {
       expect((await postForm(app, `/receipt/${key}`)).status).toBe(404);
       expect((await visit(app, `/receipt/${key}/burn`)).status).toBe(404);
       expect((await postForm(app, `/receipt/${key}/burn`)).status).toBe(404);
+      expect((await visit(app, `/receipt/${key}/state`)).status).toBe(404);
+      expect((await postForm(app, `/receipt/${key}/send-again`)).status).toBe(404);
     }
     expect((await postForm(app, secretPath)).status).toBe(200);
   });
@@ -122,6 +200,44 @@ describe('the receipt page', () => {
       expect(headers.get('location') ?? '/receipt/').toStartWith('/receipt/');
       expect(headers.get('set-cookie')).toBeNull();
     }
+  });
+});
+
+describe('the state that a waiting receipt asks for', () => {
+  it('is told as JSON and changes nothing, also not to viewed (P4)', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    const ask = async () => (await app.fetch(`${receiptPath}/state`)).json();
+    expect([await ask(), await ask(), await stateOf(app, receiptPath)]).toEqual([
+      { state: 'new' },
+      { state: 'new' },
+      'new',
+    ]);
+    await postForm(app, secretPath);
+    expect(await ask()).toEqual({ state: 'received' });
+  });
+
+  it('tooth check: a question that marks the receipt as viewed would be noticed', async () => {
+    const app = createTestApp({
+      wrapService: (service) => ({ ...service, findReceipt: service.viewReceipt }),
+    });
+    const { receiptPath } = await share(app, { secret: 'x' });
+    const ask = async () => (await app.fetch(`${receiptPath}/state`)).json();
+    expect(await ask()).not.toEqual({ state: 'new' });
+  });
+
+  it('holds no key, and is kept by no cache (P19)', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    const { html, headers } = await visit(app, `${receiptPath}/state`);
+    expect(html).not.toContain(secretPath.slice('/secret/'.length));
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('answers no other method than GET', async () => {
+    const app = createTestApp();
+    const { receiptPath } = await share(app, { secret: 'x' });
+    expect((await postForm(app, `${receiptPath}/state`)).status).toBe(405);
   });
 });
 

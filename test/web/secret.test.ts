@@ -1,10 +1,12 @@
 /** The recipient's pages: nothing consumes but the button, and what is gone is gone for everyone alike. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/domain/errors.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { MemoryStore } from '../../src/store/memory.ts';
+import { ownBrand } from '../../src/web/brand.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
-import { postForm, share, textIn, type Visit, visit } from './visit.ts';
+import { signUpAs } from './signed-in.ts';
+import { withMethod } from './store-method.ts';
+import { postForm, textIn, type Visit, visit } from './visit.ts';
+import { makeWaiting } from './waiting.ts';
 
 /** Everything that looks at a link without a person pressing the button. */
 const lookers: readonly { readonly what: string; readonly init: RequestInit }[] = [
@@ -13,11 +15,6 @@ const lookers: readonly { readonly what: string; readonly init: RequestInit }[] 
   { what: 'an OPTIONS request', init: { method: 'OPTIONS' } },
   { what: 'a prefetch', init: { headers: { purpose: 'prefetch', 'sec-purpose': 'prefetch;prerender' } } },
   { what: 'an old prefetch', init: { headers: { 'x-moz': 'prefetch', 'x-purpose': 'preview' } } },
-  {
-    what: 'a preview bot',
-    init: { headers: { 'user-agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)' } },
-  },
-  { what: 'another preview bot', init: { headers: { 'user-agent': 'facebookexternalhit/1.1' } } },
   { what: 'a mail scanner', init: { headers: { 'user-agent': 'BarracudaCentral', accept: '*/*' } } },
   { what: 'a range request', init: { headers: { range: 'bytes=0-10' } } },
   {
@@ -38,6 +35,14 @@ const lookers: readonly { readonly what: string; readonly init: RequestInit }[] 
     what: 'a form of a wrong kind',
     init: { method: 'POST', body: 'x', headers: { 'content-type': 'text/plain' } },
   },
+  {
+    what: 'a form with a field given twice',
+    init: {
+      method: 'POST',
+      body: 'passphrase=a&passphrase=b',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    },
+  },
 ];
 
 /** Who of them consumed the secret: each gets one of its own. */
@@ -45,11 +50,11 @@ async function consumers(makeApp: () => TestApp): Promise<string[]> {
   const found: string[] = [];
   for (const { what, init } of lookers) {
     const app = makeApp();
-    const made = await app.service.conceal({ value: new Sensitive('still here') }, { kind: 'anonymous' });
-    const path = made.outcome === 'created' ? `/secret/${made.receipt.secretKey}` : '';
-    for (const query of ['', '?continue=true&passphrase=x&_method=POST'])
-      await visit(app, path + query, init);
-    const revealed = await postForm(app, path);
+    const { secretPath } = await makeWaiting(app, { value: 'still here' });
+    for (const query of ['', '?continue=true&passphrase=x&_method=POST']) {
+      await visit(app, secretPath + query, init);
+    }
+    const revealed = await postForm(app, secretPath);
     if (textIn(revealed.html, 'value') !== 'still here') found.push(what);
   }
   return found;
@@ -70,112 +75,210 @@ describe('looking at a link', () => {
     expect((await consumers(() => createTestApp({ wrapStore }))).length).toBeGreaterThan(5);
   });
 
-  it('says what waits and until when, asks for the passphrase only if there is one, and holds no value', async () => {
+  it('says until when it waits and what opening does, and holds neither value nor passphrase', async () => {
     const app = createTestApp();
-    const plain = await visit(app, (await share(app, { secret: 'canary' })).secretPath);
-    const guarded = await visit(app, (await share(app, { secret: 'canary', passphrase: 'p' })).secretPath);
-    expect([plain.status, plain.html.includes('type="password"'), plain.html.includes('canary')]).toEqual([
-      200,
-      false,
-      false,
-    ]);
-    expect([guarded.status, guarded.html.includes('type="password"')]).toEqual([200, true]);
-    expect(plain.html).toContain('7 days');
+    const { secretPath } = await makeWaiting(app, { passphrase: 'pass-canary', ttlSeconds: 7_200 });
+    const { status, html } = await visit(app, secretPath);
+    expect(status).toBe(200);
+    expect(html).toContain('until Thursday, 8 May 2025 at 12:26 UTC');
+    expect(html).toContain('(2 hours left)');
+    expect(html).toContain('You see the secret one time');
+    expect(html).not.toContain('canary');
+  });
+
+  it('names the site, and its sender only in part, or says that there is no account', async () => {
+    const app = createTestApp();
+    const { signedIn } = await signUpAs(app, 'rosa.parks@example.org');
+    const owned = await visit(app, (await makeWaiting(app, { caller: signedIn.caller })).secretPath);
+    expect(owned.html).toContain('\u2068ro*****@e*****.org\u2069 shared it with you on Mayfly.');
+    expect(owned.html).not.toContain('rosa.parks');
+    const nobodys = await visit(app, (await makeWaiting(app)).secretPath);
+    expect(nobodys.html).toContain('Someone without an account shared it with you on Mayfly.');
+  });
+
+  it('warns its own creator, who is logged in, and nobody else', async () => {
+    const app = createTestApp();
+    const creator = await signUpAs(app, 'rosa@example.org');
+    const other = await signUpAs(app, 'omar@example.org');
+    const { secretPath } = await makeWaiting(app, { caller: creator.signedIn.caller });
+    const warned = [];
+    for (const cookie of [creator.cookie, other.cookie, '']) {
+      const { html } = await visit(app, secretPath, { headers: { cookie } });
+      warned.push(html.includes('You shared this secret yourself'));
+    }
+    expect(warned).toEqual([true, false, false]);
+  });
+
+  it('asks for the passphrase only if there is one, in a field that nothing fills or keeps', async () => {
+    const app = createTestApp();
+    const plain = await visit(app, (await makeWaiting(app)).secretPath);
+    const guarded = await visit(app, (await makeWaiting(app, { passphrase: 'p' })).secretPath);
+    expect(plain.html).not.toContain('type="password"');
+    const field = /<input id="passphrase"[^>]*>/.exec(guarded.html)?.[0] ?? '';
+    for (const attribute of ['type="password"', 'autocomplete="off"', 'required', 'data-1p-ignore']) {
+      expect(field).toContain(attribute);
+    }
+    expect(field).not.toContain('value=');
+  });
+
+  it('gives a preview nothing to show: no og: or twitter: tags, no description, and robots are told to stay away', async () => {
+    const app = createTestApp();
+    const { html, headers } = await visit(app, (await makeWaiting(app)).secretPath);
+    expect(html).not.toMatch(/og:|twitter:|name="description"|rel="canonical"|ld\+json/);
+    expect(headers.get('x-robots-tag')).toBe('noindex, nofollow, noarchive');
+    expect(headers.get('cache-control')).toBe('no-store');
   });
 });
 
 describe('opening a secret', () => {
   it('shows the value once, as text', async () => {
     const app = createTestApp();
-    const secret = '</textarea><img src=x onerror=alert(1)> & "q" \'s\'\nline';
-    const { secretPath } = await share(app, { secret });
+    const value = '</textarea><img src=x onerror=alert(1)> & "q" \'s\'\nline';
+    const { secretPath } = await makeWaiting(app, { value });
     const revealed = await postForm(app, secretPath);
-    expect([revealed.status, textIn(revealed.html, 'value')]).toEqual([200, secret]);
+    expect([revealed.status, textIn(revealed.html, 'value')]).toEqual([200, value]);
     expect(revealed.html).not.toContain('<img');
     expect((await postForm(app, secretPath)).status).toBe(404);
   });
 
+  it('offers exactly the bytes as a file, says how much it is, and leads nowhere by accident', async () => {
+    const value = '\n\tß "x"\r\nlone \r end \u0000 😀\n';
+    const app = createTestApp();
+    const { html } = await postForm(app, (await makeWaiting(app, { value })).secretPath);
+    const address = /href="data:text\/plain;charset=utf-8;base64,([^"]*)" download="secret.txt"/.exec(html);
+    expect(Buffer.from(address?.[1] ?? '', 'base64').toString()).toBe(value);
+    expect(html).toContain('24 characters');
+    expect(html).toContain('5 lines');
+    expect(html).toContain('control characters');
+    expect(/<main.*<\/main>/s.exec(html)?.[0]).not.toContain('<form');
+    expect(html).not.toContain('class="language"');
+  });
+
+  it('keeps the value out of the title, and out of what a browser restores', async () => {
+    const app = createTestApp();
+    const { html, headers } = await postForm(app, (await makeWaiting(app)).secretPath);
+    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).not.toContain('canary');
+    expect(/<textarea[^>]*>/.exec(html)?.[0]).toContain('autocomplete="off"');
+    expect([headers.get('cache-control'), headers.get('set-cookie')]).toEqual(['no-store', null]);
+  });
+
   it('needs no form body at all when there is no passphrase', async () => {
     const app = createTestApp();
-    const { secretPath } = await share(app, { secret: 'x' });
+    const { secretPath } = await makeWaiting(app);
     expect((await visit(app, secretPath, { method: 'POST' })).status).toBe(200);
   });
 
-  it('answers a wrong or missing passphrase with 422, keeps the secret and says so; the right one opens it (P14)', async () => {
+  it('opens for a reader who is logged in, with the token of that session', async () => {
     const app = createTestApp();
-    const { secretPath } = await share(app, { secret: 'guarded', passphrase: 'rïght pass ' });
-    for (const passphrase of ['wrong', '', 'rïght pass', 'RÏGHT PASS ']) {
-      const refused = await postForm(app, secretPath, { passphrase });
-      expect([
-        refused.status,
-        refused.html.includes('guarded'),
-        refused.html.includes('aria-invalid'),
-      ]).toEqual([422, false, true]);
-    }
-    const revealed = await postForm(app, secretPath, { passphrase: 'rïght pass ' });
-    expect([revealed.status, textIn(revealed.html, 'value')]).toEqual([200, 'guarded']);
+    const { cookie, signedIn } = await signUpAs(app, 'omar@example.org');
+    const { secretPath } = await makeWaiting(app, { passphrase: 'right' });
+    const fields = { 'form-token': signedIn.formToken };
+    const wrong = await postForm(app, secretPath, { ...fields, passphrase: 'wrong' }, { cookie });
+    expect(wrong.status).toBe(422);
+    const revealed = await postForm(app, secretPath, { ...fields, passphrase: 'right' }, { cookie });
+    expect([revealed.status, textIn(revealed.html, 'value')]).toEqual([200, 'canary']);
   });
 
-  it('answers 429 with when to come back once the tries are used up, and the secret is still there (P14)', async () => {
+  it('opens on a share domain with the face of that domain, whether or not the browser says where the form was', async () => {
+    const brands = {
+      forHost: (host: string | null) => (host === 'in.acme.test' ? { ...ownBrand, name: 'Acme' } : ownBrand),
+      findLogo: () => null,
+    };
+    const app = createTestApp({ brands });
+    const host = { host: 'in.acme.test' };
+    for (const told of [{ origin: 'http://in.acme.test' }, { 'sec-fetch-site': 'same-origin' }, {}]) {
+      const { secretPath } = await makeWaiting(app);
+      const asked = await visit(app, secretPath, { headers: host });
+      expect(asked.html).toContain('shared it with you on Acme.');
+      const revealed = await postForm(app, secretPath, {}, { ...host, ...told });
+      expect([revealed.status, revealed.html.includes('· Acme</title>')]).toEqual([200, true]);
+    }
+  });
+});
+
+describe('a passphrase that does not open', () => {
+  it('is answered with 422 beside its field, is not repeated, and the right one still opens (P14)', async () => {
     const app = createTestApp();
-    const { secretPath } = await share(app, { secret: 'guarded', passphrase: 'right' });
-    for (let attempt = 0; attempt < 5; attempt += 1) await postForm(app, secretPath, { passphrase: 'wrong' });
+    const { secretPath } = await makeWaiting(app, { passphrase: 'rïght pass ' });
+    for (const passphrase of ['wrong-canary', '', 'rïght pass', 'RÏGHT PASS ']) {
+      const { status, html } = await postForm(app, secretPath, { passphrase });
+      const field = /<input id="passphrase"[^>]*>/.exec(html)?.[0] ?? '';
+      expect([status, html.includes('canary')]).toEqual([422, false]);
+      for (const attribute of ['aria-invalid="true"', 'autofocus', 'passphrase-wrong']) {
+        expect(field).toContain(attribute);
+      }
+    }
+    const revealed = await postForm(app, secretPath, { passphrase: 'rïght pass ' });
+    expect([revealed.status, textIn(revealed.html, 'value')]).toEqual([200, 'canary']);
+  });
+
+  it('is told how many tries are left and when more come; a missing one costs none (P14)', async () => {
+    const app = createTestApp();
+    const { secretPath } = await makeWaiting(app, { passphrase: 'right' });
+    const told = [];
+    for (const passphrase of ['', '1', '2', '3', '4', '', '5']) {
+      const { html } = await postForm(app, secretPath, { passphrase });
+      told.push(/(needs its passphrase|You have [^.]*)\./.exec(html)?.[1]);
+      app.clock.advance(60);
+    }
+    expect(told).toEqual([
+      'needs its passphrase',
+      'You have 4 tries left, and you get another one in 10 minutes',
+      'You have 3 tries left, and you get another one in 9 minutes',
+      'You have 2 tries left, and you get another one in 8 minutes',
+      'You have 1 try left, and you get another one in 7 minutes',
+      'needs its passphrase',
+      'You have no tries left for now',
+    ]);
+  });
+
+  it('costs no try when it is longer than any passphrase can be, and no number is made up', async () => {
+    const app = createTestApp();
+    const { secretPath } = await makeWaiting(app, { passphrase: 'right' });
+    const impossible = await postForm(app, secretPath, { passphrase: 'x'.repeat(1_025) });
+    expect(impossible.status).toBe(422);
+    expect(impossible.html).toContain('The number of tries is limited.');
+    expect((await postForm(app, secretPath, { passphrase: 'x' })).html).toContain('4 tries left');
+  });
+
+  it('is answered with 429 and when to come back once the tries are used up, and the secret is kept (P14)', async () => {
+    const app = createTestApp();
+    const { secretPath } = await makeWaiting(app, { passphrase: 'right' });
+    await exhaust(app, secretPath);
     const locked = await postForm(app, secretPath, { passphrase: 'right' });
-    expect(locked.status).toBe(429);
-    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(locked.html).toContain('10 minutes');
+    expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '600']);
+    expect(locked.html).toContain('The next try is possible in 10 minutes.');
+    expect(locked.html).toContain('Next try: Thursday, 8 May 2025 at 10:36 UTC.');
+    expect(locked.html).toContain(`<a href="${secretPath}">Back to the secret</a>`);
+    expect((await visit(app, secretPath)).status).toBe(200);
     app.clock.advance(600);
     expect((await postForm(app, secretPath, { passphrase: 'right' })).status).toBe(200);
   });
 
-  it('answers 503 and consumes nothing when the store does not confirm (P2)', async () => {
-    let isDown = true;
-    const app = createTestApp({
-      wrapStore: (store) =>
-        withMethod(store, 'claim', (secret) =>
-          isDown ? Promise.reject(new ServiceError('unavailable', 'down')) : store.claim(secret),
-        ),
-    });
-    const { secretPath } = await share(app, { secret: 'kept' });
-    const refused = await postForm(app, secretPath);
-    expect([refused.status, refused.headers.get('retry-after'), refused.html.includes('kept')]).toEqual([
-      503,
-      '2',
-      false,
-    ]);
-    isDown = false;
-    expect(textIn((await postForm(app, secretPath)).html, 'value')).toBe('kept');
-  });
-
-  it('answers 500 with a number and no detail when something breaks', async () => {
-    const app = createTestApp({
-      wrapStore: (store) => withMethod(store, 'findSecret', () => Promise.reject(new Error('detail-canary'))),
-    });
-    const broken = await visit(app, `/secret/${'a'.repeat(31)}`);
-    expect(broken.status).toBe(500);
-    expect(broken.html).not.toContain('detail-canary');
-    expect(broken.html).toContain(broken.headers.get('x-request-id') ?? 'none');
-    expect(app.faults).toHaveLength(1);
-  });
-
-  it('says so when a value holds characters that a page cannot show exactly', async () => {
+  it('promises no further try when the secret will have expired by then', async () => {
     const app = createTestApp();
-    const made = await app.service.conceal({ value: new Sensitive('a\rb\u0000') }, { kind: 'anonymous' });
-    const path = made.outcome === 'created' ? `/secret/${made.receipt.secretKey}` : '';
-    expect((await postForm(app, path)).html).toContain('control characters');
+    const { secretPath } = await makeWaiting(app, { passphrase: 'right', ttlSeconds: 600 });
+    await exhaust(app, secretPath);
+    const locked = await postForm(app, secretPath, { passphrase: 'right' });
+    expect([locked.status, locked.html.includes('Next try')]).toEqual([429, false]);
+    expect(locked.html).toContain('no more tries are possible before it expires');
   });
 });
+
+async function exhaust(app: TestApp, secretPath: string): Promise<void> {
+  for (let attempt = 0; attempt < 5; attempt += 1) await postForm(app, secretPath, { passphrase: 'wrong' });
+}
 
 describe('what is gone', () => {
   it('gives one answer: unknown, misspelled, opened, burned and expired alike, to GET and to POST (P17)', async () => {
     const app = createTestApp();
-    const opened = (await share(app, { secret: 'x' })).secretPath;
-    await postForm(app, opened);
-    const burned = await share(app, { secret: 'x' });
-    await postForm(app, `${burned.receiptPath}/burn`);
-    const guarded = (await share(app, { secret: 'x', passphrase: 'p' })).secretPath;
-    const expired = (await share(app, { secret: 'x', ttl: '300' })).secretPath;
-    await postForm(app, guarded, { passphrase: 'p' });
+    const opened = await makeWaiting(app);
+    await postForm(app, opened.secretPath);
+    const burned = await makeWaiting(app);
+    await app.service.burn({ metadataKey: burned.metadataKey, authority: 'holder' }, { kind: 'anonymous' });
+    const guarded = await makeWaiting(app, { passphrase: 'p' });
+    await postForm(app, guarded.secretPath, { passphrase: 'p' });
+    const expired = await makeWaiting(app, { ttlSeconds: 300 });
     app.clock.advance(300);
     const unknown = [
       '0'.repeat(31),
@@ -187,24 +290,24 @@ describe('what is gone', () => {
       'é',
       'x'.repeat(5_000),
     ];
-    const paths = [opened, burned.secretPath, guarded, expired, ...unknown.map((key) => `/secret/${key}`)];
+    const known = [opened, burned, guarded, expired].map(({ secretPath }) => secretPath);
+    const paths = [...known, ...unknown.map((key) => `/secret/${key}`)];
     const answers = new Set<string>();
     for (const path of paths) answers.add(faceOf(await visit(app, path)));
     for (const path of paths) answers.add(faceOf(await postForm(app, path, { passphrase: 'p' })));
     expect([...answers].map((answer) => JSON.parse(answer)[0])).toEqual([404]);
   });
+
+  it('says what its reader can do: ask again, tell the sender, share', async () => {
+    const { html } = await visit(createTestApp(), `/secret/${'0'.repeat(31)}`);
+    for (const text of ['for a new one', 'someone else may have', 'Share a secret of your own']) {
+      expect(html).toContain(text);
+    }
+  });
 });
 
-/** Everything a stranger can compare. */
+/** Everything a stranger can compare. The choice of language names the address that was asked for, as sent. */
 function faceOf({ status, headers, html }: Visit): string {
   const named = [...headers].filter(([name]) => name !== 'x-request-id').sort();
-  return JSON.stringify([status, named, html]);
-}
-
-function withMethod<Name extends keyof MemoryStore>(
-  store: MemoryStore,
-  name: Name,
-  method: MemoryStore[Name],
-): MemoryStore {
-  return new Proxy(store, { get: (target, asked) => (asked === name ? method : Reflect.get(target, asked)) });
+  return JSON.stringify([status, named, html.replace(/<form[^>]*class="language".*?<\/form>/s, '')]);
 }

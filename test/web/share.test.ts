@@ -3,9 +3,10 @@ import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/domain/errors.ts';
 import { builtInPlans } from '../../src/domain/plans.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
-import type { MemoryStore } from '../../src/store/memory.ts';
 import { createTestApp } from '../support/app.ts';
-import { postForm, share, textIn, valueIn, visit } from './visit.ts';
+import { signUpAs } from './signed-in.ts';
+import { withMethod } from './store-method.ts';
+import { chosenIn, postForm, share, textIn, valueIn, visit } from './visit.ts';
 
 const odd = 'a "quoted" <b>line</b> & more\n\n\tünï😀\n</textarea><script>1</script>';
 
@@ -83,12 +84,43 @@ describe('sharing', () => {
     const offered = [...html.matchAll(/<option value="(\d+)"( selected="")?>([^<]*)/g)].map((found) =>
       found.slice(1),
     );
+    expect(html).toContain('Anything from 1 hour to 1 day, 3 hours.');
     expect(offered.map(([seconds]) => Number(seconds))).toEqual([
       3_600, 7_200, 14_400, 43_200, 86_400, 100_000,
     ]);
     expect(offered.filter(([, chosen]) => chosen !== undefined).map(([seconds]) => seconds)).toEqual([
       '7200',
     ]);
+  });
+
+  it('grants a lifetime that was typed, in any unit', async () => {
+    for (const [amount, unit, seconds] of [
+      ['90', 'minutes', 5_400],
+      [' 36 ', 'hours', 129_600],
+      ['7', 'days', 604_800],
+    ] as const) {
+      const app = createTestApp();
+      const { receiptPath } = await share(app, {
+        secret: 'x',
+        ttl: 'other',
+        'ttl-amount': amount,
+        'ttl-unit': unit,
+      });
+      const found = await app.service.findReceipt(
+        { metadataKey: receiptPath.slice('/receipt/'.length), authority: 'holder' },
+        { kind: 'anonymous' },
+      );
+      expect(found).toMatchObject({ receipt: { ttlSeconds: seconds } });
+    }
+  });
+
+  it('does not look at a typed lifetime that is not chosen', async () => {
+    const { status } = await postForm(createTestApp(), '/share', {
+      secret: 'x',
+      ttl: '3600',
+      'ttl-amount': 'soon',
+    });
+    expect(status).toBe(303);
   });
 
   it('grants the lifetime that was chosen', async () => {
@@ -128,18 +160,45 @@ describe('a refused form', () => {
       what: 'a lifetime outside the plan',
       fields: { secret: odd, ttl: '1209600' },
       status: 422,
-      field: 'ttl',
+      field: 'ttl-amount',
     },
-    { what: 'a lifetime that is no number', fields: { secret: odd, ttl: '1e3' }, status: 422, field: 'ttl' },
+    {
+      what: 'a lifetime that is no number',
+      fields: { secret: odd, ttl: '1e3' },
+      status: 422,
+      field: 'ttl-amount',
+    },
+    {
+      what: 'a free lifetime outside the plan',
+      fields: { secret: odd, ttl: 'other', 'ttl-amount': '30', 'ttl-unit': 'days' },
+      status: 422,
+      field: 'ttl-amount',
+    },
+    {
+      what: 'a free lifetime that is no whole number',
+      fields: { secret: odd, ttl: 'other', 'ttl-amount': '1.5', 'ttl-unit': 'days' },
+      status: 422,
+      field: 'ttl-amount',
+    },
+    {
+      what: 'a recipient without an account',
+      fields: { secret: odd, recipient: 'joanna@example.org' },
+      status: 403,
+      field: 'recipient',
+    },
   ] as const;
   for (const { what, fields, status, field } of cases) {
     it(`for ${what} comes back with ${status}, everything typed in it and the field marked`, async () => {
       const app = createTestApp();
-      const typed = { passphrase: 'pa"ss', ttl: '3600', ...fields };
+      const typed: Readonly<Record<string, string>> = { passphrase: 'pa"ss', ttl: '3600', ...fields };
       const refused = await postForm(app, '/share', typed);
       expect(refused.status).toBe(status);
-      expect(textIn(refused.html, 'secret')).toBe(typed.secret);
-      expect(valueIn(refused.html, 'passphrase')).toBe(typed.passphrase);
+      expect(textIn(refused.html, 'secret')).toBe(typed.secret ?? '');
+      expect(valueIn(refused.html, 'passphrase')).toBe(typed.passphrase ?? '');
+      for (const name of ['recipient', 'ttl-amount']) {
+        if (typed[name] !== undefined) expect(valueIn(refused.html, name)).toBe(typed[name]);
+      }
+      expect(refused.html).toContain(`<a href="#${field}">`);
       expect(refused.html).toMatch(
         new RegExp(`id="${field}"[^>]*aria-describedby="${field}-wrong[^>]*aria-invalid="true"`),
       );
@@ -149,6 +208,15 @@ describe('a refused form', () => {
       expect(app.events.filter(({ event }) => event === 'concealed')).toEqual([]);
     });
   }
+
+  it('shows a choice that this plan does not offer as what it would have been typed as', async () => {
+    const { html } = await postForm(createTestApp(), '/share', { secret: 'x', ttl: '1209600' });
+    expect([chosenIn(html, 'ttl'), valueIn(html, 'ttl-amount'), chosenIn(html, 'ttl-unit')]).toEqual([
+      'other',
+      '14',
+      'days',
+    ]);
+  });
 
   it('keeps the chosen lifetime', async () => {
     const refused = await postForm(createTestApp(), '/share', { secret: '', passphrase: '', ttl: '3600' });
@@ -173,7 +241,7 @@ describe('a refused form', () => {
   for (const code of ['unavailable', 'storage_full', 'busy'] as const) {
     it(`when the store says ${code} comes back with 503 and what was typed`, async () => {
       const app = createTestApp({
-        wrapStore: (store) => withPut(store, () => Promise.reject(new ServiceError(code, 'down'))),
+        wrapStore: (store) => withMethod(store, 'put', () => Promise.reject(new ServiceError(code, 'down'))),
       });
       const refused = await postForm(app, '/share', { secret: odd, passphrase: '', ttl: '3600' });
       expect(refused.status).toBe(503);
@@ -218,22 +286,28 @@ describe('a refused form', () => {
 });
 
 describe('an installation where only accounts create', () => {
-  it('says so plainly instead of showing a form', async () => {
+  it('says so plainly instead of showing a form, and links to the log-in', async () => {
     const { status, html } = await visit(createTestApp({ anonymousMayCreate: false }), '/');
-    expect([status, html.includes('<form'), html.includes('Only accounts share here')]).toEqual([
+    expect([status, html.includes('id="share"'), html.includes('Only accounts share here')]).toEqual([
       200,
       false,
       true,
     ]);
+    expect(html).toMatch(/<main.*href="\/log-in".*<\/main>/s);
   });
 
-  it('refuses the form with 403 and stores nothing', async () => {
+  it('refuses the form with 403, stores nothing and loses nothing', async () => {
     const app = createTestApp({ anonymousMayCreate: false });
-    expect((await postForm(app, '/share', { secret: 'x', passphrase: '', ttl: '3600' })).status).toBe(403);
+    for (const path of ['/share', '/suggest']) {
+      const refused = await postForm(app, path, { secret: odd, passphrase: '', ttl: '3600' });
+      expect([refused.status, textIn(refused.html, 'secret')]).toEqual([403, odd]);
+    }
     expect(app.events).toEqual([]);
   });
-});
 
-function withPut(store: MemoryStore, put: MemoryStore['put']): MemoryStore {
-  return new Proxy(store, { get: (target, name) => (name === 'put' ? put : Reflect.get(target, name)) });
-}
+  it('shows the form to whoever is logged in', async () => {
+    const app = createTestApp({ anonymousMayCreate: false });
+    const { cookie } = await signUpAs(app, 'ann@example.com');
+    expect((await visit(app, '/', { headers: { cookie } })).html).toContain('id="share"');
+  });
+});

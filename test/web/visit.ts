@@ -39,6 +39,13 @@ export function valueIn(html: string, id: string): string | null {
   return found === undefined ? null : unescapeText(found);
 }
 
+/** The value that is chosen in a `<select>`. */
+export function chosenIn(html: string, id: string): string | null {
+  const options = new RegExp(`<select id="${id}"[^>]*>(.*?)</select>`, 's').exec(html)?.[1] ?? '';
+  const found = /<option value="([^"]*)"[^>]* selected=""/.exec(options)?.[1];
+  return found === undefined ? null : unescapeText(found);
+}
+
 function unescapeText(text: string): string {
   const marks: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
   return text.replace(/&(lt|gt|quot|#39|amp);/g, (_entity, name: string) => marks[name] ?? '');

@@ -58,6 +58,9 @@ const Page: FC<Shared & { documentPath: string }> = ({ document, documentPath })
 
 const Intro: FC<Shared & { documentPath: string }> = ({ document, documentPath }) => (
   <header>
+    <a class="home" href="../">
+      {document.info.title}
+    </a>
     <h1>{`${document.info.title} API`}</h1>
     <p class="soft">
       Version {document.info.version}, at <code>{document.servers[0]?.url}</code>.{' '}

@@ -2,14 +2,18 @@
  * The creator's page about one secret.
  *
  * Owns: what is shown of a receipt. Invariant: it says which link to give away and that its own address is the
- * creator's; the link is in the page only when the props hold it.
+ * creator's, far from each other and unlike; the link is in the page only when the props hold it.
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../domain/outcomes.ts';
-import type { Delivery, ReceiptState } from '../../domain/secret.ts';
+import type { ReceiptState } from '../../domain/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { type Frame, Page } from '../layout.tsx';
-import type { Words } from '../words.ts';
+import { type Frame, Page, PostForm } from '../layout.tsx';
+import { Icon } from './icons.tsx';
+import { LinkSheet } from './receipt-link.tsx';
+import { MailSection, type MailWord } from './receipt-mail.tsx';
+import { Split } from './split.tsx';
+import { Timeline } from './timeline.tsx';
 
 export interface ReceiptProps {
   readonly frame: Frame;
@@ -17,6 +21,10 @@ export interface ReceiptProps {
   /** The link to give away, when it is to be shown now. */
   readonly link: string | null;
   readonly justCreated: boolean;
+  /** This page's own address, from the configuration. */
+  readonly ownUrl: string;
+  /** What became of a wish to send the mail again; `null`: there was none. */
+  readonly mail: MailWord | null;
 }
 
 const headings: Readonly<Record<ReceiptState, { title: MessageKey; lead: MessageKey }>> = {
@@ -29,97 +37,108 @@ const headings: Readonly<Record<ReceiptState, { title: MessageKey; lead: Message
 
 const readyHeading = { title: 'receipt.readyTitle', lead: 'receipt.readyLead' } as const;
 
-const deliveries: Readonly<Record<Delivery['state'], MessageKey>> = {
-  queued: 'receipt.mailQueued',
-  accepted: 'receipt.mailAccepted',
-  refused: 'receipt.mailRefused',
-  not_sent: 'receipt.mailNotSent',
-};
-
-export const ReceiptPage: FC<ReceiptProps> = ({ frame, receipt, link, justCreated }) => {
+export const ReceiptPage: FC<ReceiptProps> = (props) => {
+  const { frame, receipt, link, justCreated } = props;
   const { words, href } = frame;
-  const isReady = justCreated && link !== null;
-  const heading = isReady ? readyHeading : headings[receipt.state];
+  const heading = justCreated && link !== null ? readyHeading : headings[receipt.state];
   const title = words.say(heading.title);
   const isWaiting = receipt.secretKey !== null;
-  return (
-    <Page frame={frame} title={title}>
+  const isOwner = frame.visitor?.username === receipt.custid;
+  const intro = (
+    <>
       <h1>{title}</h1>
       <p class="lead">{words.say(heading.lead)}</p>
-      {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
-      <dl>
-        {rowsOf(receipt, words).map(([term, description]) => (
-          <>
-            <dt>{words.say(term)}</dt>
-            <dd>{description}</dd>
-          </>
-        ))}
-      </dl>
-      {isWaiting ? (
-        <p>
-          <a class="button quiet" href={href('burn', receipt.metadataKey)}>
-            {words.say('receipt.burnOffer')}
-          </a>
+      {isWaiting ? <Watch frame={frame} metadataKey={receipt.metadataKey} /> : null}
+    </>
+  );
+  return (
+    <Page frame={frame} title={title} scripts={link === null ? ['receipt'] : ['copy', 'receipt']}>
+      <Split intro={intro}>
+        {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
+        <MailSection frame={frame} receipt={receipt} word={props.mail} />
+        <Facts frame={frame} receipt={receipt} />
+        <Timeline frame={frame} receipt={receipt} />
+        {isWaiting ? (
+          <p>
+            <a class="button quiet" href={href('burn', receipt.metadataKey)}>
+              <Icon name="flame" />
+              {words.say('receipt.burnOffer')}
+            </a>
+          </p>
+        ) : null}
+        <OwnAddress {...props} />
+        <p class="onward">
+          <a href={href('home')}>{words.say('receipt.another')}</a>
+          {isOwner ? <a href={href('recent')}>{words.say('receipt.recent')}</a> : null}
         </p>
-      ) : null}
-      <section class="note">
-        <h2>{words.say('receipt.ownTitle')}</h2>
-        <p>
-          {words.say(isWaiting ? 'receipt.own' : 'receipt.ownGone')}{' '}
-          {words.say('receipt.kept', { left: words.duration(receipt.metadataTtlSeconds) })}
-        </p>
-      </section>
-      <p>
-        <a href={href('home')}>{words.say('receipt.another')}</a>
-      </p>
+      </Split>
     </Page>
   );
 };
 
-const LinkSheet: FC<{ frame: Frame; receipt: ReceiptView; link: string | null }> = ({
-  frame,
-  receipt,
-  link,
-}) => {
+/** The script asks `data-state` and goes to `data-page` when the secret is gone; without it there is the link. */
+const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
   const { words, href } = frame;
-  if (link === null) {
-    return (
-      <form class="sheet" method="post" action={href('receipt', receipt.metadataKey)}>
-        <button type="submit">{words.say('receipt.show')}</button>
-        <p class="hint">{words.say('receipt.showHint')}</p>
-      </form>
-    );
-  }
+  const page = href('receipt', metadataKey);
   return (
-    <div class="sheet">
-      <label for="link">{words.say('receipt.link')}</label>
-      <textarea id="link" class="link" rows={2} readonly aria-describedby="link-hint">
-        {link}
-      </textarea>
-      <p class="hint" id="link-hint">
-        {words.say('receipt.linkHint')}
+    <div class="watch" id="watch" data-state={href('receiptState', metadataKey)} data-page={page}>
+      <p
+        role="status"
+        data-received={words.say('receipt.changedReceived')}
+        data-burned={words.say('receipt.changedBurned')}
+        data-expired={words.say('receipt.changedExpired')}
+      />
+      <p class="hint" data-hint hidden>
+        {words.say('receipt.watching')}
+      </p>
+      <p>
+        <a href={page}>{words.say('receipt.lookAgain')}</a>
       </p>
     </div>
   );
 };
 
-/** What is known, in the order in which it happened. */
-function rowsOf(receipt: ReceiptView, words: Words): [MessageKey, string][] {
-  const expiresAt = receipt.createdAt + receipt.ttlSeconds;
-  const rows: [MessageKey, string][] = [['receipt.created', words.moment(receipt.createdAt)]];
-  if (receipt.recipient !== null) rows.push(['receipt.recipient', receipt.recipient]);
-  if (receipt.delivery !== null) rows.push(['receipt.mail', words.say(deliveries[receipt.delivery.state])]);
-  if (receipt.viewedAt !== null) rows.push(['receipt.viewed', words.moment(receipt.viewedAt)]);
-  if (receipt.receivedAt !== null) rows.push(['receipt.received', words.moment(receipt.receivedAt)]);
-  if (receipt.burnedAt !== null) rows.push(['receipt.burned', words.moment(receipt.burnedAt)]);
-  if (receipt.state === 'expired') rows.push(['receipt.expired', words.moment(expiresAt)]);
-  if (receipt.secretTtlSeconds === null) return rows;
+/** Of a secret that waits. */
+const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
+  const { words } = frame;
+  if (receipt.secretTtlSeconds === null) return null;
+  const date = words.moment(receipt.createdAt + receipt.ttlSeconds);
   const left = words.duration(receipt.secretTtlSeconds);
-  rows.push(['receipt.until', words.say('receipt.untilValue', { date: words.moment(expiresAt), left })]);
-  const need = receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase';
-  rows.push(['receipt.passphrase', words.say(need)]);
-  return rows;
-}
+  return (
+    <section class="known">
+      <h2>{words.say('receipt.details')}</h2>
+      <dl>
+        <dt>{words.say('receipt.until')}</dt>
+        <dd>{words.say('receipt.untilValue', { date, left })}</dd>
+        <dt>{words.say('receipt.passphrase')}</dt>
+        <dd>{words.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}</dd>
+      </dl>
+    </section>
+  );
+};
+
+/** Quieter than the link to give away, and never beside it. */
+const OwnAddress: FC<ReceiptProps> = ({ frame, receipt, ownUrl }) => {
+  const { words } = frame;
+  const isWaiting = receipt.secretKey !== null;
+  return (
+    <section class="own">
+      <h2>
+        <Icon name="lock" /> {words.say('receipt.ownTitle')}
+      </h2>
+      <p>{words.say(isWaiting ? 'receipt.own' : 'receipt.ownGone')}</p>
+      <p>
+        <code class="code" dir="ltr">
+          {ownUrl}
+        </code>
+      </p>
+      <p>
+        {isWaiting ? `${words.say('receipt.bookmark')} ` : null}
+        {words.say('receipt.kept', { left: words.duration(receipt.metadataTtlSeconds) })}
+      </p>
+    </section>
+  );
+};
 
 /** Asks before a secret is destroyed. */
 export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
@@ -128,14 +147,15 @@ export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, met
     <Page frame={frame} title={words.say('burn.title')}>
       <h1>{words.say('burn.title')}</h1>
       <p class="lead">{words.say('burn.lead')}</p>
-      <form class="row" method="post" action={href('burn', metadataKey)}>
+      <PostForm frame={frame} class="row" action={href('burn', metadataKey)}>
         <button class="alarm" type="submit">
+          <Icon name="flame" />
           {words.say('burn.submit')}
         </button>
         <a class="button quiet" href={href('receipt', metadataKey)}>
           {words.say('burn.keep')}
         </a>
-      </form>
+      </PostForm>
     </Page>
   );
 };

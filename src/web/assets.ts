@@ -1,0 +1,75 @@
+/**
+ * The style sheet and the scripts, as files that caches may keep for ever.
+ *
+ * Owns: their addresses, which hold a hash of the content, and their integrity (W3C SRI). Invariants: a page names exactly
+ * what is served; a script is one module without imports, so its integrity covers all of it; every page works without.
+ */
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import * as copySource from './client/copy.ts' with { type: 'text' };
+import * as receiptSource from './client/receipt.ts' with { type: 'text' };
+import * as revealSource from './client/reveal.ts' with { type: 'text' };
+import * as shareSource from './client/share.ts' with { type: 'text' };
+import type { SiteFile } from './page-route.ts';
+import { styleText } from './style.ts';
+
+// TypeScript sees the module where the import attribute gives its text.
+const sources = {
+  copy: copySource,
+  receipt: receiptSource,
+  reveal: revealSource,
+  share: shareSource,
+} as unknown as Readonly<Record<ScriptName, { readonly default: string }>>;
+
+export type ScriptName = 'copy' | 'receipt' | 'reveal' | 'share';
+
+export interface Asset {
+  /** The file's name below `/assets/`. */
+  readonly name: string;
+  /** For the `integrity` attribute. */
+  readonly integrity: string;
+}
+
+export interface Assets {
+  readonly style: Asset;
+  script(name: ScriptName): Asset;
+  /** By file name; `null` when there is no such file. */
+  find(name: string): SiteFile | null;
+}
+
+export function createAssets(): Assets {
+  const files = new Map<string, SiteFile>();
+  const add = (stem: string, extension: string, type: string, text: string): Asset => {
+    const asset = assetOf(stem, extension, text);
+    files.set(asset.name, fileOf(text, type));
+    return asset;
+  };
+  const style = add('style', 'css', 'text/css; charset=utf-8', styleText);
+  const script = (name: ScriptName) =>
+    add(name, 'js', 'text/javascript; charset=utf-8', toScript(sources[name].default));
+  const scripts: Readonly<Record<ScriptName, Asset>> = {
+    copy: script('copy'),
+    receipt: script('receipt'),
+    reveal: script('reveal'),
+    share: script('share'),
+  };
+  return { style, script: (name) => scripts[name], find: (name) => files.get(name) ?? null };
+}
+
+function assetOf(stem: string, extension: string, text: string): Asset {
+  const digest = createHash('sha384').update(text).digest();
+  const name = `${stem}-${digest.toString('hex').slice(0, 16)}.${extension}`;
+  return { name, integrity: `sha384-${digest.toString('base64')}` };
+}
+
+function fileOf(text: string, type: string): SiteFile {
+  const bytes = new Uint8Array(Buffer.from(text));
+  return { bytes, gzipped: new Uint8Array(gzipSync(bytes, { level: 9 })), type };
+}
+
+/** Takes the types and the blanks away; no build step is needed for what is this small. */
+function toScript(source: string): string {
+  return new Bun.Transpiler({ loader: 'ts', target: 'browser', minifyWhitespace: true }).transformSync(
+    source,
+  );
+}

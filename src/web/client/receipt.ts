@@ -1,0 +1,82 @@
+/**
+ * A waiting receipt with scripts: notices by itself when the secret is gone, hands the link to other apps, and says times
+ * in the reader's own zone too.
+ *
+ * Owns: nothing that the page needs; "look again" does the same. Invariants: asking changes nothing and happens only
+ * while the page is seen; the page is replaced by its own address, which holds no link.
+ */
+interface Answer {
+  readonly state?: unknown;
+}
+
+const watcher = document.getElementById('watch');
+
+/** Often at first, when most links are opened; then seldom, so that a forgotten tab costs next to nothing. */
+const paces = [
+  { untilMs: 60_000, everyMs: 5_000 },
+  { untilMs: 600_000, everyMs: 15_000 },
+  { untilMs: Number.POSITIVE_INFINITY, everyMs: 60_000 },
+] as const;
+const longestPauseMs = 300_000;
+/** Time to hear what changed before the page is replaced. */
+const announcedMs = 2_500;
+
+const begunMs = performance.now();
+let failures = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+function pauseMs(): number {
+  const age = performance.now() - begunMs;
+  const { everyMs } = paces.find(({ untilMs }) => age < untilMs) ?? paces[2];
+  return Math.min(everyMs * 2 ** failures, longestPauseMs);
+}
+
+function plan(): void {
+  clearTimeout(timer);
+  if (document.visibilityState === 'visible') timer = setTimeout(ask, pauseMs());
+}
+
+async function ask(): Promise<void> {
+  try {
+    const response = await fetch(watcher?.dataset.state ?? '', { cache: 'no-store' });
+    if (!response.ok) throw new Error('not now');
+    const { state } = (await response.json()) as Answer;
+    failures = 0;
+    if (typeof state === 'string' && state !== 'new' && state !== 'viewed') return announce(state);
+  } catch {
+    failures += 1;
+  }
+  plan();
+}
+
+function announce(state: string): void {
+  const said = watcher?.querySelector('[role="status"]');
+  if (said instanceof HTMLElement) said.textContent = said.dataset[state] ?? '';
+  setTimeout(() => location.replace(watcher?.dataset.page ?? location.pathname), announcedMs);
+}
+
+if (watcher !== null) {
+  const hint = watcher.querySelector<HTMLElement>('[data-hint]');
+  if (hint !== null) hint.hidden = false;
+  document.addEventListener('visibilitychange', () => {
+    clearTimeout(timer);
+    if (document.visibilityState === 'visible') void ask();
+  });
+  plan();
+}
+
+const share = document.querySelector<HTMLButtonElement>('button[data-share]');
+const link = document.getElementById('link');
+if (share !== null && link instanceof HTMLTextAreaElement && typeof navigator.share === 'function') {
+  share.hidden = false;
+  share.addEventListener('click', () => {
+    // Whoever closes the sheet without choosing has changed their mind: nothing is wrong.
+    navigator.share({ url: link.value }).catch(() => {});
+  });
+}
+
+for (const time of document.querySelectorAll('time')) {
+  time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang);
+}
+
+export {};

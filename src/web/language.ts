@@ -1,0 +1,74 @@
+/**
+ * The language of a page.
+ *
+ * Owns: whose word counts, and the form that chooses: the address's `?lang`, then the account, then the cookie, then the
+ * browser. Invariant: only an offered language is ever taken, and a GET changes nothing but the reader's own cookie.
+ */
+import type { AccountService } from '../domain/account-outcomes.ts';
+import type { Locale } from '../locale/catalogues.ts';
+import { lookUp, pickLocale } from '../locale/negotiate.ts';
+import { languageCookie } from './cookies.ts';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page-route.ts';
+
+export interface Languages {
+  readonly locales: readonly Locale[];
+  readonly defaultLocale: Locale;
+}
+
+/** Each as it was given: a tag, a header, or nothing. */
+export interface LanguageWishes {
+  readonly address: string | null;
+  readonly account: string | null;
+  readonly cookie: string;
+  readonly acceptLanguage: string | null;
+}
+
+const longestTag = 35;
+
+export function chooseLanguage(languages: Languages, wishes: LanguageWishes): Locale {
+  for (const tag of [wishes.address, wishes.account, wishes.cookie]) {
+    const found = offeredLanguage(languages, tag);
+    if (found !== null) return found;
+  }
+  return pickLocale(wishes.acceptLanguage, languages.locales, languages.defaultLocale);
+}
+
+/** The offered language that a tag stands for, `de` for `de-CH`; `null` when there is none. */
+export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: string | null): Locale | null {
+  return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
+}
+
+export interface LanguageDeps extends Languages {
+  readonly accounts: Pick<AccountService, 'setLocale'>;
+  readonly basePath: string;
+  readonly origin: string;
+}
+
+/** The choice in the foot of every page: kept by the account and the browser, and back to where it was made. */
+export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
+  return [
+    {
+      name: 'language',
+      get: { limit: 'none', handle: ({ frame }) => seeOther(frame.href('home')) },
+      post: { limit: 'none', handle: (request) => setLanguage(request, deps) },
+    },
+  ];
+}
+
+async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<PageReply> {
+  const form = await request.form();
+  const back = pathWithin(form.text('back'), deps) ?? request.frame.href('home');
+  const locale = deps.locales.find((tag) => tag === form.text('lang'));
+  if (locale === undefined) return seeOther(back);
+  if (request.signedIn !== null) await deps.accounts.setLocale(request.signedIn, locale);
+  return seeOther(back, [languageCookie(locale, deps)]);
+}
+
+/** The path when it leads to a page of this site and nowhere else; otherwise `null`. */
+function pathWithin(text: string, { origin, basePath }: LanguageDeps): string | null {
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(text)) return null;
+  const url = URL.parse(text, origin);
+  if (url === null || url.origin !== origin || !`${url.pathname}/`.startsWith(`${basePath}/`)) return null;
+  // `/x/..//host` is a path of ours until its dots are resolved; then it would name another host.
+  return url.pathname.startsWith('//') ? null : url.pathname + url.search;
+}

@@ -1,0 +1,390 @@
+/** The pages of accounts in a real browser, with scripts and without: what a person does, and how every state looks. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { TestApp } from '../support/app.ts';
+import { address, mailedTicket, newPassword, password } from './account-visitor.ts';
+import {
+  accessibilityFlaws,
+  launchBrowser,
+  openSite,
+  openVisitor,
+  overflowPx,
+  type Scheme,
+  type Site,
+  storageEntries,
+  type Visitor,
+} from './browser.ts';
+
+const patienceMs = 120_000;
+const lookPatienceMs = 480_000;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+const heading = (page: Page) => page.textContent('h1');
+const pathOf = (page: Page) => new URL(page.url()).pathname;
+const submit = (page: Page) => page.click('main form button[type=submit]');
+
+/** What a visit must never leave or cause. */
+async function traces({ page, violations, elsewhere }: Visitor): Promise<unknown> {
+  return { violations, elsewhere, storage: await storageEntries(page) };
+}
+const none = { violations: [], elsewhere: [], storage: [] };
+
+async function signUp(page: Page, { app, baseUrl }: Site): Promise<void> {
+  await page.goto(`${baseUrl}/`);
+  await page.click('text=Sign up');
+  await page.fill('#email', address);
+  await submit(page);
+  expect(await heading(page)).toBe('Look into your mailbox');
+  await app.accounts.settled();
+  await page.goto(`${baseUrl}/sign-up/${mailedTicket(app, 'sign_up')}`);
+  await page.fill('#password', password);
+  await submit(page);
+  expect(await page.textContent('[role=status]')).toContain('Welcome.');
+}
+
+async function logIn(page: Page, { baseUrl }: Site, secret: string): Promise<void> {
+  await page.goto(`${baseUrl}/log-in`);
+  await page.fill('#email', address);
+  await page.fill('#password', secret);
+  await submit(page);
+}
+
+async function makeToken(page: Page, { baseUrl }: Site): Promise<string> {
+  await page.goto(`${baseUrl}/account`);
+  await page.click('main >> text=API tokens');
+  await page.fill('#name', 'Backup');
+  await submit(page);
+  return page.inputValue('#token');
+}
+
+async function reset(page: Page, { app, baseUrl }: Site, token: string): Promise<void> {
+  app.clock.advance(120);
+  await page.goto(`${baseUrl}/log-in`);
+  await page.click('text=Set a new password');
+  await page.fill('#email', address);
+  await submit(page);
+  await app.accounts.settled();
+  await page.goto(`${baseUrl}/reset/${mailedTicket(app, 'reset')}`);
+  await page.fill('#password', newPassword);
+  await page.fill('#token', token);
+  await submit(page);
+}
+
+/** As a program does, with a token. */
+function callApi(baseUrl: string, token: string, path: string, body?: object): Promise<Response> {
+  const authorization = `Basic ${Buffer.from(`${address}:${token}`).toString('base64')}`;
+  if (body === undefined) return fetch(`${baseUrl}${path}`, { headers: { authorization } });
+  const headers = { authorization, 'content-type': 'application/json' };
+  return fetch(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+}
+
+const concealed = { secret: { secret: 'canary', ttl: 3_600 } };
+
+for (const scripts of [false, true]) {
+  describe(`a person ${scripts ? 'with' : 'without'} scripts`, () => {
+    it(
+      'signs up by mail, makes a token that a program uses, and finds in the list what it shared',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await signUp(page, site);
+        const token = await makeToken(page, site);
+        expect(await page.locator('[data-copy]').isVisible()).toBe(scripts);
+        const shared = await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
+        expect(shared.status).toBe(200);
+        expect((await callApi(site.baseUrl, token, '/api/v2/private/recent')).status).toBe(200);
+        await page.click('text=Recent');
+        await page.click('text=Open the receipt');
+        expect(pathOf(page)).toStartWith('/receipt/');
+        expect(await page.content()).not.toContain('canary');
+        await page.goto(`${site.baseUrl}/account/tokens`);
+        await page.click('main >> text=Revoke');
+        await page.click('text=Yes, revoke it');
+        expect(await page.textContent('[role=status]')).toContain('The token is revoked.');
+        expect((await callApi(site.baseUrl, token, '/api/v2/private/recent')).status).toBe(401);
+        expect(await traces(visitor)).toEqual(none);
+      },
+      patienceMs,
+    );
+
+    it(
+      'changes the password, which logs the other browser out and keeps this one',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        await using other = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await signUp(page, site);
+        await logIn(other.page, site, password);
+        expect(pathOf(other.page)).toBe('/');
+        await page.click('text=Change your password');
+        await page.fill('#current', password);
+        await page.fill('#next', newPassword);
+        await submit(page);
+        expect(await page.textContent('[role=status]')).toContain('Your password is changed.');
+        await other.page.goto(`${site.baseUrl}/account`);
+        expect(pathOf(other.page)).toBe('/log-in');
+        await logIn(other.page, site, password);
+        expect(await other.page.textContent('[role=alert]')).toContain('There is no account here');
+        expect(await other.page.inputValue('#email')).toBe(address);
+        await logIn(other.page, site, newPassword);
+        expect(pathOf(other.page)).toBe('/');
+        expect([await traces(visitor), await traces(other)]).toEqual([none, none]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'replaces a forgotten password: with a token the list stays, without it is lost as the page said',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await signUp(page, site);
+        const token = await makeToken(page, site);
+        await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
+        await page.click('text=Log out');
+        expect(await page.textContent('[role=status]')).toContain('You are logged out.');
+        await reset(page, site, token);
+        expect(await page.textContent('[role=status]')).toContain('is kept');
+        await page.goto(`${site.baseUrl}/recent`);
+        expect(await page.locator('text=Open the receipt').count()).toBe(1);
+        await page.click('text=Log out');
+        await reset(page, site, '');
+        expect(await page.textContent('[role=status]')).toContain('no longer in your list');
+        await page.goto(`${site.baseUrl}/recent`);
+        expect(await page.locator('text=Open the receipt').count()).toBe(0);
+        expect(await traces(visitor)).toEqual(none);
+      },
+      patienceMs,
+    );
+
+    it(
+      'ends the session of another browser, and deletes the account with what waits',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        await using other = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await signUp(page, site);
+        await logIn(other.page, site, password);
+        await page.click('main >> text=Sessions');
+        await page.click('main table button');
+        expect(await page.textContent('[role=status]')).toContain('The session has ended.');
+        await other.page.goto(`${site.baseUrl}/recent`);
+        expect(pathOf(other.page)).toBe('/log-in');
+        const token = await makeToken(page, site);
+        await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
+        await page.goto(`${site.baseUrl}/account/delete`);
+        await page.fill('#password', password);
+        await page.check('#confirm');
+        await page.click('main button.alarm');
+        expect(await heading(page)).toBe('Your account is deleted');
+        expect(await page.textContent('.lead')).toContain('1 secret that still waited was burned.');
+        expect(await page.context().cookies()).toEqual([]);
+        await logIn(page, site, password);
+        expect(await page.textContent('[role=alert]')).toContain('There is no account here');
+        expect([await traces(visitor), await traces(other)]).toEqual([none, none]);
+      },
+      patienceMs,
+    );
+  });
+}
+
+/** The id, or the text, of what has the focus. */
+const focused = (page: Page) =>
+  page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim() || '');
+
+describe('the keyboard alone', () => {
+  it(
+    'logs in: address, password and button follow each other, each with a visible mark',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site);
+      const { page } = visitor;
+      await signUp(page, site);
+      await page.click('text=Log out');
+      await page.goto(`${site.baseUrl}/log-in`);
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('Skip to the content');
+      await page.keyboard.press('Enter');
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('email');
+      await page.keyboard.type(address);
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('password');
+      await page.keyboard.type('not the password');
+      await page.keyboard.press('Tab');
+      expect(await focused(page)).toBe('Log in');
+      const outline = await page.evaluate(() => {
+        const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement ?? document.body);
+        return `${outlineStyle} ${outlineWidth}`;
+      });
+      expect(outline).toBe('solid 3px');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('[role=alert]');
+      expect(await page.inputValue('#email')).toBe(address);
+      expect(await page.inputValue('#password')).toBe('');
+      await page.focus('#password');
+      await page.keyboard.type(password);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${site.baseUrl}/`);
+      expect(await page.locator('text=Log out').count()).toBe(1);
+    },
+    patienceMs,
+  );
+});
+
+interface Look {
+  readonly scheme: Scheme;
+  readonly width: number;
+  readonly rtl?: boolean;
+}
+
+/** Something of every state, for the list. */
+async function fillList(app: TestApp, token: string): Promise<void> {
+  const caller = await app.service.authenticate(address, token);
+  if (caller === null) throw new Error('the token does not authenticate');
+  const conceal = async (more: object) => {
+    const made = await app.service.conceal({ value: new Sensitive('x'), ...more }, caller);
+    if (made.outcome !== 'created') throw new Error(`nothing was created: ${made.outcome}`);
+    return made.receipt;
+  };
+  await conceal({ ttl: { seconds: 60, outOfRange: 'refuse' } });
+  app.clock.advance(61);
+  await conceal({ recipient: new Sensitive('john.doe@example.org'), passphrase: new Sensitive('p') });
+  const { metadataKey } = await conceal({});
+  await app.service.burn({ metadataKey, authority: 'owner' }, caller);
+  const { secretKey } = await conceal({});
+  await app.service.reveal({ secretKey: String(secretKey), clientPrefix: '192.0.2.0/24' }, caller);
+}
+
+/** Sends the form although the browser itself would object, so that the page has to. */
+async function submitAsIs(page: Page): Promise<void> {
+  await page.locator('main form').evaluate((form) => form.setAttribute('novalidate', ''));
+  await submit(page);
+}
+
+/** Visits every page and state, and says what is wrong with each. */
+async function flawsOfEveryState(look: Look): Promise<string[]> {
+  using site = openSite();
+  using closed = openSite({ signUpIsOpen: false });
+  await using visitor = await openVisitor(browser, site, { ...look, scripts: true });
+  await using stranger = await openVisitor(browser, closed, { ...look, scripts: true });
+  const { page } = visitor;
+  const { app, baseUrl } = site;
+  const flaws: string[] = [];
+  const seen = async (name: string, where = page) => {
+    // A press ends when the answer begins; its style comes after.
+    await where.waitForLoadState('load');
+    const found = await accessibilityFlaws(where);
+    const tooWide = await overflowPx(where);
+    flaws.push(...found.map((flaw) => `${name}: ${flaw}`));
+    if (tooWide > 0) flaws.push(`${name}: ${tooWide} px too wide`);
+  };
+  const open = async (path: string, name: string) => {
+    await page.goto(baseUrl + path);
+    await seen(name);
+  };
+  await stranger.page.goto(`${closed.baseUrl}/sign-up`);
+  await seen('sign-up closed', stranger.page);
+  await open('/sign-up', 'sign-up');
+  await page.fill('#email', 'nonsense');
+  await submitAsIs(page);
+  await seen('sign-up refused');
+  await page.fill('#email', address);
+  await submit(page);
+  await seen('sign-up sent');
+  await app.accounts.settled();
+  const ticket = mailedTicket(app, 'sign_up');
+  await open(`/sign-up/${ticket}`, 'choose a password');
+  await page.fill('#password', 'short');
+  await submit(page);
+  await seen('password refused');
+  await page.fill('#password', password);
+  await submit(page);
+  await seen('welcome');
+  await open('/account/tokens', 'no tokens');
+  await page.fill('#date', '2000-01-01');
+  for (const scope of ['create', 'manage', 'read-recent']) await page.uncheck(`#scope-${scope}`);
+  await submitAsIs(page);
+  await seen('date refused');
+  await page.fill('#date', '');
+  await submitAsIs(page);
+  await seen('name refused');
+  await page.fill('#name', 'Backup of everything that the archive holds');
+  await submit(page);
+  await seen('scopes refused');
+  for (const scope of ['create', 'manage', 'read-recent']) await page.check(`#scope-${scope}`);
+  await submit(page);
+  await seen('new token');
+  const token = await page.inputValue('#token');
+  await open('/account/tokens', 'tokens');
+  await page.click('main >> text=Revoke');
+  await seen('revoke');
+  await open('/recent', 'empty list');
+  await fillList(app, token);
+  await open('/recent', 'list');
+  await open('/recent?state=waiting', 'list of one state');
+  await app.accounts.logIn({ email: address, password: new Sensitive(password), label: 'Safari on iPhone' });
+  await open('/account/sessions', 'sessions');
+  await open('/account/password', 'change of password');
+  await page.fill('#current', 'wrong');
+  await page.fill('#next', newPassword);
+  await submit(page);
+  await seen('change refused');
+  await open('/account/delete', 'delete');
+  await submitAsIs(page);
+  await seen('delete refused');
+  await page.click('text=Log out');
+  await seen('log-in after log-out');
+  await page.fill('#email', address);
+  await page.fill('#password', 'wrong');
+  await submit(page);
+  await seen('log-in refused');
+  await open(`/sign-up/${ticket}`, 'sign-up gone');
+  await open('/reset/none', 'reset gone');
+  await open('/forgotten', 'forgotten');
+  await page.fill('#email', address);
+  await submit(page);
+  await seen('forgotten sent');
+  await app.accounts.settled();
+  await open(`/reset/${mailedTicket(app, 'reset')}`, 'reset');
+  await page.fill('#password', newPassword);
+  await page.fill('#token', 'no token');
+  await submit(page);
+  await seen('reset refused');
+  await page.fill('#token', '');
+  await page.fill('#password', newPassword);
+  await submit(page);
+  await seen('account after a reset');
+  await page.goto(`${baseUrl}/account/delete`);
+  await page.fill('#password', newPassword);
+  await page.check('#confirm');
+  await page.click('main button.alarm');
+  await seen('deleted');
+  return [...flaws, ...visitor.violations, ...visitor.elsewhere, ...stranger.violations];
+}
+
+describe('every page and state of an account', () => {
+  const looks: readonly Look[] = [
+    { scheme: 'light', width: 1_600 },
+    { scheme: 'dark', width: 320 },
+    { scheme: 'light', width: 320, rtl: true },
+    { scheme: 'dark', width: 1_600, rtl: true },
+  ];
+  for (const look of looks) {
+    it(
+      `has no accessibility flaw, fits and breaks no rule of its policy: ${Object.values(look).join(', ')}`,
+      async () => expect(await flawsOfEveryState(look)).toEqual([]),
+      lookPatienceMs,
+    );
+  }
+});

@@ -1,0 +1,73 @@
+/**
+ * What a person does who shares, in a browser, and what may not be noticed of it anywhere else.
+ */
+import type { Page } from 'playwright-core';
+import { accessibilityFlaws, type Visitor } from './browser.ts';
+
+export const patienceMs = 60_000;
+
+/** Types a value, creates, and stands on the receipt. */
+export async function shareIn(
+  page: Page,
+  baseUrl: string,
+  fields: { readonly secret?: string; readonly passphrase?: string } = {},
+): Promise<{ link: string; receipt: string }> {
+  await page.goto(`${baseUrl}/`);
+  await page.fill('#secret', fields.secret ?? 'the value');
+  await page.fill('#passphrase', fields.passphrase ?? '');
+  await page.click('#create');
+  return { link: await page.inputValue('#link'), receipt: page.url() };
+}
+
+export const headingOf = (page: Page) => page.textContent('h1');
+
+/** The id of what has the focus. */
+export const focusOf = (page: Page) => page.locator(':focus').getAttribute('id');
+
+/** Presses Tab until the element with this id has the focus. */
+export async function tabTo(page: Page, id: string): Promise<void> {
+  for (let presses = 0; presses < 40; presses += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.locator(`#${id}:focus`).count()) === 1) return;
+  }
+  throw new Error(`Tab does not lead to #${id}`);
+}
+
+/** Broken rules of the policy, faults of scripts, and requests that left the site. A refused status is none of these. */
+export function noticedBy(visitor: Visitor): string[] {
+  const complaints = visitor.complaints.filter(
+    (text) => !text.startsWith('Failed to load resource: the server responded'),
+  );
+  return [...complaints, ...visitor.elsewhere];
+}
+
+/** Entries in every place where a page can keep something. The browser must run scripts. */
+export function keptBy(page: Page): Promise<unknown> {
+  return page.evaluate(async () => [
+    localStorage.length,
+    sessionStorage.length,
+    (await caches.keys()).length,
+    (await indexedDB.databases()).length,
+    document.cookie,
+  ]);
+}
+
+export const nothingKept = [0, 0, 0, 0, ''];
+
+/** What is wrong with the page as it stands there: for whom it does not work, and whether it is too wide. */
+export async function flawsOf(page: Page, name: string): Promise<string[]> {
+  // A press is over when the next page begins; how it looks is known when its style sheet is there.
+  await page.waitForLoadState('load');
+  const found = await accessibilityFlaws(page);
+  const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+  return [
+    ...found.map((flaw) => `${name}: ${flaw}`),
+    ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),
+  ];
+}
+
+/** Logs the browser in with the value of a `Cookie` header. */
+export async function carry(page: Page, baseUrl: string, cookie: string): Promise<void> {
+  const [name = '', value = ''] = cookie.split('=');
+  await page.context().addCookies([{ name, value, url: baseUrl, httpOnly: true, sameSite: 'Lax' }]);
+}

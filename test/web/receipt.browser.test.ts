@@ -1,0 +1,384 @@
+/** The creator's page in a real browser, with scripts and without: handing the link over, watching, mailing, burning. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
+import {
+  carry,
+  flawsOf,
+  headingOf,
+  keptBy,
+  nothingKept,
+  noticedBy,
+  patienceMs,
+  shareIn,
+  tabTo,
+} from './creator.ts';
+import { decodeQr } from './qr-code.ts';
+import { signUpAs } from './signed-in.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+/** Opens the secret as its recipient does, from elsewhere. */
+async function openElsewhere({ app }: Site, link: string): Promise<void> {
+  const secretKey = link.split('/').at(-1) ?? '';
+  const input = { secretKey, clientPrefix: '203.0.113.0/24' };
+  const opened = await app.service.reveal(input, { kind: 'anonymous' });
+  if (opened.outcome !== 'revealed') throw new Error(`it did not open: ${opened.outcome}`);
+}
+
+for (const scripts of [false, true]) {
+  describe(`a creator ${scripts ? 'with' : 'without'} scripts`, () => {
+    it(
+      'has the link once, then on demand, and never mixed up with the address of the page',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        const { link, receipt } = await shareIn(page, site.baseUrl);
+        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(link).toStartWith(`${site.baseUrl}/secret/`);
+        expect((await page.textContent('.own code'))?.trim()).toBe(receipt);
+        await page.reload();
+        expect(await page.locator('#link').count()).toBe(0);
+        await page.click('text="Show the link"');
+        expect(await page.inputValue('#link')).toBe(link);
+        expect(noticedBy(visitor)).toEqual([]);
+        expect(await page.context().cookies()).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'shows a QR code that a camera reads as the link, dark on light in a dark scheme too',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts, scheme: 'dark' });
+        const { page } = visitor;
+        const { link } = await shareIn(page, site.baseUrl);
+        expect(await page.isVisible('.qr')).toBe(false);
+        await page.click('text="Show it as a QR code"');
+        expect(await page.isVisible('.qr')).toBe(true);
+        expect(decodeQr(await page.content())).toBe(link);
+        const fill = (selector: string) =>
+          page.locator(selector).evaluate((shape) => getComputedStyle(shape).fill);
+        expect([await fill('.qr path'), await fill('.qr rect')]).toEqual([
+          'rgb(0, 0, 0)',
+          'rgb(255, 255, 255)',
+        ]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'burns after being asked, by keyboard alone, and the link is dead',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        const { link, receipt } = await shareIn(page, site.baseUrl);
+        await page.click('text="Burn the secret"');
+        await page.click('text="No, keep it"');
+        expect(page.url()).toBe(receipt);
+        await page.click('text="Burn the secret"');
+        await page.focus('main');
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        await page.waitForURL(receipt);
+        expect(await headingOf(page)).toBe('It was burned');
+        expect((await page.goto(link))?.status()).toBe(404);
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'finds with "look again" that it was opened',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        const { link, receipt } = await shareIn(page, site.baseUrl);
+        await openElsewhere(site, link);
+        await page.click('text="Look again"');
+        await page.waitForURL(receipt);
+        expect(await headingOf(page)).toBe('It was opened');
+        expect(await page.textContent('.timeline')).toContain('Opened');
+      },
+      patienceMs,
+    );
+
+    it(
+      'sends the mail again and reads what became of it',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        const { cookie } = await signUpAs(site.app, 'ann@example.com');
+        await carry(page, site.baseUrl, cookie);
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#secret', 'x');
+        await page.fill('#recipient', 'joanna@example.org');
+        await page.click('#create');
+        await page.waitForSelector('#link');
+        await site.app.service.settled();
+        await page.click('summary:has-text("Send the mail again")');
+        await page.click('button:has-text("Send the mail again")');
+        await page.waitForURL('**/receipt/*?mail=again');
+        await site.app.service.settled();
+        await page.reload();
+        expect(await page.textContent('.mail [role="status"]')).toContain('the mail server took it');
+        expect(site.app.mails.map(({ to }) => to.expose())).toEqual([
+          'joanna@example.org',
+          'joanna@example.org',
+        ]);
+        expect(await page.content()).not.toContain('joanna');
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+  });
+}
+
+describe('handing the link over', () => {
+  it(
+    'copies exactly the link at a press, and says so',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.baseUrl });
+      const { link } = await shareIn(page, site.baseUrl);
+      await page.evaluate(() => navigator.clipboard.writeText('before'));
+      await page.reload();
+      await page.click('text="Show the link"');
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('before');
+      await page.click('text="Copy the link"');
+      await page.waitForSelector('text="The link is copied."');
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'copies by keyboard too',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.baseUrl });
+      const { link } = await shareIn(page, site.baseUrl);
+      await tabTo(page, 'link');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('text="The link is copied."');
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+    },
+    patienceMs,
+  );
+
+  it(
+    'selects the link and says so where a page may not copy',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.addInitScript(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: undefined });
+        document.execCommand = () => false;
+      });
+      const { link } = await shareIn(page, site.baseUrl);
+      await page.click('text="Copy the link"');
+      await page.waitForSelector('text=The link is selected');
+      expect(await page.evaluate(() => getSelection()?.toString())).toBe(link);
+    },
+    patienceMs,
+  );
+
+  it(
+    'offers the share sheet where there is one, with the link and nothing else',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.addInitScript(() => {
+        Object.defineProperty(navigator, 'share', {
+          value: async (data: unknown) => {
+            document.title = JSON.stringify(data);
+          },
+        });
+      });
+      const { link } = await shareIn(page, site.baseUrl);
+      await page.click('text="Send it with an app"');
+      expect(JSON.parse(await page.title())).toEqual({ url: link });
+    },
+    patienceMs,
+  );
+
+  it(
+    'shows no button that would do nothing',
+    async () => {
+      using site = openSite();
+      await using plain = await openVisitor(browser, site);
+      await shareIn(plain.page, site.baseUrl);
+      expect(await plain.page.isVisible('[data-copy]')).toBe(false);
+      expect(await plain.page.isVisible('[data-share]')).toBe(false);
+      await using desktop = await openVisitor(browser, site, { scripts: true });
+      await desktop.page.addInitScript(() => {
+        Object.defineProperty(navigator, 'share', { value: undefined });
+      });
+      await shareIn(desktop.page, site.baseUrl);
+      expect(await desktop.page.isVisible('[data-copy]')).toBe(true);
+      expect(await desktop.page.isVisible('[data-share]')).toBe(false);
+    },
+    patienceMs,
+  );
+});
+
+/** Requests for the state, as they are made. */
+function asked(page: Page): string[] {
+  const addresses: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/state')) addresses.push(request.url());
+  });
+  return addresses;
+}
+
+describe('a page that waits, with scripts', () => {
+  for (const withLink of [true, false]) {
+    it(
+      `announces that the secret was opened elsewhere, then shows the plain receipt: link ${withLink ? 'shown' : 'hidden'}`,
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts: true });
+        const { page } = visitor;
+        await page.clock.install();
+        const { link, receipt } = await shareIn(page, site.baseUrl);
+        if (!withLink) await page.goto(receipt);
+        await openElsewhere(site, link);
+        await page.clock.runFor(5_000);
+        await page.waitForSelector('text="The secret was just opened. This page now shows what is known."');
+        expect(page.url()).toBe(receipt);
+        await page.clock.runFor(2_500);
+        await page.waitForSelector('h1:has-text("It was opened")');
+        expect([page.url(), await page.locator('#link').count()]).toEqual([receipt, 0]);
+        expect(await keptBy(page)).toEqual(nothingKept);
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+  }
+
+  it(
+    'asks again and again while nothing happens, changes nothing by that, and keeps the link in sight (P4)',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.clock.install();
+      const requests = asked(page);
+      const { link, receipt } = await shareIn(page, site.baseUrl);
+      for (let round = 1; round <= 3; round += 1) {
+        const answered = page.waitForResponse('**/state');
+        await page.clock.runFor(5_000);
+        expect(await (await answered).json()).toEqual({ state: 'new' });
+        expect(requests).toHaveLength(round);
+        // The answer is read before the next pause begins.
+        await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
+      }
+      expect(requests[0]).toBe(`${receipt}/state`);
+      expect(await page.inputValue('#link')).toBe(link);
+    },
+    patienceMs,
+  );
+
+  it(
+    'asks nothing while nobody looks, and at once when somebody does again',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.clock.install();
+      const requests = asked(page);
+      await shareIn(page, site.baseUrl);
+      const look = (state: 'hidden' | 'visible') =>
+        page.evaluate((seen) => {
+          Object.defineProperty(document, 'visibilityState', { value: seen, configurable: true });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }, state);
+      await look('hidden');
+      await page.clock.runFor(600_000);
+      expect(requests).toEqual([]);
+      const answered = page.waitForResponse('**/state');
+      await look('visible');
+      await answered;
+      expect(requests).toHaveLength(1);
+    },
+    patienceMs,
+  );
+
+  it(
+    'says the times of the reader’s own zone too',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await shareIn(visitor.page, site.baseUrl);
+      expect(await visitor.page.getAttribute('.timeline time', 'title')).toContain('2025');
+    },
+    patienceMs,
+  );
+});
+
+describe('every state of the receipt', () => {
+  for (const [scheme, width] of [
+    ['light', 1_600],
+    ['dark', 320],
+  ] as const) {
+    it(
+      `has no accessibility flaw, fits and breaks no rule of its policy: ${scheme}, ${width} px`,
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scheme, width, scripts: true });
+        const { page } = visitor;
+        const flaws: string[] = [];
+        const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
+        const { receipt } = await shareIn(page, site.baseUrl, { passphrase: 'p' });
+        await page.click('text="Show it as a QR code"');
+        await look('ready');
+        await page.goto(receipt);
+        await look('waiting');
+        await page.click('text="Burn the secret"');
+        await look('burn');
+        await page.click('text="Yes, burn it"');
+        await look('burned');
+        const opened = await shareIn(page, site.baseUrl);
+        await openElsewhere(site, opened.link);
+        await page.goto(opened.receipt);
+        await look('received');
+        const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
+        await carry(page, site.baseUrl, cookie);
+        const recipient = new Sensitive('joanna@example.org');
+        const made = await site.app.service.conceal(
+          { value: new Sensitive('x'), recipient },
+          signedIn.caller,
+        );
+        await site.app.service.settled();
+        const key = made.outcome === 'created' ? made.receipt.metadataKey : '';
+        await page.goto(`${site.baseUrl}/receipt/${key}?mail=again`);
+        await page.click('summary:has-text("Send the mail again")');
+        await look('mailed');
+        site.app.clock.advance(604_800);
+        await page.goto(`${site.baseUrl}/receipt/${key}`);
+        expect(await headingOf(page)).toBe('It expired unread');
+        await look('expired');
+        expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
+      },
+      2 * patienceMs,
+    );
+  }
+});

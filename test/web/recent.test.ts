@@ -1,0 +1,151 @@
+/** The list of what an account has shared, without a browser. */
+import { describe, expect, it } from 'bun:test';
+import type { AccountCaller } from '../../src/domain/accounts.ts';
+import type { ReceiptView } from '../../src/domain/outcomes.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
+import { visit } from './visit.ts';
+
+async function callerOf(app: TestApp, visitor: AccountVisitor): Promise<AccountCaller> {
+  const token = /__Host-mayfly=([0-9a-f]{64})/.exec(visitor.cookie())?.[1] ?? '';
+  const found = await app.accounts.openSession(token);
+  if (found === null) throw new Error('the session is not open');
+  return found.caller;
+}
+
+async function conceal(
+  app: TestApp,
+  caller: AccountCaller,
+  options: { readonly recipient?: string; readonly passphrase?: string; readonly ttlSeconds?: number } = {},
+): Promise<ReceiptView> {
+  const { recipient, passphrase, ttlSeconds = 3_600 } = options;
+  const made = await app.service.conceal(
+    {
+      value: new Sensitive('canary value'),
+      ttl: { seconds: ttlSeconds, outOfRange: 'refuse' },
+      ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
+      ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
+    },
+    caller,
+  );
+  if (made.outcome !== 'created') throw new Error(`nothing was created: ${made.outcome}`);
+  return made.receipt;
+}
+
+/** The metadata keys in the order in which the page lists them. */
+function listed(html: string): string[] {
+  return [...html.matchAll(/href="\/receipt\/([0-9a-z]{31})"/g)].map(([, key]) => key ?? '');
+}
+
+function olderIn(html: string): string | null {
+  return /rel="next" href="([^"]+)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? null;
+}
+
+describe('the recent list', () => {
+  it('says how to fill it while it is empty, and why it may be shorter than expected', async () => {
+    const { status, html } = await (await signUp(createTestApp())).get('/recent');
+    expect(status).toBe(200);
+    for (const text of ['Nothing shared yet', 'Share a secret', 'If you replaced a forgotten password']) {
+      expect(html).toContain(text);
+    }
+  });
+
+  it('shows each secret’s state, obfuscated recipient, time left and passphrase, newest first', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const caller = await callerOf(app, visitor);
+    const first = await conceal(app, caller, {
+      recipient: 'john.doe@example.org',
+      passphrase: 'canary pass',
+    });
+    app.clock.advance(60);
+    const second = await conceal(app, caller);
+    const { html } = await visitor.get('/recent');
+    expect(listed(html)).toEqual([second.metadataKey, first.metadataKey]);
+    for (const text of ['jo*****@e*****.org', '59 minutes', '1 hour', 'Waiting', 'Yes', 'Nobody']) {
+      expect(html).toContain(text);
+    }
+    for (const secret of ['john.doe', 'canary', first.secretKey, second.secretKey]) {
+      expect(html).not.toContain(String(secret));
+    }
+  });
+
+  it('can be narrowed to a state, and says so when there is none of it', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const caller = await callerOf(app, visitor);
+    const expired = await conceal(app, caller, { ttlSeconds: 60 });
+    app.clock.advance(61);
+    const waiting = await conceal(app, caller, { ttlSeconds: 86_400 });
+    const opened = await conceal(app, caller, { ttlSeconds: 86_400 });
+    await app.service.reveal(
+      { secretKey: String(opened.secretKey), clientPrefix: '192.0.2.0/24' },
+      { kind: 'anonymous' },
+    );
+    const of = async (state: string) => listed((await visitor.get(`/recent?state=${state}`)).html);
+    expect(await of('waiting')).toEqual([waiting.metadataKey]);
+    expect(await of('opened')).toEqual([opened.metadataKey]);
+    expect(await of('expired')).toEqual([expired.metadataKey]);
+    expect(await of('')).toHaveLength(3);
+    expect(await of('nonsense')).toHaveLength(3);
+    const burned = await visitor.get('/recent?state=burned');
+    expect(burned.html).toContain('None of your secrets was burned.');
+    expect(burned.html).toMatch(/href="\/recent\?state=burned" aria-current="page"/);
+  });
+
+  it('has 50 a page; the older ones follow without gap or repetition, also when it is narrowed', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const caller = await callerOf(app, visitor);
+    const made: string[] = [];
+    for (let time = 0; time < 120; time++) made.push((await conceal(app, caller)).metadataKey);
+    for (const start of ['/recent', '/recent?state=waiting']) {
+      const keys: string[] = [];
+      const lengths: number[] = [];
+      let path: string | null = start;
+      while (path !== null) {
+        const { html } = await visitor.get(path);
+        keys.push(...listed(html));
+        lengths.push(listed(html).length);
+        path = olderIn(html);
+      }
+      expect(lengths).toEqual([50, 50, 20]);
+      expect(keys).toEqual([...made].reverse());
+    }
+  });
+
+  it('starts again, and says so, where its address names a part that is not there', async () => {
+    const visitor = await signUp(createTestApp());
+    for (const cursor of ['!', 'AAAA', '%00', 'x'.repeat(5_000)]) {
+      const { status, html } = await visitor.get(`/recent?cursor=${cursor}`);
+      expect([status, html.includes('so it starts with the newest')]).toEqual([200, true]);
+    }
+  });
+
+  it('holds nobody else’s secrets (P16), and is nobody’s without a session', async () => {
+    const app = createTestApp();
+    const alice = await signUp(app);
+    const bob = await signUp(app, 'bob@example.com');
+    const receipt = await conceal(app, await callerOf(app, alice));
+    expect(listed((await alice.get('/recent')).html)).toEqual([receipt.metadataKey]);
+    expect((await bob.get('/recent')).html).not.toContain(receipt.metadataKey);
+    expect((await openAccountVisitor(app).get('/recent')).headers.get('location')).toBe('/log-in');
+  });
+
+  it('is changed by no look at it (P4), and kept by no cache (P19)', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const receipt = await conceal(app, await callerOf(app, visitor));
+    const seen = await visitor.get('/recent');
+    await visit(app, '/recent', { method: 'HEAD', headers: { cookie: visitor.cookie() } });
+    expect(seen.headers.get('cache-control')).toBe('no-store');
+    expect(seen.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(seen.headers.get('content-encoding')).toBeNull();
+    const found = await app.service.findReceipt(
+      { metadataKey: receipt.metadataKey, authority: 'holder' },
+      { kind: 'anonymous' },
+    );
+    expect(found).toMatchObject({ receipt: { state: 'new' } });
+  });
+});

@@ -1,0 +1,183 @@
+/** Whatever looks at a link without a person pressing its button: previews, scanners, prefetch and prerender (P4, T26). */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import type { TestAppOptions } from '../support/app.ts';
+import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
+import { withMethod } from './store-method.ts';
+import { textIn } from './visit.ts';
+import { makeWaiting } from './waiting.ts';
+
+const patienceMs = 120_000;
+const canary = 'still here';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+/** The agents of common link previews and mail scanners, as they call themselves. */
+const agents: Readonly<Record<string, string>> = {
+  Slack: 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)',
+  X: 'Twitterbot/1.0',
+  Facebook: 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+  WhatsApp: 'WhatsApp/2.23.20.0 A',
+  Discord: 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)',
+  Telegram: 'TelegramBot (like TwitterBot)',
+  LinkedIn: 'LinkedInBot/1.0 (compatible; Mozilla/5.0; Apache-HttpClient +http://www.linkedin.com)',
+  Teams: 'Mozilla/5.0 (Windows NT 6.1; WOW64) SkypeUriPreview Preview/0.5 skype-url-preview@microsoft.com',
+  Google: 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)',
+  Signal: 'WhatsApp/2',
+  'a mail scanner':
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36',
+};
+
+/** As such robots go about it: whether it answers, what it answers, a part of it, and what a prefetch would get. */
+const requests: readonly RequestInit[] = [
+  { method: 'HEAD' },
+  { method: 'OPTIONS' },
+  { method: 'GET' },
+  { method: 'GET', headers: { range: 'bytes=0-32767', accept: 'text/html,image/*;q=0.8' } },
+  { method: 'GET', headers: { 'sec-purpose': 'prefetch', purpose: 'prefetch' } },
+  { method: 'GET', headers: { 'sec-purpose': 'prefetch;prerender', 'sec-fetch-site': 'cross-site' } },
+];
+
+/** One look at a link, by whatever means. */
+type Look = (site: Site, link: string) => Promise<void>;
+
+async function expand(link: string, agent: string): Promise<string[]> {
+  const pages: string[] = [];
+  for (const init of requests) {
+    const headers = { ...(init.headers as Record<string, string>), 'user-agent': agent };
+    pages.push(await (await fetch(link, { ...init, headers })).text());
+  }
+  return pages;
+}
+
+/** Runs scripts, scrolls, rests on everything, focuses everything and follows every link; presses nothing. */
+const wander: Look = async (site, link) => {
+  await using visitor = await openVisitor(browser, site, { scripts: true });
+  const { page } = visitor;
+  await page.goto(link);
+  await page.mouse.wheel(0, 5_000);
+  for (const each of await page.locator('main :is(a, button, input, p, li)').all()) {
+    if (!(await each.isVisible())) continue;
+    await each.hover();
+    await each.focus();
+  }
+  const links = page.locator('a').evaluateAll((all) => all.map((each) => (each as HTMLAnchorElement).href));
+  for (const address of new Set(await links)) await page.goto(address);
+  await page.goto(link);
+  await page.evaluate(async (address) => {
+    for (const method of ['GET', 'HEAD', 'OPTIONS']) await fetch(address, { method });
+  }, link);
+};
+
+/** Whether each secret, looked at in this way, was still there, and there only once. */
+async function survives(look: Look, options: TestAppOptions = {}): Promise<boolean> {
+  using site = openSite(options);
+  for (const passphrase of [undefined, 'right']) {
+    const guard = passphrase === undefined ? {} : { passphrase };
+    const { secretPath } = await makeWaiting(site.app, { value: canary, ...guard });
+    await look(site, site.baseUrl + secretPath);
+    const body = new URLSearchParams(guard);
+    const open = () => fetch(site.baseUrl + secretPath, { method: 'POST', body });
+    const first = await open();
+    if (textIn(await first.text(), 'value') !== canary) return false;
+    if ((await open()).status !== 404) return false;
+  }
+  return true;
+}
+
+/** A page of the same origin that has the browser fetch and render the link ahead of time, in every way there is. */
+function boardFor(path: string): string {
+  const rules = {
+    prefetch: [{ source: 'list', urls: [path], eagerness: 'immediate' }],
+    prerender: [{ source: 'list', urls: [`${path}?early`], eagerness: 'immediate' }],
+  };
+  return `<!doctype html><title>board</title>
+    <link rel="prefetch" href="${path}"><link rel="prerender" href="${path}">
+    <script type="speculationrules">${JSON.stringify(rules)}</script><a href="${path}">a link</a>`;
+}
+
+/** Serves the board beside the site itself, and waits until the browser has come for the link ahead of time. */
+const readAhead: Look = async (site, link) => {
+  const path = new URL(link).pathname;
+  const purposes: string[] = [];
+  const early = Promise.withResolvers<void>();
+  using board = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request, server) {
+      if (new URL(request.url).pathname === '/board') {
+        return new Response(boardFor(path), { headers: { 'content-type': 'text/html' } });
+      }
+      const purpose = request.headers.get('sec-purpose');
+      if (purpose !== null) purposes.push(purpose);
+      if (purposes.some((each) => each.includes('prerender')) && purposes.includes('prefetch'))
+        early.resolve();
+      return site.app.handler(request, server);
+    },
+  });
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.goto(`http://localhost:${board.port}/board`);
+    await early.promise;
+    await page.waitForLoadState('networkidle');
+  } finally {
+    await context.close();
+  }
+};
+
+describe('a robot that only looks', () => {
+  for (const [name, agent] of Object.entries(agents)) {
+    it(`consumes nothing and finds nothing to show: ${name} (P4)`, async () => {
+      const pages: string[] = [];
+      const look: Look = async (_site, link) => void pages.push(...(await expand(link, agent)));
+      expect(await survives(look)).toBe(true);
+      const whole = pages.join('\n');
+      expect(whole).toContain('A secret is waiting');
+      expect(whole).not.toMatch(/og:|twitter:|oembed|name="description"|rel="canonical"|ld\+json/);
+      for (const head of whole.matchAll(/<head>.*?<\/head>/gs)) expect(head[0]).not.toContain('/secret/');
+      expect(whole).not.toContain(canary);
+    });
+  }
+
+  it(
+    'consumes nothing when it runs scripts, rests on everything and follows every link (P4)',
+    async () => {
+      expect(await survives(wander)).toBe(true);
+    },
+    patienceMs,
+  );
+
+  it(
+    'consumes nothing when it is the browser itself, reading ahead: prefetch, prerender, speculation rules (P4)',
+    async () => {
+      expect(await survives(readAhead)).toBe(true);
+    },
+    patienceMs,
+  );
+
+  it(
+    'tooth check: a page that opens when it is looked at is caught in each of these ways',
+    async () => {
+      const options: TestAppOptions = {
+        wrapStore: (store) =>
+          withMethod(store, 'findSecret', async (id) => {
+            const secret = await store.findSecret(id);
+            if (secret !== null) await store.claim(secret);
+            return secret;
+          }),
+      };
+      const looks: Look[] = [
+        async (_site, link) => void (await expand(link, 'Twitterbot/1.0')),
+        wander,
+        readAhead,
+      ];
+      for (const look of looks) expect(await survives(look, options)).toBe(false);
+    },
+    patienceMs,
+  );
+});

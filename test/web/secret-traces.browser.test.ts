@@ -1,0 +1,246 @@
+/** After a secret was opened: back, forward, reload, a restored tab and the browser's own files show nothing of it. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import {
+  chromiumPath,
+  launchArguments,
+  launchBrowser,
+  openSite,
+  openVisitor,
+  type Site,
+  type Visitor,
+} from './browser.ts';
+import { makeWaiting } from './waiting.ts';
+
+const patienceMs = 120_000;
+const canary = 'canary-of-a-value-that-was-shown-once';
+const openButton = 'form.opening button[type="submit"]';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+/** A fresh secret, opened in this page. */
+async function openIn(page: Page, site: Site): Promise<string> {
+  const link = site.baseUrl + (await makeWaiting(site.app, { value: canary })).secretPath;
+  await page.goto(link);
+  await page.click(openButton);
+  await page.waitForSelector('#value');
+  if ((await page.inputValue('#value')) !== canary) throw new Error('the secret did not open');
+  return link;
+}
+
+/** Looks again when the browser put a page of its own in the place of this one meanwhile. */
+async function showsCanary(page: Page): Promise<boolean> {
+  for (;;) {
+    try {
+      const fields = await page
+        .locator('textarea')
+        .evaluateAll((all) => all.map((each) => (each as HTMLTextAreaElement).value));
+      return [await page.content(), ...fields].join('\n').includes(canary);
+    } catch (error) {
+      if (!String(error).match(/context was destroyed|is navigating/)) throw error;
+      await page.waitForLoadState();
+    }
+  }
+}
+
+/** Moves that a browser refuses (a form's answer that it may not show again) count as having shown nothing. */
+async function moved(move: Promise<unknown>): Promise<void> {
+  await move.catch((error: Error) => {
+    if (!error.message.includes('ERR_CACHE_MISS')) throw error;
+  });
+}
+
+/** Every way back that people know; which of them showed the value again. */
+async function waysThatShow(visitor: Visitor, site: Site): Promise<string[]> {
+  const { page } = visitor;
+  const found: string[] = [];
+  const look = async (way: string) => void ((await showsCanary(page)) && found.push(way));
+  await openIn(page, site);
+  await page.reload();
+  await look('reload');
+  await openIn(page, site);
+  await moved(page.goBack());
+  await look('back to where it was asked for');
+  await moved(page.goForward());
+  await look('forward again');
+  const link = await openIn(page, site);
+  await page.click('text=Share a secret of your own');
+  await page.waitForURL(`${site.baseUrl}/`);
+  await moved(page.goBack());
+  await look('back from another page');
+  await page.goto(link);
+  await look('the link again');
+  await page.goto(`view-source:${link}`);
+  await look('its source');
+  return found;
+}
+
+for (const scripts of [false, true]) {
+  const who = scripts ? 'with scripts' : 'without scripts';
+
+  describe(`after an opening, ${who}`, () => {
+    it(
+      'back, forward, reload, the link again and its source show nothing (T26)',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        expect(await waysThatShow(visitor, site)).toEqual([]);
+        expect([visitor.violations, visitor.elsewhere]).toEqual([[], []]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'a reload that sends the form again gets the honest page',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        await openIn(visitor.page, site);
+        const again = await visitor.page.reload();
+        expect([again?.request().method(), again?.status()]).toEqual(['POST', 404]);
+        expect(await visitor.page.textContent('h1')).toBe('There is nothing here');
+      },
+      patienceMs,
+    );
+
+    it(
+      'a browser that keeps pages in memory and restores its tabs shows nothing, and its files hold nothing (T26)',
+      async () => {
+        using site = openSite();
+        const profile = await mkdtemp(join(tmpdir(), 'mayfly-profile-'));
+        try {
+          await using first = await openProfile(profile, scripts, []);
+          const page = await first.context.newPage();
+          await openIn(page, site);
+          await page.goto(`${site.baseUrl}/`);
+          await moved(page.goBack());
+          expect(await showsCanary(page)).toBe(false);
+          await openIn(page, site);
+          if (scripts) await saveAndForget(page);
+          await first.context.close();
+          await using second = await openProfile(profile, scripts, ['--restore-last-session']);
+          const restored = await restoredPage(second.context, site);
+          expect(await showsCanary(restored)).toBe(false);
+          await second.context.close();
+          expect(await filesThatHold(profile, canary)).toEqual([]);
+        } finally {
+          await rm(profile, { recursive: true, force: true });
+        }
+      },
+      patienceMs,
+    );
+  });
+}
+
+/** A browser with a profile on disk and, as people have it, with the memory for pages that were left. */
+async function openProfile(
+  profile: string,
+  scripts: boolean,
+  more: readonly string[],
+): Promise<{ context: BrowserContext } & AsyncDisposable> {
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: chromiumPath,
+    args: [...launchArguments, ...more],
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    javaScriptEnabled: scripts,
+  });
+  return { context, [Symbol.asyncDispose]: () => context.close() };
+}
+
+async function saveAndForget(page: Page): Promise<void> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('#save')]);
+  await download.delete();
+}
+
+/** The tab that a restart brings back: the site's, or the browser's own page instead of a form's answer. */
+async function restoredPage(context: BrowserContext, { baseUrl }: Pick<Site, 'baseUrl'>): Promise<Page> {
+  const isRestored = (page: Page) => page.url().startsWith(baseUrl) || page.url().startsWith('chrome-error:');
+  const candidates = context.pages().map((page) => page.waitForURL(() => isRestored(page)).then(() => page));
+  return Promise.any([...candidates, context.waitForEvent('page', isRestored)]);
+}
+
+/** Names of the files that hold the text as UTF-8, as UTF-16 or as base64 at any offset. */
+async function filesThatHold(folder: string, text: string): Promise<string[]> {
+  const base64 = [0, 1, 2].map((offset) =>
+    Buffer.from(`${'.'.repeat(offset)}${text}`)
+      .toString('base64')
+      .slice(4, 44),
+  );
+  const needles = [
+    Buffer.from(text),
+    Buffer.from(text, 'utf16le'),
+    ...base64.map((part) => Buffer.from(part)),
+  ];
+  const found: string[] = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const bytes = await readFile(join(entry.parentPath, entry.name));
+    if (needles.some((needle) => bytes.includes(needle))) found.push(entry.name);
+  }
+  return found;
+}
+
+describe('what the script does when the page is left', () => {
+  it(
+    'takes the value out of the page, and asks the server again if a memory of the page is shown',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await openIn(page, site);
+      await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
+      expect([await showsCanary(page), await page.locator('#save').count()]).toEqual([false, 0]);
+      await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+      await page.waitForSelector('text=There is nothing here');
+      expect([visitor.violations, visitor.elsewhere]).toEqual([[], []]);
+    },
+    patienceMs,
+  );
+});
+
+describe('tooth checks', () => {
+  it(
+    'an answer to GET that may be stored is found: in the memory for pages, in a restored tab and on disk',
+    async () => {
+      const page = `<!doctype html><title>a</title><form><textarea>${canary}</textarea></form>`;
+      using careless = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        fetch: ({ url }) =>
+          new Response(url.endsWith('/other') ? 'other' : page, {
+            headers: { 'content-type': 'text/html', 'cache-control': 'max-age=600' },
+          }),
+      });
+      const baseUrl = `http://localhost:${careless.port}`;
+      const profile = await mkdtemp(join(tmpdir(), 'mayfly-profile-'));
+      try {
+        await using first = await openProfile(profile, true, []);
+        const tab = await first.context.newPage();
+        await tab.goto(`${baseUrl}/`);
+        await tab.evaluate(
+          "addEventListener('pageshow', (event) => (document.title = String(event.persisted)))",
+        );
+        await tab.goto(`${baseUrl}/other`);
+        // Out of the memory for pages nothing loads.
+        await tab.goBack({ waitUntil: 'commit' });
+        expect([await showsCanary(tab), await tab.title()]).toEqual([true, 'true']);
+        await first.context.close();
+        await using second = await openProfile(profile, true, ['--restore-last-session']);
+        const restored = await restoredPage(second.context, { baseUrl });
+        expect(await showsCanary(restored)).toBe(true);
+        await second.context.close();
+        expect((await filesThatHold(profile, canary)).length).toBeGreaterThan(0);
+      } finally {
+        await rm(profile, { recursive: true, force: true });
+      }
+    },
+    patienceMs,
+  );
+});

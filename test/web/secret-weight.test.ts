@@ -1,0 +1,51 @@
+/** What a first visit to a link costs on the wire: the page, and everything that it asks the browser to load. */
+import { describe, expect, it } from 'bun:test';
+import { supportedLocales } from '../../src/locale/catalogues.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { signUpAs } from './signed-in.ts';
+import { makeWaiting } from './waiting.ts';
+
+const budgetBytes = 25_000;
+const budgetRequests = 6;
+
+/** The heaviest of its kind: a passphrase is asked for, and a sender is named. */
+async function heaviestLink(app: TestApp): Promise<string> {
+  const { signedIn } = await signUpAs(app, 'a.person.with.a.long.name@example.org');
+  return (await makeWaiting(app, { passphrase: 'p', caller: signedIn.caller })).secretPath;
+}
+
+/** Of the answer as sent to a browser that takes gzip: body and headers, without those that the server adds (some 60). */
+async function answerBytes(app: TestApp, path: string, locale: string) {
+  const response = await app.fetch(path, {
+    headers: { 'accept-encoding': 'gzip, br', 'accept-language': locale },
+  });
+  const body = new Uint8Array(await response.arrayBuffer());
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const isGzip = response.headers.get('content-encoding') === 'gzip';
+  const text = new TextDecoder().decode(isGzip ? Bun.gunzipSync(body) : body);
+  return { status: response.status, bytes: body.length + Buffer.byteLength(headers), text };
+}
+
+async function visitBytes(app: TestApp, path: string, locale: string) {
+  const page = await answerBytes(app, path, locale);
+  const loaded = [...page.text.matchAll(/<(?:link|script|img|source)\b[^>]* (?:href|src)="([^"]+)"/g)];
+  let { bytes } = page;
+  for (const [, address = ''] of loaded) {
+    const asset = await answerBytes(app, address, locale);
+    if (asset.status !== 200) throw new Error(`${address} answers ${asset.status}`);
+    bytes += asset.bytes;
+  }
+  return { bytes, requests: loaded.length + 1 };
+}
+
+describe('the page of a link', () => {
+  for (const locale of supportedLocales) {
+    it(`weighs at most 25 kB with all it loads, compressed, in at most 6 requests: ${locale}`, async () => {
+      const app = createTestApp();
+      const { bytes, requests } = await visitBytes(app, await heaviestLink(app), locale);
+      expect(bytes).toBeLessThanOrEqual(budgetBytes);
+      expect(bytes).toBeGreaterThan(5_000);
+      expect(requests).toBeLessThanOrEqual(budgetRequests);
+    });
+  }
+});

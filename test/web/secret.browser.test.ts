@@ -1,0 +1,382 @@
+/** From a link to a value in a real browser: with scripts and without, by keyboard alone, on a phone and in the dark. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { readFile } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import type { RunningService } from '../../src/domain/service.ts';
+import {
+  accessibilityFlaws,
+  launchBrowser,
+  openSite,
+  openVisitor,
+  overflowPx,
+  type Site,
+  storageEntries,
+  type Visitor,
+  type VisitorOptions,
+} from './browser.ts';
+import { signUpAs } from './signed-in.ts';
+import { makeWaiting, type WaitingOptions } from './waiting.ts';
+
+const patienceMs = 120_000;
+const value = '\n The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀\n';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+async function linkTo(site: Site, options: WaitingOptions = {}): Promise<string> {
+  return site.baseUrl + (await makeWaiting(site.app, { value, ...options })).secretPath;
+}
+
+const openButton = 'form.opening button[type="submit"]';
+const heading = (page: Page) => page.textContent('h1');
+
+/** Presses Tab until the element has the focus, as a person without a mouse does. */
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let press = 0; press < 30; press += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.locator(`${selector}:focus`).count()) === 1) return;
+  }
+  throw new Error(`${selector} cannot be reached by keyboard`);
+}
+
+async function expectNoTraces({ page, violations, elsewhere }: Visitor): Promise<void> {
+  expect([violations, elsewhere, await storageEntries(page)]).toEqual([[], [], []]);
+}
+
+for (const scripts of [false, true]) {
+  const options: VisitorOptions = { scripts };
+
+  describe(scripts ? 'a recipient with scripts' : 'a recipient without scripts', () => {
+    it(
+      'opens the link, reads every character, and finds it gone afterwards',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, options);
+        const { page } = visitor;
+        const link = await linkTo(site);
+        await page.goto(link);
+        expect(await heading(page)).toBe('A secret is waiting');
+        await page.click(openButton);
+        expect(await page.inputValue('#value')).toBe(value);
+        expect(page.url()).toBe(link);
+        expect(await page.title()).toBe('Here is the secret · Mayfly');
+        await expectNoTraces(visitor);
+        expect((await page.goto(link))?.status()).toBe(404);
+        expect(await heading(page)).toBe('There is nothing here');
+        await expectNoTraces(visitor);
+      },
+      patienceMs,
+    );
+
+    it(
+      'is told beside the field that a passphrase is wrong, with the focus there, and opens with the right one: by keyboard alone',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, options);
+        const { page } = visitor;
+        await page.goto(await linkTo(site, { passphrase: 'rïght pass ' }));
+        await tabTo(page, '#passphrase');
+        await page.keyboard.type('wrong');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('#passphrase-wrong');
+        expect(await page.textContent('#passphrase-wrong')).toContain('You have 4 tries left');
+        expect(await page.title()).toBe('The secret was not opened · Mayfly');
+        expect(await page.inputValue('#passphrase')).toBe('');
+        expect(await page.locator('#passphrase:focus').count()).toBe(1);
+        await page.keyboard.type('rïght pass ');
+        await tabTo(page, openButton);
+        await page.keyboard.press('Space');
+        await page.waitForSelector('#value');
+        expect(await page.inputValue('#value')).toBe(value);
+        expect(await page.locator('#value:focus').count()).toBe(1);
+        await expectNoTraces(visitor);
+      },
+      patienceMs,
+    );
+
+    it(
+      'is told when the next try is possible, and finds the way back to the link',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, options);
+        const { page } = visitor;
+        const link = await linkTo(site, { passphrase: 'right' });
+        await page.goto(link);
+        for (let attempt = 0; attempt < 6; attempt += 1) {
+          await page.fill('#passphrase', 'wrong');
+          await page.click(openButton);
+        }
+        expect(await heading(page)).toBe('Too many wrong passphrases');
+        expect(await page.textContent('main')).toContain('in 10 minutes');
+        site.app.clock.advance(600);
+        await page.click('text=Back to the secret');
+        await page.fill('#passphrase', 'right');
+        await page.click(openButton);
+        expect(await page.inputValue('#value')).toBe(value);
+        await expectNoTraces(visitor);
+      },
+      patienceMs,
+    );
+
+    it(
+      'saves exactly the bytes as a file with a neutral name, by keyboard, and the page stays',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, options);
+        const { page } = visitor;
+        const exact = `${value}\r\n lone \r end \u0007`;
+        await page.goto(await linkTo(site, { value: exact }));
+        await page.click(openButton);
+        await page.waitForSelector('#save');
+        expect(await page.locator('noscript p').isVisible()).toBe(!scripts);
+        await tabTo(page, '#save');
+        const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
+        expect(download.suggestedFilename()).toBe('secret.txt');
+        expect(download.url().startsWith(scripts ? 'blob:' : 'data:')).toBe(true);
+        expect(await readFile(await download.path(), 'utf8')).toBe(exact);
+        expect(await heading(page)).toBe('Here is the secret');
+        await expectNoTraces(visitor);
+      },
+      patienceMs,
+    );
+
+    it(
+      'opens when logged in, and on the host of a share domain',
+      async () => {
+        using site = openSite();
+        const neighbour = { ...site, baseUrl: site.baseUrl.replace('localhost', '127.0.0.1') };
+        await using visitor = await openVisitor(browser, site, options);
+        await using guest = await openVisitor(browser, neighbour, options);
+        const { cookie } = await signUpAs(site.app, 'omar@example.org');
+        const [name = '', token = ''] = cookie.split('=');
+        await visitor.page.context().addCookies([{ name, value: token, url: site.baseUrl }]);
+        for (const [{ page }, { baseUrl }] of [
+          [visitor, site],
+          [guest, neighbour],
+        ] as const) {
+          await page.goto(baseUrl + (await makeWaiting(site.app, { value })).secretPath);
+          await page.click(openButton);
+          expect(await page.inputValue('#value')).toBe(value);
+          expect(new URL(page.url()).origin).toBe(baseUrl);
+        }
+        await expectNoTraces(visitor);
+        await expectNoTraces(guest);
+      },
+      patienceMs,
+    );
+  });
+}
+
+describe('what scripts add', () => {
+  it(
+    'a person sees what they type when they want to, and the field hides it again when it is sent',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.goto(await linkTo(site, { passphrase: 'right' }));
+      await page.fill('#passphrase', 'wrong');
+      const kind = () => page.getAttribute('#passphrase', 'type');
+      await page.click('text=Show the passphrase');
+      expect(await kind()).toBe('text');
+      await page.click('text=Hide the passphrase');
+      expect(await kind()).toBe('password');
+      await page.click('text=Show the passphrase');
+      await page.click(openButton);
+      expect([await kind(), await page.inputValue('#passphrase')]).toEqual(['password', '']);
+      await expectNoTraces(visitor);
+    },
+    patienceMs,
+  );
+
+  it(
+    'a person covers and uncovers the value without losing their place, and copies it covered or not, only by pressing',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.goto(await linkTo(site));
+      await page.evaluate('navigator.clipboard.writeText("before")');
+      await page.click(openButton);
+      await page.waitForSelector('[data-cover]:not([hidden])');
+      const clipboard = () => page.evaluate('navigator.clipboard.readText()');
+      expect(await clipboard()).toBe('before');
+      await tabTo(page, '[data-cover]');
+      await page.keyboard.press('Enter');
+      const security = () =>
+        page
+          .locator('#value')
+          .evaluate((field) => getComputedStyle(field).getPropertyValue('-webkit-text-security'));
+      expect(await security()).toBe('disc');
+      expect(await page.locator('[data-cover]:focus').textContent()).toBe('Show');
+      await page.click('[data-copy]');
+      await page.waitForSelector('#copied:not(:empty)');
+      expect(await page.textContent('#copied')).toBe('The secret is copied.');
+      expect(await clipboard()).toBe(value);
+      await page.click('[data-cover]');
+      expect(await security()).toBe('none');
+      expect(await page.inputValue('#value')).toBe(value);
+      await expectNoTraces(visitor);
+    },
+    patienceMs,
+  );
+
+  it(
+    'pressing again while the answer is on its way opens once and shows the value; without scripts it would not',
+    async () => {
+      expect(await pressTwice(true, 1)).toEqual({ posts: 1, heading: 'Here is the secret' });
+      expect(await pressTwice(false, 2)).toEqual({ posts: 2, heading: 'There is nothing here' });
+    },
+    patienceMs,
+  );
+
+  it(
+    'copies in the older way where the browser gives no clipboard, covered or not, and says so when neither works',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.addInitScript('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))');
+      await page.goto(await linkTo(site));
+      await page.click(openButton);
+      const copied = async () => {
+        await page.click('[data-copy]');
+        await page.waitForSelector('#copied:not(:empty)');
+        return page.evaluate('navigator.clipboard.readText()');
+      };
+      expect(await copied()).toBe(value);
+      await page.click('[data-cover]');
+      expect(await copied()).toBe(value);
+      await page.evaluate('document.execCommand = () => false');
+      await page.click('[data-copy]');
+      await page.waitForSelector('text=Copying did not work.');
+      await expectNoTraces(visitor);
+    },
+    patienceMs,
+  );
+});
+
+/** Presses, and presses again before the first answer is there; it is sent when `awaited` openings were asked for. */
+async function pressTwice(
+  scripts: boolean,
+  awaited: number,
+): Promise<{ posts: number; heading: string | null }> {
+  const gate = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  let calls = 0;
+  const wrapService = (service: RunningService): RunningService => ({
+    ...service,
+    reveal: async (input, caller) => {
+      const outcome = await service.reveal(input, caller);
+      calls += 1;
+      if (calls === awaited) arrived.resolve();
+      await gate.promise;
+      return outcome;
+    },
+  });
+  using site = openSite({ wrapService });
+  await using visitor = await openVisitor(browser, site, { scripts });
+  const { page } = visitor;
+  await page.goto(await linkTo(site));
+  let posts = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST') posts += 1;
+  });
+  const box = await page.locator(openButton).boundingBox();
+  if (box === null) throw new Error('there is no button to press');
+  const press = () => page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
+  const isSent = page.waitForRequest((request) => request.method() === 'POST');
+  await press();
+  await isSent;
+  await press();
+  await arrived.promise;
+  gate.resolve();
+  await page.waitForSelector('h1:not(:text("A secret is waiting"))');
+  return { posts, heading: await heading(page) };
+}
+
+describe('on paper', () => {
+  it(
+    'the value stands with its heading, whole and without buttons',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site);
+      const { page } = visitor;
+      await page.goto(await linkTo(site));
+      await page.click(openButton);
+      await page.emulateMedia({ media: 'print' });
+      const visible = (selector: string) => page.locator(selector).first().isVisible();
+      expect([await visible('h1'), await visible('#value'), await visible('#save')]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+    },
+    patienceMs,
+  );
+});
+
+/** Visits every state of the link, and says what is wrong with each. */
+async function flawsOfEveryState(options: VisitorOptions): Promise<string[]> {
+  using site = openSite();
+  await using visitor = await openVisitor(browser, site, { ...options, scripts: true });
+  const { page } = visitor;
+  const flaws: string[] = [];
+  const look = async (name: string) => {
+    await page.waitForLoadState();
+    const found = await accessibilityFlaws(page);
+    const overflow = await overflowPx(page);
+    if (options.rtl === true && (await page.getAttribute('html', 'dir')) !== 'rtl')
+      found.push('not mirrored');
+    flaws.push(
+      ...found.map((flaw) => `${name}: ${flaw}`),
+      ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),
+    );
+  };
+  const { signedIn } = await signUpAs(site.app, 'a.person.with.a.long.name@example.org');
+  await page.goto(await linkTo(site, { caller: signedIn.caller }));
+  await look('asking');
+  const long = `${'W'.repeat(200)}\n${value}`;
+  const link = await linkTo(site, { passphrase: 'right', value: long });
+  await page.goto(link);
+  await look('asking for a passphrase');
+  await page.fill('#passphrase', 'wrong');
+  await page.click(openButton);
+  await page.waitForSelector('#passphrase-wrong');
+  await look('wrong passphrase');
+  await page.fill('#passphrase', 'right');
+  await page.click(openButton);
+  await page.waitForSelector('#value');
+  await look('opened');
+  await page.click('[data-cover]');
+  await look('covered');
+  await page.goto(link);
+  await look('gone');
+  await page.goto(await linkTo(site, { passphrase: 'right' }));
+  while ((await page.locator('#passphrase').count()) > 0) {
+    await page.fill('#passphrase', 'wrong');
+    await page.click(openButton);
+  }
+  await look('tries used up');
+  return [...flaws, ...visitor.violations, ...visitor.elsewhere];
+}
+
+describe('every state of the link', () => {
+  for (const options of [
+    { scheme: 'light', width: 1_600 },
+    { scheme: 'dark', width: 320 },
+    { scheme: 'dark', width: 1_280, rtl: true },
+    { scheme: 'light', width: 320, rtl: true },
+  ] as const) {
+    it(
+      `has no accessibility flaw, fits and breaks no rule of its policy: ${JSON.stringify(options)}`,
+      async () => expect(await flawsOfEveryState(options)).toEqual([]),
+      patienceMs,
+    );
+  }
+});

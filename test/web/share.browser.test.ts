@@ -1,0 +1,365 @@
+/** The share form in a real browser, with scripts and without: typed, drawn, refused, and by keyboard alone. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openSite, openVisitor } from './browser.ts';
+import {
+  carry,
+  flawsOf,
+  focusOf,
+  headingOf,
+  keptBy,
+  nothingKept,
+  noticedBy,
+  patienceMs,
+  shareIn,
+  tabTo,
+} from './creator.ts';
+import { signUpAs } from './signed-in.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+for (const scripts of [false, true]) {
+  describe(`a person ${scripts ? 'with' : 'without'} scripts`, () => {
+    it(
+      'shares by keyboard alone: Enter in the passphrase creates, and generates nothing',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await page.goto(`${site.baseUrl}/`);
+        await tabTo(page, 'secret');
+        await page.keyboard.type('typed by hand');
+        await tabTo(page, 'passphrase');
+        await page.keyboard.type('p');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('#link');
+        expect(await headingOf(page)).toBe('Your link is ready');
+        const link = await page.inputValue('#link');
+        await page.goto(link);
+        await tabTo(page, 'passphrase');
+        await page.keyboard.type('p');
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('#value');
+        expect(await page.inputValue('#value')).toBe('typed by hand');
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'reaches every control with Tab in the order of reading, and creates with the button',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await page.goto(`${site.baseUrl}/`);
+        await tabTo(page, 'secret');
+        await page.keyboard.type('x');
+        for (const id of ['passphrase', 'ttl', 'create']) await tabTo(page, id);
+        await page.keyboard.press('Space');
+        await page.waitForSelector('#link');
+        expect(await headingOf(page)).toBe('Your link is ready');
+      },
+      patienceMs,
+    );
+
+    it(
+      'generates characters, then words, then others, keeps the rest and has the focus on the value',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#passphrase', 'kept');
+        await page.selectOption('#ttl', '3600');
+        await page.click('.generate summary');
+        await page.fill('#suggest-length', '24');
+        await page.uncheck('[name="suggest-symbols"]');
+        await page.click('text="Generate"');
+        const characters = await page.inputValue('#secret');
+        expect(characters).toMatch(/^[A-Za-z2-9]{24}$/);
+        expect(await focusOf(page)).toBe('secret');
+        expect(await page.textContent('#drawn')).toContain('drawn, not stored yet');
+        expect(await page.isChecked('[name="suggest-symbols"]')).toBe(false);
+        await page.check('[value="words"]');
+        expect(await page.isVisible('#suggest-length')).toBe(false);
+        await page.fill('#suggest-words', '4');
+        await page.click('text="Generate another"');
+        const first = await page.inputValue('#secret');
+        expect(first.split('-').length).toBeGreaterThanOrEqual(4);
+        await page.click('text="Generate another"');
+        const second = await page.inputValue('#secret');
+        expect(second).not.toBe(first);
+        expect([await page.inputValue('#passphrase'), await page.inputValue('#ttl')]).toEqual([
+          'kept',
+          '3600',
+        ]);
+        expect(page.url()).toBe(`${site.baseUrl}/suggest`);
+        expect(site.app.events).toEqual([]);
+        await page.click('#create');
+        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'finds everything typed and the focus on the wrong field when the form is refused, and sends it mended',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await page.goto(`${site.baseUrl}/`);
+        const long = `\n ${'ü'.repeat(2_500)} `;
+        await page.fill('#secret', long);
+        await page.fill('#passphrase', ' p ');
+        await page.selectOption('#ttl', '3600');
+        await page.click('#create');
+        expect(await focusOf(page)).toBe('secret');
+        expect(await page.getAttribute('#secret', 'aria-invalid')).toBe('true');
+        expect(await page.textContent('[role="alert"]')).toContain('Nothing was cut off.');
+        const kept = [
+          await page.inputValue('#secret'),
+          await page.inputValue('#passphrase'),
+          await page.inputValue('#ttl'),
+        ];
+        expect(kept).toEqual([long, ' p ', '3600']);
+        await page.fill('#secret', 'short');
+        await page.click('#create');
+        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'finds what is wrong with a wish to generate beside its field, in an open part of the form',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#secret', 'mine');
+        await page.click('.generate summary');
+        await page.fill('#suggest-length', '200');
+        await page.click('text="Generate"');
+        expect(await page.inputValue('#secret')).toBe('mine');
+        expect([await focusOf(page), await page.textContent('#suggest-length-wrong')]).toEqual([
+          'suggest-length',
+          'Write a whole number from 4 to 128.',
+        ]);
+        await page.fill('#suggest-length', '16');
+        for (const set of ['lower', 'upper', 'digits', 'symbols'])
+          await page.uncheck(`[name="suggest-${set}"]`);
+        await page.click('text="Generate"');
+        expect(await page.locator(':focus').getAttribute('name')).toBe('suggest-lower');
+        expect(await page.isVisible('#suggest-sets-wrong')).toBe(true);
+      },
+      patienceMs,
+    );
+
+    it(
+      'chooses a free lifetime, which is out of the way until then, and has its bounds beside it',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await page.goto(`${site.baseUrl}/`);
+        expect(await page.isVisible('#ttl-amount')).toBe(false);
+        await page.fill('#secret', 'x');
+        await page.selectOption('#ttl', 'other');
+        expect(await page.textContent('#ttl-amount-hint')).toBe('Anything from 1 minute to 7 days.');
+        await page.fill('#ttl-amount', '8');
+        await page.selectOption('#ttl-unit', 'days');
+        await page.click('#create');
+        expect([await focusOf(page), await page.inputValue('#ttl-amount')]).toEqual(['ttl-amount', '8']);
+        await page.fill('#ttl-amount', '36');
+        await page.selectOption('#ttl-unit', 'hours');
+        await page.click('#create');
+        expect(await page.textContent('dl')).toContain('1 day, 12 hours left');
+      },
+      patienceMs,
+    );
+  });
+}
+
+describe('scripts', () => {
+  it(
+    'count bytes against the limit of the plan and say when it is passed, once',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.goto(`${site.baseUrl}/`);
+      expect(await page.textContent('#counter')).toBe('0 of 5,000 bytes used');
+      await page.fill('#secret', 'ü😀');
+      expect(await page.textContent('#counter')).toBe('6 of 5,000 bytes used');
+      expect(await page.textContent('#counter-spoken')).toBe('');
+      await page.fill('#secret', 'x'.repeat(5_001));
+      expect(await page.textContent('#counter')).toBe('Too long: 5,001 of 5,000 bytes used');
+      expect(await page.textContent('#counter-spoken')).toBe('Too long: 5,001 of 5,000 bytes used');
+      await page.fill('#secret', 'x'.repeat(5_002));
+      expect(await page.textContent('#counter-spoken')).toBe('Too long: 5,001 of 5,000 bytes used');
+    },
+    patienceMs,
+  );
+
+  it(
+    'are not needed to know the limit: without them it stands there as text and no empty counter is seen',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site);
+      await visitor.page.goto(`${site.baseUrl}/`);
+      expect(await visitor.page.isVisible('#counter')).toBe(false);
+      expect(await visitor.page.isVisible('#shortcut')).toBe(false);
+      expect(await visitor.page.textContent('#secret-hint')).toContain('At most 5,000 bytes');
+    },
+    patienceMs,
+  );
+
+  for (const keys of ['Control+Enter', 'Meta+Enter']) {
+    it(
+      `create on ${keys} from the field of the secret`,
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts: true });
+        await visitor.page.goto(`${site.baseUrl}/`);
+        await visitor.page.fill('#secret', 'x');
+        await visitor.page.press('#secret', keys);
+        await visitor.page.waitForSelector('#link');
+        expect(await headingOf(visitor.page)).toBe('Your link is ready');
+      },
+      patienceMs,
+    );
+  }
+
+  it(
+    'generate on Enter in a field of the generator, where the form alone would create',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.goto(`${site.baseUrl}/`);
+      await page.fill('#secret', 'mine');
+      await page.click('.generate summary');
+      await page.fill('#suggest-length', '9');
+      await page.press('#suggest-length', 'Enter');
+      await page.waitForSelector('#drawn');
+      expect((await page.inputValue('#secret')).length).toBe(9);
+      expect(site.app.events).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'let a double click create once, and the buttons work again when the person comes back',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await page.goto(`${site.baseUrl}/`);
+      await page.fill('#secret', 'x');
+      await page.dblclick('#create');
+      await page.waitForSelector('#link');
+      expect(site.app.events.filter(({ event }) => event === 'concealed')).toHaveLength(1);
+      await page.goBack();
+      expect(await page.isEnabled('#create')).toBe(true);
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  it(
+    'keep nothing in the browser, and no value or passphrase is in an address (P18)',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      const addresses: string[] = [];
+      page.on('request', (request) => addresses.push(request.url()));
+      await page.goto(`${site.baseUrl}/`);
+      await page.fill('#secret', 'canary');
+      await page.fill('#passphrase', 'canary');
+      expect(await keptBy(page)).toEqual(nothingKept);
+      await page.click('.generate summary');
+      await page.click('text="Generate"');
+      expect(await keptBy(page)).toEqual(nothingKept);
+      await shareIn(page, site.baseUrl, { secret: 'canary', passphrase: 'canary' });
+      expect(await keptBy(page)).toEqual(nothingKept);
+      expect(await page.context().cookies()).toEqual([]);
+      expect(addresses.filter((address) => address.includes('canary'))).toEqual([]);
+    },
+    patienceMs,
+  );
+});
+
+it(
+  'tooth check: without the first button of the form, Enter in the passphrase would generate',
+  async () => {
+    using site = openSite();
+    await using visitor = await openVisitor(browser, site, { scripts: true });
+    const { page } = visitor;
+    await page.goto(`${site.baseUrl}/`);
+    await page.evaluate(() => document.querySelector('#share button')?.remove());
+    await page.fill('#secret', 'x');
+    await page.press('#passphrase', 'Enter');
+    await page.waitForURL(`${site.baseUrl}/suggest`);
+    expect(await headingOf(page)).toBe('Share a secret, once');
+  },
+  patienceMs,
+);
+
+describe('every state of the share page', () => {
+  for (const [scheme, width] of [
+    ['light', 1_600],
+    ['dark', 320],
+  ] as const) {
+    it(
+      `has no accessibility flaw, fits and breaks no rule of its policy: ${scheme}, ${width} px`,
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scheme, width, scripts: true });
+        const { page } = visitor;
+        const flaws: string[] = [];
+        const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
+        await page.goto(`${site.baseUrl}/`);
+        await look('home');
+        await page.selectOption('#ttl', 'other');
+        await page.click('.generate summary');
+        await look('everything open');
+        await page.check('[value="words"]');
+        await page.click('text="Generate"');
+        await look('drawn');
+        await page.fill('#secret', 'x'.repeat(5_001));
+        await page.click('#create');
+        await look('refused');
+        const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
+        await site.app.store.addShareDomain(signedIn.caller.account.id, 'secrets.ann.example');
+        await carry(page, site.baseUrl, cookie);
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#secret', 'x');
+        await page.fill('#recipient', 'nobody');
+        await look('with an account');
+        await page.click('#create');
+        await look('refused recipient');
+        expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
+      },
+      2 * patienceMs,
+    );
+  }
+
+  it(
+    'is as good where only accounts share',
+    async () => {
+      using site = openSite({ anonymousMayCreate: false });
+      await using visitor = await openVisitor(browser, site, { width: 320, scripts: true });
+      await visitor.page.goto(`${site.baseUrl}/`);
+      expect([...(await flawsOf(visitor.page, 'closed')), ...noticedBy(visitor)]).toEqual([]);
+    },
+    patienceMs,
+  );
+});

@@ -1,0 +1,36 @@
+/**
+ * A person with an account, logged in: through the sign-up mail, as people come by one.
+ */
+import type { SignedIn } from '../../src/domain/account-outcomes.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { createSessionCookie } from '../../src/web/cookies.ts';
+import type { TestApp } from '../support/app.ts';
+
+export const password = 'nine ordinary words of my own making, no more';
+
+export interface SignedInVisitor {
+  readonly signedIn: SignedIn;
+  /** The value of a `Cookie` header. */
+  readonly cookie: string;
+}
+
+export async function signUpAs(app: TestApp, email: string): Promise<SignedInVisitor> {
+  const { accounts } = app;
+  await accounts.requestSignUp({ email, locale: 'en' });
+  await accounts.settled();
+  const mail = app.accountMails.at(-1);
+  if (mail === undefined || !('link' in mail)) throw new Error(`no mail completes the sign-up of ${email}`);
+  const ticket = new URL(mail.link.expose()).pathname.split('/').at(-1) ?? '';
+  const made = await accounts.signUp({
+    ticket,
+    password: new Sensitive(password),
+    label: 'a test',
+    locale: 'en',
+  });
+  if (made.outcome !== 'signed_up') throw new Error(`${email} could not sign up: ${made.outcome}`);
+  const signedIn = await accounts.openSession(made.session.token.expose());
+  if (signedIn === null) throw new Error(`the session of ${email} does not open`);
+  const isSecure = app.links.baseUrl.startsWith('https:');
+  const cookie = createSessionCookie(isSecure).set(made.session, app.clock.now()).split(';')[0] ?? '';
+  return { signedIn, cookie };
+}

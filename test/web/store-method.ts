@@ -1,0 +1,10 @@
+/** One method of the store replaced: for faults, counts and seeded defects. */
+import type { MemoryStore } from '../../src/store/memory.ts';
+
+export function withMethod<Name extends keyof MemoryStore>(
+  store: MemoryStore,
+  name: Name,
+  method: MemoryStore[Name],
+): MemoryStore {
+  return new Proxy(store, { get: (target, asked) => (asked === name ? method : Reflect.get(target, asked)) });
+}

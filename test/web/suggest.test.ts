@@ -1,0 +1,167 @@
+/** Generating a value into the form: what is drawn, what is kept, what is refused, and that nothing is stored. */
+import { describe, expect, it } from 'bun:test';
+import { characterSets } from '../../src/domain/generated-value.ts';
+import type { CharacterSet } from '../../src/domain/outcomes.ts';
+import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { strengthBits } from '../../src/web/strength.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { chosenIn, postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
+
+const characters = {
+  'suggest-style': 'characters',
+  'suggest-length': '20',
+  'suggest-lower': 'on',
+  'suggest-digits': 'on',
+};
+const words = { 'suggest-style': 'words', 'suggest-words': '6', 'suggest-length': '' };
+
+function press(fields: Readonly<Record<string, string>>, app: TestApp = createTestApp()): Promise<Visit> {
+  return postForm(app, '/suggest', fields);
+}
+
+function drawnIn({ html }: Visit): string {
+  return textIn(html.replace(' autofocus=""', ''), 'secret') ?? '';
+}
+
+describe('generating', () => {
+  it('puts characters of the chosen sets and the chosen length into the field of the secret', async () => {
+    const answer = await press(characters);
+    expect([answer.status, drawnIn(answer)]).toEqual([200, expect.stringMatching(/^[a-z2-9]{20}$/)]);
+    expect(answer.html).toContain('It is drawn, not stored yet.');
+    expect(answer.html).toContain('Generate another');
+    expect(answer.html).toContain('Strength: 99 bits. That is strong');
+  });
+
+  it('puts words with hyphens between them there', async () => {
+    const answer = await press(words);
+    expect(drawnIn(answer).split('-').length).toBeGreaterThanOrEqual(6);
+    expect(drawnIn(answer)).toMatch(/^[a-z-]+$/);
+    expect(answer.html).toContain('Strength: 77 bits. That is strong');
+  });
+
+  it('draws another value at each press', async () => {
+    const app = createTestApp();
+    const drawn = new Set<string>();
+    for (let at = 0; at < 20; at += 1) drawn.add(drawnIn(await press(characters, app)));
+    expect(drawn.size).toBe(20);
+  });
+
+  it('keeps everything else that was typed, and its own choices', async () => {
+    const typed = {
+      secret: 'before',
+      passphrase: 'pa"ss',
+      ttl: 'other',
+      'ttl-amount': '9',
+      'ttl-unit': 'days',
+    };
+    const { html } = await press({ ...typed, ...characters });
+    expect(valueIn(html, 'passphrase')).toBe('pa"ss');
+    expect([chosenIn(html, 'ttl'), valueIn(html, 'ttl-amount'), chosenIn(html, 'ttl-unit')]).toEqual([
+      'other',
+      '9',
+      'days',
+    ]);
+    expect(valueIn(html, 'suggest-length')).toBe('20');
+    const ticked = [...html.matchAll(/type="checkbox" name="suggest-(\w+)" value="on" checked=""/g)];
+    expect(ticked.map(([, set]) => set)).toEqual(['lower', 'digits']);
+  });
+
+  it('stores nothing and names the value in no address, header or cookie (P18)', async () => {
+    const app = createTestApp();
+    const answer = await press(characters, app);
+    expect(JSON.stringify([...answer.headers])).not.toContain(drawnIn(answer));
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(app.events).toEqual([]);
+  });
+
+  it('tooth check: a suggestion that stores what it draws would be noticed', async () => {
+    const app = createTestApp({
+      wrapService: (service) => ({
+        ...service,
+        suggest: async (input) => {
+          const value = await service.suggest(input);
+          await service.conceal({ value }, { kind: 'anonymous' });
+          return value;
+        },
+      }),
+    });
+    await press(characters, app);
+    expect(app.events).not.toEqual([]);
+  });
+
+  it('gives the focus to the value and describes it by what happened', async () => {
+    const { html } = await press(characters);
+    expect(html).toMatch(/<textarea id="secret"[^>]*aria-describedby="drawn secret-hint"[^>]* autofocus=""/);
+    expect(html.match(/ autofocus=/g)).toHaveLength(1);
+  });
+
+  it('creates with what was drawn', async () => {
+    const app = createTestApp();
+    const secret = drawnIn(await press(characters, app));
+    expect((await postForm(app, '/share', { ...characters, secret, ttl: '3600' })).status).toBe(303);
+  });
+
+  it('sends whoever types its address to the form', async () => {
+    const { status, headers } = await visit(createTestApp(), '/suggest');
+    expect([status, headers.get('location')]).toEqual([303, '/']);
+  });
+});
+
+describe('a refused wish to generate', () => {
+  const cases = [
+    {
+      what: 'no set',
+      fields: { 'suggest-style': 'characters', 'suggest-length': '20' },
+      field: 'suggest-sets',
+    },
+    { what: 'three characters', fields: { ...characters, 'suggest-length': '3' }, field: 'suggest-length' },
+    { what: '129 characters', fields: { ...characters, 'suggest-length': '129' }, field: 'suggest-length' },
+    { what: 'no number', fields: { ...characters, 'suggest-length': '1e1' }, field: 'suggest-length' },
+    { what: 'two words', fields: { ...words, 'suggest-words': '2' }, field: 'suggest-words' },
+    { what: '13 words', fields: { ...words, 'suggest-words': '13' }, field: 'suggest-words' },
+  ] as const;
+  for (const { what, fields, field } of cases) {
+    it(`for ${what} marks its field, opens its part of the form and keeps everything`, async () => {
+      const answer = await press({ secret: 'mine', passphrase: 'p', ...fields });
+      expect(answer.status).toBe(422);
+      expect([textIn(answer.html, 'secret'), valueIn(answer.html, 'passphrase')]).toEqual(['mine', 'p']);
+      expect(answer.html).toContain(`<a href="#${field}">`);
+      expect(answer.html).toContain(`id="${field}-wrong"`);
+      expect(answer.html).toContain('aria-invalid="true"');
+      expect(answer.html).toContain('<details class="generate" open="">');
+      expect(answer.html.match(/ autofocus=/g)).toHaveLength(1);
+    });
+  }
+
+  it('over the rate limit loses nothing either', async () => {
+    const manage = { ...builtInRateLimits.manage, anonymous: { limit: 1, windowSeconds: 600, burst: 1 } };
+    const app = createTestApp({ rateLimits: { ...builtInRateLimits, manage } });
+    expect((await press(characters, app)).status).toBe(200);
+    const refused = await press({ ...characters, secret: 'mine' }, app);
+    expect([refused.status, textIn(refused.html, 'secret')]).toEqual([429, 'mine']);
+    expect(refused.html).toContain('Nothing was generated.');
+  });
+});
+
+describe('the strength that is said', () => {
+  it('counts exactly what can be drawn, checked by drawing all of it', () => {
+    const sets: readonly CharacterSet[] = ['digits', 'symbols'];
+    const alphabet = sets.map((set) => characterSets[set]).join('');
+    const [digits, symbols] = sets.map((set) => new Set(characterSets[set]));
+    let texts = [''];
+    for (let at = 0; at < 4; at += 1)
+      texts = texts.flatMap((text) => [...alphabet].map((next) => text + next));
+    const qualifying = texts.filter((text) =>
+      [digits, symbols].every((set) => [...text].some((character) => set?.has(character))),
+    );
+    const bits = strengthBits({ style: 'characters', length: 4, charset: sets });
+    expect(bits).toBe(Math.floor(Math.log2(qualifying.length)));
+    expect(qualifying.length).toBeLessThan(alphabet.length ** 4);
+  });
+
+  it('is finite for the longest text of all sets', () => {
+    const charset: readonly CharacterSet[] = ['lower', 'upper', 'digits', 'symbols'];
+    expect(strengthBits({ style: 'characters', length: 128, charset })).toBe(781);
+  });
+});

@@ -1,0 +1,105 @@
+/** API tokens as a person makes and revokes them, without a browser. */
+import { describe, expect, it } from 'bun:test';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { address, createToken, signUp, wholeToken, wrongFields } from './account-visitor.ts';
+import { textIn, valueIn } from './visit.ts';
+
+async function tokensOf(app: TestApp) {
+  const found = await app.store.findAccount(address);
+  return found === null ? [] : app.store.listTokens(found.id);
+}
+
+describe('an API token', () => {
+  it('stands once in the answer that made it, works, and stands nowhere else (P18)', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await visitor.get('/account/tokens');
+    const made = await visitor.post('/account/tokens', { ...wholeToken, expiry: '30', date: '' });
+    const token = textIn(made.html, 'token') ?? '';
+    expect([made.status, token]).toEqual([200, expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(made.html).toContain('data-copy="#token" hidden');
+    expect(made.html).toContain(`curl --user ${address} https://mayfly.example/api/v2/private/recent`);
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    const authorization = `Basic ${Buffer.from(`${address}:${token}`).toString('base64')}`;
+    expect((await app.fetch('/api/v2/private/recent', { headers: { authorization } })).status).toBe(200);
+    const list = await visitor.get('/account/tokens');
+    const elsewhere = [list.html, ...visitor.locations, ...visitor.setCookies, ...made.headers.values()];
+    expect([...elsewhere, JSON.stringify([app.answers, app.events])].join()).not.toContain(token);
+    for (const text of ['Backup', 'Create secrets', 'Manage secrets', 'Revoke']) {
+      expect(list.html).toContain(text);
+    }
+  });
+
+  it('expires when its form said: in days, at the end of a day, or never', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const now = app.clock.now();
+    await createToken(visitor, { expiry: '90' });
+    await createToken(visitor, { expiry: '90', date: '2025-05-08' });
+    await createToken(visitor);
+    const stored = await tokensOf(app);
+    expect(stored.map(({ expiresAt }) => expiresAt).sort()).toEqual(
+      [now + 90 * 86_400, Date.parse('2025-05-09T00:00:00Z') / 1_000, null].sort(),
+    );
+  });
+
+  it('has no more scopes than were ticked', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await createToken(visitor, { 'scope-manage': '', 'scope-read-recent': '' });
+    const [stored] = await tokensOf(app);
+    expect(stored?.scopes).toEqual(['create']);
+  });
+
+  for (const [what, fields, field] of [
+    ['without a name', { name: ' ' }, 'name'],
+    ['with a name of two lines', { name: 'a\nb' }, 'name'],
+    ['without a scope', { 'scope-create': '', 'scope-manage': '', 'scope-read-recent': '' }, 'scope-create'],
+    ['for a day that is over', { date: '2025-05-07' }, 'date'],
+    ['for a day that does not exist', { date: '2026-02-30' }, 'date'],
+    ['for a date that is none', { date: 'soon' }, 'date'],
+    ['for a time that is not offered', { expiry: '3650' }, 'expiry'],
+  ] as const) {
+    it(`is not made ${what}: the form comes back with what was typed and the field marked`, async () => {
+      const app = createTestApp();
+      const visitor = await signUp(app);
+      await visitor.get('/account/tokens');
+      const typed = { ...wholeToken, expiry: '', date: '', ...fields };
+      const refused = await visitor.post('/account/tokens', typed);
+      expect([refused.status, wrongFields(refused.html)]).toEqual([422, [field]]);
+      expect(refused.html).toContain(`<a href="#${field}">`);
+      expect(valueIn(refused.html, 'date') ?? '').toBe(typed.date);
+      expect(await tokensOf(app)).toEqual([]);
+    });
+  }
+
+  it('is revoked after being asked, and refused from then on', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const token = await createToken(visitor);
+    const list = await visitor.get('/account/tokens');
+    const path = /href="(\/account\/tokens\/\d+\/revoke)"/.exec(list.html)?.[1] ?? '';
+    const asked = await visitor.get(path);
+    expect(asked.html).toContain('“Backup”');
+    const authorization = `Basic ${Buffer.from(`${address}:${token}`).toString('base64')}`;
+    const use = () => app.fetch('/api/v2/authcheck', { headers: { authorization } });
+    expect((await use()).status).toBe(200);
+    expect((await visitor.post(path)).headers.get('location')).toBe('/account/tokens?done=revoked');
+    expect((await use()).status).toBe(401);
+    expect((await visitor.get(path)).headers.get('location')).toBe('/account/tokens?done=gone');
+    await visitor.get('/account/tokens?done=gone');
+    expect((await visitor.post(path)).headers.get('location')).toBe('/account/tokens?done=gone');
+  });
+
+  it('of another account can be neither seen nor revoked (P16)', async () => {
+    const app = createTestApp();
+    const bob = await app.account('bob@example.com');
+    const [stored] = await app.store.listTokens(bob.id);
+    const visitor = await signUp(app);
+    const path = `/account/tokens/${stored?.tokenId}/revoke`;
+    expect((await visitor.get(path)).headers.get('location')).toBe('/account/tokens?done=gone');
+    await visitor.get('/account');
+    expect((await visitor.post(path)).headers.get('location')).toBe('/account/tokens?done=gone');
+    expect(await app.store.listTokens(bob.id)).toHaveLength(1);
+  });
+});

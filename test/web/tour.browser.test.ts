@@ -1,0 +1,91 @@
+/** Every page in every state, in a real browser: usable by everybody, within its policy, with nothing kept or fetched elsewhere. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser } from 'playwright-core';
+import {
+  accessibilityFlaws,
+  launchBrowser,
+  openSite,
+  openVisitor,
+  overflowPx,
+  storageEntries,
+  type Visitor,
+  type VisitorOptions,
+} from './browser.ts';
+import { noticedBy } from './creator.ts';
+import { walkEverywhere } from './tour.ts';
+
+const patienceMs = 240_000;
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, 60_000);
+afterAll(() => browser.close());
+
+/** What is wrong with the page as it stands there. */
+async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
+  const overflow = await overflowPx(page);
+  const kept = await storageEntries(page);
+  const found = await accessibilityFlaws(page);
+  return [
+    ...found.map((flaw) => `${name}: ${flaw}`),
+    ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),
+    ...kept.map((entry) => `${name}: keeps ${entry}`),
+  ];
+}
+
+async function walk(
+  options: VisitorOptions,
+  withAxe: boolean,
+): Promise<{ names: string[]; flaws: string[] }> {
+  using site = openSite();
+  await using visitor = await openVisitor(browser, site, options);
+  const names: string[] = [];
+  const flaws: string[] = [];
+  await walkEverywhere(visitor.page, site, async (name) => {
+    names.push(name);
+    if (withAxe) flaws.push(...(await flawsAt(name, visitor)));
+    const direction = await visitor.page.getAttribute('html', 'dir');
+    const language = await visitor.page.getAttribute('html', 'lang');
+    if (language !== (options.locale ?? 'en')) flaws.push(`${name}: speaks ${language}`);
+    if (direction !== (['ar', 'he'].includes(language ?? '') ? 'rtl' : 'ltr'))
+      flaws.push(`${name}: runs ${direction}`);
+  });
+  expect(site.app.faults).toEqual([]);
+  return { names, flaws: [...flaws, ...noticedBy(visitor)] };
+}
+
+describe('every page in every state', () => {
+  const ways: readonly VisitorOptions[] = [
+    { scheme: 'light', width: 1_600 },
+    { scheme: 'dark', width: 320 },
+    { scheme: 'light', width: 320, locale: 'ar' },
+    { scheme: 'dark', width: 1_280, locale: 'he' },
+  ];
+  for (const way of ways) {
+    it(
+      `has no accessibility flaw, fits, keeps nothing and breaks no rule of its policy: ${way.scheme}, ${way.width} px, ${way.locale ?? 'en'}`,
+      async () => {
+        const { names, flaws } = await walk({ ...way, scripts: true }, true);
+        expect(flaws).toEqual([]);
+        expect(new Set(names).size).toBe(names.length);
+        expect(names.length).toBeGreaterThan(45);
+      },
+      patienceMs,
+    );
+  }
+
+  it(
+    'is reached the same way without scripts',
+    async () => {
+      const [without, withScripts] = [
+        await walk({ scripts: false, locale: 'de' }, false),
+        await walk({ scripts: true, locale: 'ja', width: 320 }, false),
+      ];
+      expect(without.flaws).toEqual([]);
+      expect(withScripts.flaws).toEqual([]);
+      expect(without.names).toEqual(withScripts.names);
+    },
+    patienceMs,
+  );
+});

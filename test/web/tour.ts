@@ -1,0 +1,209 @@
+/**
+ * A walk through every page in every state, in a real browser.
+ *
+ * Owns: the list of states that pictures are taken of and that are held against the rules of accessibility. Invariant: it
+ * finds its way by ids and addresses, never by words, so that it walks in every language.
+ */
+import type { Page } from 'playwright-core';
+import { ServiceError } from '../../src/domain/errors.ts';
+import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { mailedTicket, newPassword, password } from './account-visitor.ts';
+import type { Site } from './browser.ts';
+import { openSite } from './browser.ts';
+import { makeWaiting } from './waiting.ts';
+
+/** Called at every state; the names are unique within a walk. */
+export type Look = (name: string) => Promise<void>;
+
+const email = 'robin@example.org';
+const someValue = 'The door code is 4711.\nCome after six.';
+
+/** Presses the button of the form that is sent to an address with this ending. */
+async function send(page: Page, ending: string): Promise<void> {
+  await page.click(`main form[action$="${ending}"] button[type="submit"]:not([formaction])`);
+}
+
+async function open(page: Page, site: Site, path: string): Promise<void> {
+  await page.goto(site.baseUrl + path);
+}
+
+async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
+  await open(page, site, '/');
+  await look('share');
+  await page.click('details:has(#generate) > summary');
+  await page.click('#generate');
+  await look('generated');
+  await page.fill('#secret', 'x'.repeat(5_001));
+  await page.click('#create');
+  await look('share-refused');
+  await page.fill('#secret', someValue);
+  await page.fill('#passphrase', 'right');
+  await page.click('#create');
+  await look('receipt-ready');
+  const receipt = page.url();
+  const link = await page.inputValue('#link');
+  await page.goto(receipt);
+  await look('receipt-waiting');
+  await page.goto(`${receipt}/burn`);
+  await look('burn');
+  await page.goto(link);
+  await look('secret');
+  await page.fill('#passphrase', 'wrong');
+  await send(page, new URL(link).pathname);
+  await look('secret-wrong');
+  await page.fill('#passphrase', 'right');
+  await send(page, new URL(link).pathname);
+  await look('revealed');
+  await page.goto(link);
+  await look('gone');
+  await page.goto(receipt);
+  await look('receipt-received');
+}
+
+/** The ends that a secret can come to besides, and a passphrase that was guessed at too often. */
+async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
+  const locked = await makeWaiting(site.app, { passphrase: 'right', ttlSeconds: 3_600 });
+  for (let guesses = 0; guesses < 6; guesses += 1) {
+    await open(page, site, locked.secretPath);
+    await page.fill('#passphrase', `wrong ${guesses}`);
+    await send(page, locked.secretPath);
+  }
+  await look('exhausted');
+  const burned = await makeWaiting(site.app);
+  await open(page, site, `/receipt/${burned.metadataKey}/burn`);
+  await send(page, '/burn');
+  await look('receipt-burned');
+  const expired = await makeWaiting(site.app, { ttlSeconds: 60 });
+  site.app.clock.advance(61);
+  await open(page, site, `/receipt/${expired.metadataKey}`);
+  await look('receipt-expired');
+}
+
+async function walkAround(page: Page, site: Site, look: Look): Promise<void> {
+  for (const name of ['about', 'security', 'status']) {
+    await open(page, site, `/${name}`);
+    await look(name);
+  }
+  await open(page, site, '/nope');
+  await look('not-found');
+}
+
+async function walkSigningUp(page: Page, site: Site, look: Look): Promise<void> {
+  await open(page, site, '/sign-up');
+  await look('sign-up');
+  await page.fill('#email', 'no address');
+  await page.locator('main form').evaluate((form) => {
+    (form as HTMLFormElement).noValidate = true;
+  });
+  await send(page, '/sign-up');
+  await look('sign-up-refused');
+  await page.fill('#email', email);
+  await send(page, '/sign-up');
+  await look('sign-up-sent');
+  await site.app.accounts.settled();
+  const path = `/sign-up/${mailedTicket(site.app, 'sign_up')}`;
+  await open(page, site, path);
+  await look('choose-password');
+  await page.fill('#password', 'password1234');
+  await send(page, path);
+  await look('choose-password-refused');
+  await page.fill('#password', password);
+  await send(page, path);
+  await look('account-welcome');
+  await open(page, site, path);
+  await look('sign-up-gone');
+}
+
+async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
+  await open(page, site, '/recent');
+  await look('recent-empty');
+  await open(page, site, '/');
+  await look('share-as-account');
+  await page.fill('#secret', someValue);
+  await page.fill('#recipient', 'friend@example.net');
+  await page.click('#create');
+  await site.app.service.settled();
+  await page.reload();
+  await look('receipt-mailed');
+  await open(page, site, '/recent');
+  await look('recent');
+  await open(page, site, '/account');
+  await look('account');
+  await open(page, site, '/account/tokens');
+  await look('tokens-empty');
+  await page.fill('#name', 'backup script');
+  await send(page, '/account/tokens');
+  await look('token-ready');
+  await open(page, site, '/account/tokens');
+  await look('tokens');
+  await page.click('main a[href$="/revoke"]');
+  await look('token-revoke');
+  await open(page, site, '/account/sessions');
+  await look('sessions');
+  await open(page, site, '/account/password');
+  await page.fill('#current', 'not the password');
+  await page.fill('#next', newPassword);
+  await send(page, '/account/password');
+  await look('password-wrong');
+}
+
+async function walkLoggingIn(page: Page, site: Site, look: Look): Promise<void> {
+  await page.context().clearCookies({ name: /mayfly$/ });
+  await open(page, site, '/log-in');
+  await look('log-in');
+  await page.fill('#email', email);
+  await page.fill('#password', 'not the password');
+  await send(page, '/log-in');
+  await look('log-in-wrong');
+  await open(page, site, '/forgotten');
+  await look('forgotten');
+  await page.fill('#email', email);
+  await send(page, '/forgotten');
+  await look('forgotten-sent');
+  await site.app.accounts.settled();
+  const path = `/reset/${mailedTicket(site.app, 'reset')}`;
+  await open(page, site, path);
+  await look('reset');
+  await page.fill('#password', newPassword);
+  await send(page, path);
+  await look('account-reset');
+  await open(page, site, '/account/delete');
+  await look('delete');
+  await page.fill('#password', newPassword);
+  await page.check('#confirm');
+  await send(page, '/account/delete');
+  await look('deleted');
+}
+
+/** States that need a service of their own kind: closed to strangers, out of breath, or without its store. */
+async function walkTroubles(page: Page, look: Look): Promise<void> {
+  await page.context().unrouteAll();
+  using closed = openSite({ anonymousMayCreate: false, signUpIsOpen: false });
+  await open(page, closed, '/');
+  await look('sharing-closed');
+  await open(page, closed, '/sign-up');
+  await look('sign-up-closed');
+  const once = { limit: 1, windowSeconds: 3_600, burst: 1 };
+  using slow = openSite({ rateLimits: { ...builtInRateLimits, manage: { anonymous: once, account: once } } });
+  for (const _ of [1, 2]) await open(page, slow, '/receipt/nope');
+  await look('too-many');
+  const down = async () => Promise.reject(new ServiceError('unavailable', 'the store is away'));
+  using ailing = openSite({ wrapStore: (store) => ({ ...store, findReceipt: down }) });
+  await open(page, ailing, `/receipt/${'a'.repeat(31)}`);
+  await look('unavailable');
+  const broken = async () => Promise.reject(new Error('a defect'));
+  using failing = openSite({ wrapStore: (store) => ({ ...store, findReceipt: broken }) });
+  await open(page, failing, `/receipt/${'a'.repeat(31)}`);
+  await look('internal');
+}
+
+/** The whole walk: some fifty states. */
+export async function walkEverywhere(page: Page, site: Site, look: Look): Promise<void> {
+  await walkSharing(page, site, look);
+  await walkEnds(page, site, look);
+  await walkAround(page, site, look);
+  await walkSigningUp(page, site, look);
+  await walkAccount(page, site, look);
+  await walkLoggingIn(page, site, look);
+  await walkTroubles(page, look);
+}

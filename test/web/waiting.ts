@@ -1,0 +1,38 @@
+/**
+ * A secret that waits, made without the form, so that tests of its link depend on nothing else.
+ */
+import type { Caller } from '../../src/domain/accounts.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { TestApp } from '../support/app.ts';
+
+export interface Waiting {
+  readonly secretPath: string;
+  readonly secretKey: string;
+  readonly metadataKey: string;
+}
+
+export interface WaitingOptions {
+  /** `canary` when absent. */
+  readonly value?: string;
+  readonly passphrase?: string;
+  readonly ttlSeconds?: number;
+  /** Nobody when absent. */
+  readonly caller?: Caller;
+}
+
+export async function makeWaiting(
+  app: Pick<TestApp, 'service'>,
+  options: WaitingOptions = {},
+): Promise<Waiting> {
+  const { value = 'canary', passphrase, ttlSeconds, caller = { kind: 'anonymous' } } = options;
+  const input = {
+    value: new Sensitive(value),
+    ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
+    ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds, outOfRange: 'refuse' as const } }),
+  };
+  const made = await app.service.conceal(input, caller);
+  if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);
+  const { secretKey, metadataKey } = made.receipt;
+  if (secretKey === null) throw new Error('what was just made is gone');
+  return { secretPath: `/secret/${secretKey}`, secretKey, metadataKey };
+}
