@@ -35,7 +35,7 @@ import type { SiteDeps } from './site.ts';
 import { StoreRefusal } from './store/refusal.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
-import type { Brands } from './web/brand.ts';
+import type { Brands } from './web/brand/brand.ts';
 
 /** The start cannot go on: a sentence for the operator. */
 export class StartRefusal extends Error {
@@ -106,9 +106,9 @@ function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'defaultLocale'
 
 /** The file's brands; the built-in one where there is no file. */
 async function readBrands({ brandFile }: Config): Promise<Brands> {
-  const { ownBrands } = await import('./web/brand.ts');
+  const { ownBrands } = await import('./web/brand/brand.ts');
   if (brandFile === null) return ownBrands;
-  const { readBrandFile } = await import('./web/brand-file.ts');
+  const { readBrandFile } = await import('./web/brand/brand-file.ts');
   const brands = readBrandFile(brandFile);
   if ('error' in brands) throw new SettingRefusal(`MAYFLY_BRAND_FILE (${brandFile}): ${brands.error}`);
   return brands;

@@ -17,7 +17,7 @@ import { type HealthDeps, mountHealth } from './http/health.ts';
 import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
 import type { Locale } from './locale/catalogues.ts';
-import type { Brands } from './web/brand.ts';
+import type { Brands } from './web/brand/brand.ts';
 import { mountPages } from './web/mount.ts';
 import { basePathOf } from './web/routes.ts';
 

@@ -9,15 +9,7 @@
  * of them at the start cost 5 ms in a checkout, more than 20 ms in the single executable, and 7 MB; one by one each costs
  * a few milliseconds, once. `require` of a literal path is what the bundler embeds and what answers at once.
  */
-import about from './en/about.json' with { type: 'json' };
-import account from './en/account.json' with { type: 'json' };
-import common from './en/common.json' with { type: 'json' };
-import mail from './en/mail.json' with { type: 'json' };
-import receipt from './en/receipt.json' with { type: 'json' };
-import secret from './en/secret.json' with { type: 'json' };
-import share from './en/share.json' with { type: 'json' };
-
-const en = { ...common, ...share, ...receipt, ...secret, ...account, ...about, ...mail };
+import en from './en.json' with { type: 'json' };
 
 /** What can be said. English is the catalogue that defines it. */
 export type MessageKey = keyof typeof en;

@@ -19,9 +19,13 @@ export interface AboutDeps {
 
 export function createAboutPages(deps: AboutDeps): PageRoute[] {
   return [
-    { name: 'about', get: { limit: 'none', isStill: true, handle: showAbout } },
-    { name: 'security', get: { limit: 'none', isStill: true, handle: showSecurity } },
-    { name: 'status', get: { limit: 'none', handle: (request) => showStatus(request, deps) } },
+    { name: 'about', needsNoSession: true, get: { limit: 'none', isStill: true, handle: showAbout } },
+    { name: 'security', needsNoSession: true, get: { limit: 'none', isStill: true, handle: showSecurity } },
+    {
+      name: 'status',
+      needsNoSession: true,
+      get: { limit: 'none', handle: (request) => showStatus(request, deps) },
+    },
   ];
 }
 

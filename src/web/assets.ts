@@ -37,7 +37,25 @@ export interface Assets {
   find(name: string): SiteFile | null;
 }
 
+const scriptNames = Object.keys(sources) as readonly ScriptName[];
+
+/** Made when the first page is: packing takes some 20 ms, which a start need not wait for. */
 export function createAssets(): Assets {
+  let made: Assets | null = null;
+  const all = (): Assets => {
+    made ??= packAssets();
+    return made;
+  };
+  return {
+    get style() {
+      return all().style;
+    },
+    script: (name) => all().script(name),
+    find: (name) => all().find(name),
+  };
+}
+
+function packAssets(): Assets {
   const files = new Map<string, SiteFile>();
   const add = (stem: string, extension: string, type: string, text: string): Asset => {
     const asset = assetOf(stem, extension, text);
@@ -45,15 +63,21 @@ export function createAssets(): Assets {
     return asset;
   };
   const style = add('style', 'css', 'text/css; charset=utf-8', styleText);
-  const script = (name: ScriptName) =>
-    add(name, 'js', 'text/javascript; charset=utf-8', toScript(sources[name].default));
-  const scripts: Readonly<Record<ScriptName, Asset>> = {
-    copy: script('copy'),
-    receipt: script('receipt'),
-    reveal: script('reveal'),
-    share: script('share'),
+  const scripts = new Map(
+    scriptNames.map((name) => {
+      const text = toScript(sources[name].default);
+      return [name, add(name, 'js', 'text/javascript; charset=utf-8', text)];
+    }),
+  );
+  return {
+    style,
+    script(name) {
+      const script = scripts.get(name);
+      if (script === undefined) throw new RangeError(`there is no script ${name}`);
+      return script;
+    },
+    find: (name) => files.get(name) ?? null,
   };
-  return { style, script: (name) => scripts[name], find: (name) => files.get(name) ?? null };
 }
 
 function assetOf(stem: string, extension: string, text: string): Asset {

@@ -11,7 +11,7 @@ import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import type { Assets, ScriptName } from './assets.ts';
-import type { Brand } from './brand.ts';
+import type { Brand } from './brand/brand.ts';
 import { formTokenField } from './own-form.ts';
 import { Icon } from './pages/icons.tsx';
 import type { Href, RouteName } from './routes.ts';

@@ -70,6 +70,8 @@ export interface PageRoute {
   readonly post?: PageAction;
   /** A file, the same for everybody: nobody's session is looked up for it. */
   readonly isFile?: true;
+  /** Shown as to a stranger when nobody's session can be looked up just now. */
+  readonly needsNoSession?: true;
 }
 
 export function pageReply(status: number, markup: string, headers: PageReply['headers'] = {}): PageReply {

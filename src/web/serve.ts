@@ -20,7 +20,7 @@ import type { MountDeps } from '../http/mount.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
-import type { Brands } from './brand.ts';
+import type { Brands } from './brand/brand.ts';
 import { languageCookie, languageIn, type SessionCookie } from './cookies.ts';
 import { type Form, parseForm } from './form.ts';
 import { chooseLanguage, offeredLanguage } from './language.ts';
@@ -66,7 +66,6 @@ export async function servePage(site: Site, context: Context, route: PageRoute |
   const { call } = passage;
   let response: Response;
   try {
-    if (route?.isFile !== true) await recognise(passage);
     response = toResponse(passage, await answer(passage, context, route));
   } catch (error) {
     response = answerFailure(passage, error);
@@ -90,12 +89,12 @@ function enter(site: Site, context: Context, route: PageRoute | null): Passage {
   return { ...passage, frame: frameOf(passage, route) };
 }
 
-/** Looks the session up; the page is then in the language of its account. */
-async function recognise(passage: Passage): Promise<void> {
+/** Looks the session up; the page is then in the language of its account. Always `null`: no fault. */
+async function recognise(passage: Passage): Promise<null> {
   const token = passage.site.sessionCookie.in(passage.cookies);
-  if (token === '') return;
+  if (token === '') return null;
   passage.signedIn = await passage.site.accounts.openSession(token);
-  if (passage.signedIn === null) return;
+  if (passage.signedIn === null) return null;
   const { account } = passage.signedIn.caller;
   passage.frame = {
     ...passage.frame,
@@ -103,6 +102,11 @@ async function recognise(passage: Passage): Promise<void> {
     visitor: { username: account.username },
     formToken: passage.signedIn.formToken,
   };
+  return null;
+}
+
+function toFault(error: unknown): { readonly error: unknown } {
+  return { error };
 }
 
 function localeOf({ site, call, query, cookies, signedIn }: Omit<Passage, 'frame'>): Locale {
@@ -142,6 +146,7 @@ function isSafe(method: string): boolean {
 
 async function answer(passage: Passage, context: Context, route: PageRoute | null): Promise<PageReply> {
   const { site, call } = passage;
+  const fault = route?.isFile === true ? null : await recognise(passage).catch(toFault);
   if (route === null) throw new RequestProblem({ problem: 'not_found' });
   const allow = allowOf(route);
   if (call.request.method === 'OPTIONS')
@@ -153,6 +158,8 @@ async function answer(passage: Passage, context: Context, route: PageRoute | nul
   }
   const request = toPageRequest(passage, context);
   try {
+    // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
+    if (fault !== null && route.needsNoSession !== true) throw fault.error;
     countCall(passage, action);
     if (action === route.post) await demandOwnSession(request);
     return withLanguage(passage, await handle(passage, route, action, request));

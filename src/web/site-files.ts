@@ -6,7 +6,7 @@
  */
 import { RequestProblem } from '../http/problem.ts';
 import type { Assets } from './assets.ts';
-import type { Brands } from './brand.ts';
+import type { Brands } from './brand/brand.ts';
 import { iconSvg } from './layout.tsx';
 import type { PageAction, PageReply, PageRoute, SiteFile } from './page-route.ts';
 

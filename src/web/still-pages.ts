@@ -7,7 +7,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import type { Locale } from '../locale/catalogues.ts';
-import type { Brand } from './brand.ts';
+import type { Brand } from './brand/brand.ts';
 import type { PageReply } from './page-route.ts';
 import type { RouteName } from './routes.ts';
 

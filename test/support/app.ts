@@ -32,7 +32,7 @@ import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limi
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
-import { type Brands, ownBrands } from '../../src/web/brand.ts';
+import { type Brands, ownBrands } from '../../src/web/brand/brand.ts';
 import { mountPages } from '../../src/web/mount.ts';
 
 export interface TestAppOptions {

@@ -117,7 +117,7 @@ const rules: readonly {
   { flaw: 'has three dots instead of …', pattern: /\.\.\./ },
   {
     flaw: 'has ASCII punctuation after a character of its own script',
-    pattern: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][,.!?;:]/u,
+    pattern: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}][,.!?;:](?![a-z])/u,
     locales: ['ja', 'zh-CN'],
   },
   {

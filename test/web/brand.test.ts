@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Brands } from '../../src/web/brand.ts';
-import { nearestReadable } from '../../src/web/brand-colour.ts';
-import { readBrandFile } from '../../src/web/brand-file.ts';
-import { contrast, paletteOf } from '../../src/web/colours.ts';
-import { maxLogoBytes, parseLogo } from '../../src/web/logo.ts';
+import type { Brands } from '../../src/web/brand/brand.ts';
+import { nearestReadable } from '../../src/web/brand/brand-colour.ts';
+import { readBrandFile } from '../../src/web/brand/brand-file.ts';
+import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
+import { maxLogoBytes, parseLogo } from '../../src/web/brand/logo.ts';
 import { createTestApp } from '../support/app.ts';
 import { visit } from './visit.ts';
 

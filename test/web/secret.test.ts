@@ -1,7 +1,7 @@
 /** The recipient's pages: nothing consumes but the button, and what is gone is gone for everyone alike. */
 import { describe, expect, it } from 'bun:test';
 import type { MemoryStore } from '../../src/store/memory.ts';
-import { ownBrand } from '../../src/web/brand.ts';
+import { ownBrand } from '../../src/web/brand/brand.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
-import { ownBrand } from '../../src/web/brand.ts';
+import { ownBrand } from '../../src/web/brand/brand.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';
 import { postForm, share, visit } from './visit.ts';

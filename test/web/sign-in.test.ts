@@ -114,7 +114,7 @@ describe('signing up', () => {
       await visit(app, path),
       await postForm(app, path, { password }),
     ]) {
-      expect([seen.status, seen.html.includes('Accounts are made by the operator')]).toEqual([404, true]);
+      expect([seen.status, seen.html.includes('Accounts are made by whoever runs')]).toEqual([404, true]);
       expect(seen.headers.getSetCookie()).toEqual([]);
     }
     expect(await app.store.findAccount(address)).toBeNull();

@@ -1,0 +1,64 @@
+/**
+ * Changing a password.
+ *
+ * Owns: the form and its POST. Invariants: the current password is asked for and counted like a log-in, so an open browser
+ * is not enough and guesses are bounded; neither password comes back.
+ */
+import type { AccountService, ChangePasswordOutcome, SignedIn } from '../../domain/account-outcomes.ts';
+import { Sensitive } from '../../domain/sensitive.ts';
+import { renderPage } from '../layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { PasswordPage } from '../pages/account/account-password.tsx';
+import type { Words } from '../words.ts';
+import { forAccount } from './for-account.ts';
+import { type FormRefusal, refusalOfPassword, refuseField } from './form-refusal.ts';
+import { countGuess, type GuessLimiter } from './guesses.ts';
+
+export interface PasswordDeps {
+  readonly accounts: Pick<AccountService, 'changePassword'>;
+  readonly limiter: GuessLimiter;
+}
+
+export function createPasswordPages(deps: PasswordDeps): PageRoute[] {
+  return [
+    {
+      name: 'password',
+      get: forAccount((request, signedIn) => showForm(request, signedIn, null)),
+      post: forAccount((request, signedIn) => change(request, signedIn, deps), showForm),
+    },
+  ];
+}
+
+async function showForm(
+  { frame }: PageRequest,
+  { caller }: SignedIn,
+  refusal: FormRefusal | null,
+): Promise<PageReply> {
+  const page = <PasswordPage frame={frame} username={caller.account.username} refusal={refusal} />;
+  return pageReply(refusal?.status ?? 200, renderPage(page));
+}
+
+async function change(request: PageRequest, signedIn: SignedIn, deps: PasswordDeps): Promise<PageReply> {
+  const { frame, clientPrefix } = request;
+  const form = await request.form();
+  const current = new Sensitive(form.text('current'));
+  const next = new Sensitive(form.text('next'));
+  const { locale } = frame.words;
+  const outcome = await countGuess(deps.limiter, {
+    clientPrefix,
+    username: signedIn.caller.account.username,
+    compute: () => deps.accounts.changePassword(signedIn, { current, next, locale }),
+    isWrong: ({ outcome }) => outcome === 'wrong_password',
+  });
+  if (outcome.outcome !== 'changed') return showForm(request, signedIn, refusalOf(outcome, frame.words));
+  return seeOther(`${frame.href('account')}?done=password`);
+}
+
+function refusalOf(
+  refused: Exclude<ChangePasswordOutcome, { outcome: 'changed' }>,
+  words: Words,
+): FormRefusal {
+  return refused.outcome === 'wrong_password'
+    ? refuseField('current', words.say('password.wrong'))
+    : refusalOfPassword(refused, 'next', words);
+}

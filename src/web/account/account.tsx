@@ -1,0 +1,66 @@
+/**
+ * The account of whoever is logged in.
+ *
+ * Owns: the account's own page with its language, beside its password, its end, its tokens and its sessions. Invariant:
+ * nothing of it is shown or changed without a session of the account.
+ */
+import type { AccountService, SignedIn } from '../../domain/account-outcomes.ts';
+import type { Plans } from '../../domain/plans.ts';
+import type { Locale } from '../../locale/catalogues.ts';
+import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
+import { renderPage } from '../layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { AccountPage, accountNews } from '../pages/account/account.tsx';
+import { createDeletePages, type DeleteDeps } from './account-delete.tsx';
+import { createPasswordPages, type PasswordDeps } from './account-password.tsx';
+import { forAccount } from './for-account.ts';
+import type { FormRefusal } from './form-refusal.ts';
+import { createSessionPages, type SessionDeps } from './sessions.tsx';
+import { createTokenPages, type TokenDeps } from './tokens.tsx';
+
+interface OwnDeps extends CookieSite {
+  readonly accounts: Pick<AccountService, 'setLocale'>;
+  readonly plans: Plans;
+  readonly locales: readonly Locale[];
+}
+
+export type AccountDeps = OwnDeps & PasswordDeps & DeleteDeps & TokenDeps & SessionDeps;
+
+export function createAccountPages(deps: AccountDeps): PageRoute[] {
+  return [
+    {
+      name: 'account',
+      get: forAccount((request, signedIn) => showAccount(request, signedIn, deps, null)),
+      post: forAccount(
+        (request, signedIn) => setLanguage(request, signedIn, deps),
+        async (request, signedIn, refusal) => showAccount(request, signedIn, deps, refusal),
+      ),
+    },
+    ...createPasswordPages(deps),
+    ...createDeletePages(deps),
+    ...createTokenPages(deps),
+    ...createSessionPages(deps),
+  ];
+}
+
+function showAccount(
+  { frame, query }: PageRequest,
+  { caller: { account } }: SignedIn,
+  { plans }: OwnDeps,
+  refusal: FormRefusal | null,
+): PageReply {
+  const news = accountNews.find((each) => each === query.get('done')) ?? null;
+  const page = (
+    <AccountPage frame={frame} account={account} plan={plans[account.plan]} news={news} refusal={refusal} />
+  );
+  return pageReply(refusal?.status ?? 200, renderPage(page));
+}
+
+/** No offered language: as the browser asks, on this browser too. */
+async function setLanguage(request: PageRequest, signedIn: SignedIn, deps: OwnDeps): Promise<PageReply> {
+  const asked = (await request.form()).text('lang');
+  const locale = deps.locales.find((tag) => tag === asked) ?? null;
+  await deps.accounts.setLocale(signedIn, locale);
+  const cookie = locale === null ? clearLanguageCookie(deps) : languageCookie(locale, deps);
+  return seeOther(`${request.frame.href('account')}?done=language`, [cookie]);
+}

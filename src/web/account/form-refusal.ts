@@ -1,0 +1,64 @@
+/**
+ * Why a form comes back.
+ *
+ * Owns: the shape that forms of accounts show, and the words for what refuses every form alike. Invariant: a form that
+ * comes back has changed nothing.
+ */
+import type { PasswordRefusal } from '../../domain/account-outcomes.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import type { PageProblem } from '../page-problem.ts';
+import { noticeFor } from '../pages/notice.tsx';
+import type { Words } from '../words.ts';
+
+export interface FormRefusal {
+  readonly status: number;
+  /** What is wrong with which field, by its name, in the order of the form. */
+  readonly wrong: Readonly<Record<string, string>>;
+  /** What is wrong with none of them; `null` when the fields say it all. */
+  readonly message: string | null;
+}
+
+export function refuseField(name: string, message: string, status = 422): FormRefusal {
+  return { status, wrong: { [name]: message }, message: null };
+}
+
+/** What is wrong with the whole form. */
+export function refuseForm(message: string, status: number): FormRefusal {
+  return { status, wrong: {}, message };
+}
+
+/** What the transport or the store refuses. @param laterKey says that a limit is reached; with `{wait}` */
+export function refusalOfProblem(
+  problem: PageProblem,
+  words: Words,
+  laterKey: MessageKey = 'account.later',
+): FormRefusal {
+  const { status, text, params } = noticeFor(problem, words);
+  const wait = 'retryAfterSeconds' in problem ? { wait: words.duration(problem.retryAfterSeconds) } : {};
+  switch (problem.problem) {
+    case 'rate_limited':
+      return refuseForm(words.say(laterKey, wait), status);
+    case 'unavailable':
+      return refuseForm(words.say('account.unavailable', wait), status);
+    case 'storage_full':
+      return refuseForm(words.say('account.full'), status);
+    case 'stale_form':
+      return refuseForm(words.say('account.stale'), status);
+    default:
+      return refuseForm(words.say(text, params), status);
+  }
+}
+
+/** @param name of the field that holds the password */
+export function refusalOfPassword(refused: PasswordRefusal, name: string, { say }: Words): FormRefusal {
+  switch (refused.outcome) {
+    case 'password_too_short':
+      return refuseField(name, say('password.tooShort', { count: refused.minLength }));
+    case 'password_too_long':
+      return refuseField(name, say('password.tooLong', { count: refused.maxLength }));
+    case 'password_common':
+      return refuseField(name, say('password.common'));
+    case 'password_ill_formed':
+      return refuseField(name, say('password.illFormed'));
+  }
+}

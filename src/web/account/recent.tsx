@@ -1,0 +1,56 @@
+/**
+ * What an account has shared.
+ *
+ * Owns: the list by state and page. Invariants: only the account's own receipts are listed, never a value or the key of a
+ * secret (P16); looking changes nothing.
+ */
+import type { SignedIn } from '../../domain/account-outcomes.ts';
+import type { RecentOutcome, SecretService } from '../../domain/outcomes.ts';
+import type { ReceiptState } from '../../domain/secret.ts';
+import { renderPage } from '../layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
+import { RecentPage, type RecentState, recentStates } from '../pages/account/recent.tsx';
+import { forAccount } from './for-account.ts';
+
+export interface RecentDeps {
+  readonly service: Pick<SecretService, 'recent'>;
+}
+
+const pageLength = 50;
+
+const statesOf: Readonly<Record<RecentState, readonly ReceiptState[]>> = {
+  waiting: ['new', 'viewed'],
+  opened: ['received'],
+  burned: ['burned'],
+  expired: ['expired'],
+};
+
+export function createRecentPages({ service }: RecentDeps): PageRoute[] {
+  return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, service)) }];
+}
+
+/** A part of the list that cannot be found, because its address was changed, is answered with the newest. */
+async function showRecent(
+  { frame, query }: PageRequest,
+  { caller }: SignedIn,
+  service: RecentDeps['service'],
+): Promise<PageReply> {
+  const state = recentStates.find((each) => each === query.get('state')) ?? null;
+  const cursor = query.get('cursor') ?? '';
+  const input = { limit: pageLength, ...(state === null ? {} : { states: statesOf[state] }) };
+  const asked: RecentOutcome = await service.recent(cursor === '' ? input : { ...input, cursor }, caller);
+  const cursorIsBad = asked.outcome === 'invalid_cursor';
+  const found = cursorIsBad ? await service.recent(input, caller) : asked;
+  const list = found.outcome === 'listed' ? found : { receipts: [], nextCursor: null };
+  const page = (
+    <RecentPage
+      frame={frame}
+      receipts={list.receipts}
+      nextCursor={list.nextCursor}
+      state={state}
+      isLater={cursor !== '' && !cursorIsBad}
+      cursorIsBad={cursorIsBad}
+    />
+  );
+  return pageReply(200, renderPage(page));
+}

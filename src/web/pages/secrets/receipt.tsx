@@ -1,0 +1,161 @@
+/**
+ * The creator's page about one secret.
+ *
+ * Owns: what is shown of a receipt. Invariant: it says which link to give away and that its own address is the
+ * creator's, far from each other and unlike; the link is in the page only when the props hold it.
+ */
+import type { FC } from 'hono/jsx';
+import type { ReceiptView } from '../../../domain/outcomes.ts';
+import type { ReceiptState } from '../../../domain/secret.ts';
+import type { MessageKey } from '../../../locale/catalogues.ts';
+import { type Frame, Page, PostForm } from '../../layout.tsx';
+import { Icon } from '../icons.tsx';
+import { Split } from '../split.tsx';
+import { LinkSheet } from './receipt-link.tsx';
+import { MailSection, type MailWord } from './receipt-mail.tsx';
+import { Timeline } from './timeline.tsx';
+
+export interface ReceiptProps {
+  readonly frame: Frame;
+  readonly receipt: ReceiptView;
+  /** The link to give away, when it is to be shown now. */
+  readonly link: string | null;
+  readonly justCreated: boolean;
+  /** This page's own address, from the configuration. */
+  readonly ownUrl: string;
+  /** What became of a wish to send the mail again; `null`: there was none. */
+  readonly mail: MailWord | null;
+}
+
+const headings: Readonly<Record<ReceiptState, { title: MessageKey; lead: MessageKey }>> = {
+  new: { title: 'receipt.newTitle', lead: 'receipt.newLead' },
+  viewed: { title: 'receipt.newTitle', lead: 'receipt.newLead' },
+  received: { title: 'receipt.receivedTitle', lead: 'receipt.receivedLead' },
+  burned: { title: 'receipt.burnedTitle', lead: 'receipt.burnedLead' },
+  expired: { title: 'receipt.expiredTitle', lead: 'receipt.expiredLead' },
+};
+
+const readyHeading = { title: 'receipt.readyTitle', lead: 'receipt.readyLead' } as const;
+
+export const ReceiptPage: FC<ReceiptProps> = (props) => {
+  const { frame, receipt, link, justCreated } = props;
+  const { words, href } = frame;
+  const heading = justCreated && link !== null ? readyHeading : headings[receipt.state];
+  const title = words.say(heading.title);
+  const isWaiting = receipt.secretKey !== null;
+  const isOwner = frame.visitor?.username === receipt.custid;
+  const intro = (
+    <>
+      <h1>{title}</h1>
+      <p class="lead">{words.say(heading.lead)}</p>
+      {isWaiting ? <Watch frame={frame} metadataKey={receipt.metadataKey} /> : null}
+    </>
+  );
+  return (
+    <Page frame={frame} title={title} scripts={link === null ? ['receipt'] : ['copy', 'receipt']}>
+      <Split intro={intro}>
+        {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
+        <MailSection frame={frame} receipt={receipt} word={props.mail} />
+        <Facts frame={frame} receipt={receipt} />
+        <Timeline frame={frame} receipt={receipt} />
+        {isWaiting ? (
+          <p>
+            <a class="button quiet" href={href('burn', receipt.metadataKey)}>
+              <Icon name="flame" />
+              {words.say('receipt.burnOffer')}
+            </a>
+          </p>
+        ) : null}
+        <OwnAddress {...props} />
+        <p class="onward">
+          <a href={href('home')}>{words.say('receipt.another')}</a>
+          {isOwner ? <a href={href('recent')}>{words.say('receipt.recent')}</a> : null}
+        </p>
+      </Split>
+    </Page>
+  );
+};
+
+/** The script asks `data-state` and goes to `data-page` when the secret is gone; without it there is the link. */
+const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
+  const { words, href } = frame;
+  const page = href('receipt', metadataKey);
+  return (
+    <div class="watch" id="watch" data-state={href('receiptState', metadataKey)} data-page={page}>
+      <p
+        role="status"
+        data-received={words.say('receipt.changedReceived')}
+        data-burned={words.say('receipt.changedBurned')}
+        data-expired={words.say('receipt.changedExpired')}
+      />
+      <p class="hint" data-hint hidden>
+        {words.say('receipt.watching')}
+      </p>
+      <p>
+        <a href={page}>{words.say('receipt.lookAgain')}</a>
+      </p>
+    </div>
+  );
+};
+
+/** Of a secret that waits. */
+const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
+  const { words } = frame;
+  if (receipt.secretTtlSeconds === null) return null;
+  const date = words.moment(receipt.createdAt + receipt.ttlSeconds);
+  const left = words.duration(receipt.secretTtlSeconds);
+  return (
+    <section class="known">
+      <h2>{words.say('receipt.details')}</h2>
+      <dl>
+        <dt>{words.say('receipt.until')}</dt>
+        <dd>{words.say('receipt.untilValue', { date, left })}</dd>
+        <dt>{words.say('receipt.passphrase')}</dt>
+        <dd>{words.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}</dd>
+      </dl>
+    </section>
+  );
+};
+
+/** Quieter than the link to give away, and never beside it. */
+const OwnAddress: FC<ReceiptProps> = ({ frame, receipt, ownUrl }) => {
+  const { words } = frame;
+  const isWaiting = receipt.secretKey !== null;
+  return (
+    <section class="own">
+      <h2>
+        <Icon name="lock" /> {words.say('receipt.ownTitle')}
+      </h2>
+      <p>{words.say(isWaiting ? 'receipt.own' : 'receipt.ownGone')}</p>
+      <p>
+        <code class="code" dir="ltr">
+          {ownUrl}
+        </code>
+      </p>
+      <p>
+        {isWaiting ? `${words.say('receipt.bookmark')} ` : null}
+        {words.say('receipt.kept', { left: words.duration(receipt.metadataTtlSeconds) })}
+      </p>
+    </section>
+  );
+};
+
+/** Asks before a secret is destroyed. */
+export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
+  const { words, href } = frame;
+  return (
+    <Page frame={frame} title={words.say('burn.title')}>
+      <h1>{words.say('burn.title')}</h1>
+      <p class="lead">{words.say('burn.lead')}</p>
+      <PostForm frame={frame} class="row" action={href('burn', metadataKey)}>
+        <button class="alarm" type="submit">
+          <Icon name="flame" />
+          {words.say('burn.submit')}
+        </button>
+        <a class="button quiet" href={href('receipt', metadataKey)}>
+          {words.say('burn.keep')}
+        </a>
+      </PostForm>
+    </Page>
+  );
+};

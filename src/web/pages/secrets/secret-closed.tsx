@@ -1,0 +1,55 @@
+/**
+ * The pages on which a link does not open: nothing is there, or not now.
+ *
+ * Owns: their honest words. Invariant: unknown, opened, burned and expired are one page to a stranger (P17); none says
+ * anything of a value.
+ */
+import type { FC } from 'hono/jsx';
+import type { MessageKey } from '../../../locale/catalogues.ts';
+import { type Frame, Page } from '../../layout.tsx';
+
+const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
+
+/** Opened, burned, expired or never there. */
+export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('gone.title')}>
+      <h1>{say('gone.title')}</h1>
+      <p class="lead">{say('gone.lead')}</p>
+      <h2>{say('gone.next')}</h2>
+      <ul class="points">
+        {advice.map((key) => (
+          <li>{say(key)}</li>
+        ))}
+      </ul>
+      <p>{say('gone.seen')}</p>
+      <p>
+        <a href={frame.href('home')}>{say('gone.shareOwn')}</a>
+      </p>
+    </Page>
+  );
+};
+
+export interface Delay {
+  readonly title: string;
+  readonly lead: string;
+  readonly advice: readonly string[];
+}
+
+/** Not now, and the secret stays as it is; the way back is this link itself. */
+export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
+  const { frame, delay, secretKey } = props;
+  return (
+    <Page frame={frame} title={delay.title}>
+      <h1>{delay.title}</h1>
+      <p class="lead">{delay.lead}</p>
+      {delay.advice.map((text) => (
+        <p>{text}</p>
+      ))}
+      <p>
+        <a href={frame.href('secret', secretKey)}>{frame.words.say('secret.back')}</a>
+      </p>
+    </Page>
+  );
+};

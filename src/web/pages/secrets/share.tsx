@@ -1,0 +1,262 @@
+/**
+ * The start page: a form to share, or a plain word that only accounts share here.
+ *
+ * Owns: the form. Invariants: a refused form comes back with everything that was typed; nothing is ever cut off, so the
+ * fields have no `maxlength`, which would cut what is pasted. Limits are judged by the server alone, because a browser's
+ * own message about a field that is folded away is seen by nobody.
+ */
+import type { FC } from 'hono/jsx';
+import type { Plan } from '../../../domain/plans.ts';
+import type { MessageKey } from '../../../locale/catalogues.ts';
+import { type Frame, Page, PostForm } from '../../layout.tsx';
+import type { ShareField, TypedShare } from '../../secrets/share-form.ts';
+import { type Strength, strengthOf } from '../../secrets/strength.ts';
+import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import { Split } from '../split.tsx';
+import { Generate } from './generate.tsx';
+import { Lifetime } from './lifetime.tsx';
+import { MailLanguage } from './mail-language.tsx';
+
+export interface ShareRefusal {
+  /** Which field is wrong; `null`: none of them. */
+  readonly field: ShareField | null;
+  readonly message: string;
+  /** What did not happen, and that nothing is lost. */
+  readonly consolation: string;
+  readonly needsLogIn: boolean;
+}
+
+export interface ShareProps {
+  readonly frame: Frame;
+  readonly plan: Plan;
+  /** The share domains that the caller may use. */
+  readonly domains: readonly string[];
+  readonly typed: TypedShare;
+  readonly refusal: ShareRefusal | null;
+  /** Of the value that was just drawn into the form; `null`: none was. */
+  readonly drawnBits: number | null;
+}
+
+const strengthWords: Readonly<Record<Strength, MessageKey>> = {
+  weak: 'suggest.weak',
+  fair: 'suggest.fair',
+  strong: 'suggest.strong',
+  veryStrong: 'suggest.veryStrong',
+};
+
+export const SharePage: FC<ShareProps> = (props) => {
+  const { frame, refusal } = props;
+  const { say } = frame.words;
+  const intro = (
+    <>
+      <h1>{say('share.title')}</h1>
+      <p class="lead">{say('share.lead')}</p>
+      {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
+    </>
+  );
+  return (
+    <Page frame={frame} title={say('share.title')} scripts={['share']}>
+      <Split intro={intro}>
+        <PostForm frame={frame} id="share" class="sheet" action={frame.href('share')} autocomplete="off">
+          {/* The first button of a form is what Enter presses: it must create, not generate. */}
+          {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key and no reader leads to it; the real one stands below */}
+          <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
+          <Value {...props} />
+          <Generate
+            frame={frame}
+            typed={props.typed.suggestion}
+            isOpen={props.drawnBits !== null}
+            hasDrawn={props.drawnBits !== null}
+            wrongIn={wrongIn(props)}
+          />
+          <div class="pair">
+            <Passphrase {...props} />
+            <Lifetime
+              frame={frame}
+              plan={props.plan}
+              typed={props.typed.lifetime}
+              wrong={wrongIn(props)('ttl-amount')}
+            />
+          </div>
+          <Delivery {...props} />
+          <button type="submit" id="create">
+            {say('share.submit')}
+          </button>
+          <p class="hint" id="shortcut" hidden>
+            {say('share.shortcut')}
+          </p>
+        </PostForm>
+      </Split>
+    </Page>
+  );
+};
+
+function wrongIn({ refusal }: Pick<ShareProps, 'refusal'>): (field: ShareField) => string | null {
+  return (field) => (refusal?.field === field ? refusal.message : null);
+}
+
+/** Has the focus itself when no field is to blame; the field has it otherwise. */
+const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }) => {
+  const { say } = frame.words;
+  const { field, message } = refusal;
+  return (
+    <div class="note alert" role="alert" id="refused" tabindex={-1} autofocus={field === null}>
+      <h2>{say('share.wrongTitle')}</h2>
+      <p>{field === null ? message : <a href={`#${field}`}>{message}</a>}</p>
+      {refusal.needsLogIn ? (
+        <p>
+          <a href={frame.href('logIn')} target="_blank" rel="noopener">
+            {say('share.logIn')}
+          </a>
+        </p>
+      ) : null}
+      <p>{refusal.consolation}</p>
+    </div>
+  );
+};
+
+const Value: FC<ShareProps> = (props) => {
+  const { frame, plan, typed, drawnBits } = props;
+  const { say } = frame.words;
+  const texts: FieldTexts = {
+    name: 'secret',
+    label: say('share.value'),
+    hint: say('share.limit', { count: plan.maxValueBytes }),
+    wrong: wrongIn(props)('secret'),
+  };
+  const attributes = controlAttributes(texts);
+  const described = attributes['aria-describedby'] ?? '';
+  return (
+    <Field texts={texts}>
+      {/* A line break right after the tag belongs to the tag (HTML §13.1.2.5), so one stands before the value. */}
+      <textarea
+        {...attributes}
+        aria-describedby={drawnBits === null ? described : `drawn ${described}`}
+        autofocus={drawnBits !== null || texts.wrong !== null}
+        rows={6}
+        required
+        autocomplete="off"
+        spellcheck={false}
+        autocapitalize="off"
+        dir="auto"
+        data-limit={plan.maxValueBytes}
+      >
+        {`\n${typed.secret}`}
+      </textarea>
+      {drawnBits === null ? null : (
+        <p class="drawn" id="drawn" role="status">
+          {say('suggest.drawn')} {say(strengthWords[strengthOf(drawnBits)], { count: drawnBits })}
+        </p>
+      )}
+      {/* Filled by the script; spoken only when the limit is passed, never at every key. */}
+      <p
+        class="counter"
+        id="counter"
+        hidden
+        data-within={say('share.counter')}
+        data-over={say('share.counterOver')}
+      />
+      <p class="visually-hidden" id="counter-spoken" role="status" />
+    </Field>
+  );
+};
+
+const Passphrase: FC<ShareProps> = (props) => {
+  const { say } = props.frame.words;
+  const texts: FieldTexts = {
+    name: 'passphrase',
+    label: say('share.passphrase'),
+    note: say('share.optional'),
+    hint: say('share.passphraseHint'),
+    wrong: wrongIn(props)('passphrase'),
+  };
+  return (
+    <Field texts={texts}>
+      <input
+        {...controlAttributes(texts)}
+        type="text"
+        autocomplete="off"
+        spellcheck={false}
+        autocapitalize="off"
+        value={props.typed.passphrase}
+      />
+    </Field>
+  );
+};
+
+/** For whoever is logged in; and for whoever was while typing, so that nothing is lost with the log-in. */
+const Delivery: FC<ShareProps> = (props) => {
+  const { frame, typed, domains } = props;
+  const hasAccount = frame.visitor !== null;
+  return (
+    <>
+      {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
+      {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
+    </>
+  );
+};
+
+const Recipient: FC<ShareProps> = (props) => {
+  const { frame, typed } = props;
+  const { say } = frame.words;
+  const texts: FieldTexts = {
+    name: 'recipient',
+    label: say('share.recipient'),
+    note: say('share.optional'),
+    hint: say('share.recipientHint'),
+    wrong: wrongIn(props)('recipient'),
+  };
+  return (
+    <div class="pair">
+      <Field texts={texts}>
+        <input
+          {...controlAttributes(texts)}
+          type="text"
+          inputmode="email"
+          class="code"
+          autocomplete="off"
+          spellcheck={false}
+          autocapitalize="off"
+          value={typed.recipient}
+        />
+      </Field>
+      <MailLanguage frame={frame} chosen={typed.locale} />
+    </div>
+  );
+};
+
+const Domain: FC<ShareProps> = (props) => {
+  const { frame, domains, typed } = props;
+  const { say } = frame.words;
+  const texts: FieldTexts = {
+    name: 'share-domain',
+    label: say('share.domain'),
+    wrong: wrongIn(props)('share-domain'),
+  };
+  const offered = typed.shareDomain === '' || domains.includes(typed.shareDomain) ? [] : [typed.shareDomain];
+  return (
+    <Field texts={texts}>
+      <select {...controlAttributes(texts)}>
+        <option value="">{say('share.domainOwn')}</option>
+        {[...domains, ...offered].map((domain) => (
+          <option value={domain} selected={domain === typed.shareDomain}>
+            {domain}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+};
+
+/** For installations where only accounts create. */
+export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => (
+  <Page frame={frame} title={frame.words.say('share.closedTitle')}>
+    <h1>{frame.words.say('share.closedTitle')}</h1>
+    <p class="lead">{frame.words.say('share.closed')}</p>
+    <p>
+      <a class="button" href={frame.href('logIn')}>
+        {frame.words.say('share.logIn')}
+      </a>
+    </p>
+  </Page>
+);

@@ -1,0 +1,129 @@
+/**
+ * The recipient's pages: a GET asks, a POST opens.
+ *
+ * Owns: the way from a link to a value, for people. Invariants: no GET or HEAD consumes or counts a guess (P4); unknown,
+ * opened, burned and expired are one answer (P17); whatever is in the way, the answer leads back to the same link.
+ */
+import type { SecretService, WrongPassphrase } from '../../domain/outcomes.ts';
+import { Sensitive } from '../../domain/sensitive.ts';
+import type { Clock } from '../../domain/time.ts';
+import { type Frame, renderPage } from '../layout.tsx';
+import type { PageProblem } from '../page-problem.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
+import { noticeFor } from '../pages/notice.tsx';
+import { type AskRefusal, SecretPage, type WaitingSecret } from '../pages/secrets/secret.tsx';
+import { type Delay, DelayedPage, GonePage } from '../pages/secrets/secret-closed.tsx';
+import { RevealedPage } from '../pages/secrets/secret-revealed.tsx';
+
+export interface SecretDeps {
+  readonly service: Pick<SecretService, 'secretStatus' | 'reveal'>;
+  readonly clock: Clock;
+}
+
+export function createSecretPages(deps: SecretDeps): PageRoute[] {
+  const refuse = (request: PageRequest, problem: PageProblem) => keepAsking(request, deps, problem);
+  return [
+    {
+      name: 'secret',
+      get: { limit: 'manage', handle: (request) => ask(request, deps, 200), refuse },
+      post: { limit: 'manage', handle: (request) => open(request, deps), refuse },
+    },
+  ];
+}
+
+/** The page that asks, or the honest one when nothing waits (any more). */
+async function ask(
+  request: PageRequest,
+  deps: SecretDeps,
+  status: number,
+  refusal: AskRefusal = {},
+): Promise<PageReply> {
+  const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
+  if (waiting.outcome === 'unknown') return gone(request);
+  return pageReply(status, renderAsk(request.frame, waiting, refusal));
+}
+
+function renderAsk(frame: Frame, waiting: WaitingSecret, refusal: AskRefusal): string {
+  return renderPage(<SecretPage frame={frame} waiting={waiting} refusal={refusal} />);
+}
+
+async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
+  const { frame, key, clientPrefix, caller } = request;
+  const passphrase = new Sensitive((await request.form()).text('passphrase'));
+  const outcome = await deps.service.reveal({ secretKey: key, passphrase, clientPrefix }, caller);
+  switch (outcome.outcome) {
+    case 'revealed':
+      return pageReply(200, renderPage(<RevealedPage frame={frame} value={outcome.value.expose()} />));
+    case 'unknown':
+      return gone(request);
+    case 'passphrase_missing':
+      return ask(request, deps, 422, { passphrase: frame.words.say('secret.passphraseMissing') });
+    case 'passphrase_wrong':
+      return ask(request, deps, 422, { passphrase: wrongPassphraseText(frame, outcome) });
+    case 'attempts_exhausted':
+      return exhausted(request, deps, outcome.retryAfterSeconds);
+  }
+}
+
+function wrongPassphraseText({ words }: Frame, { attemptsLeft, moreAfterSeconds }: WrongPassphrase): string {
+  const wait = words.duration(moreAfterSeconds);
+  if (attemptsLeft === null) return words.say('secret.passphraseWrongPlain');
+  if (attemptsLeft === 0) return words.say('secret.passphraseWrongLast', { wait });
+  return words.say('secret.passphraseWrong', { count: attemptsLeft, wait });
+}
+
+function gone({ frame }: PageRequest): PageReply {
+  return pageReply(404, renderPage(<GonePage frame={frame} />));
+}
+
+/** When the next guess is possible, unless the secret will have expired by then. */
+async function exhausted(
+  request: PageRequest,
+  deps: SecretDeps,
+  retryAfterSeconds: number,
+): Promise<PageReply> {
+  const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
+  if (waiting.outcome === 'unknown') return gone(request);
+  const { say, duration, moment } = request.frame.words;
+  const title = say('secret.exhaustedTitle');
+  const delay =
+    retryAfterSeconds < waiting.secret.secretTtlSeconds
+      ? {
+          title,
+          lead: say('secret.exhausted', { left: duration(retryAfterSeconds) }),
+          advice: [
+            say('secret.exhaustedUntil', { date: moment(deps.clock() + retryAfterSeconds) }),
+            say('secret.exhaustedAdvice'),
+          ],
+        }
+      : { title, lead: say('secret.exhaustedForGood'), advice: [] };
+  return delayed(request, 429, delay, { 'retry-after': String(retryAfterSeconds) });
+}
+
+function delayed(
+  { frame, key }: PageRequest,
+  status: number,
+  delay: Delay,
+  headers: PageReply['headers'] = {},
+): PageReply {
+  return pageReply(status, renderPage(<DelayedPage frame={frame} delay={delay} secretKey={key} />), headers);
+}
+
+/**
+ * What was refused before anything was opened or counted: the asking page again where it costs no more than the refusal.
+ * Over a rate limit nothing is looked up any more (P21), and without a store nothing can be.
+ */
+async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageProblem): Promise<PageReply> {
+  const { status } = noticeFor(problem, request.frame.words);
+  const { say } = request.frame.words;
+  if (problem.problem === 'stale_form') return ask(request, deps, status, { notice: say('secret.stale') });
+  const later = laterOf(request.frame, problem);
+  if (problem.problem === 'rate_limited') return delayed(request, status, later);
+  return ask(request, deps, status, { notice: later.lead }).catch(() => delayed(request, status, later));
+}
+
+function laterOf({ words }: Frame, problem: PageProblem): Delay {
+  const wait = words.duration('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
+  const lead = problem.problem === 'rate_limited' ? 'secret.rate' : 'secret.unavailable';
+  return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), advice: [] };
+}

@@ -1,0 +1,76 @@
+/** The pages while the store does not answer: nothing typed is lost, and the status page still tells what is the matter. */
+import { describe, expect, it } from 'bun:test';
+import { ServiceError } from '../../src/domain/errors.ts';
+import { createTestApp } from '../support/app.ts';
+import { signUpAs } from './signed-in.ts';
+import { postForm, textIn, valueIn, visit } from './visit.ts';
+
+/** A person who is logged in, and a store that then stops looking sessions up. */
+async function loseStore() {
+  let isDown = false;
+  const app = createTestApp({
+    isReady: async () => !isDown,
+    wrapStore: (store) => ({
+      ...store,
+      findSession: async (hash) => {
+        if (isDown) throw new ServiceError('unavailable', 'the store is away');
+        return store.findSession(hash);
+      },
+    }),
+  });
+  const { cookie, signedIn } = await signUpAs(app, 'alice@example.com');
+  return {
+    app,
+    cookie,
+    formToken: signedIn.formToken,
+    lose: () => {
+      isDown = true;
+    },
+    regain: () => {
+      isDown = false;
+    },
+  };
+}
+
+const typed = { secret: 'typed by\nsomebody', passphrase: 'and this' };
+
+describe('somebody who is logged in, while the store is away', () => {
+  it('gets the form back with everything typed, and can send it when the store is back', async () => {
+    const { app, cookie, formToken, lose, regain } = await loseStore();
+    lose();
+    const refused = await postForm(app, '/share', { ...typed, 'form-token': formToken }, { cookie });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+    expect([textIn(refused.html, 'secret'), valueIn(refused.html, 'passphrase')]).toEqual([
+      typed.secret,
+      typed.passphrase,
+    ]);
+    regain();
+    // The form came back without a session's token: once more it is given back, now with it, and then it is taken.
+    const stale = await postForm(app, '/share', typed, { cookie });
+    expect([stale.status, textIn(stale.html, 'secret')]).toEqual([403, typed.secret]);
+    const taken = await postForm(app, '/share', { ...typed, 'form-token': formToken }, { cookie });
+    expect(taken.status).toBe(303);
+    expect(app.events.filter(({ event }) => event === 'concealed')).toHaveLength(1);
+  });
+
+  it('is told 503 by pages that need the session, and shown those that do not', async () => {
+    const { app, cookie, lose } = await loseStore();
+    lose();
+    const statuses = ['/', '/account', '/recent', '/about', '/security', '/nope'].map(async (path) => {
+      const { status } = await visit(app, path, { headers: { cookie } });
+      return [path, status];
+    });
+    expect(await Promise.all(statuses)).toEqual([
+      ['/', 503],
+      ['/account', 503],
+      ['/recent', 503],
+      ['/about', 200],
+      ['/security', 200],
+      ['/nope', 404],
+    ]);
+    const status = await visit(app, '/status', { headers: { cookie } });
+    expect(status.status).toBe(503);
+    expect(status.html).toContain('The service is not available');
+    expect(app.faults).toEqual([]);
+  });
+});
