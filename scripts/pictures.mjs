@@ -1,0 +1,15 @@
+/**
+ * Takes the pictures of the pages anew: `npm run pictures`, or `npm run pictures -- FOLDER LANGUAGE`.
+ *
+ * Owns: starting `generate-pictures.ts` with everything installed. Runs on Node 20 with nothing installed; Chromium and
+ * openssl must be there.
+ */
+import { install } from './install.mjs';
+import { bunStep, runStep } from './run-step.mjs';
+
+const limitMs = 15 * 60_000;
+
+if (!install()) process.exit(1);
+
+const args = ['scripts/generate-pictures.ts', ...process.argv.slice(2)];
+process.exit((await runStep(bunStep('pictures', args, limitMs))) ? 0 : 1);
