@@ -170,6 +170,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const locales = readLocales(config);
   const table = readRateLimits(config);
   const clientAddressOf = createClientAddressOf(readProxies(config));
+  const brands = await readBrands(config);
   const mailer = openMailer(config, log);
   closers.push(mailer.close);
   const opening = openStore(config);
@@ -208,7 +209,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     version,
     ...locales,
     signUpIsOpen: config.signUp === 'open',
-    brands: await readBrands(config),
+    brands,
     limiter: createRateLimiter({ table, nowMs: () => performance.now() }),
     clientAddressOf,
     allowedOrigins: new Set(config.allowedOrigins),

@@ -52,6 +52,8 @@ const wrongSettings: readonly (readonly [env: string, text: string, advice: RegE
   ['MAYFLY_MAIL_FROM', 'nobody', /mayfly@example.org/],
   ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
+  ['MAYFLY_SIGNUP', 'perhaps', /"open" or "closed"/],
+  ['MAYFLY_BRAND_FILE', '/no/such/brand.json', /brand\.json.*cannot be read/],
   ['MAYFLY_PLANS_FILE', '/no/such/plans.json', /cannot be read/],
   ['MAYFLY_RATE_LIMITS', 'sometimes', /"on", "off"/],
   ['MAYFLY_RATE_LIMITS', '/no/such/limits.json', /limits\.json/],
@@ -66,7 +68,7 @@ const wrongSettings: readonly (readonly [env: string, text: string, advice: RegE
 ];
 
 /** Any path will do for these: whether it can be used is found out by using it. */
-const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE', 'MAYFLY_SIGNUP']);
+const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE']);
 
 describe('a wrong setting stops the start', () => {
   for (const [env, text, advice] of wrongSettings) {

@@ -56,6 +56,7 @@ for (const dialect of dialects) {
       const body = await caller.share({ secret: 'canary', recipient: 'joe@example.org' }, alice);
       const obscured = 'jo*****@e*****.org';
       expect(body.recipient).toEqual(isUpstream ? [obscured] : obscured);
+      await caller.app.service.settled();
       expect(caller.app.mails[0]?.to.expose()).toBe('joe@example.org');
       expect(caller.app.mails[0]?.link.expose()).toBe(`https://mayfly.example/secret/${body.secret_key}`);
     });
@@ -67,6 +68,7 @@ for (const dialect of dialects) {
       const form = { share_domain: 'Secrets.example.com', recipient: 'joe@example.org' };
       const body = await caller.share(form, alice);
       expect(body.share_domain).toBe('secrets.example.com');
+      await caller.app.service.settled();
       expect(caller.app.mails[0]?.link.expose()).toBe(
         `https://secrets.example.com/secret/${body.secret_key}`,
       );
@@ -91,6 +93,8 @@ for (const dialect of dialects) {
       };
       const form = { secret: 'a', recipient: 'joe@example.org' };
       const { text } = await caller.send('POST', '/share', { form, as: alice, headers });
+      await caller.app.service.settled();
+      expect(caller.app.mails).toHaveLength(1);
       expect(text + (caller.app.mails[0]?.link.expose() ?? '')).not.toContain('evil');
     });
 
