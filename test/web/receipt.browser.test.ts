@@ -262,7 +262,7 @@ describe('a page that waits, with scripts', () => {
         if (!withLink) await page.goto(receipt);
         await openElsewhere(site, link);
         await page.clock.runFor(5_000);
-        await page.waitForSelector('text="The secret was just opened. This page now shows what is known."');
+        await page.waitForSelector('text="The secret was just opened. This page is up to date."');
         expect(page.url()).toBe(receipt);
         await page.clock.runFor(2_500);
         await page.waitForSelector('h1:has-text("It was opened")');
