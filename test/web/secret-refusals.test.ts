@@ -17,7 +17,7 @@ describe('what is in the way', () => {
     for (const token of ['', 'f'.repeat(32)]) {
       const stale = await postForm(app, secretPath, { 'form-token': token, passphrase: 'wrong' }, { cookie });
       expect([stale.status, stale.html.includes('type="password"')]).toEqual([403, true]);
-      expect(stale.html).toContain('Nothing was counted.');
+      expect(stale.html).toContain('No try was counted.');
       expect(stale.html).toContain(signedIn.formToken);
     }
     const current = { 'form-token': signedIn.formToken, passphrase: 'wrong' };

@@ -4,11 +4,9 @@ import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { RunningService } from '../../src/domain/service.ts';
 import {
-  accessibilityFlaws,
   launchBrowser,
   openSite,
   openVisitor,
-  overflowPx,
   type Site,
   storageEntries,
   type Visitor,
@@ -319,64 +317,4 @@ describe('on paper', () => {
     },
     patienceMs,
   );
-});
-
-/** Visits every state of the link, and says what is wrong with each. */
-async function flawsOfEveryState(options: VisitorOptions): Promise<string[]> {
-  using site = openSite();
-  await using visitor = await openVisitor(browser, site, { ...options, scripts: true });
-  const { page } = visitor;
-  const flaws: string[] = [];
-  const look = async (name: string) => {
-    await page.waitForLoadState();
-    const found = await accessibilityFlaws(page);
-    const overflow = await overflowPx(page);
-    if (options.rtl === true && (await page.getAttribute('html', 'dir')) !== 'rtl')
-      found.push('not mirrored');
-    flaws.push(
-      ...found.map((flaw) => `${name}: ${flaw}`),
-      ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),
-    );
-  };
-  const { signedIn } = await signUpAs(site.app, 'a.person.with.a.long.name@example.org');
-  await page.goto(await linkTo(site, { caller: signedIn.caller }));
-  await look('asking');
-  const long = `${'W'.repeat(200)}\n${value}`;
-  const link = await linkTo(site, { passphrase: 'right', value: long });
-  await page.goto(link);
-  await look('asking for a passphrase');
-  await page.fill('#passphrase', 'wrong');
-  await page.click(openButton);
-  await page.waitForSelector('#passphrase-wrong');
-  await look('wrong passphrase');
-  await page.fill('#passphrase', 'right');
-  await page.click(openButton);
-  await page.waitForSelector('#value');
-  await look('opened');
-  await page.click('[data-cover]');
-  await look('covered');
-  await page.goto(link);
-  await look('gone');
-  await page.goto(await linkTo(site, { passphrase: 'right' }));
-  while ((await page.locator('#passphrase').count()) > 0) {
-    await page.fill('#passphrase', 'wrong');
-    await page.click(openButton);
-  }
-  await look('tries used up');
-  return [...flaws, ...visitor.violations, ...visitor.elsewhere];
-}
-
-describe('every state of the link', () => {
-  for (const options of [
-    { scheme: 'light', width: 1_600 },
-    { scheme: 'dark', width: 320 },
-    { scheme: 'dark', width: 1_280, rtl: true },
-    { scheme: 'light', width: 320, rtl: true },
-  ] as const) {
-    it(
-      `has no accessibility flaw, fits and breaks no rule of its policy: ${JSON.stringify(options)}`,
-      async () => expect(await flawsOfEveryState(options)).toEqual([]),
-      patienceMs,
-    );
-  }
 });

@@ -5,7 +5,9 @@
  * finds its way by ids and addresses, never by words, so that it walks in every language.
  */
 import type { Page } from 'playwright-core';
+import { tokenScopes } from '../../src/domain/accounts.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
 import type { Site } from './browser.ts';
@@ -21,6 +23,14 @@ const someValue = 'The door code is 4711.\nCome after six.';
 /** Presses the button of the form that is sent to an address with this ending. */
 async function send(page: Page, ending: string): Promise<void> {
   await page.click(`main form[action$="${ending}"] button[type="submit"]:not([formaction])`);
+}
+
+/** Sends the form although the browser itself would object, so that the page has to. */
+async function sendAsIs(page: Page, ending: string): Promise<void> {
+  await page
+    .locator(`main form[action$="${ending}"]`)
+    .evaluate((form) => form.setAttribute('novalidate', ''));
+  await send(page, ending);
 }
 
 async function open(page: Page, site: Site, path: string): Promise<void> {
@@ -54,6 +64,9 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await page.fill('#passphrase', 'right');
   await send(page, new URL(link).pathname);
   await look('revealed');
+  const cover = page.locator('[data-cover]:visible');
+  if ((await cover.count()) > 0) await cover.click();
+  await look('revealed-covered');
   await page.goto(link);
   await look('gone');
   await page.goto(receipt);
@@ -69,6 +82,10 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
     await send(page, locked.secretPath);
   }
   await look('exhausted');
+  const long = await makeWaiting(site.app, { value: `${'W'.repeat(200)}\n${someValue}` });
+  await open(page, site, long.secretPath);
+  await send(page, long.secretPath);
+  await look('revealed-long');
   const burned = await makeWaiting(site.app);
   await open(page, site, `/receipt/${burned.metadataKey}/burn`);
   await send(page, '/burn');
@@ -92,10 +109,7 @@ async function walkSigningUp(page: Page, site: Site, look: Look): Promise<void> 
   await open(page, site, '/sign-up');
   await look('sign-up');
   await page.fill('#email', 'no address');
-  await page.locator('main form').evaluate((form) => {
-    (form as HTMLFormElement).noValidate = true;
-  });
-  await send(page, '/sign-up');
+  await sendAsIs(page, '/sign-up');
   await look('sign-up-refused');
   await page.fill('#email', email);
   await send(page, '/sign-up');
@@ -114,6 +128,19 @@ async function walkSigningUp(page: Page, site: Site, look: Look): Promise<void> 
   await look('sign-up-gone');
 }
 
+/** Something of every state, for the list. */
+async function fillList({ app }: Site, token: string): Promise<void> {
+  const caller = await app.service.authenticate(email, token);
+  if (caller === null) throw new Error('the token does not authenticate');
+  await makeWaiting(app, { caller, ttlSeconds: 60 });
+  app.clock.advance(61);
+  const burned = await makeWaiting(app, { caller });
+  await app.service.burn({ metadataKey: burned.metadataKey, authority: 'owner' }, caller);
+  const { secretKey } = await makeWaiting(app, { caller });
+  await app.service.reveal({ secretKey, clientPrefix: '192.0.2.0/24' }, caller);
+  await makeWaiting(app, { caller, passphrase: 'p' });
+}
+
 async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/recent');
   await look('recent-empty');
@@ -125,19 +152,37 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await site.app.service.settled();
   await page.reload();
   await look('receipt-mailed');
+  await page.click('main form[action*="/receipt/"] button[type="submit"]:not([formaction])');
+  await page.goto(await page.inputValue('#link'));
+  await look('secret-of-account');
   await open(page, site, '/recent');
   await look('recent');
   await open(page, site, '/account');
   await look('account');
   await open(page, site, '/account/tokens');
   await look('tokens-empty');
-  await page.fill('#name', 'backup script');
+  await page.fill('#name', 'backup of everything that the archive holds');
+  await page.fill('#date', '2000-01-01');
+  for (const scope of tokenScopes) await page.uncheck(`#scope-${scope}`);
+  await sendAsIs(page, '/account/tokens');
+  await look('token-refused');
+  await page.fill('#date', '');
+  await sendAsIs(page, '/account/tokens');
+  await look('token-without-scope');
+  for (const scope of tokenScopes) await page.check(`#scope-${scope}`);
   await send(page, '/account/tokens');
   await look('token-ready');
+  await fillList(site, await page.inputValue('#token'));
+  await open(page, site, '/recent');
+  await look('recent-of-all-kinds');
+  await open(page, site, '/recent?state=burned');
+  await look('recent-burned');
   await open(page, site, '/account/tokens');
   await look('tokens');
   await page.click('main a[href$="/revoke"]');
   await look('token-revoke');
+  const elsewhere = { email, password: new Sensitive(password), label: 'Safari on iPhone' };
+  await site.app.accounts.logIn(elsewhere);
   await open(page, site, '/account/sessions');
   await look('sessions');
   await open(page, site, '/account/password');
@@ -165,10 +210,17 @@ async function walkLoggingIn(page: Page, site: Site, look: Look): Promise<void> 
   await open(page, site, path);
   await look('reset');
   await page.fill('#password', newPassword);
+  await page.fill('#token', 'no token');
+  await send(page, path);
+  await look('reset-refused');
+  await page.fill('#token', '');
+  await page.fill('#password', newPassword);
   await send(page, path);
   await look('account-reset');
   await open(page, site, '/account/delete');
   await look('delete');
+  await sendAsIs(page, '/account/delete');
+  await look('delete-refused');
   await page.fill('#password', newPassword);
   await page.check('#confirm');
   await send(page, '/account/delete');
@@ -197,7 +249,7 @@ async function walkTroubles(page: Page, look: Look): Promise<void> {
   await look('internal');
 }
 
-/** The whole walk: some fifty states. */
+/** The whole walk: some sixty states. */
 export async function walkEverywhere(page: Page, site: Site, look: Look): Promise<void> {
   await walkSharing(page, site, look);
   await walkEnds(page, site, look);
