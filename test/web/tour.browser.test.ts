@@ -24,8 +24,6 @@ afterAll(() => browser.close());
 
 /** What is wrong with the page as it stands there. */
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
-  // A press ends when the answer begins; its style comes after.
-  await page.waitForLoadState('load');
   const overflow = await overflowPx(page);
   const kept = await storageEntries(page);
   const found = await accessibilityFlaws(page);

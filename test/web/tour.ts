@@ -22,7 +22,14 @@ const someValue = 'The door code is 4711.\nCome after six.';
 
 /** Presses the button of the form that is sent to an address with this ending. */
 async function send(page: Page, ending: string): Promise<void> {
-  await page.click(`main form[action$="${ending}"] button[type="submit"]:not([formaction])`);
+  await press(page, `main form[action$="${ending}"] button[type="submit"]:not([formaction])`);
+}
+
+/** Presses what leads to another page, and waits for all of it. */
+async function press(page: Page, selector: string): Promise<void> {
+  const loaded = page.waitForEvent('load');
+  await page.click(selector);
+  await loaded;
 }
 
 /** Sends the form although the browser itself would object, so that the page has to. */
@@ -41,14 +48,14 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/');
   await look('share');
   await page.click('details:has(#generate) > summary');
-  await page.click('#generate');
+  await press(page, '#generate');
   await look('generated');
   await page.fill('#secret', 'x'.repeat(5_001));
-  await page.click('#create');
+  await press(page, '#create');
   await look('share-refused');
   await page.fill('#secret', someValue);
   await page.fill('#passphrase', 'right');
-  await page.click('#create');
+  await press(page, '#create');
   await look('receipt-ready');
   const receipt = page.url();
   const link = await page.inputValue('#link');
@@ -148,11 +155,11 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('share-as-account');
   await page.fill('#secret', someValue);
   await page.fill('#recipient', 'friend@example.net');
-  await page.click('#create');
+  await press(page, '#create');
   await site.app.service.settled();
   await page.reload();
   await look('receipt-mailed');
-  await page.click('main form[action*="/receipt/"] button[type="submit"]:not([formaction])');
+  await press(page, 'main form[action*="/receipt/"] button[type="submit"]:not([formaction])');
   await page.goto(await page.inputValue('#link'));
   await look('secret-of-account');
   await open(page, site, '/recent');
@@ -179,7 +186,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('recent-burned');
   await open(page, site, '/account/tokens');
   await look('tokens');
-  await page.click('main a[href$="/revoke"]');
+  await press(page, 'main a[href$="/revoke"]');
   await look('token-revoke');
   const elsewhere = { email, password: new Sensitive(password), label: 'Safari on iPhone' };
   await site.app.accounts.logIn(elsewhere);
