@@ -43,6 +43,17 @@ describe('configuration', () => {
     expect(read({ MAYFLY_BASE_URL: 'https://s.example.org/x/' }).baseUrl).toBe('https://s.example.org/x');
   });
 
+  it('lets people sign up where it is tried out, and elsewhere only when told so', () => {
+    const signUpAt = (MAYFLY_BASE_URL: string, more: Environment = {}) =>
+      read({ MAYFLY_BASE_URL, ...more }).signUp;
+    const here = ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:80', 'https://localhost/base'];
+    expect(here.map((url) => signUpAt(url))).toEqual(here.map(() => 'open'));
+    const elsewhere = ['https://secrets.example.com', 'http://10.0.0.1', 'https://localhost.example.com'];
+    expect(elsewhere.map((url) => signUpAt(url))).toEqual(elsewhere.map(() => 'closed'));
+    expect(signUpAt('http://localhost', { MAYFLY_SIGNUP: 'closed' })).toBe('closed');
+    expect(signUpAt('https://secrets.example.com', { MAYFLY_SIGNUP: 'open' })).toBe('open');
+  });
+
   it('counts an empty variable as not set', () => {
     expect(read({ PORT: '', MAYFLY_SMTP_URL: '', MAYFLY_SMTP_URL_FILE: '' }).port).toBe(3000);
   });

@@ -56,6 +56,12 @@ function mailHostOf(url: string): string {
   return hostname.includes('.') && isIP(hostname) === 0 ? hostname : 'mayfly.invalid';
 }
 
+/** Whether an address leads to this machine alone: then the installation is being tried out. */
+function isOnThisMachine(url: string): boolean {
+  const { hostname } = new URL(url);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.[0-9]{1,3}){3}$/.test(hostname);
+}
+
 /** Keeps each entry's own type while checking its shape. */
 function option<T>(of: Option<T>): Option<T> {
   return of;
@@ -147,8 +153,8 @@ export const options = {
     env: 'MAYFLY_SIGNUP',
     doc: 'Whether people may make accounts themselves, by a mail to their address; closed: only `mayfly account create` does.',
     kind: oneOf('open', 'closed'),
-    defaultText: 'closed',
-    fallback: () => 'closed' as const,
+    defaultText: 'open on localhost, for trying out; closed at every other MAYFLY_BASE_URL',
+    fallback: (earlier) => (isOnThisMachine(earlier.baseUrl) ? ('open' as const) : ('closed' as const)),
     reader: 'server',
   }),
   brandFile: option<string | null>({

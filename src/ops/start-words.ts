@@ -29,6 +29,7 @@ export function renderStartWords(config: Config, facts: StartFacts): string {
     `  store    SQLite in ${dataDir}`,
     `  keys     ${keys}`,
     `  mail     ${mailWords(config)}`,
+    `  sign-up  ${config.signUp === 'open' ? 'open to everybody: MAYFLY_SIGNUP=closed ends it' : 'closed'}`,
     `  API      ${baseUrl}/api/docs`,
     '',
   ].join('\n');
