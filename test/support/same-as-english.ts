@@ -9,7 +9,14 @@ const loanWord = 'the English word is the usual one';
 
 export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '*': { Basic: 'the name of a plan', Identity: 'the name of a plan' },
-  de: { Browser: loanWord, Passphrase: loanWord, Name: sameWord, Status: sameWord, Version: sameWord },
+  de: {
+    '(optional)': sameWord,
+    Browser: loanWord,
+    Passphrase: loanWord,
+    Name: sameWord,
+    Status: sameWord,
+    Version: sameWord,
+  },
   fr: {
     'secret.txt': sameWord,
     Questions: sameWord,
