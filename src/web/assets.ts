@@ -5,11 +5,11 @@
  * what is served; a script is one module without imports, so its integrity covers all of it; every page works without.
  */
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import * as copySource from './client/copy.ts' with { type: 'text' };
 import * as receiptSource from './client/receipt.ts' with { type: 'text' };
 import * as revealSource from './client/reveal.ts' with { type: 'text' };
 import * as shareSource from './client/share.ts' with { type: 'text' };
+import { gzip } from './gzip.ts';
 import type { SiteFile } from './page-route.ts';
 import { styleText } from './style.ts';
 
@@ -88,7 +88,7 @@ function assetOf(stem: string, extension: string, text: string): Asset {
 
 function fileOf(text: string, type: string): SiteFile {
   const bytes = new Uint8Array(Buffer.from(text));
-  return { bytes, gzipped: new Uint8Array(gzipSync(bytes, { level: 9 })), type };
+  return { bytes, gzipped: gzip(bytes, 12), type };
 }
 
 /** Takes the types and the blanks away; no build step is needed for what is this small. */

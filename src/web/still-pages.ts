@@ -5,9 +5,10 @@
  * is bounded by routes, languages and brands; a page with a key, a query or a session is never kept. Because rendering
  * and compressing the start page costs more than everything else that is done for it.
  */
-import { gzipSync } from 'node:zlib';
+
 import type { Locale } from '../locale/catalogues.ts';
 import type { Brand } from './brand/brand.ts';
+import { gzip } from './gzip.ts';
 import type { PageReply } from './page-route.ts';
 import type { RouteName } from './routes.ts';
 
@@ -31,7 +32,7 @@ export function createStillPages(): StillPages {
       const { status, content, headers, cookies } = reply;
       const isPlain = Object.keys(headers ?? {}).length === 0 && cookies === undefined;
       if (status !== 200 || content.kind !== 'page' || !isPlain) return reply;
-      const gzipped = new Uint8Array(gzipSync(content.markup, { level: 9 }));
+      const gzipped = gzip(content.markup, 12);
       const still: PageReply = { status, content: { ...content, gzipped } };
       kept.set(`${route} ${locale}`, still);
       return still;

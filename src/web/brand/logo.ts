@@ -5,7 +5,7 @@
  * restyle anything is refused and not cleaned, because only what is understood completely is served from our own origin.
  */
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { gzip } from '../gzip.ts';
 import type { SiteFile } from '../page-route.ts';
 
 export const maxLogoBytes = 256 * 1024;
@@ -32,7 +32,7 @@ export function parseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | { readonly err
   if (text === null) return { error: 'must be a picture: SVG, PNG, WebP or JPEG' };
   const flaw = flawOfSvg(text);
   if (flaw !== null) return { error: `must be a plain drawing, and this SVG has ${flaw}` };
-  return logoOf(bytes, svg, new Uint8Array(gzipSync(bytes, { level: 9 })));
+  return logoOf(bytes, svg, gzip(bytes, 12));
 }
 
 function logoOf(bytes: Uint8Array<ArrayBuffer>, kind: Kind, gzipped: SiteFile['gzipped']): Logo {
