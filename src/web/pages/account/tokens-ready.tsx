@@ -7,7 +7,7 @@
 import type { FC } from 'hono/jsx';
 import type { NewTokenOutcome } from '../../../domain/account-outcomes.ts';
 import { type Frame, Page } from '../../layout.tsx';
-import { Icon } from '../icons.tsx';
+import { CopyButton, CopyStatus } from '../copy.tsx';
 
 export interface TokenReadyProps {
   readonly frame: Frame;
@@ -31,17 +31,8 @@ export const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, bas
             {`\n${made.token.expose()}`}
           </textarea>
         </div>
-        <button type="button" data-copy="#token" hidden>
-          <Icon name="copy" />
-          {say('tokens.copy')}
-        </button>
-        <p
-          class="copied"
-          id="copied"
-          role="status"
-          data-copied={say('tokens.copied')}
-          data-failed={say('tokens.notCopied')}
-        />
+        <CopyButton target="token" label={say('tokens.copy')} />
+        <CopyStatus copied={say('tokens.copied')} failed={say('tokens.notCopied')} />
       </div>
       <h2>{say('tokens.tryTitle')}</h2>
       <p>{say('tokens.tryLead')}</p>

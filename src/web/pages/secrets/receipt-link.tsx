@@ -7,6 +7,7 @@
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../../domain/outcomes.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
+import { CopyButton, CopyStatus } from '../copy.tsx';
 import { Icon } from '../icons.tsx';
 import { QrCode } from './qr.tsx';
 
@@ -53,22 +54,13 @@ const ShownLink: FC<LinkProps & { readonly link: string }> = ({ frame, receipt, 
         {say('receipt.linkHint')}
       </p>
       <div class="link-actions">
-        <button type="button" hidden data-copy="#link">
-          <Icon name="copy" />
-          {say('receipt.copy')}
-        </button>
+        <CopyButton target="link" label={say('receipt.copy')} />
         <button type="button" class="quiet" hidden data-share>
           <Icon name="share" />
           {say('receipt.share')}
         </button>
       </div>
-      <p
-        class="copied"
-        id="copied"
-        role="status"
-        data-copied={say('receipt.copied')}
-        data-failed={say('receipt.notCopied')}
-      />
+      <CopyStatus copied={say('receipt.copied')} failed={say('receipt.notCopied')} />
       {receipt.hasPassphrase ? <p class="reminder">{say('receipt.passphraseReminder')}</p> : null}
       <details>
         <summary>{say('receipt.qr')}</summary>

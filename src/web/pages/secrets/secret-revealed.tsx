@@ -6,6 +6,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { type Frame, Page } from '../../layout.tsx';
+import { CopyButton, CopyStatus } from '../copy.tsx';
 import { Icon } from '../icons.tsx';
 
 interface RevealedProps {
@@ -75,10 +76,7 @@ const Actions: FC<RevealedProps> = ({ frame, value }) => {
   return (
     <>
       <div class="row">
-        <button type="button" hidden data-copy="#value">
-          <Icon name="copy" />
-          <span>{say('revealed.copy')}</span>
-        </button>
+        <CopyButton target="value" label={say('revealed.copy')} />
         <button type="button" class="quiet" hidden data-cover="#value" data-other={say('revealed.show')}>
           <Icon name="eye-off" />
           <span>{say('revealed.hide')}</span>
@@ -92,13 +90,7 @@ const Actions: FC<RevealedProps> = ({ frame, value }) => {
       <noscript>
         <p class="hint">{say('revealed.saveNote')}</p>
       </noscript>
-      <p
-        class="hint"
-        id="copied"
-        role="status"
-        data-copied={say('revealed.copied')}
-        data-failed={say('revealed.copyFailed')}
-      />
+      <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
     </>
   );
 };
