@@ -9,25 +9,36 @@ import { oncePerLocale } from './per-locale.ts';
 // "Until {date}" asks for another case of the weekday in these languages, and CLDR knows only the one.
 const withoutWeekday: ReadonlySet<string> = new Set(['pl', 'uk']);
 
-const momentFormats = oncePerLocale(
-  (locale) =>
-    // Plain `en` would be the American order of day and month.
-    new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, {
-      ...(withoutWeekday.has(locale) ? {} : { weekday: 'long' }),
-      day: 'numeric',
-      month: 'long',
-      year: 'numeric',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-      timeZone: 'UTC',
-      timeZoneName: 'short',
-    }),
+/** A clock's time of a day, for everybody the same. */
+const inUtc = {
+  day: 'numeric',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+  timeZone: 'UTC',
+  timeZoneName: 'short',
+} as const;
+
+function momentFormat(locale: string, more: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  // Plain `en` would be the American order of day and month.
+  return new Intl.DateTimeFormat(locale === 'en' ? 'en-GB' : locale, { ...inUtc, ...more });
+}
+
+const momentFormats = oncePerLocale((locale) =>
+  momentFormat(locale, { month: 'long', ...(withoutWeekday.has(locale) ? {} : { weekday: 'long' }) }),
 );
+
+const shortMomentFormats = oncePerLocale((locale) => momentFormat(locale, { month: 'short' }));
 
 /** `Friday, 27 November 2026 at 21:13 UTC`, in the locale's own order. */
 export function formatMoment(locale: string, unixSeconds: number): string {
   return momentFormats(locale).format(new Date(unixSeconds * 1000));
+}
+
+/** `27 Nov 2026, 21:13 UTC`, for lists. */
+export function formatShortMoment(locale: string, unixSeconds: number): string {
+  return shortMomentFormats(locale).format(new Date(unixSeconds * 1000));
 }
 
 const unitSeconds = { day: 86_400, hour: 3_600, minute: 60, second: 1 } as const;

@@ -6,6 +6,7 @@
  * not merely used when offered: who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6). Invariant: no refusal
  * repeats the URL, which may hold a password.
  */
+import { isLoopbackHost } from '../domain/loopback.ts';
 import { Sensitive } from '../domain/sensitive.ts';
 
 /**
@@ -57,7 +58,7 @@ function parseTls(url: URL, host: string): SmtpTls | SmtpUrlError {
     return asked[0] === 'never' ? { error: 'smtps:// and ?tls=never contradict each other.' } : 'implicit';
   }
   if (asked[0] === 'never' || asked[0] === 'required') return asked[0];
-  return isLoopback(host) ? 'never' : 'required';
+  return isLoopbackHost(host) ? 'never' : 'required';
 }
 
 function parseLogin(url: URL): SmtpSettings['login'] | SmtpUrlError {
@@ -69,8 +70,4 @@ function parseLogin(url: URL): SmtpSettings['login'] | SmtpUrlError {
   } catch {
     return { error: 'User or password is not percent-encoded: write % as %25.' };
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 }

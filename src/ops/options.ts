@@ -6,6 +6,7 @@
  */
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { isLoopbackHost } from '../domain/loopback.ts';
 import type { Sensitive } from '../domain/sensitive.ts';
 import {
   addressRanges,
@@ -54,12 +55,6 @@ export interface Option<T> {
 function mailHostOf(url: string): string {
   const { hostname } = new URL(url);
   return hostname.includes('.') && isIP(hostname) === 0 ? hostname : 'mayfly.invalid';
-}
-
-/** Whether an address leads to this machine alone: then the installation is being tried out. */
-function isOnThisMachine(url: string): boolean {
-  const { hostname } = new URL(url);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.[0-9]{1,3}){3}$/.test(hostname);
 }
 
 /** Keeps each entry's own type while checking its shape. */
@@ -154,7 +149,8 @@ export const options = {
     doc: 'Whether people may make accounts themselves, by a mail to their address; closed: only `mayfly account create` does.',
     kind: oneOf('open', 'closed'),
     defaultText: 'open on localhost, for trying out; closed at every other MAYFLY_BASE_URL',
-    fallback: (earlier) => (isOnThisMachine(earlier.baseUrl) ? ('open' as const) : ('closed' as const)),
+    fallback: (earlier) =>
+      isLoopbackHost(new URL(earlier.baseUrl).hostname) ? ('open' as const) : ('closed' as const),
     reader: 'server',
   }),
   brandFile: option<string | null>({

@@ -6,7 +6,7 @@
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import { directionOf } from '../locale/direction.ts';
 import { formatBytes, formatList, formatNumber, languageName } from '../locale/numbers.ts';
-import { formatDuration, formatMoment } from '../locale/times.ts';
+import { formatDuration, formatMoment, formatShortMoment } from '../locale/times.ts';
 import { type MessageParams, translate } from '../locale/translate.ts';
 
 export interface Words {
@@ -16,6 +16,8 @@ export interface Words {
   say(key: MessageKey, params?: MessageParams): string;
   /** A moment, in UTC. */
   moment(unixSeconds: number): string;
+  /** The same, short, for lists. */
+  shortMoment(unixSeconds: number): string;
   /** Rounded down, in at most two units: `6 days, 23 hours`. */
   duration(seconds: number): string;
   /** `5,000`. */
@@ -34,6 +36,7 @@ export function wordsIn(locale: Locale): Words {
     direction: directionOf(locale),
     say: (key, params) => translate(locale, key, params),
     moment: (unixSeconds) => formatMoment(locale, unixSeconds),
+    shortMoment: (unixSeconds) => formatShortMoment(locale, unixSeconds),
     duration: (seconds) => formatDuration(locale, seconds),
     number: (value) => formatNumber(locale, value),
     bytes: (count) => formatBytes(locale, count),

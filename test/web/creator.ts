@@ -2,7 +2,7 @@
  * What a person does who shares, in a browser, and what may not be noticed of it anywhere else.
  */
 import type { Page } from 'playwright-core';
-import { accessibilityFlaws, type Visitor } from './browser.ts';
+import { accessibilityFlaws, overflowPx, type Visitor } from './browser.ts';
 
 export const patienceMs = 60_000;
 
@@ -65,7 +65,7 @@ export async function flawsOf(page: Page, name: string): Promise<string[]> {
   // A press is over when the next page begins; how it looks is known when its style sheet is there.
   await page.waitForLoadState('load');
   const found = await accessibilityFlaws(page);
-  const overflow = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'));
+  const overflow = await overflowPx(page);
   return [
     ...found.map((flaw) => `${name}: ${flaw}`),
     ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),

@@ -2,16 +2,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import {
-  accessibilityFlaws,
   launchBrowser,
   openSite,
   openVisitor,
-  overflowPx,
   storageEntries,
   type Visitor,
   type VisitorOptions,
 } from './browser.ts';
-import { noticedBy } from './creator.ts';
+import { flawsOf, noticedBy } from './creator.ts';
 import { walkEverywhere } from './tour.ts';
 
 const patienceMs = 240_000;
@@ -24,14 +22,8 @@ afterAll(() => browser.close());
 
 /** What is wrong with the page as it stands there. */
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
-  const overflow = await overflowPx(page);
   const kept = await storageEntries(page);
-  const found = await accessibilityFlaws(page);
-  return [
-    ...found.map((flaw) => `${name}: ${flaw}`),
-    ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),
-    ...kept.map((entry) => `${name}: keeps ${entry}`),
-  ];
+  return [...(await flawsOf(page, name)), ...kept.map((entry) => `${name}: keeps ${entry}`)];
 }
 
 async function walk(

@@ -34,12 +34,11 @@ export function refusalOfProblem(
   laterKey: MessageKey = 'account.later',
 ): FormRefusal {
   const { status, text, params } = noticeFor(problem, words);
-  const wait = 'retryAfterSeconds' in problem ? { wait: words.duration(problem.retryAfterSeconds) } : {};
   switch (problem.problem) {
     case 'rate_limited':
-      return refuseForm(words.say(laterKey, wait), status);
+      return refuseForm(words.say(laterKey, params), status);
     case 'unavailable':
-      return refuseForm(words.say('account.unavailable', wait), status);
+      return refuseForm(words.say('account.unavailable', params), status);
     case 'storage_full':
       return refuseForm(words.say('account.full'), status);
     case 'stale_form':

@@ -195,12 +195,11 @@ function wrongSuggestion(field: ShareField, { say }: Words): Refusal {
 function problemOfShare(problem: PageProblem, words: Words): Refusal {
   const { status, text, params } = noticeFor(problem, words);
   const { say } = words;
-  const wait = waitOf(problem, words);
   switch (problem.problem) {
     case 'rate_limited':
-      return stored(status, null, say('share.later', wait), say);
+      return stored(status, null, say('share.later', params), say);
     case 'unavailable':
-      return stored(status, null, say('share.unavailable', wait), say);
+      return stored(status, null, say('share.unavailable', params), say);
     case 'storage_full':
       return stored(status, null, say('share.full'), say);
     case 'stale_form':
@@ -213,12 +212,8 @@ function problemOfShare(problem: PageProblem, words: Words): Refusal {
 function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
   const { say } = words;
   const refusal = { ...problemOfShare(problem, words), consolation: say('suggest.nothingDrawn') };
-  const wait = waitOf(problem, words);
-  if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', wait) };
-  if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', wait) };
+  const { params } = noticeFor(problem, words);
+  if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', params) };
+  if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', params) };
   return refusal;
-}
-
-function waitOf(problem: PageProblem, { duration }: Words): { wait?: string } {
-  return 'retryAfterSeconds' in problem ? { wait: duration(problem.retryAfterSeconds) } : {};
 }

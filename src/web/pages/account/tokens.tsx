@@ -14,7 +14,7 @@ import type { Words } from '../../words.ts';
 import { Badge } from '../badge.tsx';
 import { Table } from '../table.tsx';
 import { BackToAccount, DoneNote, RefusalSummary } from './account-form.tsx';
-import { ShortTime, shortMoment } from './account-time.tsx';
+import { ShortTime } from './account-time.tsx';
 import { NewTokenForm, scopeTexts, type TypedToken } from './tokens-new.tsx';
 
 /** What the page may say has just happened, as its address names it. */
@@ -100,7 +100,7 @@ const Scopes: FC<{ words: Words; scopes: readonly TokenScope[] }> = ({ words, sc
 const Expiry: FC<{ words: Words; at: UnixSeconds | null; now: UnixSeconds }> = ({ words, at, now }) => {
   if (at === null) return <>{words.say('tokens.expiresNever')}</>;
   if (at > now) return <ShortTime words={words} at={at} />;
-  return <Badge kind="bad">{words.say('tokens.expired', { date: shortMoment(words, at) })}</Badge>;
+  return <Badge kind="bad">{words.say('tokens.expired', { date: words.shortMoment(at) })}</Badge>;
 };
 
 export const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, token }) => {
