@@ -13,6 +13,7 @@ import type {
   StoredToken,
   TokenScope,
 } from './accounts.ts';
+import type { NoticeKind } from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -146,7 +147,10 @@ export interface AccountService {
     },
   ): Promise<NewTokenOutcome>;
   revokeToken(signedIn: SignedIn, tokenId: number): Promise<boolean>;
+  /** Of those that make links. */
   listShareDomains(signedIn: SignedIn): Promise<readonly string[]>;
+  /** Which mails the account wants about its secrets unless a secret says otherwise. */
+  setNotify(signedIn: SignedIn, kinds: readonly NoticeKind[]): Promise<void>;
   /** `null`: whatever the browser asks for. */
   setLocale(signedIn: SignedIn, locale: string | null): Promise<void>;
   /** Resolves when no mail is being handed over. */

@@ -11,14 +11,21 @@ import { changePassword, deleteAccount } from './change-password.ts';
 import type { Links } from './links.ts';
 import { logIn } from './log-in.ts';
 import { createOwnToken } from './own-tokens.ts';
-import type { AccountStore, Events, IsCommonPassword, Mailer, PassphraseHasher } from './ports.ts';
+import type {
+  AccountStore,
+  DomainStore,
+  Events,
+  IsCommonPassword,
+  Mailer,
+  PassphraseHasher,
+} from './ports.ts';
 import { checkReset, requestReset, resetPassword } from './reset.ts';
 import { openSession } from './sessions.ts';
 import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
 import type { UnixSeconds } from './time.ts';
 
 export interface AccountServiceDeps {
-  readonly store: AccountStore & { now(): UnixSeconds };
+  readonly store: AccountStore & DomainStore & { now(): UnixSeconds };
   readonly mailer: Mailer;
   readonly hasher: PassphraseHasher;
   readonly random: RandomBytes;
@@ -50,7 +57,11 @@ export function createAccountService(ports: AccountServiceDeps): AccountService 
     listTokens: ({ caller }) => store.listTokens(caller.account.id),
     createToken: (signedIn, input) => createOwnToken(deps, signedIn, input),
     revokeToken: ({ caller }, tokenId) => store.revokeToken(caller.account.id, tokenId),
-    listShareDomains: ({ caller }) => store.listShareDomains(caller.account.id),
+    listShareDomains: async ({ caller }) => {
+      const domains = await store.listDomains(caller.account.id);
+      return domains.filter(({ state }) => state === 'verified').map(({ name }) => name);
+    },
+    setNotify: ({ caller }, kinds) => store.setNotify(caller.account.id, kinds),
     setLocale: ({ caller }, locale) => store.setLocale(caller.account.id, locale),
     settled: background.settled,
   };

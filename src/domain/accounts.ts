@@ -6,6 +6,7 @@
  * that a database with every server key lists nobody's receipts (P9).
  */
 import type { PlanName } from './plans.ts';
+import type { NoticeKind } from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -34,6 +35,8 @@ export interface Account {
   readonly plan: PlanName;
   /** The BCP 47 tag the account has chosen; `null` when it has chosen none. */
   readonly locale: string | null;
+  /** Which mails it wants about its secrets unless a secret says otherwise; none by default. */
+  readonly notify: readonly NoticeKind[];
   readonly createdAt: UnixSeconds;
 }
 

@@ -7,7 +7,7 @@ import { generateMetadataKey, generateSecretKey } from './keys.ts';
 import { createLinks } from './links.ts';
 
 const random = seededRandom('links');
-const [key, metadataKey] = [generateSecretKey(random), generateMetadataKey(random)];
+const [key, metadataKey] = [generateSecretKey(random, null), generateMetadataKey(random, null)];
 
 describe('links (P20)', () => {
   it.each([

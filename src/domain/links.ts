@@ -20,6 +20,8 @@ export interface Links {
   /** Where a forgotten password is replaced, with the ticket of the mail. */
   resetUrl(ticket: Ticket): string;
   readonly logInUrl: string;
+  /** Where an account's secrets are listed. */
+  readonly recentUrl: string;
   readonly forgottenUrl: string;
   /** Origin of the links on this share domain; of the site when it is `''`. */
   linkOrigin(shareDomain: string): string;
@@ -29,7 +31,8 @@ export interface Links {
 export function createLinks(baseUrl: string): Links {
   const parsed = new URL(baseUrl);
   const base = parsed.origin + parsed.pathname.replace(/\/+$/, '');
-  const baseFor = (shareDomain: string) => (shareDomain === '' ? base : `https://${shareDomain}`);
+  const path = base.slice(parsed.origin.length);
+  const baseFor = (shareDomain: string) => (shareDomain === '' ? base : `https://${shareDomain}${path}`);
   return {
     baseUrl: base,
     siteHost: parsed.hostname,
@@ -38,6 +41,7 @@ export function createLinks(baseUrl: string): Links {
     signUpUrl: (ticket) => `${base}/sign-up/${ticket}`,
     resetUrl: (ticket) => `${base}/reset/${ticket}`,
     logInUrl: `${base}/log-in`,
+    recentUrl: `${base}/recent`,
     forgottenUrl: `${base}/forgotten`,
     linkOrigin: (shareDomain) => (shareDomain === '' ? parsed.origin : `https://${shareDomain}`),
   };

@@ -7,8 +7,9 @@
 import type { Caller } from './accounts.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
 import type { TtlRequest } from './plans.ts';
-import type { Delivery, ReceiptState } from './secret.ts';
+import type { Delivery, NoticeKind, ReceiptState } from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
+import type { DomainChoice } from './share-domains.ts';
 import type { UnixSeconds } from './time.ts';
 
 /** What conceal and generate have in common. Absent means not given; texts are as received, never trimmed. */
@@ -17,8 +18,12 @@ export interface CreationOptions {
   readonly ttl?: TtlRequest;
   readonly recipient?: Sensitive<string>;
   readonly shareDomain?: string;
+  /** The `Host` that the request arrived on, as given: it only chooses among verified share domains. */
+  readonly arrivedOn?: string;
   /** The mail's language, a BCP 47 tag; the default language when absent or unknown. */
   readonly locale?: string;
+  /** Which mails the account wants about this secret; as the account has it when absent. */
+  readonly notify?: readonly NoticeKind[];
 }
 
 export interface ConcealInput extends CreationOptions {
@@ -61,6 +66,7 @@ export interface ReceiptView {
   readonly receivedAt: UnixSeconds | null;
   readonly burnedAt: UnixSeconds | null;
   readonly delivery: Delivery | null;
+  readonly notify: readonly NoticeKind[];
 }
 
 export type CreationOutcome =
@@ -80,7 +86,16 @@ export type CreationOutcome =
   /** This installation lets only accounts create. */
   | { readonly outcome: 'account_required' }
   | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
-  | { readonly outcome: 'unknown_share_domain'; readonly shareDomain: string };
+  /** Anonymous callers are told nothing by mail. */
+  | { readonly outcome: 'notify_needs_account' }
+  | TooManyMails
+  | Exclude<DomainChoice, { outcome: 'chosen' }>;
+
+/** A bound on mails is reached: of this account, or to this address. Nothing was stored or sent. */
+export interface TooManyMails {
+  readonly outcome: 'too_many_mails';
+  readonly retryAfterSeconds: number;
+}
 
 export interface RevealInput {
   /** As given: anything that is not a key is simply unknown. */
@@ -186,13 +201,24 @@ export type SuggestInput =
   /** 3–12 words, with hyphens between them. */
   | { readonly style: 'words'; readonly count: number };
 
-export type ResendOutcome =
+export interface DeliverInput extends ReceiptInput {
+  /** Another address than before; absent: the one that the secret was last sent to. */
+  readonly recipient?: Sensitive<string>;
+  /** The mail's language. */
+  readonly locale: string;
+}
+
+export type DeliverOutcome =
   /** The mail is being handed over: the receipt says what becomes of it. */
   | { readonly outcome: 'queued'; readonly receipt: ReceiptView }
   /** A mail of this secret is being handed over already. */
   | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
-  /** The secret is gone, or it never had a recipient (or was made before recipients were kept). */
+  /** The secret is gone, or no address was given and it never had one. */
   | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
+  | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
+  /** Another address needs a caller with an account: whoever only holds the receipt's key sends to nobody new. */
+  | { readonly outcome: 'recipient_needs_account' }
+  | TooManyMails
   | { readonly outcome: 'unknown' };
 
 /** `receipts` have `secretKey: null` always. */
@@ -220,10 +246,12 @@ export interface SecretService {
   viewReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
   burn(input: BurnInput, caller: Caller): Promise<BurnOutcome>;
   /**
-   * Sends the recipient's mail again: the address lies in the creator's box, so the metadata key is needed.
-   * `locale` is the mail's language.
+   * Sends the recipient's mail again, or to another address, without a new secret: the keys lie in the creator's box, so
+   * the metadata key is needed.
    */
-  resend(input: ReceiptInput & { readonly locale: string }, caller: Caller): Promise<ResendOutcome>;
+  deliver(input: DeliverInput, caller: Caller): Promise<DeliverOutcome>;
+  /** Mails the notices that are due; how many. */
+  sendDueNotices(): Promise<number>;
   /** Draws a value to be put into the form. The caller has checked the ranges. */
   suggest(input: SuggestInput): Promise<Sensitive<string>>;
   /** Newest created first. Only for account callers. */

@@ -11,18 +11,33 @@ export interface Plan {
   readonly ttlMinSeconds: number;
   readonly ttlDefaultSeconds: number;
   readonly ttlMaxSeconds: number;
+  /** How many share domains an account may register; 0: none. */
+  readonly maxDomains: number;
 }
 
 export type Plans = Readonly<Record<PlanName, Plan>>;
 
 export const builtInPlans: Plans = {
-  anonymous: { maxValueBytes: 5_000, ttlMinSeconds: 60, ttlDefaultSeconds: 604_800, ttlMaxSeconds: 604_800 },
-  basic: { maxValueBytes: 10_000, ttlMinSeconds: 60, ttlDefaultSeconds: 604_800, ttlMaxSeconds: 1_209_600 },
+  anonymous: {
+    maxValueBytes: 5_000,
+    ttlMinSeconds: 60,
+    ttlDefaultSeconds: 604_800,
+    ttlMaxSeconds: 604_800,
+    maxDomains: 0,
+  },
+  basic: {
+    maxValueBytes: 10_000,
+    ttlMinSeconds: 60,
+    ttlDefaultSeconds: 604_800,
+    ttlMaxSeconds: 1_209_600,
+    maxDomains: 0,
+  },
   identity: {
     maxValueBytes: 10_000,
     ttlMinSeconds: 60,
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 2_592_000,
+    maxDomains: 20,
   },
 };
 

@@ -19,8 +19,16 @@ import type {
 } from './accounts.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
-import type { DeliveryState, NewRecord, StoredReceipt, StoredSecret } from './secret.ts';
+import type {
+  DeliveryState,
+  NewRecord,
+  NoticeKind,
+  StoredDelivery,
+  StoredReceipt,
+  StoredSecret,
+} from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
+import type { DomainBrand, DomainCheck, DomainLogo, NewDomain, StoredDomain } from './share-domains.ts';
 import type { UnixSeconds } from './time.ts';
 
 /**
@@ -64,8 +72,14 @@ export interface SecretStore {
   /** Notes that the creator has looked at a waiting receipt; the first time counts. Returns that first time, or `null`. */
   markViewed(id: ReceiptId): Promise<UnixSeconds | null>;
 
-  /** Notes what became of the mail. Unknown receipts are ignored. */
-  setDelivery(id: ReceiptId, state: DeliveryState): Promise<void>;
+  /** Notes what became of the mail, at store time, in place of what was noted before. Unknown receipts are ignored. */
+  setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
+
+  /**
+   * Takes the notices that are due at store time, the longest due first, at most `limit`: each is given out once, ever,
+   * and only while its secret waits; those of secrets that are gone are forgotten.
+   */
+  takeDueNotices(limit: number): Promise<DueNotice[]>;
 
   /**
    * An account's live receipts, newest created first, those before `beforePosition` if given; at most `limit`.
@@ -84,6 +98,14 @@ export interface SecretStore {
    * done; `false` means a reader was in the way: try again soon.
    */
   scrub(): Promise<boolean>;
+}
+
+/** A secret that is about to expire unread, and whose account wanted to know. */
+export interface DueNotice {
+  readonly owner: AccountId;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  readonly shareDomain: string;
 }
 
 /** Whether one more guess at a passphrase may be computed. */
@@ -143,6 +165,8 @@ export interface AccountStore {
 
   /** Keeps the account's language; `null` for none. */
   setLocale(id: AccountId, locale: string | null): Promise<void>;
+  /** Keeps which mails the account wants about its secrets, in the order of `noticeKinds`. */
+  setNotify(id: AccountId, kinds: readonly NoticeKind[]): Promise<void>;
   /**
    * Keeps a ticket in place of an earlier one of its kind for this username. `false`, and nothing changed, when that
    * one was made less than `quietSeconds` before this one: so nobody's mailbox is flooded.
@@ -198,18 +222,57 @@ export interface AccountStore {
    */
   deleteAccount(id: AccountId): Promise<number | null>;
 
-  /** Registers a share domain (lower case, ASCII form) for an account; `false` when another account has it. */
-  addShareDomain(id: AccountId, domain: string): Promise<boolean>;
-  findShareDomainOwner(domain: string): Promise<AccountId | null>;
-  listShareDomains(id: AccountId): Promise<string[]>;
-  removeShareDomain(id: AccountId, domain: string): Promise<boolean>;
-
   /** The check value kept for a wrapping root, 32 bytes, by key id (P12); `null` when none is kept yet. */
   findRootCheck(kid: number): Promise<Uint8Array | null>;
   addRootCheck(kid: number, check: Uint8Array): Promise<void>;
   /** Distinct key ids of the roots that live records are wrapped under. */
   rootKidsInUse(): Promise<number[]>;
 }
+
+/**
+ * Share domains. A name may be registered by several accounts, because a registration proves nothing; it is verified for
+ * at most one of them at a time, whoever writes how many at once.
+ */
+export interface DomainStore {
+  /**
+   * Registers a domain for an account. `exists`: the account has it already. `taken`: it is verified for another account.
+   * `too_many`: the account has `max` already. `gone`: there is no such account. Nothing changed in those cases.
+   */
+  addDomain(domain: NewDomain, max: number): Promise<'added' | 'exists' | 'taken' | 'too_many' | 'gone'>;
+  findDomain(id: AccountId, name: string): Promise<StoredDomain | null>;
+  /** By name. */
+  listDomains(id: AccountId): Promise<StoredDomain[]>;
+  /** Whoever has this name verified; `null` when nobody has. One look-up. */
+  findVerifiedDomain(name: string): Promise<StoredDomain | null>;
+  /**
+   * Notes what a check found, at store time. `taken`, and nothing changed, when it would become verified while it is for
+   * another account. `null`: there is no such domain (any more).
+   */
+  noteDomainCheck(id: AccountId, name: string, check: DomainCheck): Promise<StoredDomain | 'taken' | null>;
+  /** Whether there was such a domain. */
+  setDomainBrand(id: AccountId, name: string, brand: DomainBrand): Promise<boolean>;
+  /** `null` takes the logo away. Whether there was such a domain. */
+  setDomainLogo(id: AccountId, name: string, logo: DomainLogo | null): Promise<boolean>;
+  /** The logo of this file name, of a domain in any state. */
+  findDomainLogo(logoName: string): Promise<DomainLogo | null>;
+  /** Whether there was such a domain of this account. */
+  removeDomain(id: AccountId, name: string): Promise<boolean>;
+  /** Verified and lost domains that have a challenge and were last checked before `before`, the longest unchecked first. */
+  listDomainsToCheck(before: UnixSeconds, limit: number): Promise<StoredDomain[]>;
+}
+
+/** Whose face a mail has: of the site or of a share domain. */
+export interface MailFace {
+  /** The brand's name, one line. */
+  readonly name: string;
+  /** The host that the mail's links lead to. */
+  readonly host: string;
+  /** `#rrggbb` with a contrast of 4.5 to white, for the button; `null`: our own. */
+  readonly colour: string | null;
+}
+
+/** The face of mails with links on this share domain; of the site when it is `''`. */
+export type MailFaceOf = (shareDomain: string) => Promise<MailFace>;
 
 /** The mail that tells a recipient about a secret: the link, never the value, the passphrase or the metadata key. */
 export interface SecretLinkMail {
@@ -221,6 +284,7 @@ export interface SecretLinkMail {
   readonly expiresAt: UnixSeconds;
   /** A BCP 47 tag that `locale/` knows. */
   readonly locale: string;
+  readonly face: MailFace;
 }
 
 /** A mail about the account itself, to its own address. */
@@ -239,13 +303,45 @@ export type AccountMail = {
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
   | { readonly kind: 'password_changed'; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
+  /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */
+  | {
+      readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring';
+      readonly createdAt: UnixSeconds;
+      /** When it was read or burned, or will expire. */
+      readonly at: UnixSeconds;
+      /** Where the account's secrets are listed. */
+      readonly recentUrl: string;
+      readonly face: MailFace;
+    }
 );
+
+/** How handing a mail over ended. */
+export interface Handover {
+  readonly state: Exclude<DeliveryState, 'queued'>;
+  /** What the mail server said last, one line of at most 300 characters, without the link; `null` when it said nothing. */
+  readonly reply: string | null;
+}
+
+/** Told before each further try: it begins in so many seconds at the latest. */
+export type OnRetry = (withinSeconds: number, reply: string | null) => void;
 
 export interface Mailer {
   /** Hands the mail over, with bounded retries. Never rejects; the result is what the receipt will say. */
-  sendSecretLink(mail: SecretLinkMail): Promise<Exclude<DeliveryState, 'queued'>>;
+  sendSecretLink(mail: SecretLinkMail, onRetry?: OnRetry): Promise<Handover>;
   /** As `sendSecretLink`. */
-  sendAccountMail(mail: AccountMail): Promise<Exclude<DeliveryState, 'queued'>>;
+  sendAccountMail(mail: AccountMail): Promise<Handover>;
+}
+
+/** How long a mail just queued is believed to be at its first try, in seconds: as long as one try may take, and some. */
+export const firstTrySeconds = 60;
+
+/** Bounds on mails to recipients: of an account in an hour, and to one address in a day, whoever sends them. */
+export interface MailQuota {
+  /** Counts one mail if both bounds allow it. `address` as given; it is not kept. */
+  take(
+    account: AccountId,
+    address: Sensitive<string>,
+  ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
 }
 
 /** Bounded, off-thread slow hashing (P24). Rejects with `ServiceError('busy')` when the queue is full. */
@@ -278,6 +374,11 @@ export type ServiceEvent =
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }
   | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState }
+  | {
+      readonly event: 'domain_checked';
+      readonly account: AccountId;
+      readonly domainState: StoredDomain['state'];
+    }
   | { readonly event: 'signed_up'; readonly account: AccountId }
   | { readonly event: 'logged_in'; readonly account: AccountId }
   /** A wrong password or an unknown address. */

@@ -21,14 +21,41 @@ export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
 
 /**
  * What became of the mail to the recipient.
- * `queued` that outlives its process is reported as `not_sent`: the mail is kept in memory only.
+ * - `queued`: being handed over, or waiting for another try.
+ * - `accepted`: the mail server took it. Whether it was read nobody knows.
+ * - `refused`: the mail server said no for good.
+ * - `given_up`: it said "later" until the last try.
+ * - `not_sent`: it never came to an answer, or the process that had it has ended: mail is kept in memory only.
  */
-export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'not_sent';
+export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'not_sent';
 
+/** As the store keeps it. */
+export interface StoredDelivery {
+  readonly state: DeliveryState;
+  /** When it came to this state, in store time. */
+  readonly at: UnixSeconds;
+  /** Until when `queued` is believed: from then on it is told as `not_sent`. `null` for the other states. */
+  readonly staleAt: UnixSeconds | null;
+  /** Seals, for whoever holds the metadata key, the server's reply and the obfuscated recipient; `null` without either. */
+  readonly noteBox: Uint8Array | null;
+  /**
+   * Seals the recipient's address where it is another than the creator's box holds, for whoever holds the metadata key
+   * while the creator's box still opens; `null` where it is not.
+   */
+  readonly addressBox: Uint8Array | null;
+}
+
+/** As the creator is told. */
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: UnixSeconds;
+  /** What the mail server said last, one line; `null` when it said nothing. */
+  readonly reply: string | null;
 }
+
+/** Which mails a creator can ask for about a secret. In the order in which they are shown. */
+export const noticeKinds = ['read', 'burned', 'expiring'] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
 
 /** What creation hands to the store: ids, times and sealed bytes, nothing that opens without the link (P9). */
 export interface NewRecord {
@@ -51,8 +78,12 @@ export interface NewRecord {
   readonly detailsBox: Uint8Array | null;
   /** Seals the metadata key (and what a list shows) under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
-  /** Whether a mail to the recipient is about to be handed over. */
-  readonly deliveryQueued: boolean;
+  /** Until when the mail that is about to be handed over is believed to be queued; `null` when there is none. */
+  readonly deliveryStaleAt: UnixSeconds | null;
+  /** What its account is told by mail; none for an anonymous record. In the order of `noticeKinds`. */
+  readonly notify: readonly NoticeKind[];
+  /** When to tell that it expires unread, before `expiresAt`; `null`: never. */
+  readonly noticeDueAt: UnixSeconds | null;
 }
 
 /** A live secret as the store gives it: sealed, unread, unexpired at store time. */
@@ -67,6 +98,7 @@ export interface StoredSecret {
   readonly expiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
   readonly shareDomain: string;
+  readonly notify: readonly NoticeKind[];
   readonly sealedSecret: Uint8Array;
 }
 
@@ -88,7 +120,8 @@ export interface StoredReceipt {
   readonly creatorBox: Uint8Array | null;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
-  readonly delivery: Delivery | null;
+  readonly notify: readonly NoticeKind[];
+  readonly delivery: StoredDelivery | null;
 }
 
 /** The state a creator is told, at store time `now`. */
