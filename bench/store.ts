@@ -58,7 +58,9 @@ function newRecord(createdAt: number): NewRecord {
     creatorBox: randomFillSync(new Uint8Array(creatorBoxBytes)),
     detailsBox: null,
     recentBox: null,
-    deliveryQueued: false,
+    deliveryStaleAt: null,
+    notify: [],
+    noticeDueAt: null,
   };
 }
 

@@ -10,6 +10,8 @@ import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
 import { deletionChecks } from './conformance/deletion.ts';
+import { domainChecks } from './conformance/domains.ts';
+import { mailChecks } from './conformance/mail.ts';
 import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
 import { secretChecks } from './conformance/secrets.ts';
@@ -19,9 +21,11 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
   ...claimChecks,
   ...receiptChecks,
+  ...mailChecks,
   ...attemptChecks,
   ...accountChecks,
   ...passwordChecks,
   ...sessionChecks,
   ...deletionChecks,
+  ...domainChecks,
 ];

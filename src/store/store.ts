@@ -1,21 +1,22 @@
 /**
- * What every store is: one object that keeps all three kinds of promise of `domain/ports.ts`.
+ * What every store is: one object that keeps all kinds of promise of `domain/ports.ts`.
  *
  * Owns: the type, and the two rules that all stores apply in the same way when they read.
  */
-import type { AccountStore, AttemptStore, SecretStore } from '../domain/ports.ts';
-import type { Delivery } from '../domain/secret.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../domain/ports.ts';
+import type { StoredDelivery } from '../domain/secret.ts';
 import type { UnixSeconds } from '../domain/time.ts';
 
-export interface Store extends SecretStore, AttemptStore, AccountStore {}
+export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore {}
 
-/** A mail is kept in memory and tried for minutes: one still `queued` after this has outlived its process. */
-const deliveryQueueSeconds = 15 * 60;
-
-/** The delivery as a receipt tells it: `queued` for too long means that nobody is going to send it. */
-export function deliveryAt(delivery: Delivery | null, now: UnixSeconds): Delivery | null {
-  if (delivery?.state !== 'queued' || now < delivery.at + deliveryQueueSeconds) return delivery;
-  return { state: 'not_sent', at: delivery.at };
+/**
+ * The delivery as a receipt tells it: one still `queued` when it is no longer believed has outlived its process, so nobody
+ * is going to send it. What it holds for the creator stays.
+ */
+export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): StoredDelivery | null {
+  if (delivery?.state !== 'queued') return delivery;
+  const staleAt = delivery.staleAt ?? delivery.at;
+  return now < staleAt ? delivery : { ...delivery, state: 'not_sent', at: staleAt, staleAt: null };
 }
 
 /**

@@ -266,7 +266,8 @@ const deletionDefects: readonly SeededDefect[] = [
   },
   {
     defect: 'a deletion forgets the sessions',
-    caughtBy: 'a deleted account is gone with its password, tokens, sessions, tickets and share domains',
+    caughtBy:
+      'a deleted account is gone with its password, tokens, sessions, tickets, share domains and logos',
     seed(store) {
       const begun = new Map<string, Awaited<ReturnType<Store['findSession']>>>();
       return {

@@ -13,6 +13,8 @@ import { createMemoryRecords } from '../../src/store/memory/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { accountDefects } from './account-defects.ts';
+import { domainDefects } from './domain-defects.ts';
+import { mailDefects } from './mail-defects.ts';
 
 export interface SeededDefect {
   readonly defect: string;
@@ -251,4 +253,9 @@ const recordDefects: readonly SeededDefect[] = [
   },
 ];
 
-export const seededDefects: readonly SeededDefect[] = [...recordDefects, ...accountDefects];
+export const seededDefects: readonly SeededDefect[] = [
+  ...recordDefects,
+  ...mailDefects,
+  ...accountDefects,
+  ...domainDefects,
+];

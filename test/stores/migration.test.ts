@@ -8,6 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId } from '../../src/domain/accounts.ts';
+import type { NewRecord } from '../../src/domain/secret.ts';
+import { plainBrand, type StoredDomain } from '../../src/domain/share-domains.ts';
 import {
   newPassword,
   newSession,
@@ -15,9 +17,11 @@ import {
   newToken,
 } from '../../src/store/conformance/account-fixtures.ts';
 import { createSettableClock, found, newRecord } from '../../src/store/conformance/check.ts';
+import { hintOf } from '../../src/store/sqlite/hint.ts';
 import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
 import accounts from '../../src/store/sqlite/migrations/003-accounts.sql' with { type: 'text' };
+import people from '../../src/store/sqlite/migrations/004-people.sql' with { type: 'text' };
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { testBallastBytes } from './subjects.ts';
 
@@ -38,12 +42,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A folder as the version with the schema of three migrations left it: one account, its token, its domain. */
-function makeEarlierData(): void {
+/** A folder as a version with these migrations left it: one account, its token, its domain. */
+function makeEarlierData(migrations: readonly string[]): Database {
   const db = new Database(join(directory, 'mayfly.db'), { create: true });
-  for (const migration of [records, attempts, accounts]) db.run(migration);
+  for (const migration of migrations) db.run(migration);
   db.run('PRAGMA application_id = 0x6d617966');
-  db.run('PRAGMA user_version = 3');
+  db.run(`PRAGMA user_version = ${migrations.length}`);
   db.run('INSERT INTO accounts (username, plan, created_at) VALUES (?, ?, ?)', [
     ann.username,
     ann.plan,
@@ -54,17 +58,20 @@ function makeEarlierData(): void {
     [tokenHash, wrappedDataKey, ann.createdAt],
   );
   db.run("INSERT INTO share_domains VALUES ('ann.example.org', 1)");
-  db.close();
+  return db;
 }
+
+/** What this version knows of an account that an earlier one has made. */
+const annNow = { ...ann, locale: null, notify: [] };
 
 const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
 
 describe('data from before there were passwords', () => {
-  beforeEach(makeEarlierData);
+  beforeEach(() => makeEarlierData([records, attempts, accounts]).close());
 
   it('keeps its accounts, without a language and a password, and its tokens, with every scope', async () => {
     await using store = await open();
-    const account = { ...ann, locale: null };
+    const account = annNow;
     expect(await store.findToken(tokenHash)).toEqual({
       account,
       token: {
@@ -81,7 +88,7 @@ describe('data from before there were passwords', () => {
     });
     expect(await store.listAccounts()).toEqual([account]);
     expect(await store.findPassword(ann.username)).toEqual({ account, password: null });
-    expect(await store.findShareDomainOwner('ann.example.org')).toBe(ann.id);
+    expect((await store.findVerifiedDomain('ann.example.org'))?.accountId).toBe(ann.id);
     expect(await store.listSessions(ann.id)).toEqual([]);
   });
 
@@ -95,7 +102,7 @@ describe('data from before there were passwords', () => {
     const ticket = newTicket('reset', ann.username);
     await store.put(record);
     expect(await store.addTicket(ticket, 0)).toBe(true);
-    expect(await store.redeemReset(ticket.ticketHash, password)).toEqual({ ...ann, locale: null });
+    expect(await store.redeemReset(ticket.ticketHash, password)).toEqual(annNow);
     expect(await store.addSession(ann.id, password.verifier, session)).not.toBeNull();
     expect((await store.addToken(ann.id, { ...newToken(), scopes: ['manage'] })).scopes).toEqual(['manage']);
     expect((await found(store, record.secretId)).owner).toBe(ann.id);
@@ -111,5 +118,142 @@ describe('data from before there were passwords', () => {
     await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()));
     await using again = await open();
     expect((await again.findAccountById(ann.id))?.locale).toBe('uk');
+  });
+});
+
+/** As the statement of the version with four migrations did; the letter is what is known of its mail. */
+function putEarlier(db: Database, record: NewRecord, letter: string): void {
+  const { secretId, receiptId, createdAt, expiresAt, receiptExpiresAt, sealedSecret } = record;
+  db.run(
+    `INSERT INTO records (state, row_version, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at,
+      sweep_at, delivery, delivery_at, has_passphrase, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
+      share_domain, details_box, recent_box, creator_box, sealed_secret)
+    VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, 1, ?7, ?8, ?9, ?10, '', NULL, NULL, ?11, ?12)`,
+    [
+      record.owner,
+      createdAt,
+      expiresAt,
+      receiptExpiresAt,
+      letter,
+      record.hasPassphrase ? 1 : 0,
+      hintOf(secretId),
+      hintOf(receiptId),
+      secretId,
+      receiptId,
+      record.creatorBox,
+      sealedSecret,
+    ],
+  );
+}
+
+const ended = ['queued', 'accepted', 'refused', 'not_sent'] as const;
+const letters = { queued: 'q', accepted: 'a', refused: 'r', not_sent: 'n' } as const;
+
+/** Bytes that the rows of records take, as SQLite counts them. */
+function payloadBytes(): number {
+  const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
+  const row = db
+    .query<{ n: number }, []>("SELECT sum(payload) AS n FROM dbstat WHERE name = 'records'")
+    .get();
+  db.close();
+  return row?.n ?? 0;
+}
+
+describe('data from before domains proved themselves and mails were followed', () => {
+  const made = wallClock.read();
+  const earlier = Array.from({ length: 40 }, (_, n) =>
+    newRecord(made, { owner: n % 2 === 0 ? ann.id : null, hasPassphrase: n % 3 === 0 }),
+  );
+  /** Of one record each, the first four. */
+  const letterOf = (n: number): string => letters[ended[n] ?? 'queued'] ?? '-';
+
+  beforeEach(() => {
+    const db = makeEarlierData([records, attempts, accounts, people]);
+    for (const [n, record] of earlier.entries()) putEarlier(db, record, n < ended.length ? letterOf(n) : '-');
+    db.close();
+  });
+
+  it('keeps its share domains, verified by the operator’s word', async () => {
+    await using store = await open();
+    const domain: StoredDomain = {
+      accountId: ann.id,
+      name: 'ann.example.org',
+      state: 'verified',
+      challenge: null,
+      createdAt: ann.createdAt,
+      updatedAt: ann.createdAt,
+      checkedAt: null,
+      finding: null,
+      brand: plainBrand,
+      logoName: null,
+    };
+    expect(await store.findVerifiedDomain('ann.example.org')).toEqual(domain);
+    expect(await store.listDomains(ann.id)).toEqual([domain]);
+    expect(await store.listDomainsToCheck(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+    expect(await store.listAccounts()).toEqual([annNow]);
+    const left = new Database(join(directory, 'mayfly.db'), { readwrite: true });
+    expect(left.query("SELECT name FROM sqlite_schema WHERE name LIKE 'share_domains%'").all()).toEqual([]);
+    left.close();
+  });
+
+  it('keeps what became of its mails, and takes one that was still queued for not sent', async () => {
+    await using store = await open();
+    const told = await Promise.all(
+      earlier.map(async ({ receiptId }) => (await store.findReceipt(receiptId))?.delivery),
+    );
+    const rest = { at: made, staleAt: null, noteBox: null, addressBox: null };
+    expect(told.slice(0, 4)).toEqual([
+      { ...rest, state: 'not_sent' },
+      { ...rest, state: 'accepted' },
+      { ...rest, state: 'refused' },
+      { ...rest, state: 'not_sent' },
+    ]);
+    expect(new Set(told.slice(4))).toEqual(new Set([null]));
+    const delivery = {
+      state: 'given_up',
+      staleAt: null,
+      noteBox: new Uint8Array(9),
+      addressBox: null,
+    } as const;
+    for (const { receiptId } of earlier.slice(0, 5)) {
+      await store.setDelivery(receiptId, delivery);
+      expect((await store.findReceipt(receiptId))?.delivery).toEqual({ ...delivery, at: store.now() });
+    }
+  });
+
+  it('keeps its secrets, their passphrases and nobody to notify of them', async () => {
+    await using store = await open();
+    for (const record of earlier) {
+      const { hasPassphrase, notify, sealedSecret } = await found(store, record.secretId);
+      expect([hasPassphrase, notify]).toEqual([record.hasPassphrase, []]);
+      expect(sealedSecret).toEqual(record.sealedSecret);
+    }
+    expect(await store.takeDueNotices(10)).toEqual([]);
+    const [first, second] = earlier;
+    if (first === undefined || second === undefined) throw new Error('there are no earlier records');
+    expect(await store.claim(await found(store, first.secretId))).toBe('won');
+    expect(await store.burn(second.receiptId)).toBe(made);
+    expect(await store.deleteAccount(ann.id)).toBe(19);
+  });
+
+  it('P10: is read, burned and deleted in place: no row of it grows or shrinks', async () => {
+    await using store = await open();
+    const before = payloadBytes();
+    expect(before).toBeGreaterThan(earlier.length * 300);
+    for (const { receiptId } of earlier) await store.markViewed(receiptId);
+    for (const { secretId } of earlier.slice(0, 10)) await store.claim(await found(store, secretId));
+    for (const { receiptId } of earlier.slice(10, 20)) await store.burn(receiptId);
+    await store.deleteAccount(ann.id);
+    expect(payloadBytes()).toBe(before);
+  });
+
+  it('P10: would grow, as the count above would notice, with another column', () => {
+    const db = new Database(join(directory, 'mayfly.db'));
+    const before = payloadBytes();
+    db.run('ALTER TABLE records ADD COLUMN notify INTEGER NOT NULL DEFAULT 0');
+    expect(payloadBytes()).toBe(before);
+    db.run('UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))');
+    expect(payloadBytes()).toBe(before + earlier.length);
+    db.close();
   });
 });

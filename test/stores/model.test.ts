@@ -26,8 +26,12 @@ async function runOn(open: OpenStore, from: number): Promise<void> {
 }
 
 describe('2,000 random histories of at most 40 steps', () => {
-  it('P1 P6 P7 P8 P14: find no divergence of the memory store', () => runOn(openMemorySubject, seed));
-  it('P1 P6 P7 P8 P14: find no divergence of the SQLite store', () => runOn(openSqliteSubject, seed), 90_000);
+  it('P1 P6 P7 P8 P11 P14: find no divergence of the memory store', () => runOn(openMemorySubject, seed));
+  it(
+    'P1 P6 P7 P8 P11 P14: find no divergence of the SQLite store',
+    () => runOn(openSqliteSubject, seed),
+    90_000,
+  );
 });
 
 describe('random histories', () => {
@@ -43,6 +47,10 @@ describe('random histories', () => {
     'the recent list pages by offset',
     'attempts are checked, then recorded',
     'a refund gives back more than one attempt',
+    'a queued mail is believed for ever',
+    'the recipient’s address outlives the secret',
+    'a notice is given out for a secret that is gone',
+    'a notice is given out again',
   ];
   for (const seeded of seededDefects.filter((each) => caughtByHistories.includes(each.defect))) {
     it(`diverge when ${seeded.defect}`, async () => {

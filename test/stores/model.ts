@@ -7,7 +7,13 @@
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../src/domain/accounts.ts';
 import type { AttemptLimits } from '../../src/domain/ports.ts';
-import type { NewRecord, StoredSecret, StoredState } from '../../src/domain/secret.ts';
+import type {
+  DeliveryState,
+  NewRecord,
+  StoredDelivery,
+  StoredSecret,
+  StoredState,
+} from '../../src/domain/secret.ts';
 import {
   newReceiptId,
   newRecord,
@@ -22,6 +28,9 @@ interface ModelRecord {
   state: StoredState;
   viewedAt: number | null;
   endedAt: number | null;
+  delivery: StoredDelivery | null;
+  /** `null` when there is none left to give out. */
+  noticeDueAt: number | null;
   attempts: { number: number; client: number; at: number }[];
   lastFound: StoredSecret | null;
 }
@@ -32,6 +41,7 @@ export interface Subject extends StoreUnderTest {
 }
 
 const limits: AttemptLimits = { windowSeconds: 100, perClient: 2, perSecret: 4, perLife: 7 };
+const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
 const clients = [1, 2, 3].map((n) => new Uint8Array(16).fill(n));
 
 /** Histories share a store, and each lists its own receipts alone: so an owner is counted, never drawn. */
@@ -81,13 +91,21 @@ class History {
       1,
       ...Array.from({ length: this.#dice(5) * 100 }, () => this.#dice(256)),
     ]);
-    const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime });
+    const noticeDueAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(ttlSeconds);
+    const staleAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(100);
+    const mail = { noticeDueAt, deliveryStaleAt: staleAt };
+    const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime, ...mail });
     await this.#subject.current.put(record);
     this.#model.push({
       record,
       state: 'waiting',
       viewedAt: null,
       endedAt: null,
+      delivery:
+        staleAt === null
+          ? null
+          : { state: 'queued', at: this.#now, staleAt, noteBox: null, addressBox: null },
+      noticeDueAt,
       attempts: [],
       lastFound: null,
     });
@@ -154,6 +172,39 @@ class History {
     const { state, viewedAt, endedAt } = each;
     assert.deepEqual([found.state, found.viewedAt, found.endedAt], [state, viewedAt, endedAt]);
     assert.deepEqual(found.creatorBox, this.#waits(each) ? each.record.creatorBox : null);
+    assert.deepEqual(found.delivery, this.#deliveryOf(each));
+  }
+
+  /** As it is told now. */
+  #deliveryOf(each: ModelRecord): StoredDelivery | null {
+    if (each.delivery === null) return null;
+    const told = this.#waits(each) ? each.delivery : { ...each.delivery, addressBox: null };
+    if (told.state !== 'queued' || told.staleAt === null || this.#now < told.staleAt) return told;
+    return { ...told, state: 'not_sent', at: told.staleAt, staleAt: null };
+  }
+
+  async #deliver(each: ModelRecord): Promise<void> {
+    const state = deliveryStates[this.#dice(deliveryStates.length)] ?? 'queued';
+    const staleAt = state === 'queued' ? this.#now + this.#dice(100) : null;
+    const [noteBox, addressBox] = [new Uint8Array([this.#dice(256)]), new Uint8Array([this.#dice(256)])];
+    const delivery = { state, staleAt, noteBox, addressBox };
+    await this.#subject.current.setDelivery(each.record.receiptId, delivery);
+    if (this.#listed(each)) each.delivery = { ...delivery, at: this.#now };
+  }
+
+  /** All that are due; those of histories before are nobody's business any more. */
+  async #notices(): Promise<void> {
+    const taken = await this.#subject.current.takeDueNotices(1_000);
+    const due = this.#model.filter((each) => (each.noticeDueAt ?? Number.POSITIVE_INFINITY) <= this.#now);
+    const wanted = due
+      .filter((each) => this.#waits(each))
+      .sort((a, b) => (a.noticeDueAt ?? 0) - (b.noticeDueAt ?? 0));
+    assert.deepEqual(
+      taken.filter((notice) => notice.owner === this.#owner).map((notice) => notice.expiresAt),
+      wanted.map((each) => each.record.expiresAt),
+      'notices',
+    );
+    for (const each of due) each.noticeDueAt = null;
   }
 
   async #recent(): Promise<void> {
@@ -227,8 +278,10 @@ class History {
     if (kind < 46) return this.#burn(each);
     if (kind < 50) return this.#race(each);
     if (kind < 56) return this.#view(each);
-    if (kind < 66) return this.#receipt(each);
-    if (kind < 72) return this.#recent();
+    if (kind < 64) return this.#receipt(each);
+    if (kind < 68) return this.#deliver(each);
+    if (kind < 72) return this.#notices();
+    if (kind < 76) return this.#recent();
     if (kind < 82) return this.#reserve(each);
     if (kind < 86) return this.#refund(each);
     if (kind < 88) return this.#strangers();

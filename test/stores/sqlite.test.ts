@@ -171,6 +171,13 @@ describe('erasure', () => {
     const mark = createHash('sha256').update(`secret ${n}`).digest('hex').slice(0, 16);
     return Buffer.from(mark.repeat(Math.ceil(length / 16))).subarray(0, length);
   };
+  /** A mail that did not arrive, with all that can be noted of it. */
+  const refused = (n: number) => ({
+    state: 'refused' as const,
+    staleAt: null,
+    noteBox: marked(n + 10_000, 70),
+    addressBox: marked(n + 10_000, 60),
+  });
   const remainsOf = (n: number): boolean =>
     filesAsText().includes(Buffer.from(marked(n, 16)).toString('latin1'));
 
@@ -219,7 +226,9 @@ describe('erasure', () => {
         expiresAt,
         receiptExpiresAt,
       };
-      alive.set(n, await putNew(store, { ...record, deliveryQueued: dice(2) === 0 }));
+      const deliveryStaleAt = dice(2) === 0 ? store.now() + 60 : null;
+      const noticeDueAt = dice(4) === 0 ? store.now() + 1 : null;
+      alive.set(n, await putNew(store, { ...record, deliveryStaleAt, noticeDueAt }));
       const victim = dice(n + 1);
       const chosen = alive.get(victim);
       if (chosen !== undefined) {
@@ -228,7 +237,7 @@ describe('erasure', () => {
         const secret = deed === 1 ? await store.findSecret(chosen.secretId) : null;
         if (secret !== null) await store.claim(secret);
         if (deed === 2) await store.markViewed(chosen.receiptId);
-        if (deed === 3) await store.setDelivery(chosen.receiptId, 'accepted');
+        if (deed === 3) await store.setDelivery(chosen.receiptId, refused(n));
       }
       if (n % 4 === 0) wallClock.advance(1);
       if (n % 50 === 0) await store.sweep(200);

@@ -1,9 +1,10 @@
 /**
- * Checks of accounts, tokens, share domains and the check values of wrapping roots.
+ * Checks of accounts, tokens and the check values of wrapping roots.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AccountId, TokenScope } from '../../domain/accounts.ts';
+import type { NoticeKind } from '../../domain/secret.ts';
 import type { Store } from '../store.ts';
 import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
 import { type ConformanceCheck, check, found, putNew, restartCheck, ttlSeconds } from './check.ts';
@@ -19,7 +20,8 @@ export const accountChecks: readonly ConformanceCheck[] = [
       const token = newToken('first');
       const account = await store.createAccount(newAccount('ann@example.org'), token);
       assert.ok(account !== null);
-      assert.deepEqual(account, { ...newAccount('ann@example.org'), id: account.id, locale: null });
+      const fresh = { ...newAccount('ann@example.org'), locale: null, notify: [] };
+      assert.deepEqual(account, { ...fresh, id: account.id });
       assert.deepEqual(await store.findAccount('ann@example.org'), account);
       assert.deepEqual(await store.findAccountById(account.id), account);
       const found = await store.findToken(token.tokenHash);
@@ -121,19 +123,25 @@ export const accountChecks: readonly ConformanceCheck[] = [
     assert.equal((await store.findToken(tokenHash))?.token.lastUsedAt, 1_800_000_100);
   }),
 
-  check('P20', 'a share domain belongs to one account at a time', async ({ store }) => {
-    const [ann, bob] = [await idOf(store, 'ann@example.org'), await idOf(store, 'bob@example.org')];
-    assert.equal(await store.addShareDomain(ann, 'b.example.org'), true);
-    assert.equal(await store.addShareDomain(ann, 'a.example.org'), true);
-    assert.equal(await store.addShareDomain(ann, 'a.example.org'), true);
-    assert.equal(await store.addShareDomain(bob, 'a.example.org'), false);
-    assert.equal(await store.findShareDomainOwner('a.example.org'), ann);
-    assert.deepEqual(await store.listShareDomains(ann), ['a.example.org', 'b.example.org']);
-    assert.equal(await store.removeShareDomain(bob, 'a.example.org'), false);
-    assert.equal(await store.removeShareDomain(ann, 'a.example.org'), true);
-    assert.equal(await store.findShareDomainOwner('a.example.org'), null);
-    assert.equal(await store.addShareDomain(bob, 'a.example.org'), true);
-  }),
+  check(
+    'port',
+    'an account keeps which mails it wants, in their order, and none at first',
+    async ({ store }) => {
+      const [ann, bob] = [await idOf(store, 'ann@example.org'), await idOf(store, 'bob@example.org')];
+      const given: (readonly NoticeKind[])[] = [['read'], ['expiring'], ['read', 'burned', 'expiring'], []];
+      for (const kinds of given) {
+        await store.setNotify(ann, kinds);
+        assert.deepEqual((await store.findAccountById(ann))?.notify, kinds);
+      }
+      await store.setNotify(ann, ['expiring', 'burned']);
+      assert.deepEqual(
+        (await store.listAccounts()).map((each) => each.notify),
+        [['burned', 'expiring'], []],
+      );
+      await store.setNotify((bob + 1) as AccountId, ['read']);
+      assert.deepEqual((await store.findAccount('bob@example.org'))?.notify, []);
+    },
+  ),
 
   check('P12', 'the check value of a root stays what it first was', async ({ store }) => {
     const [first, second] = [new Uint8Array(randomBytes(32)), new Uint8Array(randomBytes(32))];
@@ -164,16 +172,15 @@ export const accountChecks: readonly ConformanceCheck[] = [
 
   restartCheck(
     'port',
-    'accounts, tokens, domains and check values survive a restart',
+    'accounts, tokens, what they want to be told and check values survive a restart',
     async ({ store }, reopen) => {
       const [token, value] = [newToken(), new Uint8Array(randomBytes(32))];
       const account = await store.createAccount(newAccount('ann@example.org'), token);
       assert.ok(account !== null);
-      await store.addShareDomain(account.id, 'a.example.org');
+      await store.setNotify(account.id, ['read']);
       await store.addRootCheck(2, value);
       const again = await reopen();
-      assert.deepEqual((await again.findToken(token.tokenHash))?.account, account);
-      assert.equal(await again.findShareDomainOwner('a.example.org'), account.id);
+      assert.deepEqual((await again.findToken(token.tokenHash))?.account, { ...account, notify: ['read'] });
       assert.deepEqual(await again.findRootCheck(2), value);
     },
   ),

@@ -110,7 +110,9 @@ export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, ki
     creatorBox: new Uint8Array(randomBytes(90)),
     detailsBox: null,
     recentBox: null,
-    deliveryQueued: false,
+    deliveryStaleAt: null,
+    notify: [],
+    noticeDueAt: null,
     ...changes,
   };
 }
@@ -123,7 +125,9 @@ export function fullRecord(now: UnixSeconds, owner: AccountId): NewRecord {
     shareDomain: 'share.example.org',
     detailsBox: new Uint8Array(randomBytes(60)),
     recentBox: new Uint8Array(randomBytes(120)),
-    deliveryQueued: true,
+    deliveryStaleAt: now + 60,
+    notify: ['read', 'expiring'],
+    noticeDueAt: now + ttlSeconds / 2,
   });
 }
 

@@ -16,6 +16,7 @@ import {
   ticketFor,
 } from './account-fixtures.ts';
 import { type ConformanceCheck, check, found, fullRecord, newRecord, putNew, restartCheck } from './check.ts';
+import { domainOf, newDomain, newLogo } from './domain-fixtures.ts';
 
 const recentBox = () => new Uint8Array(randomBytes(120));
 
@@ -25,7 +26,7 @@ const putOwned = (store: Store, { id }: Account) => putNew(store, { owner: id, r
 export const deletionChecks: readonly ConformanceCheck[] = [
   check(
     'P16',
-    'a deleted account is gone with its password, tokens, sessions, tickets and share domains',
+    'a deleted account is gone with its password, tokens, sessions, tickets, share domains and logos',
     async ({ store }) => {
       const ann = await personNamed(store, 'ann@example.org');
       const { id } = ann.account;
@@ -35,7 +36,9 @@ export const deletionChecks: readonly ConformanceCheck[] = [
         await ticketFor(store, 'reset', 'ann@example.org'),
         await ticketFor(store, 'sign_up', 'ann@example.org'),
       ];
-      await store.addShareDomain(id, 'ann.example.org');
+      const domain = await domainOf(store, id, 'ann.example.org', { state: 'verified' });
+      const logo = newLogo();
+      await store.setDomainLogo(id, domain, logo);
       assert.equal(await store.deleteAccount(id), 0);
       assert.deepEqual(
         [await store.findAccount('ann@example.org'), await store.findAccountById(id)],
@@ -48,8 +51,9 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       assert.deepEqual(await areFound(store, [session]), [false]);
       for (const { kind, ticketHash } of tickets)
         assert.equal(await store.findTicket(kind, ticketHash), null);
-      assert.equal(await store.findShareDomainOwner('ann.example.org'), null);
-      assert.deepEqual(await store.listShareDomains(id), []);
+      assert.equal(await store.findVerifiedDomain(domain), null);
+      assert.deepEqual(await store.listDomains(id), []);
+      assert.equal(await store.findDomainLogo(logo.name), null);
     },
   ),
 
@@ -61,7 +65,9 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     const token = await store.addToken(bob.account.id, newToken());
     const session = await logIn(store, bob);
     const ticket = await ticketFor(store, 'reset', 'bob@example.org');
-    await store.addShareDomain(bob.account.id, 'bob.example.org');
+    const domain = await domainOf(store, bob.account.id, 'bob.example.org', { state: 'verified' });
+    const logo = newLogo();
+    await store.setDomainLogo(bob.account.id, domain, logo);
     const [own, unowned] = [await putOwned(store, bob.account), await putNew(store)];
     const receipt = await store.findReceipt(own.receiptId);
     assert.equal(await store.deleteAccount(ann.account.id), 0);
@@ -70,7 +76,8 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     assert.notEqual(await store.findToken(token.tokenHash), null);
     assert.deepEqual(await areFound(store, [session]), [true]);
     assert.deepEqual(await store.findTicket('reset', ticket.ticketHash), ticket);
-    assert.equal(await store.findShareDomainOwner('bob.example.org'), bob.account.id);
+    assert.equal((await store.findVerifiedDomain(domain))?.accountId, bob.account.id);
+    assert.deepEqual(await store.findDomainLogo(logo.name), logo);
     for (const { secretId } of [own, unowned]) await found(store, secretId);
     assert.deepEqual(await store.findReceipt(own.receiptId), receipt);
   }),
@@ -181,12 +188,12 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     assert.equal(await store.findSecret(record.secretId), null);
     assert.deepEqual(await store.listReceipts(id, { limit: 10 }), []);
     await assert.rejects(store.addToken(id, token));
-    await assert.rejects(store.addShareDomain(id, 'ann.example.org'));
+    assert.equal(await store.addDomain(newDomain(id, 'ann.example.org'), 10), 'gone');
     assert.equal(await store.addSession(id, ann.password.verifier, newSession(store.now())), null);
     assert.equal(await store.changePassword(id, ann.password.verifier, newPassword(), 0), false);
     assert.equal(await store.redeemReset(ticketHash, newPassword()), null);
     assert.equal(await store.findToken(token.tokenHash), null);
-    assert.equal(await store.findShareDomainOwner('ann.example.org'), null);
+    assert.deepEqual(await store.listDomains(id), []);
   }),
 
   restartCheck('P10', 'the deletion of an account survives a restart', async ({ store }, reopen) => {

@@ -81,7 +81,13 @@ const ticketChecks: readonly ConformanceCheck[] = [
       const made = outcomes.findIndex((each) => typeof each === 'object');
       assert.equal(outcomes.filter((each) => each === 'gone').length, 49);
       const account = await store.findAccount('ann@example.org');
-      assert.deepEqual(account, { ...plan, id: account?.id, username: 'ann@example.org', locale: null });
+      assert.deepEqual(account, {
+        ...plan,
+        id: account?.id,
+        username: 'ann@example.org',
+        locale: null,
+        notify: [],
+      });
       assert.deepEqual(outcomes[made], account);
       assert.deepEqual(await store.findPassword('ann@example.org'), { account, password: passwords[made] });
       assert.equal(await store.findTicket('sign_up', ticketHash), null);

@@ -15,18 +15,24 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     const receipt = await store.findReceipt(record.receiptId);
     assert.ok(receipt !== null);
     const { position: _position, ...rest } = receipt;
-    const { sealedSecret: _sealed, deliveryQueued: _queued, ...stored } = record;
+    const { sealedSecret: _sealed, deliveryStaleAt: staleAt, noticeDueAt: _dueAt, ...stored } = record;
     const untouched = { state: 'waiting', viewedAt: null, endedAt: null };
-    assert.deepEqual(rest, { ...stored, ...untouched, delivery: { state: 'queued', at: record.createdAt } });
+    const delivery = { state: 'queued', at: record.createdAt, staleAt, noteBox: null, addressBox: null };
+    assert.deepEqual(rest, { ...stored, ...untouched, delivery });
   }),
 
-  check('P6', 'an anonymous receipt has no owner, no list entry and no delivery', async ({ store }) => {
-    const record = await putNew(store);
-    const receipt = await store.findReceipt(record.receiptId);
-    assert.equal(receipt?.owner, null);
-    assert.equal(receipt?.delivery, null);
-    assert.deepEqual([receipt?.detailsBox, receipt?.recentBox], [null, null]);
-  }),
+  check(
+    'P6',
+    'an anonymous receipt has no owner, no list entry, no delivery and no notices',
+    async ({ store }) => {
+      const record = await putNew(store);
+      const receipt = await store.findReceipt(record.receiptId);
+      assert.equal(receipt?.owner, null);
+      assert.equal(receipt?.delivery, null);
+      assert.deepEqual(receipt?.notify, []);
+      assert.deepEqual([receipt?.detailsBox, receipt?.recentBox], [null, null]);
+    },
+  ),
 
   check(
     'P10',
@@ -69,35 +75,6 @@ export const receiptChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.markViewed(record.receiptId), null);
       assert.equal(await store.markViewed(newReceiptId()), null);
       assert.equal((await store.findReceipt(record.receiptId))?.viewedAt, record.createdAt + 1);
-    },
-  ),
-
-  check('P6', 'a receipt tells what became of the mail', async ({ store, wallClock }) => {
-    const record = await putNew(store, { deliveryQueued: true });
-    wallClock.advance(3);
-    for (const state of ['accepted', 'refused', 'not_sent'] as const) {
-      await store.setDelivery(record.receiptId, state);
-      assert.deepEqual((await store.findReceipt(record.receiptId))?.delivery, {
-        state,
-        at: record.createdAt + 3,
-      });
-    }
-    await store.setDelivery(newReceiptId(), 'accepted');
-  }),
-
-  check(
-    'P6',
-    'a mail that is still queued after an hour is told as not sent',
-    async ({ store, wallClock }) => {
-      const lifetime = { expiresAt: store.now() + 9_000, receiptExpiresAt: store.now() + 18_000 };
-      const record = await putNew(store, { deliveryQueued: true, ...lifetime });
-      wallClock.advance(60);
-      assert.equal((await store.findReceipt(record.receiptId))?.delivery?.state, 'queued');
-      wallClock.advance(3_600);
-      assert.deepEqual((await store.findReceipt(record.receiptId))?.delivery, {
-        state: 'not_sent',
-        at: record.createdAt,
-      });
     },
   ),
 

@@ -25,7 +25,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
     await store.put(record);
     const secret = await found(store, record.secretId);
     const { position, rowVersion, ...rest } = secret;
-    const { secretId, createdAt, expiresAt, hasPassphrase, shareDomain, sealedSecret } = record;
+    const { secretId, createdAt, expiresAt, hasPassphrase, shareDomain, notify, sealedSecret } = record;
     assert.deepEqual(rest, {
       secretId,
       owner,
@@ -33,6 +33,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
       expiresAt,
       hasPassphrase,
       shareDomain,
+      notify,
       sealedSecret,
     });
     assert.equal(rowVersion, 1);

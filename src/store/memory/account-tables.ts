@@ -15,6 +15,7 @@ import type {
 } from '../../domain/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { NewAccount } from '../../domain/ports.ts';
+import type { DomainLogo, StoredDomain } from '../../domain/share-domains.ts';
 
 export interface AccountTables {
   readonly accounts: Map<AccountId, Account>;
@@ -23,9 +24,15 @@ export interface AccountTables {
   readonly sessions: Map<number, StoredSession>;
   /** By `ticketPlace`: at most one of a kind for a username. */
   readonly tickets: Map<string, StoredTicket>;
-  readonly shareDomains: Map<string, AccountId>;
+  /** By `domainPlace`. */
+  readonly domains: Map<string, OwnedDomain>;
   /** 1, 2, 3 …: a number that nothing of this kind has had before. */
   nextNumber(kind: 'account' | 'token' | 'session'): number;
+}
+
+/** A share domain without its logo's name, which its logo has. */
+export interface OwnedDomain extends Omit<StoredDomain, 'logoName'> {
+  readonly logo: DomainLogo | null;
 }
 
 export function createAccountTables(): AccountTables {
@@ -36,7 +43,7 @@ export function createAccountTables(): AccountTables {
     tokens: new Map(),
     sessions: new Map(),
     tickets: new Map(),
-    shareDomains: new Map(),
+    domains: new Map(),
     nextNumber(kind) {
       last[kind] += 1;
       return last[kind];
@@ -45,6 +52,8 @@ export function createAccountTables(): AccountTables {
 }
 
 export const ticketPlace = (kind: TicketKind, username: string): string => `${kind} ${username}`;
+
+export const domainPlace = (accountId: AccountId, name: string): string => `${accountId} ${name}`;
 
 export const sameBytes = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;
 
@@ -62,7 +71,7 @@ export function insertAccount(tables: AccountTables, account: NewAccount): Accou
   if (accountNamed(tables, account.username) !== null) return null;
   const { username, plan, createdAt } = account;
   const id = tables.nextNumber('account') as AccountId;
-  const inserted = { id, username, plan, locale: null, createdAt };
+  const inserted = { id, username, plan, locale: null, notify: [], createdAt };
   tables.accounts.set(id, inserted);
   return inserted;
 }

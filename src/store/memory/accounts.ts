@@ -1,10 +1,11 @@
 /**
- * Accounts, their tokens, share domains and the check values of the wrapping roots, in memory.
+ * Accounts, their tokens and the check values of the wrapping roots, in memory.
  *
- * Owns: the uniqueness of usernames, token hashes and share domains, and the end of an account with all that is its own.
+ * Owns: the uniqueness of usernames and token hashes, and the end of an account with all that is its own.
  */
 import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
-import type { AccountStore, NewToken } from '../../domain/ports.ts';
+import type { AccountStore, DomainStore, NewToken } from '../../domain/ports.ts';
+import { noticeKinds } from '../../domain/secret.ts';
 import type { StoreTime } from '../store-time.ts';
 import {
   type AccountTables,
@@ -15,24 +16,25 @@ import {
   insertAccount,
   sameBytes,
 } from './account-tables.ts';
+import { createMemoryDomains } from './domains.ts';
 import { createMemoryPasswords, type MemoryPasswords } from './passwords.ts';
 import type { MemoryRecords } from './records.ts';
 import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
-  readonly store: AccountStore;
+  readonly store: AccountStore & DomainStore;
   /** Forgets at most `limit` expired sessions and tickets; how many. */
   forgetStale(limit: number): number;
 }
 
 export function createMemoryAccounts(time: StoreTime, records: MemoryRecords): MemoryAccounts {
   const tables = createAccountTables();
-  const store: AccountStore = {
+  const store: AccountStore & DomainStore = {
     ...accountMethods(tables, records),
     ...tokenMethods(tables),
     ...createMemoryPasswords(tables, time),
     ...createMemorySessions(tables, time),
-    ...domainMethods(tables),
+    ...createMemoryDomains(tables, time),
     ...rootMethods(records),
   };
   return { store, forgetStale: (limit) => forgetStale(tables, time, limit) };
@@ -42,14 +44,10 @@ type TokenMethods = Pick<
   AccountStore,
   'createAccount' | 'findToken' | 'addToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
 >;
-type DomainMethods = Pick<
-  AccountStore,
-  'addShareDomain' | 'findShareDomainOwner' | 'listShareDomains' | 'removeShareDomain'
->;
 type RootMethods = Pick<AccountStore, 'findRootCheck' | 'addRootCheck' | 'rootKidsInUse'>;
 type AccountMethods = Omit<
   AccountStore,
-  keyof (TokenMethods & DomainMethods & RootMethods & MemoryPasswords & MemorySessions)
+  keyof (TokenMethods & RootMethods & MemoryPasswords & MemorySessions)
 >;
 
 function accountMethods(tables: AccountTables, records: MemoryRecords): AccountMethods {
@@ -66,13 +64,16 @@ function accountMethods(tables: AccountTables, records: MemoryRecords): AccountM
     listAccounts: async () => [...accounts.values()],
     setPlan: async (id, plan) => change(id, { plan }),
     setLocale: async (id, locale) => change(id, { locale }),
+    async setNotify(id, kinds) {
+      change(id, { notify: noticeKinds.filter((kind) => kinds.includes(kind)) });
+    },
     async deleteAccount(id) {
       const account = accounts.get(id);
       if (account === undefined) return null;
       deleteWhere(tables.tokens, (token) => token.accountId === id);
       deleteWhere(tables.sessions, (session) => session.accountId === id);
       deleteWhere(tables.tickets, (ticket) => ticket.username === account.username);
-      deleteWhere(tables.shareDomains, (owner) => owner === id);
+      deleteWhere(tables.domains, (domain) => domain.accountId === id);
       tables.passwords.delete(id);
       accounts.delete(id);
       return records.endOwned(id);
@@ -132,26 +133,6 @@ function tokenMethods(tables: AccountTables): TokenMethods {
       const token = tokens.get(tokenId);
       if (token === undefined) return;
       tokens.set(tokenId, { ...token, lastUsedAt: Math.max(at, token.lastUsedAt ?? 0) });
-    },
-  };
-}
-
-function domainMethods(tables: AccountTables): DomainMethods {
-  const { shareDomains } = tables;
-  return {
-    async addShareDomain(id, domain) {
-      assertAccount(tables, id);
-      if (!shareDomains.has(domain)) shareDomains.set(domain, id);
-      return shareDomains.get(domain) === id;
-    },
-    findShareDomainOwner: async (domain) => shareDomains.get(domain) ?? null,
-    listShareDomains: async (id) =>
-      [...shareDomains]
-        .filter(([, owner]) => owner === id)
-        .map(([domain]) => domain)
-        .sort(),
-    async removeShareDomain(id, domain) {
-      return shareDomains.get(domain) === id && shareDomains.delete(domain);
     },
   };
 }

@@ -7,11 +7,11 @@
 import type { AccountId } from '../../domain/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { ClaimOutcome, SecretStore } from '../../domain/ports.ts';
+import type { ClaimOutcome, DueNotice, SecretStore } from '../../domain/ports.ts';
 import {
-  type Delivery,
   isWaiting,
   type NewRecord,
+  type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
   type StoredState,
@@ -21,7 +21,7 @@ import { deliveryAt, rootKidOf } from '../store.ts';
 import type { StoreTime } from '../store-time.ts';
 
 interface MemoryRecord
-  extends Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'recentBox' | 'deliveryQueued'> {
+  extends Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'recentBox' | 'deliveryStaleAt' | 'noticeDueAt'> {
   readonly position: number;
   readonly rowVersion: number;
   state: StoredState;
@@ -30,7 +30,9 @@ interface MemoryRecord
   recentBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
   endedAt: UnixSeconds | null;
-  delivery: Delivery | null;
+  delivery: StoredDelivery | null;
+  /** `null` also when it was given out or forgotten. */
+  noticeDueAt: UnixSeconds | null;
 }
 
 export interface MemoryRecords {
@@ -50,7 +52,7 @@ const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 const copyOf = (bytes: Uint8Array | null): Uint8Array | null => (bytes === null ? null : bytes.slice());
 
 function toRecord(record: NewRecord, position: number): MemoryRecord {
-  const { deliveryQueued, ...rest } = record;
+  const { deliveryStaleAt, ...rest } = record;
   return {
     ...rest,
     secretId: record.secretId.slice() as SecretId,
@@ -64,12 +66,20 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
     state: 'waiting',
     viewedAt: null,
     endedAt: null,
-    delivery: deliveryQueued ? { state: 'queued', at: record.createdAt } : null,
+    delivery: deliveryStaleAt === null ? null : queuedAtCreation(record.createdAt, deliveryStaleAt),
   };
 }
 
+const queuedAtCreation = (at: UnixSeconds, staleAt: UnixSeconds): StoredDelivery => ({
+  state: 'queued',
+  at,
+  staleAt,
+  noteBox: null,
+  addressBox: null,
+});
+
 function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret {
-  const { position, rowVersion, owner, createdAt, expiresAt, hasPassphrase, shareDomain } = record;
+  const { position, rowVersion, owner, createdAt, expiresAt, hasPassphrase, shareDomain, notify } = record;
   return {
     secretId: record.secretId.slice() as SecretId,
     position,
@@ -79,12 +89,13 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
     expiresAt,
     hasPassphrase,
     shareDomain,
+    notify,
     sealedSecret: sealedSecret.slice(),
   };
 }
 
 function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
-  const { rowVersion: _rowVersion, sealedSecret: _sealedSecret, ...rest } = record;
+  const { rowVersion: _rowVersion, sealedSecret: _sealedSecret, noticeDueAt: _noticeDueAt, ...rest } = record;
   return {
     ...rest,
     secretId: record.secretId.slice() as SecretId,
@@ -92,8 +103,16 @@ function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
     creatorBox: isWaiting(record, now) ? copyOf(record.creatorBox) : null,
     detailsBox: copyOf(record.detailsBox),
     recentBox: copyOf(record.recentBox),
-    delivery: deliveryAt(record.delivery, now),
+    delivery: toDelivery(record, now),
   };
+}
+
+/** The address goes with the secret (P11). */
+function toDelivery(record: MemoryRecord, now: UnixSeconds): StoredDelivery | null {
+  const delivery = deliveryAt(record.delivery, now);
+  if (delivery === null) return null;
+  const addressBox = isWaiting(record, now) ? copyOf(delivery.addressBox) : null;
+  return { ...delivery, noteBox: copyOf(delivery.noteBox), addressBox };
 }
 
 /** All records, by both of their ids. */
@@ -204,10 +223,13 @@ function receiptMethods(table: RecordTable, time: StoreTime): ReceiptMethods {
       record.viewedAt ??= time.now();
       return record.viewedAt;
     },
-    async setDelivery(id, state) {
+    async setDelivery(id, { state, staleAt, noteBox, addressBox }) {
       const record = table.ofReceipt(id, time.now());
-      if (record !== null) record.delivery = { state, at: time.now() };
+      if (record === null) return;
+      const [note, address] = [copyOf(noteBox), copyOf(addressBox)];
+      record.delivery = { state, at: time.now(), staleAt, noteBox: note, addressBox: address };
     },
+    takeDueNotices: async (limit) => takeDueNotices(table, limit, time.now()),
     async listReceipts(owner: AccountId, page) {
       const before = page.beforePosition ?? Number.POSITIVE_INFINITY;
       const now = time.now();
@@ -221,6 +243,21 @@ function receiptMethods(table: RecordTable, time: StoreTime): ReceiptMethods {
         .map((record) => toReceipt(record, now));
     },
   };
+}
+
+/** Those that wait are given out; those of secrets that are gone, or of nobody, are only forgotten. */
+function takeDueNotices(table: RecordTable, limit: number, now: UnixSeconds): DueNotice[] {
+  const dueAtOf = (record: MemoryRecord): number => record.noticeDueAt ?? Number.POSITIVE_INFINITY;
+  const due = table.all().filter((record) => dueAtOf(record) <= now);
+  const taken: DueNotice[] = [];
+  for (const record of due.sort((a, b) => dueAtOf(a) - dueAtOf(b) || a.position - b.position)) {
+    const { owner, createdAt, expiresAt, shareDomain } = record;
+    const isWanted = isWaiting(record, now) && owner !== null;
+    if (isWanted && taken.length >= limit) continue;
+    record.noticeDueAt = null;
+    if (isWanted) taken.push({ owner, createdAt, expiresAt, shareDomain });
+  }
+  return taken;
 }
 
 function endOwned(table: RecordTable, owner: AccountId, now: UnixSeconds): number {

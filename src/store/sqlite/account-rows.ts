@@ -1,7 +1,7 @@
 /**
  * Rows of the account tables as the domain's types.
  *
- * Owns: the columns that are asked for, and the bit mask of a token's scopes, whose bit order is that of `tokenScopes`.
+ * Owns: the columns that are asked for.
  */
 import {
   type Account,
@@ -9,26 +9,29 @@ import {
   type StoredPassword,
   type StoredSession,
   type StoredToken,
-  type TokenScope,
   tokenScopes,
 } from '../../domain/accounts.ts';
 import type { PlanName } from '../../domain/plans.ts';
+import { noticeKinds } from '../../domain/secret.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
+import { chosenBy } from './bit-masks.ts';
 
 export interface AccountRow {
   id: AccountId;
   username: string;
   plan: PlanName;
   locale: string | null;
+  notify: number;
   account_created_at: UnixSeconds;
 }
 
 /** Of `accounts a`. */
-export const accountColumns = 'a.id, a.username, a.plan, a.locale, a.created_at AS account_created_at';
+export const accountColumns =
+  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at';
 
 export function accountOf(row: AccountRow): Account {
-  const { id, username, plan, locale } = row;
-  return { id, username, plan, locale, createdAt: row.account_created_at };
+  const { id, username, plan, locale, account_created_at: createdAt } = row;
+  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt };
 }
 
 export interface TokenRow {
@@ -54,15 +57,11 @@ export function tokenOf(row: TokenRow): StoredToken {
     tokenHash: row.token_hash,
     name: row.name,
     wrappedDataKey: row.wrapped_data_key,
-    scopes: tokenScopes.filter((_, bit) => (row.scopes & (1 << bit)) !== 0),
+    scopes: chosenBy(tokenScopes, row.scopes),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
   };
-}
-
-export function scopeMaskOf(scopes: readonly TokenScope[]): number {
-  return tokenScopes.reduce((mask, scope, bit) => (scopes.includes(scope) ? mask | (1 << bit) : mask), 0);
 }
 
 export interface SessionRow {

@@ -13,6 +13,7 @@ import { type ConnectionSettings, openConnection } from './settings.ts';
 import { createSweep } from './sweep.ts';
 import { createAccountWrites } from './write-accounts.ts';
 import { createAttemptWrites } from './write-attempts.ts';
+import { createDomainWrites } from './write-domains.ts';
 import { createPasswordWrites } from './write-passwords.ts';
 import { createRecordWrites, type RecordWrites } from './write-records.ts';
 import { createSessionWrites } from './write-sessions.ts';
@@ -57,11 +58,13 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     burn: records.burn,
     markViewed: records.markViewed,
     setDelivery: records.setDelivery,
+    takeDueNotices: records.takeDueNotices,
     ...createAttemptWrites(db),
     ...createAccountWrites(db),
     ...createPasswordWrites(db),
     ...createSessionWrites(db),
     ...createAccountDeletion(db),
+    ...createDomainWrites(db),
     sweep: createSweep(db),
     keepTime: () => undefined,
   };

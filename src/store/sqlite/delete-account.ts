@@ -15,7 +15,8 @@ const burnOwned = `${endRecord('b')} WHERE owner = ?2 AND state = 'w' AND expire
 const eraseRecent = `
   UPDATE records SET recent_box = zeroblob(length(recent_box)) WHERE owner = ?1 AND recent_box IS NOT NULL`;
 
-const ownTables = ['passwords', 'tokens', 'sessions', 'share_domains'] as const;
+/** A domain's logo goes with its row. */
+const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 
 export function createAccountDeletion(db: Database): Deciding<'deleteAccount'> {
   const account = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');

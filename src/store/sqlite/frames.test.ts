@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test';
 import fc from 'fast-check';
 import type { AccountId } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { NewRecord } from '../../domain/secret.ts';
+import { type NewRecord, noticeKinds } from '../../domain/secret.ts';
 import { FrameSink, readFrames } from './frames.ts';
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max });
@@ -22,7 +22,9 @@ const record: fc.Arbitrary<NewRecord> = fc.record({
   creatorBox: bytes(200),
   detailsBox: fc.option(bytes(200)),
   recentBox: fc.option(bytes(200)),
-  deliveryQueued: fc.boolean(),
+  deliveryStaleAt: fc.option(seconds),
+  notify: fc.subarray([...noticeKinds]),
+  noticeDueAt: fc.option(seconds),
 });
 
 const claim = fc.record({

@@ -6,16 +6,21 @@
  * buffer, transferred, costs next to nothing.
  */
 import type { SecretId } from '../../domain/keys.ts';
-import type { NewRecord, StoredSecret } from '../../domain/secret.ts';
+import { type NewRecord, type NoticeKind, noticeKinds, type StoredSecret } from '../../domain/secret.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
+import { chosenBy, maskOf } from './bit-masks.ts';
 
 const putFrame = 1;
 const claimFrame = 2;
 const absent = 0xffff_ffff;
 const idBytes = 16;
-const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1;
+/** With both of the times that most records have not. */
+const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1 + 2 * 8;
 const claimBytes = 1 + 8 + 4 + idBytes;
 const firstBufferBytes = 64 * 1024;
+/** Which of a put's optional things are there; what to notify of stands above them. */
+const flag = { passphrase: 1, delivery: 2, notice: 4 } as const;
+const notifyShift = 3;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -23,6 +28,13 @@ const nothing = new Uint8Array(0);
 
 /** What a claim is decided by. */
 export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'position' | 'rowVersion'>;
+
+function flagsOf({ hasPassphrase, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
+  const passphrase = hasPassphrase ? flag.passphrase : 0;
+  const delivery = deliveryStaleAt === null ? 0 : flag.delivery;
+  const notice = noticeDueAt === null ? 0 : flag.notice;
+  return passphrase | delivery | notice | (maskOf(noticeKinds, notify) << notifyShift);
+}
 
 /** Collects frames in a buffer that grows. */
 export class FrameSink {
@@ -42,7 +54,9 @@ export class FrameSink {
     this.#number(record.createdAt);
     this.#number(record.expiresAt);
     this.#number(record.receiptExpiresAt);
-    this.#byte((record.hasPassphrase ? 1 : 0) | (record.deliveryQueued ? 2 : 0));
+    this.#byte(flagsOf(record));
+    if (record.deliveryStaleAt !== null) this.#number(record.deliveryStaleAt);
+    if (record.noticeDueAt !== null) this.#number(record.noticeDueAt);
     for (const part of parts) this.#sized(part);
   }
 
@@ -116,7 +130,9 @@ export interface PutFrame {
   readonly expiresAt: UnixSeconds;
   readonly receiptExpiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
-  readonly deliveryQueued: boolean;
+  readonly deliveryStaleAt: UnixSeconds | null;
+  readonly notify: readonly NoticeKind[];
+  readonly noticeDueAt: UnixSeconds | null;
   readonly shareDomain: string;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
@@ -160,6 +176,8 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     const [owner, createdAt, expiresAt, receiptExpiresAt] = [number(), number(), number(), number()];
     const flags = bytes[at] ?? 0;
     at += 1;
+    const deliveryStaleAt = (flags & flag.delivery) === 0 ? null : number();
+    const noticeDueAt = (flags & flag.notice) === 0 ? null : number();
     const [shareDomain, detailsBox, recentBox] = [sized() ?? nothing, sized(), sized()];
     return {
       kind: 'put',
@@ -169,8 +187,10 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       createdAt,
       expiresAt,
       receiptExpiresAt,
-      hasPassphrase: (flags & 1) !== 0,
-      deliveryQueued: (flags & 2) !== 0,
+      hasPassphrase: (flags & flag.passphrase) !== 0,
+      deliveryStaleAt,
+      notify: chosenBy(noticeKinds, flags >> notifyShift),
+      noticeDueAt,
       shareDomain: shareDomain.length === 0 ? '' : decoder.decode(shareDomain),
       detailsBox,
       recentBox,

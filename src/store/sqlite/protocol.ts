@@ -13,8 +13,23 @@ import type {
 } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { PlanName } from '../../domain/plans.ts';
-import type { AttemptLimits, NewAccount, NewSession, NewToken, Reservation } from '../../domain/ports.ts';
-import type { DeliveryState } from '../../domain/secret.ts';
+import type {
+  AttemptLimits,
+  DomainStore,
+  DueNotice,
+  NewAccount,
+  NewSession,
+  NewToken,
+  Reservation,
+} from '../../domain/ports.ts';
+import type { NoticeKind, StoredDelivery } from '../../domain/secret.ts';
+import type {
+  DomainBrand,
+  DomainCheck,
+  DomainLogo,
+  NewDomain,
+  StoredDomain,
+} from '../../domain/share-domains.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { RefusalReason } from '../refusal.ts';
 import type { ConnectionSettings } from './settings.ts';
@@ -29,7 +44,8 @@ export interface Located<Id> {
 export interface Decisions {
   burn(at: Located<ReceiptId>): UnixSeconds | null;
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
-  setDelivery(at: Located<ReceiptId>, state: DeliveryState): void;
+  setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
+  takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;
   reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
   refund(id: SecretId, attempt: number): void;
@@ -39,6 +55,7 @@ export interface Decisions {
   revokeToken(id: AccountId, tokenId: number): boolean;
   noteTokenUse(tokenId: number, at: UnixSeconds): void;
   setLocale(id: AccountId, locale: string | null): void;
+  setNotify(id: AccountId, kinds: readonly NoticeKind[]): void;
   addTicket(ticket: StoredTicket, quietSeconds: number): boolean;
   redeemSignUp(
     ticketHash: Uint8Array,
@@ -51,8 +68,11 @@ export interface Decisions {
   noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): void;
   endSession(id: AccountId, sessionId: number): boolean;
   deleteAccount(id: AccountId): number | null;
-  addShareDomain(id: AccountId, domain: string): boolean;
-  removeShareDomain(id: AccountId, domain: string): boolean;
+  addDomain(domain: NewDomain, max: number): Awaited<ReturnType<DomainStore['addDomain']>>;
+  noteDomainCheck(id: AccountId, name: string, check: DomainCheck): StoredDomain | 'taken' | null;
+  setDomainBrand(id: AccountId, name: string, brand: DomainBrand): boolean;
+  setDomainLogo(id: AccountId, name: string, logo: DomainLogo | null): boolean;
+  removeDomain(id: AccountId, name: string): boolean;
   addRootCheck(kid: number, check: Uint8Array): void;
   /** Persists store time, nothing else. */
   keepTime(): void;

@@ -1,5 +1,5 @@
 /**
- * Reads of accounts, tokens, share domains and root checks, on the event loop's own connection.
+ * Reads of accounts, tokens and root checks, on the event loop's own connection.
  *
  * Owns: the look-ups. A token is found through the index of its hash, in one query whether or not it exists (P17).
  */
@@ -20,8 +20,6 @@ export interface AccountReads {
   listAccounts(): Account[];
   findToken(tokenHash: Uint8Array): { account: Account; token: StoredToken } | null;
   listTokens(id: AccountId): StoredToken[];
-  findShareDomainOwner(domain: string): AccountId | null;
-  listShareDomains(id: AccountId): string[];
   findRootCheck(kid: number): Uint8Array | null;
 }
 
@@ -38,12 +36,6 @@ export function createAccountReads(db: Database): AccountReads {
   const tokens = db.query<TokenRow, [number]>(
     `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
   );
-  const domainOwner = db.query<{ account_id: AccountId }, [string]>(
-    'SELECT account_id FROM share_domains WHERE domain = ?1',
-  );
-  const domains = db.query<{ domain: string }, [number]>(
-    'SELECT domain FROM share_domains WHERE account_id = ?1 ORDER BY domain',
-  );
   const rootCheck = db.query<{ check_value: Uint8Array }, [number]>(
     'SELECT check_value FROM root_checks WHERE kid = ?1',
   );
@@ -56,8 +48,6 @@ export function createAccountReads(db: Database): AccountReads {
       return row === null ? null : { account: accountOf(row), token: tokenOf(row) };
     },
     listTokens: (id) => tokens.all(id).map(tokenOf),
-    findShareDomainOwner: (domain) => domainOwner.get(domain)?.account_id ?? null,
-    listShareDomains: (id) => domains.all(id).map((row) => row.domain),
     findRootCheck: (kid) => rootCheck.get(kid)?.check_value ?? null,
   };
 }

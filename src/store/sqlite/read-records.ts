@@ -8,9 +8,8 @@ import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import {
-  type Delivery,
-  type DeliveryState,
   isWaiting,
+  type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
   type StoredState,
@@ -18,6 +17,8 @@ import {
 import type { UnixSeconds } from '../../domain/time.ts';
 import { deliveryAt } from '../store.ts';
 import type { Locator } from './locator.ts';
+import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail-rows.ts';
+import { marksIn } from './marks.ts';
 
 interface SecretRow {
   position: number;
@@ -25,12 +26,12 @@ interface SecretRow {
   owner: AccountId | null;
   created_at: UnixSeconds;
   expires_at: UnixSeconds;
-  has_passphrase: number;
+  marks: number;
   share_domain: string;
   sealed_secret: Uint8Array;
 }
 
-interface ReceiptRow {
+interface ReceiptRow extends DeliveryColumns {
   position: number;
   state: string;
   owner: AccountId | null;
@@ -39,9 +40,7 @@ interface ReceiptRow {
   receipt_expires_at: UnixSeconds;
   ended_at: UnixSeconds;
   viewed_at: UnixSeconds;
-  delivery: string;
-  delivery_at: UnixSeconds;
-  has_passphrase: number;
+  marks: number;
   secret_id: Uint8Array;
   receipt_id: Uint8Array;
   share_domain: string;
@@ -51,27 +50,22 @@ interface ReceiptRow {
 }
 
 const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
-const deliveries: Readonly<Record<string, DeliveryState>> = {
-  q: 'queued',
-  a: 'accepted',
-  r: 'refused',
-  n: 'not_sent',
-};
 
 const selectSecret = `
-  SELECT position, row_version, owner, created_at, expires_at, has_passphrase, share_domain, sealed_secret
+  SELECT position, row_version, owner, created_at, expires_at, marks, share_domain, sealed_secret
   FROM records WHERE position = ?1 AND state = 'w' AND expires_at > ?2`;
 
 const receiptColumns = `
-  position, state, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at, delivery, delivery_at,
-  has_passphrase, secret_id, receipt_id, share_domain, details_box, recent_box, creator_box`;
+  r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
+  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, r.creator_box, ${deliveryColumns}`;
 
 const selectReceipt = `
-  SELECT ${receiptColumns} FROM records WHERE position = ?1 AND receipt_expires_at > ?2`;
+  SELECT ${receiptColumns} FROM records r ${joinDeliveries}
+  WHERE r.position = ?1 AND r.receipt_expires_at > ?2`;
 
 const selectRecent = `
-  SELECT ${receiptColumns} FROM records
-  WHERE owner = ?1 AND position < ?2 AND receipt_expires_at > ?3 ORDER BY position DESC LIMIT ?4`;
+  SELECT ${receiptColumns} FROM records r ${joinDeliveries}
+  WHERE r.owner = ?1 AND r.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY r.position DESC LIMIT ?4`;
 
 export interface RecordReads {
   findSecret(id: SecretId, now: UnixSeconds): StoredSecret | null;
@@ -113,7 +107,7 @@ function toSecret(id: SecretId, row: SecretRow): StoredSecret {
     owner: row.owner,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    hasPassphrase: row.has_passphrase === 1,
+    ...marksIn(row.marks),
     shareDomain: row.share_domain,
     sealedSecret: row.sealed_secret,
   };
@@ -132,18 +126,19 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): StoredReceipt {
     // A time that has not come yet is kept as a later one (see 001-records.sql).
     viewedAt: row.viewed_at < row.receipt_expires_at ? row.viewed_at : null,
     endedAt: life.state === 'waiting' ? null : row.ended_at,
-    hasPassphrase: row.has_passphrase === 1,
+    ...marksIn(row.marks),
     shareDomain: row.share_domain,
     // What is erased is zeros, and what is about to be is not shown.
     creatorBox: isWaiting(life, now) ? row.creator_box : null,
     detailsBox: row.details_box,
     // Erased with its account: no sealed box is all zeros.
     recentBox: row.recent_box?.some((byte) => byte !== 0) ? row.recent_box : null,
-    delivery: deliveryAt(toDelivery(row), now),
+    delivery: toDelivery(row, isWaiting(life, now), now),
   };
 }
 
-function toDelivery(row: ReceiptRow): Delivery | null {
-  const state = deliveries[row.delivery];
-  return state === undefined ? null : { state, at: row.delivery_at };
+/** The address goes with the secret (P11). */
+function toDelivery(row: ReceiptRow, waits: boolean, now: UnixSeconds): StoredDelivery | null {
+  const delivery = deliveryAt(deliveryOf(row), now);
+  return delivery === null || waits ? delivery : { ...delivery, addressBox: null };
 }

@@ -57,7 +57,7 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
  * Every statement is kept in its connection's cache, because closing a connection ends the statements in there and no
  * others, and a statement that lives on keeps the file open. More than there are statements.
  */
-Database.MAX_QUERY_CACHE_SIZE = 100;
+Database.MAX_QUERY_CACHE_SIZE = 200;
 
 /** Opens the file, which exists, with the settings in force. Its statements come from `query`, never from `prepare`. */
 export function openConnection(path: string, settings: ConnectionSettings): Database {

@@ -8,7 +8,7 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { AccountStore, AttemptStore, SecretStore } from '../../domain/ports.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../domain/ports.ts';
 import type { Clock, UnixSeconds } from '../../domain/time.ts';
 import { StoreRefusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
@@ -17,8 +17,9 @@ import { CommitQueue } from './commit-queue.ts';
 import { prepareFolder } from './folder.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { migrate } from './migrate.ts';
-import type { DecisionArguments, DecisionName } from './protocol.ts';
+import type { DecisionAnswer, DecisionArguments, DecisionName } from './protocol.ts';
 import { createAccountReads } from './read-accounts.ts';
+import { createDomainReads } from './read-domains.ts';
 import { createRecordReads } from './read-records.ts';
 import { createSessionReads } from './read-sessions.ts';
 import { readRootKidsInUse } from './root-uses.ts';
@@ -145,6 +146,7 @@ function createStore(parts: Parts): SqliteStore {
     ...recordStore(parts),
     ...attemptStore(parts),
     ...accountStore(parts),
+    ...domainStore(parts),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();
       parts.db.close();
@@ -175,10 +177,12 @@ function recordStore({ db, queue, locator, now }: Parts): SecretStore {
       const at = await locate(id);
       return at === null ? null : queue.decide('markViewed', at);
     },
-    async setDelivery(id, state) {
+    async setDelivery(id, delivery) {
+      const kept = structuredClone(delivery);
       const at = await locate(id);
-      if (at !== null) await queue.decide('setDelivery', at, state);
+      if (at !== null) await queue.decide('setDelivery', at, kept);
     },
+    takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
     sweep: (limit) => queue.decide('sweep', limit),
     scrub: () => queue.decide('scrub'),
   };
@@ -195,12 +199,16 @@ function attemptStore({ queue, locator }: Parts): AttemptStore {
   };
 }
 
+/** The bytes are taken now: the caller may wipe them. */
+const decideOn =
+  (queue: CommitQueue) =>
+  <N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> =>
+    queue.decide(name, ...structuredClone(args));
+
 function accountStore({ db, queue, now }: Parts): AccountStore {
   const reads = createAccountReads(db);
   const sessions = createSessionReads(db);
-  /** The bytes are taken now: the caller may wipe them. */
-  const decide = <N extends DecisionName>(name: N, ...args: DecisionArguments<N>) =>
-    queue.decide(name, ...structuredClone(args));
+  const decide = decideOn(queue);
   return {
     createAccount: (account, token) => decide('createAccount', account, token),
     findAccount: (username) => reading(() => reads.findAccount(username)),
@@ -208,6 +216,7 @@ function accountStore({ db, queue, now }: Parts): AccountStore {
     listAccounts: () => reading(() => reads.listAccounts()),
     setPlan: (id, plan) => decide('setPlan', id, plan),
     setLocale: (id, locale) => decide('setLocale', id, locale),
+    setNotify: (id, kinds) => decide('setNotify', id, kinds),
     deleteAccount: (id) => decide('deleteAccount', id),
 
     findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
@@ -229,12 +238,25 @@ function accountStore({ db, queue, now }: Parts): AccountStore {
     listSessions: (id) => reading(() => sessions.listSessions(id, now())),
     endSession: (id, sessionId) => decide('endSession', id, sessionId),
 
-    addShareDomain: (id, domain) => decide('addShareDomain', id, domain),
-    findShareDomainOwner: (domain) => reading(() => reads.findShareDomainOwner(domain)),
-    listShareDomains: (id) => reading(() => reads.listShareDomains(id)),
-    removeShareDomain: (id, domain) => decide('removeShareDomain', id, domain),
     findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
     addRootCheck: (kid, check) => decide('addRootCheck', kid, check),
     rootKidsInUse: () => reading(() => readRootKidsInUse(db, now())),
+  };
+}
+
+function domainStore({ db, queue }: Parts): DomainStore {
+  const reads = createDomainReads(db);
+  const decide = decideOn(queue);
+  return {
+    addDomain: (domain, max) => decide('addDomain', domain, max),
+    findDomain: (id, name) => reading(() => reads.findDomain(id, name)),
+    listDomains: (id) => reading(() => reads.listDomains(id)),
+    findVerifiedDomain: (name) => reading(() => reads.findVerifiedDomain(name)),
+    noteDomainCheck: (id, name, check) => decide('noteDomainCheck', id, name, check),
+    setDomainBrand: (id, name, brand) => decide('setDomainBrand', id, name, brand),
+    setDomainLogo: (id, name, logo) => decide('setDomainLogo', id, name, logo),
+    findDomainLogo: (logoName) => reading(() => reads.findDomainLogo(logoName)),
+    removeDomain: (id, name) => decide('removeDomain', id, name),
+    listDomainsToCheck: (before, limit) => reading(() => reads.listDomainsToCheck(before, limit)),
   };
 }

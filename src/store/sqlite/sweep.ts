@@ -1,8 +1,8 @@
 /**
  * The sweep: erasing what has expired, inside the writer's transaction.
  *
- * Owns: two steps. At a secret's expiry its bytes are overwritten in place. At its receipt's expiry the row is deleted,
- * but only once no row near it still holds sealed bytes. Because: a delete lets SQLite merge the leaf page with its
+ * Owns: two steps. At a secret's expiry its bytes are overwritten in place. At its receipt's expiry what is known of its
+ * mail is deleted, and the row as well, but only once no row near it still holds sealed bytes. Because: a delete lets SQLite merge the leaf page with its
  * siblings, and a rebuilt page keeps, in its unused part, copies of the rows that moved: of secrets that are then read,
  * and whose copies `secure_delete` does not know (seen: 111 remains of 3,000 secrets). Until then the row is overwritten
  * in place (P10).
@@ -22,12 +22,18 @@ const settleSeconds = 60;
 
 export type Sweep = (now: UnixSeconds, limit: number) => number;
 
+const expired = `
+  SELECT position FROM records
+  WHERE sweep_at <= ?1 AND sweep_at < receipt_expires_at AND receipt_expires_at > ?1 ORDER BY sweep_at LIMIT ?2`;
+
+/** The recipient's address goes with the secret (P11); whoever reads one does not wait for this. */
+const eraseAddresses = `
+  UPDATE deliveries SET address_box = NULL WHERE address_box IS NOT NULL AND position IN (${expired})`;
+
 const eraseSecrets = `
   UPDATE records SET sweep_at = receipt_expires_at,
     creator_box = zeroblob(length(creator_box)), sealed_secret = zeroblob(length(sealed_secret))
-  WHERE position IN (
-    SELECT position FROM records
-    WHERE sweep_at <= ?1 AND sweep_at < receipt_expires_at AND receipt_expires_at > ?1 ORDER BY sweep_at LIMIT ?2)`;
+  WHERE position IN (${expired})`;
 
 const deadReceipts = `
   SELECT position FROM records WHERE sweep_at <= ?1 AND receipt_expires_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
@@ -52,6 +58,7 @@ const overwriteRow = `
 
 /** @param neighbours rows on either side that a delete keeps its distance by; other than the usual only in its test. */
 export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
+  const forgetAddresses = db.query(eraseAddresses);
   const erase = db.query(eraseSecrets);
   const dead = db.query<{ position: number }, [number, number]>(deadReceipts);
   const nearby = db.query<{ until: UnixSeconds | null }, [number, number]>(nearbySecrets);
@@ -59,6 +66,9 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const overwrite = db.query(overwriteRow);
   const hints = db.query<{ secret_hint: number; receipt_hint: number }, [number]>(
     'DELETE FROM records WHERE position = ?1 RETURNING secret_hint, receipt_hint',
+  );
+  const removeMail = ['deliveries', 'notices'].map((table) =>
+    db.query(`DELETE FROM ${table} WHERE position = ?1`),
   );
   const removeSecret = db.query('DELETE FROM secret_index WHERE hint = ?1 AND position = ?2');
   const removeReceipt = db.query('DELETE FROM receipt_index WHERE hint = ?1 AND position = ?2');
@@ -88,6 +98,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
     // The newest row stays, so that its position is not given to another record.
     const keep = newest.get()?.position ?? null;
     for (const position of positions.sort((a, b) => a - b)) {
+      for (const each of removeMail) each.run(position);
       const waitUntil =
         position === keep ? now + retrySeconds : (nearby.get(position, neighbours)?.until ?? null);
       if (waitUntil === null) remove(position);
@@ -97,6 +108,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   }
 
   return (now, limit) => {
+    forgetAddresses.run(now, limit);
     let touched = Number(erase.run(now, limit).changes);
     touched += removeDead(now, limit - touched);
     for (const forget of forgetStale) touched += Number(forget.run(now, limit - touched).changes);

@@ -4,6 +4,7 @@
  * Owns: the order of things between BEGIN and COMMIT. Invariants: every decision is judged at the later of the asker's
  * time and the persisted one (P8); a decision that fails alone is undone alone; answers exist only after COMMIT returned.
  */
+import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { WritingConnection } from './connection.ts';
 import { type PutFrame, readFrames } from './frames.ts';
@@ -62,7 +63,9 @@ function runFrames(
 }
 
 /** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */
-function putAlone({ db, records }: WritingConnection, frame: PutFrame): number | null {
+function putAlone(connection: WritingConnection, frame: PutFrame): number | null {
+  const { db, records } = connection;
+  if (frame.deliveryStaleAt !== null || frame.noticeDueAt !== null) return putWithMail(connection, frame);
   try {
     return records.put(frame);
   } catch (error) {
@@ -71,18 +74,35 @@ function putAlone({ db, records }: WritingConnection, frame: PutFrame): number |
   }
 }
 
-/** Runs one decision so that its failure undoes it alone. */
+/** Of several rows, the others are undone too. */
+function putWithMail({ db, records }: WritingConnection, frame: PutFrame): number | null {
+  const refuse = (): null => {
+    records.forget();
+    return null;
+  };
+  return undoneAlone(db, () => records.put(frame), refuse);
+}
+
 function decideAlone({ db, decide }: WritingConnection, now: UnixSeconds, ask: Ask): Answer {
+  return undoneAlone<Answer>(
+    db,
+    () => ({ answer: decide(now, ask) }),
+    (error) => ({ refused: messageOf(error) }),
+  );
+}
+
+/** Runs one decision so that its failure undoes it alone. */
+function undoneAlone<Result>(db: Database, decide: () => Result, refuse: (error: unknown) => Result): Result {
   db.run('SAVEPOINT decision');
   try {
-    const answer = decide(now, ask);
+    const result = decide();
     db.run('RELEASE decision');
-    return { answer };
+    return result;
   } catch (error) {
     // SQLite has given up the transaction: the batch is lost, not only this decision.
     if (!db.inTransaction || !isConstraint(error)) throw error;
     db.run('ROLLBACK TO decision');
     db.run('RELEASE decision');
-    return { refused: messageOf(error) };
+    return refuse(error);
   }
 }

@@ -1,23 +1,23 @@
 /**
- * Writes to accounts, tokens, share domains and root checks, inside the writer's transaction.
+ * Writes to accounts, tokens and root checks, inside the writer's transaction.
  *
  * Owns: their statements. Uniqueness is the database's own: a conflict is an expected answer, not a failure.
  */
 import type { Database } from 'bun:sqlite';
-import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
+import { type Account, type AccountId, type StoredToken, tokenScopes } from '../../domain/accounts.ts';
 import type { NewAccount, NewToken } from '../../domain/ports.ts';
-import { scopeMaskOf } from './account-rows.ts';
+import { noticeKinds } from '../../domain/secret.ts';
+import { maskOf } from './bit-masks.ts';
 import type { Deciding } from './protocol.ts';
 
 export type AccountWrites = Deciding<
   | 'createAccount'
   | 'setPlan'
   | 'setLocale'
+  | 'setNotify'
   | 'addToken'
   | 'revokeToken'
   | 'noteTokenUse'
-  | 'addShareDomain'
-  | 'removeShareDomain'
   | 'addRootCheck'
 >;
 
@@ -33,7 +33,7 @@ export function createAccountInsert(db: Database): (account: NewAccount) => Acco
   return ({ username, plan, createdAt }) => {
     const { changes, lastInsertRowid } = insert.run(username, plan, createdAt);
     if (changes === 0) return null;
-    return { id: Number(lastInsertRowid) as AccountId, username, plan, locale: null, createdAt };
+    return { id: Number(lastInsertRowid) as AccountId, username, plan, locale: null, notify: [], createdAt };
   };
 }
 
@@ -42,17 +42,11 @@ export function createAccountWrites(db: Database): AccountWrites {
   const insertToken = db.query(insertTokenSql);
   const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
   const setLocale = db.query('UPDATE accounts SET locale = ?2 WHERE id = ?1');
+  const setNotify = db.query('UPDATE accounts SET notify = ?2 WHERE id = ?1');
   const revoke = db.query('DELETE FROM tokens WHERE account_id = ?1 AND token_id = ?2');
   const noteUse = db.query(
     'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
   );
-  const insertDomain = db.query(
-    'INSERT INTO share_domains (domain, account_id) VALUES (?1, ?2) ON CONFLICT (domain) DO NOTHING',
-  );
-  const domainOwner = db.query<{ account_id: number }, [string]>(
-    'SELECT account_id FROM share_domains WHERE domain = ?1',
-  );
-  const removeDomain = db.query('DELETE FROM share_domains WHERE domain = ?1 AND account_id = ?2');
   const insertCheck = db.query(
     'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
   );
@@ -64,7 +58,7 @@ export function createAccountWrites(db: Database): AccountWrites {
       tokenHash,
       name,
       wrappedDataKey,
-      scopeMaskOf(scopes),
+      maskOf(tokenScopes, scopes),
       createdAt,
       expiresAt,
     );
@@ -83,16 +77,14 @@ export function createAccountWrites(db: Database): AccountWrites {
     setLocale(_now, id, locale) {
       setLocale.run(id, locale);
     },
+    setNotify(_now, id, kinds) {
+      setNotify.run(id, maskOf(noticeKinds, kinds));
+    },
     addToken: (_now, id, token) => addToken(id, token),
     revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,
     noteTokenUse(_now, tokenId, at) {
       noteUse.run(tokenId, at);
     },
-    addShareDomain(_now, id, domain) {
-      insertDomain.run(domain, id);
-      return domainOwner.get(domain)?.account_id === id;
-    },
-    removeShareDomain: (_now, id, domain) => removeDomain.run(domain, id).changes === 1,
     addRootCheck(_now, kid, check) {
       // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
       insertCheck.run(kid, check);

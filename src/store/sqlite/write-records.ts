@@ -1,27 +1,21 @@
 /**
  * Writes to secrets and receipts, inside the writer's transaction.
  *
- * Owns: the exact statements of put, claim, burn, view, delivery and sweep. Their form is the safety argument: claim and
+ * Owns: the exact statements of put, claim, burn and view. Their form is the safety argument: claim and
  * burn are one UPDATE each that holds the whole condition, so exactly one can match (P1, P7), and state and erasure are
  * set by the same statement (P6). Invariant: no statement but a delete changes a row's size (see 001-records.sql).
  */
 import type { Database } from 'bun:sqlite';
-import type { DeliveryState } from '../../domain/secret.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { rootKidOf } from '../store.ts';
 import type { ClaimTarget, PutFrame } from './frames.ts';
 import { hintOf } from './hint.ts';
+import { createMailWrites, letterAtCreation } from './mail-rows.ts';
+import { bitsOf } from './marks.ts';
 import type { Deciding } from './protocol.ts';
 import { createRootUses } from './root-uses.ts';
 
-const deliveryLetters: Readonly<Record<DeliveryState, string>> = {
-  queued: 'q',
-  accepted: 'a',
-  refused: 'r',
-  not_sent: 'n',
-};
-
-export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setDelivery'> & {
+export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setDelivery' | 'takeDueNotices'> & {
   /** The position of the new row; `null`, and nothing stored, when its account has been deleted. */
   put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
@@ -32,7 +26,7 @@ export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setDelivery'> & {
 
 const insertRecord = `
   INSERT INTO records (state, row_version, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at,
-    sweep_at, delivery, delivery_at, has_passphrase, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
+    sweep_at, delivery, delivery_at, marks, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
     share_domain, details_box, recent_box, creator_box, sealed_secret)
   VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`;
 
@@ -57,17 +51,13 @@ const viewRecord = `
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1
   RETURNING viewed_at`;
 
-const deliverRecord = `
-  UPDATE records SET delivery = ?4, delivery_at = ?1
-  WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1`;
-
 export function createRecordWrites(db: Database): RecordWrites {
   const insert = db.query(insertRecord);
   const deleted = db.query(selectDeleted);
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
-  const deliver = db.query(deliverRecord);
+  const { queue, keepNotice, setDelivery, takeDueNotices } = createMailWrites(db);
   const rootUses = createRootUses(db);
 
   return {
@@ -80,8 +70,8 @@ export function createRecordWrites(db: Database): RecordWrites {
         record.createdAt,
         record.expiresAt,
         record.receiptExpiresAt,
-        record.deliveryQueued ? deliveryLetters.queued : '-',
-        record.hasPassphrase ? 1 : 0,
+        letterAtCreation(record.deliveryStaleAt),
+        bitsOf(record),
         kid,
         hintOf(record.secretId),
         hintOf(record.receiptId),
@@ -93,15 +83,17 @@ export function createRecordWrites(db: Database): RecordWrites {
         record.creatorBox,
         record.sealedSecret,
       );
-      return Number(lastInsertRowid);
+      const position = Number(lastInsertRowid);
+      if (record.deliveryStaleAt !== null) queue(position, record.createdAt, record.deliveryStaleAt);
+      if (record.noticeDueAt !== null) keepNotice(position, record.noticeDueAt);
+      return position;
     },
     claim: (now, { position, secretId, rowVersion }) =>
       claim.run(now, position, secretId, rowVersion).changes === 1,
     burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
     markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
-    setDelivery(now, { position, id }, state) {
-      deliver.run(now, position, id, deliveryLetters[state]);
-    },
+    setDelivery,
+    takeDueNotices,
     forget: rootUses.forget,
   };
 }

@@ -1,0 +1,52 @@
+/**
+ * Share domains and logos for the checks: every challenge and every image is its own.
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { DomainBrand, DomainLogo, NewDomain } from '../../domain/share-domains.ts';
+import type { Store } from '../store.ts';
+import { startOfTest } from './check.ts';
+
+/** More than any check adds. */
+export const manyDomains = 100;
+
+/** One whose TXT record was not seen yet. */
+export const newDomain = (
+  accountId: AccountId,
+  name: string,
+  changes: Partial<NewDomain> = {},
+): NewDomain => ({
+  accountId,
+  name,
+  state: 'unverified',
+  challenge: randomBytes(16).toString('hex'),
+  createdAt: startOfTest,
+  ...changes,
+});
+
+/** Adds it, and gives its name back. */
+export async function domainOf(
+  store: Store,
+  accountId: AccountId,
+  name: string,
+  changes: Partial<NewDomain> = {},
+): Promise<string> {
+  assert.equal(await store.addDomain(newDomain(accountId, name, changes), manyDomains), 'added');
+  return name;
+}
+
+export function newLogo(lengthBytes = 300): DomainLogo {
+  const bytes = new Uint8Array(randomBytes(lengthBytes));
+  return { name: `${bytes.slice(0, 16).toHex()}.png`, type: 'image/png', bytes };
+}
+
+export const fullBrand: DomainBrand = {
+  name: 'Ann’s “Post”',
+  colour: '#0a5c3f',
+  colourDark: '#7fd6b3',
+  instructionsBefore: 'Press the button once.\nThen wait.',
+  instructionsAfter: 'Ask Ann — she knows.',
+  locale: 'pt-BR',
+  isPublic: false,
+};

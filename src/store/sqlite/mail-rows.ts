@@ -1,0 +1,113 @@
+/**
+ * What became of a record's mail, and the notices about it, as rows.
+ *
+ * Owns: the tables `deliveries` and `notices`, and the letters of a delivery's states. Invariants: a record's row never
+ * changes for its mail, so it keeps its size (see 001-records.sql); a notice is deleted by the decision that gives it out,
+ * so it is given out once, to whichever process (port `takeDueNotices`).
+ */
+import type { Database } from 'bun:sqlite';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { DueNotice } from '../../domain/ports.ts';
+import type { DeliveryState, StoredDelivery } from '../../domain/secret.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { Deciding } from './protocol.ts';
+
+const letters: Readonly<Record<DeliveryState, string>> = {
+  queued: 'q',
+  accepted: 'a',
+  refused: 'r',
+  given_up: 'g',
+  not_sent: 'n',
+};
+
+const states = new Map(Object.entries(letters).map(([state, letter]) => [letter, state as DeliveryState]));
+
+/** Of `records r LEFT JOIN deliveries d`. */
+export interface DeliveryColumns {
+  /** What the record itself says: `-` for none. */
+  delivery: string;
+  delivery_at: UnixSeconds;
+  /** `null`, and all that follows, where it was never noted. */
+  noted_state: string | null;
+  noted_at: UnixSeconds | null;
+  stale_at: UnixSeconds | null;
+  note_box: Uint8Array | null;
+  address_box: Uint8Array | null;
+}
+
+export const deliveryColumns = `
+  r.delivery, r.delivery_at, d.state AS noted_state, d.at AS noted_at, d.stale_at, d.note_box, d.address_box`;
+
+export const joinDeliveries = 'LEFT JOIN deliveries d ON d.position = r.position';
+
+/** `null` when there is no mail to the recipient. */
+export function deliveryOf(row: DeliveryColumns): StoredDelivery | null {
+  const state = states.get(row.noted_state ?? row.delivery);
+  if (state === undefined) return null;
+  const { stale_at: staleAt, note_box: noteBox, address_box: addressBox } = row;
+  return { state, at: row.noted_at ?? row.delivery_at, staleAt, noteBox, addressBox };
+}
+
+/** What the record itself says of its mail at creation. */
+export const letterAtCreation = (staleAt: UnixSeconds | null): string =>
+  staleAt === null ? '-' : letters.queued;
+
+const queueDelivery = `
+  INSERT OR REPLACE INTO deliveries (position, state, at, stale_at) VALUES (?1, '${letters.queued}', ?2, ?3)`;
+
+/** The address goes with the secret (P11): one that comes after it is not kept. */
+const noteDelivery = `
+  INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
+  SELECT position, ?4, ?1, ?5, ?6, iif(state = 'w' AND expires_at > ?1, ?7, NULL) FROM records
+  WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1`;
+
+const isWanted = `EXISTS (
+  SELECT 1 FROM records r
+  WHERE r.position = notices.position AND r.state = 'w' AND r.expires_at > ?1 AND r.owner IS NOT NULL)`;
+
+const forgetUnwanted = `DELETE FROM notices WHERE due_at <= ?1 AND NOT ${isWanted}`;
+
+const selectDue = `
+  SELECT r.position, r.owner, r.created_at, r.expires_at, r.share_domain
+  FROM notices n JOIN records r ON r.position = n.position
+  WHERE n.due_at <= ?1 ORDER BY n.due_at, n.position LIMIT ?2`;
+
+interface DueRow {
+  position: number;
+  owner: AccountId;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds;
+  share_domain: string;
+}
+
+export interface MailWrites extends Deciding<'setDelivery' | 'takeDueNotices'> {
+  /** The mail of a new record is about to be handed over. */
+  queue(position: number, at: UnixSeconds, staleAt: UnixSeconds): void;
+  keepNotice(position: number, dueAt: UnixSeconds): void;
+}
+
+export function createMailWrites(db: Database): MailWrites {
+  const queue = db.query(queueDelivery);
+  const note = db.query(noteDelivery);
+  const keepNotice = db.query('INSERT OR REPLACE INTO notices (position, due_at) VALUES (?1, ?2)');
+  const forget = db.query(forgetUnwanted);
+  const due = db.query<DueRow, [UnixSeconds, number]>(selectDue);
+  const remove = db.query('DELETE FROM notices WHERE position = ?1');
+
+  function take({ position, owner, created_at, expires_at, share_domain }: DueRow): DueNotice {
+    remove.run(position);
+    return { owner, createdAt: created_at, expiresAt: expires_at, shareDomain: share_domain };
+  }
+
+  return {
+    queue: (position, at, staleAt) => void queue.run(position, at, staleAt),
+    keepNotice: (position, dueAt) => void keepNotice.run(position, dueAt),
+    setDelivery(now, { position, id }, { state, staleAt, noteBox, addressBox }) {
+      note.run(now, position, id, letters[state], staleAt, noteBox, addressBox);
+    },
+    takeDueNotices(now, limit) {
+      forget.run(now);
+      return due.all(now, limit).map(take);
+    },
+  };
+}
