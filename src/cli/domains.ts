@@ -1,11 +1,15 @@
 /**
  * Operators' commands for share domains.
  *
- * Owns: `mayfly domain add|list|remove`. Invariant: a domain is kept in one spelling (lower case, ASCII form), belongs to
- * one account, and is never the site's own host.
+ * Owns: `mayfly domain add|list|verify|remove`. Invariant: a domain is kept in one spelling (lower case, ASCII form), is
+ * never the site's own host, and stands, when an operator adds it, by the operator's word: no plan, no public suffix and
+ * no record in the DNS is asked for.
  */
-import { domainToASCII } from 'node:url';
-import { withAccount } from './accounts.ts';
+import { createDomainChecks } from '../domain/domain-checks.ts';
+import type { DomainFinding, StoredDomain } from '../domain/share-domains.ts';
+import { toAsciiName } from '../ops/domain-names.ts';
+import { createResolver } from '../ops/resolver.ts';
+import { timeOf, withAccount } from './accounts.ts';
 import {
   type Command,
   configOrWords,
@@ -17,57 +21,97 @@ import {
   type World,
 } from './command.ts';
 
-/** RFC 1035 §2.3.4 and RFC 1123 §2.1: labels of 1–63 letters, digits and inner hyphens, 253 in all, at least two labels. */
-const domainForm = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/;
-
-/** The domain in its one spelling. */
+/** The domain in its one spelling; one label alone is nobody's. */
 export function parseDomain(text: string): string {
-  // What belongs to a URL around the domain would be cut off in silence.
-  const domain = /[\s/:?#@\\%]/.test(text) ? '' : domainToASCII(text).toLowerCase();
-  if (!domainForm.test(domain))
-    throw new UsageError(`"${text}" is not a domain: write it without https:// and without a path.`);
-  return domain;
+  const name = toAsciiName(text);
+  if (typeof name === 'string' && name.includes('.')) return name;
+  throw new UsageError(`"${text}" is not a domain: write it without https:// and without a path.`);
 }
 
+/** Above what any account has: what a plan would otherwise say, the operator says. */
+const anyNumber = 1_000_000;
+
 async function runAdd(input: Input, world: World): Promise<ExitCode> {
-  const domain = parseDomain(input.words[1] ?? '');
+  const name = parseDomain(input.words[1] ?? '');
   const config = configOrWords(world);
   if (config === null) return 2;
-  if (new URL(config.baseUrl).hostname === domain) {
-    return refuse(world, input, 'own_host', `${domain} is this site's own host: its links need no entry.`);
+  if (new URL(config.baseUrl).hostname === name) {
+    return refuse(world, input, 'own_host', `${name} is this site's own host: its links need no entry.`);
   }
-  return withAccount(input, world, async ({ store }, account) => {
-    // Whatever the plan: the operator's word is what a plan would otherwise stand for.
-    if (!(await store.addShareDomain(account.id, domain))) {
-      return refuse(world, input, 'taken', `${domain} belongs to another account.`);
+  return withAccount(input, world, async ({ store }, { id: accountId, username }) => {
+    const createdAt = store.now();
+    const domain = { accountId, name, state: 'verified', challenge: null, createdAt } as const;
+    const added = await store.addDomain(domain, anyNumber);
+    if (added === 'taken') return refuse(world, input, 'taken', `${name} belongs to another account.`);
+    if (added === 'exists') {
+      const words = `${username} has ${name} already; remove it first to let your word stand for it.`;
+      return refuse(world, input, 'exists', words);
     }
+    if (added !== 'added') return refuse(world, input, 'no_account', `There is no account ${username}.`);
     if (!input.json) {
       world.terminal.err(
-        `${account.username} may now use ${domain}. Let it lead here: links become https://${domain}/secret/…\n`,
+        `${username} may now use ${name}. Let it lead here: links become https://${name}/secret/…\n`,
       );
     }
-    printResult(world, input, { username: account.username, domain }, []);
+    printResult(world, input, { username, domain: name }, []);
     return 0;
   });
+}
+
+function jsonOf({ name, state, challenge, finding, checkedAt }: StoredDomain) {
+  return { domain: name, state, by_operator: challenge === null, finding, checked: checkedAt };
+}
+
+function lineOf({ name, state, challenge, checkedAt }: StoredDomain): string {
+  const checked = checkedAt === null ? 'not checked yet' : `checked ${timeOf(checkedAt)}`;
+  return [name, state, challenge === null ? "by the operator's word" : checked].join('\t');
 }
 
 async function runList(input: Input, world: World): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
-    const domains = await store.listShareDomains(account.id);
+    const domains = await store.listDomains(account.id);
     if (domains.length === 0) world.terminal.err('This account has no share domain.\n');
-    printResult(world, input, domains, domains);
+    printResult(world, input, domains.map(jsonOf), domains.map(lineOf));
     return 0;
   });
 }
 
-async function runRemove(input: Input, world: World): Promise<ExitCode> {
-  const domain = parseDomain(input.words[1] ?? '');
-  return withAccount(input, world, async ({ store }, account) => {
-    if (!(await store.removeShareDomain(account.id, domain))) {
-      return refuse(world, input, 'no_domain', `${account.username} has no share domain ${domain}.`);
+const findingWords: Readonly<Record<DomainFinding, string>> = {
+  txt_missing: 'its TXT record is not there',
+  txt_differs: 'its TXT record holds something else',
+  not_pointing: 'it does not lead here',
+  dns_failed: 'the DNS gave no usable answer',
+};
+
+async function runVerify(input: Input, world: World): Promise<ExitCode> {
+  const name = parseDomain(input.words[1] ?? '');
+  const config = configOrWords(world);
+  if (config === null) return 2;
+  return withAccount(input, world, async ({ store }, { id, username }) => {
+    const domain = await store.findDomain(id, name);
+    const resolver = createResolver(config.dnsServers);
+    const checks = createDomainChecks({ store, resolver, target: config.domainTarget, events: () => {} });
+    const checked = domain === null ? null : await checks.check(domain);
+    if (checked === null)
+      return refuse(world, input, 'no_domain', `${username} has no share domain ${name}.`);
+    if (checked === 'taken') return refuse(world, input, 'taken', `${name} belongs to another account.`);
+    const { state, finding } = checked;
+    if (!input.json) {
+      world.terminal.err(`${name} is ${state}${finding === null ? '' : `: ${findingWords[finding]}`}.\n`);
     }
-    if (!input.json) world.terminal.err(`${account.username} can no longer use ${domain} for new links.\n`);
-    printResult(world, input, { username: account.username, removed: domain }, []);
+    printResult(world, input, jsonOf(checked), []);
+    return state === 'verified' ? 0 : 1;
+  });
+}
+
+async function runRemove(input: Input, world: World): Promise<ExitCode> {
+  const name = parseDomain(input.words[1] ?? '');
+  return withAccount(input, world, async ({ store }, account) => {
+    if (!(await store.removeDomain(account.id, name))) {
+      return refuse(world, input, 'no_domain', `${account.username} has no share domain ${name}.`);
+    }
+    if (!input.json) world.terminal.err(`${account.username} can no longer use ${name} for new links.\n`);
+    printResult(world, input, { username: account.username, removed: name }, []);
     return 0;
   });
 }
@@ -75,7 +119,7 @@ async function runRemove(input: Input, world: World): Promise<ExitCode> {
 export const domainCommands: readonly Command[] = [
   {
     path: ['domain', 'add'],
-    summary: 'let an account use a domain for its links',
+    summary: 'let an account use a domain for its links, without asking the DNS',
     words: ['EMAIL', 'DOMAIN'],
     options: {},
     example: 'mayfly domain add jo@example.org secrets.example.org',
@@ -83,11 +127,19 @@ export const domainCommands: readonly Command[] = [
   },
   {
     path: ['domain', 'list'],
-    summary: "list an account's domains",
+    summary: "list an account's domains and their states",
     words: ['EMAIL'],
     options: {},
     example: 'mayfly domain list jo@example.org',
     run: runList,
+  },
+  {
+    path: ['domain', 'verify'],
+    summary: 'check a domain that the account has registered',
+    words: ['EMAIL', 'DOMAIN'],
+    options: {},
+    example: 'mayfly domain verify jo@example.org secrets.example.org',
+    run: runVerify,
   },
   {
     path: ['domain', 'remove'],

@@ -1,0 +1,88 @@
+/**
+ * What somebody types or publishes who wants the service to speak to another machine.
+ *
+ * Owns: the lists. Each of them is refused, or is asked about at the configured resolver and nowhere else.
+ */
+
+/** 127.0.0.1, 169.254.169.254 and others, as some reader of addresses understands them. */
+export const addressesInDisguise: readonly string[] = [
+  '127.0.0.1',
+  '127.0.0.1.',
+  '127.1',
+  '0x7f.1',
+  '0x7f000001',
+  '2130706433',
+  '0177.0.0.1',
+  '017700000001',
+  '１２７.0.0.1',
+  '①②⑦.0.0.1',
+  '127。0。0。1',
+  '0',
+  '0.0.0.0',
+  '169.254.169.254',
+  '0xa9fea9fe',
+  '2852039166',
+  '10.0.0.1',
+  '999.999.999.999',
+  'example.1',
+  '::1',
+  '[::1]',
+  '::ffff:127.0.0.1',
+  '[::ffff:7f00:1]',
+  '::ffff:169.254.169.254',
+  'fe80::1%eth0',
+  'fd00:ec2::254',
+];
+
+/** Names that mean something on the machine, in its network or in another one, and nothing on the internet. */
+export const namesOfNobody: readonly string[] = [
+  'localhost',
+  'LOCALHOST.',
+  'db.localhost',
+  'intranet',
+  'secrets.local',
+  'printer.home.arpa',
+  '1.0.0.127.in-addr.arpa',
+  'metadata.google.internal',
+  'instance-data.ec2.internal',
+  'kubernetes.default.svc.cluster.local',
+  'secrets.test',
+  'secrets.invalid',
+  'secrets.example',
+  'hidden.onion',
+  'router.lan',
+  'wiki.corp',
+];
+
+export const textsAroundNames: readonly string[] = [
+  'https://example.com',
+  'http://127.0.0.1/',
+  'file:///etc/passwd',
+  'gopher://example.com',
+  '//example.com',
+  'example.com/path',
+  'example.com:80',
+  '127.0.0.1:6379',
+  'example.com?query',
+  'example.com#fragment',
+  'user@example.com',
+  'user:password@127.0.0.1',
+  'example.com\\@127.0.0.1',
+  '%6c%6f%63alhost',
+  'example%2ecom',
+  ' example.com',
+  'example.com ',
+  'exam ple.com',
+  'example.com\n127.0.0.1',
+  'example.com\0.internal',
+  '*.example.com',
+  '_dmarc.example.com',
+  '.example.com',
+  'example.com..',
+  'example..com',
+  '.',
+  '-a.example.com',
+  'a-.example.com',
+  'xn--.com',
+  'exa\u200dmple.com',
+];

@@ -1,0 +1,41 @@
+/**
+ * The DNS as a table, for tests of what follows from its answers.
+ *
+ * Owns: the answers, and how often each name was asked about. Invariant: what is not in the table does not exist.
+ */
+import type { DnsAnswer, Resolver } from '../../src/domain/dns.ts';
+
+export interface Zone {
+  readonly resolver: Resolver;
+  /** Questions in order, such as `txt _mayfly-challenge-….example.com`. */
+  readonly asked: readonly string[];
+  /** The values of a kind of record of a name; none takes it away, `failed` gives no usable answer. */
+  set(kind: 'txt' | 'cname' | 'addresses', name: string, ...values: string[]): void;
+  fail(kind: 'txt' | 'cname' | 'addresses', name: string): void;
+  /** Until it resolves no question is answered. */
+  hold(gate: Promise<void>): void;
+}
+
+export function createZone(): Zone {
+  const answers = new Map<string, DnsAnswer>();
+  const asked: string[] = [];
+  let held: Promise<void> = Promise.resolve();
+  const ask = (kind: string) => async (name: string) => {
+    asked.push(`${kind} ${name}`);
+    await held;
+    return answers.get(`${kind} ${name}`) ?? { outcome: 'none' as const };
+  };
+  return {
+    resolver: { txt: ask('txt'), cname: ask('cname'), addresses: ask('addresses') },
+    asked,
+    set: (kind, name, ...values) =>
+      void answers.set(
+        `${kind} ${name}`,
+        values.length > 0 ? { outcome: 'found', values } : { outcome: 'none' },
+      ),
+    fail: (kind, name) => void answers.set(`${kind} ${name}`, { outcome: 'failed' }),
+    hold(gate) {
+      held = gate;
+    },
+  };
+}
