@@ -15,7 +15,7 @@ export interface AccountMailDeps {
 
 export function sendBehind({ mailer, events, inBackground }: AccountMailDeps, mail: AccountMail): void {
   inBackground(async () => {
-    const state = await mailer.sendAccountMail(mail);
+    const { state } = await mailer.sendAccountMail(mail);
     events({ event: 'account_mail_ended', kind: mail.kind, state });
   });
 }

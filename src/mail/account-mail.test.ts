@@ -11,6 +11,9 @@ const subjects: Record<AccountMail['kind'], string> = {
   already_signed_up: 'You already have an account at secrets.example.com',
   password_changed: 'Your password at secrets.example.com was changed',
   account_deleted: 'Your account was deleted',
+  secret_read: 'Your secret was opened',
+  secret_burned: 'Your secret was burned',
+  secret_expiring: 'Your secret expires soon',
 };
 
 function sample(kind: AccountMail['kind']): AccountMail {
@@ -39,9 +42,9 @@ describe('the mails about an account', () => {
       expect(addressesIn(html)).toEqual(links.flatMap((link) => [link, link]));
     });
 
-    it(`${mail.kind}: says that ignoring it is safe, and that nobody reads an answer`, () => {
+    it(`${mail.kind}: says ${'face' in mail ? 'why it came' : 'that ignoring it is safe'}, and that nobody reads an answer`, () => {
       for (const said of [text, html]) {
-        expect(said).toContain('ignore this message');
+        expect(said).toContain('face' in mail ? 'because you asked for it' : 'ignore this message');
         expect(said).toContain('an answer to it reaches nobody');
       }
     });
@@ -67,6 +70,25 @@ describe('the mails about an account', () => {
     expect(text).toContain('The account jo@example.org was deleted');
     expect(text).toContain('were burned');
   });
+
+  const happenings = [
+    ['secret_read', 'was opened', 'Opened'],
+    ['secret_burned', 'was burned', 'Burned'],
+    ['secret_expiring', 'expires soon', 'Expires'],
+  ] as const;
+  for (const [kind, words, label] of happenings) {
+    it(`${kind}: says what happened, when, and when the secret was made, which is all that names it`, () => {
+      const { text, html } = renderAccountMail(sample(kind));
+      for (const said of [text, html]) {
+        expect(said).toContain(words);
+        expect(said).toMatch(new RegExp(`${label}: Wednesday,? 18 November 2026 at 11:06 UTC`));
+        expect(said).toMatch(/Created: Friday,? 6 November 2026 at 21:20 UTC/);
+        expect(said).toContain('Only the time of its creation says which secret it is');
+      }
+      expect(text.split('\n')[0]).toBe('Example Safe');
+      expect(text).toContain('Sent by Example Safe at secrets.example.com.');
+    });
+  }
 
   it('name a site by its host and port, in ASCII, whatever stands in the rest of its address', () => {
     const forgottenUrl = 'http://bücher.example:8080/<b>/forgotten';

@@ -3,22 +3,22 @@
  *
  * Owns: their words, per locale. Invariant: pure; a mail holds the links it was given and no other, never a password,
  * and says what to do when it was not asked for. Whoever reads it may be a stranger to the service: anybody can type
- * anybody's address into a form, so it names the site and claims nothing about the reader.
+ * anybody's address into a form, so it names the site and claims nothing about the reader. What tells of a secret names
+ * nothing of it but its times: no key, no recipient (`account-notice.ts`).
  */
 import type { AccountMail } from '../domain/ports.ts';
-import type { Locale, MessageKey } from '../locale/catalogues.ts';
+import type { Locale } from '../locale/catalogues.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { formatMoment } from '../locale/times.ts';
-import { type MessageParams, translate } from '../locale/translate.ts';
-import { type MailWords, type RenderedMail, renderMail, setApart } from './frame.tsx';
-
-type Parts = Pick<MailWords, 'subject' | 'body'>;
-type Say = (key: MessageKey, params?: MessageParams) => string;
+import { translate } from '../locale/translate.ts';
+import { noticeOf, type Parts, type Say } from './account-notice.ts';
+import { type RenderedMail, renderMail, setApart } from './frame.tsx';
 
 export function renderAccountMail(mail: AccountMail): RenderedMail {
   const locale = toLocale(mail.locale);
   const say: Say = (key, params) => translate(locale, key, params);
-  return renderMail({ locale, ...partsOf(mail, say, locale), small: [say('mail.automatic')] });
+  const { face = null, small = [], ...parts } = partsOf(mail, say, locale);
+  return renderMail({ locale, face, ...parts, small: [...small, say('mail.automatic')] });
 }
 
 function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
@@ -33,6 +33,10 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
       return passwordChanged(mail.forgottenUrl, say);
     case 'account_deleted':
       return accountDeleted(setApart(mail.to.expose()), say);
+    case 'secret_read':
+    case 'secret_burned':
+    case 'secret_expiring':
+      return noticeOf(mail, say, locale);
   }
 }
 

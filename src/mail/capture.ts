@@ -9,8 +9,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import type { Mailer } from '../domain/ports.ts';
-import { createComposingMailer } from './compose.ts';
+import type { Handover, Mailer } from '../domain/ports.ts';
+import { createComposingMailer, type Letter } from './compose.ts';
 import { toMailbox } from './mailbox.ts';
 
 export interface OutboxOptions {
@@ -26,12 +26,12 @@ export interface OutboxMailer extends Mailer {
   prepare(): Promise<void>;
 }
 
-/** @throws RangeError when `from` is not one mailbox. */
+/** @throws MailSettingError when `from` is not one mailbox. */
 export function createOutboxMailer(options: OutboxOptions): OutboxMailer {
   const mailer = createComposingMailer({
-    from: toMailbox(options.from),
+    sender: { from: toMailbox(options.from), returnPath: null },
     now: options.now ?? (() => new Date()),
-    deliver: (message, date) => keep(message, options.directory, date),
+    deliver: (letter) => keep(letter, options.directory),
   });
   return {
     ...mailer,
@@ -46,13 +46,14 @@ async function loadComposer() {
   return createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
 }
 
-async function keep(message: SendMailOptions, directory: string, date: Date): Promise<'accepted'> {
+/** The files are nobody's reply: there is none to tell of. */
+async function keep({ message, date }: Letter, directory: string): Promise<Handover> {
   const composer = await loadComposer();
   const { message: bytes } = await composer.sendMail(withReadableText(message));
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const name = `${date.toISOString().replace(/[:.]/g, '-')}-${randomBytes(4).toString('hex')}.eml`;
   await writeFile(join(directory, name), bytes, { mode: 0o600, flag: 'wx' });
-  return 'accepted';
+  return { state: 'accepted', reply: null };
 }
 
 /**

@@ -8,15 +8,13 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import type { Mailer } from '../domain/ports.ts';
-import type { DeliveryState } from '../domain/secret.ts';
-import type { Sensitive } from '../domain/sensitive.ts';
+import type { AccountMail, Handover, Mailer, OnRetry, SecretLinkMail } from '../domain/ports.ts';
 import { renderAccountMail } from './account-mail.tsx';
 import type { RenderedMail } from './frame.tsx';
-import { type Mailbox, parseAddress } from './mailbox.ts';
+import { type Mailbox, parseAddress, toUnicodeAddress } from './mailbox.ts';
 import { renderSecretLink } from './secret-link.tsx';
 
-/** Headers that a message has, in lower case; there are no others. */
+/** Headers that a message has, in lower case; there are no others, but the signature's where mail is signed. */
 export const messageHeaders = [
   'from',
   'to',
@@ -28,37 +26,65 @@ export const messageHeaders = [
   'content-type',
 ] as const;
 
-/** What became of a mail that was handed over. */
-export type Delivered = Exclude<DeliveryState, 'queued'>;
+/** In front of the others where mail is signed. */
+export const signatureHeader = 'dkim-signature';
+
+/** One composed message on its way to one recipient. */
+export interface Letter {
+  readonly message: SendMailOptions;
+  readonly date: Date;
+  /** What no reply of a server may repeat. */
+  readonly hidden: readonly string[];
+}
+
+export const notSent: Handover = { state: 'not_sent', reply: null };
+
+export interface Sender {
+  readonly from: Mailbox;
+  /** Where undeliverable mail returns to; the address of `from` when it is `null`. */
+  readonly returnPath: string | null;
+}
 
 export interface ComposingMailerOptions {
-  readonly from: Mailbox;
+  readonly sender: Sender;
   readonly now: () => Date;
   /** May reject: the mail is then not sent. */
-  readonly deliver: (message: SendMailOptions, date: Date) => Promise<Delivered>;
+  readonly deliver: (letter: Letter, onRetry: OnRetry) => Promise<Handover>;
 }
 
 /** A mailer that composes every kind of mail and leaves the handing over to `deliver`. It never rejects. */
-export function createComposingMailer({ from, now, deliver }: ComposingMailerOptions): Mailer {
-  async function send(to: Sensitive<string>, render: () => RenderedMail): Promise<Delivered> {
+export function createComposingMailer({ sender, now, deliver }: ComposingMailerOptions): Mailer {
+  async function send(
+    mail: SecretLinkMail | AccountMail,
+    render: () => RenderedMail,
+    onRetry: OnRetry = () => {},
+  ): Promise<Handover> {
     try {
-      const recipient = parseAddress(to.expose());
-      if (recipient === null) return 'not_sent';
+      const to = parseAddress(mail.to.expose());
+      if (to === null) return notSent;
       const date = now();
-      return await deliver(compose(from, recipient, render(), date), date);
+      const message = composeMessage(sender, to, render(), date);
+      return await deliver({ message, date, hidden: hiddenOf(mail, to) }, onRetry);
     } catch {
-      return 'not_sent';
+      return notSent;
     }
   }
   return {
-    sendSecretLink: (mail) => send(mail.to, () => renderSecretLink(mail)),
-    sendAccountMail: (mail) => send(mail.to, () => renderAccountMail(mail)),
+    sendSecretLink: (mail, onRetry) => send(mail, () => renderSecretLink(mail), onRetry),
+    sendAccountMail: (mail) => send(mail, () => renderAccountMail(mail)),
   };
 }
 
+/** The address in each of its forms, the link, and the key that ends the link. */
+function hiddenOf(mail: SecretLinkMail | AccountMail, to: string): string[] {
+  const addresses = [mail.to.expose(), to, toUnicodeAddress(to)];
+  const link = 'link' in mail ? mail.link.expose() : '';
+  return [...addresses, link, link.slice(link.lastIndexOf('/') + 1)];
+}
+
 /** @param to one plain address, as `parseAddress` gives it */
-function compose(
-  from: Mailbox,
+export function composeMessage(
+  { from, returnPath }: Sender,
   to: string,
   { subject, text, html }: RenderedMail,
   date: Date,
@@ -67,7 +93,7 @@ function compose(
   return {
     from: { name: from.name, address: from.address },
     to: { name: '', address: to },
-    envelope: { from: from.address, to: [to] },
+    envelope: { from: returnPath ?? from.address, to: [to] },
     subject,
     text,
     html,

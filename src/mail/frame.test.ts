@@ -1,12 +1,14 @@
 /** The form of every mail: direction, foreign text, links. */
 import { describe, expect, it } from 'bun:test';
+import type { MailFace } from '../domain/ports.ts';
 import { renderMail, setApart } from './frame.tsx';
 
 const link = 'https://secrets.example.com/secret/0123456789';
 
-function render(locale: string, name: string) {
+function render(locale: string, name: string, face: MailFace | null = null) {
   return renderMail({
     locale,
+    face,
     subject: `${setApart(name)} schreibt`,
     body: [`${setApart(name)} hat (${setApart(name)}) etwas.`, { link, label: 'Auf' }, { link, label: null }],
     small: ['Klein'],
@@ -55,5 +57,38 @@ describe('the frame of a mail', () => {
     expect(html.split(`href="${link}"`)).toHaveLength(3);
     expect(html.split(`>${link}<`)).toHaveLength(3);
     expect(html.match(/>Auf</g)).toHaveLength(1);
+  });
+
+  const face = { name: 'Example Safe', host: 'secrets.example.com', colour: '#7a0019' };
+
+  it('is headed by the name of whoever sent it, and its button has their colour with white on it', () => {
+    const { text, html } = render('de', 'ann', face);
+    expect(text.split('\n').slice(0, 2)).toEqual(['Example Safe', '']);
+    expect(html).toMatch(
+      /<p style="[^"]*font-weight:600[^"]*"><span dir="auto">Example Safe<\/span><\/p><p>/,
+    );
+    expect(html).toMatch(/style="[^"]*color:#ffffff[^"]*;background:#7a0019">Auf</);
+    expect(render('he', 'ann', face).text).toStartWith('\u2068Example Safe\u2069\n\n');
+  });
+
+  it('is headed by the host where the name is empty, and by nothing where it has no face', () => {
+    expect(render('de', 'ann', { ...face, name: ' \u200b' }).text).toStartWith('secrets.example.com\n\n');
+    expect(render('de', 'ann').text).toStartWith('ann hat');
+  });
+
+  it('has our own colour where there is none, or where it is more than a colour', () => {
+    for (const colour of [null, '', '#fff', '#7a0019;background:url(//evil.example)'])
+      expect(render('de', 'ann', { ...face, colour }).html).toContain(';background:#1d5c4d">Auf<');
+  });
+
+  it('keeps a link in one line', () => {
+    const broken = renderMail({
+      locale: 'de',
+      face: null,
+      subject: '',
+      body: [{ link: `${link}\r\nBcc: e@example.net`, label: null }],
+      small: [],
+    });
+    for (const part of [broken.text, broken.html]) expect(part).toContain(`${link} Bcc: e@example.net`);
   });
 });

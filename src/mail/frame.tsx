@@ -6,8 +6,9 @@
  * cannot turn the direction of what stands around it.
  */
 import type { FC } from 'hono/jsx';
+import type { MailFace } from '../domain/ports.ts';
 import { directionOf } from '../locale/direction.ts';
-import { toSingleLine } from './mailbox.ts';
+import { toPrintable, toSingleLine } from './mailbox.ts';
 
 export interface RenderedMail {
   /** One line. */
@@ -25,6 +26,8 @@ export interface MailLink {
 export interface MailWords {
   /** A BCP 47 tag. */
   readonly locale: string;
+  /** Whose name heads it and whose colour its button has; `null`: nobody's and our own. */
+  readonly face: MailFace | null;
   readonly subject: string;
   readonly body: readonly (string | MailLink)[];
   /** What stands below the line. */
@@ -37,6 +40,12 @@ const [isolate, endIsolate] = ['\u2068', '\u2069'];
 /** Foreign text for a sentence, marked as such until the mail is rendered. `toSingleLine` leaves no such marks in it. */
 export function setApart(text: string): string {
   return isolate + toSingleLine(text) + endIsolate;
+}
+
+/** Who sent it, for a sentence; a name of invisible marks alone is none. */
+export function setFaceApart(face: MailFace): { name: string; host: string } {
+  const host = setApart(face.host);
+  return { name: toSingleLine(face.name) === '' ? host : setApart(face.name), host };
 }
 
 function withoutMarks(text: string): string {
@@ -52,9 +61,10 @@ export function renderMail(words: MailWords): RenderedMail {
   };
 }
 
-function renderText({ locale, body, small }: MailWords): string {
-  const paragraphs = body.map((part) => (typeof part === 'string' ? part : part.link));
-  const text = `${[...paragraphs, small.join('\n')].join('\n\n')}\n`;
+function renderText({ locale, face, body, small }: MailWords): string {
+  const heading = face === null ? [] : [setFaceApart(face).name];
+  const paragraphs = body.map((part) => (typeof part === 'string' ? part : toPrintable(part.link)));
+  const text = `${[...heading, ...paragraphs, small.join('\n')].join('\n\n')}\n`;
   // Plain text has no other way to set names apart. From left to right they need it too rarely for invisible marks.
   return directionOf(locale) === 'rtl' ? text : withoutMarks(text);
 }
@@ -63,12 +73,19 @@ function renderText({ locale, body, small }: MailWords): string {
 // whether it is dark; only the button, which needs contrast with itself, brings its own.
 const bodyStyle = 'margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,sans-serif';
 const columnStyle = 'max-width:34em;margin:0 auto';
+const headingStyle = 'font-size:18px;font-weight:600';
 const buttonStyle =
-  'display:inline-block;padding:12px 20px;border-radius:6px;background:#1d5c4d;color:#ffffff;text-decoration:none;font-weight:600';
+  'display:inline-block;padding:12px 20px;border-radius:6px;color:#ffffff;text-decoration:none;font-weight:600';
+const ownColour = '#1d5c4d';
 const linkStyle =
   'overflow-wrap:anywhere;word-break:break-all;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px';
 
-const MailPage: FC<MailWords> = ({ locale, subject, body, small }) => (
+/** Anything but six hex digits could be more than a colour. */
+function colourOf(face: MailFace | null): string {
+  return /^#[0-9a-f]{6}$/i.exec(face?.colour ?? '')?.[0] ?? ownColour;
+}
+
+const MailPage: FC<MailWords> = ({ locale, face, subject, body, small }) => (
   <html lang={locale} dir={directionOf(locale)}>
     <head>
       <meta charset="utf-8" />
@@ -79,13 +96,18 @@ const MailPage: FC<MailWords> = ({ locale, subject, body, small }) => (
     <body style={bodyStyle}>
       {/* Again, because mail programs take the column out of its document. */}
       <div lang={locale} dir={directionOf(locale)} style={columnStyle}>
+        {face === null ? null : (
+          <p style={headingStyle}>
+            <Sentence text={setFaceApart(face).name} />
+          </p>
+        )}
         {body.map((part) =>
           typeof part === 'string' ? (
             <p>
               <Sentence text={part} />
             </p>
           ) : (
-            <LinkPart {...part} />
+            <LinkPart link={toPrintable(part.link)} label={part.label} colour={colourOf(face)} />
           ),
         )}
         <hr />
@@ -109,11 +131,11 @@ const Sentence: FC<{ text: string }> = ({ text }) => (
 );
 
 /** The address is always shown in full, left to right, so that it can be checked and copied. */
-const LinkPart: FC<MailLink> = ({ link, label }) => (
+const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) => (
   <>
     {label === null ? null : (
       <p>
-        <a href={link} style={buttonStyle}>
+        <a href={link} style={`${buttonStyle};background:${colour}`}>
           {label}
         </a>
       </p>

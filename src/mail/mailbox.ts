@@ -5,7 +5,8 @@
  * file can end a header line, name a second recipient, or open a group, comment or route (RFC 5322 §3.4, RFC 5321
  * §4.1.2): a local part is a dot-atom, so quoted local parts are refused although the RFC allows them.
  */
-import { domainToASCII } from 'node:url';
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { MailSettingError } from './mail-setting.ts';
 
 export interface Mailbox {
   /** `''` when there is none. */
@@ -43,6 +44,12 @@ function parseDomain(text: string): string | null {
   return domain.length <= 253 && labels.every((label) => hostLabel.test(label)) ? domain : null;
 }
 
+/** An address of `parseAddress` as people write it: its domain in their script. */
+export function toUnicodeAddress(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return address.slice(0, at) + domainToUnicode(address.slice(at));
+}
+
 /** `name@host` or `Name <name@host>`, as in `MAYFLY_MAIL_FROM`; `null` when it is neither. */
 function parseMailbox(text: string): Mailbox | null {
   const named = /^([^<>]*)<([^<>]*)>$/.exec(text.trim());
@@ -55,15 +62,27 @@ function parseMailbox(text: string): Mailbox | null {
   return address === null || toSingleLine(name) !== name ? null : { name, address };
 }
 
-/** As `parseMailbox`. @throws RangeError when the text is not one mailbox. */
+/** As `parseMailbox`. @throws MailSettingError when the text is not one mailbox. */
 export function toMailbox(text: string): Mailbox {
   const mailbox = parseMailbox(text);
   if (mailbox === null)
-    throw new RangeError('The sender of mail must be one address: name@host or Name <name@host>.');
+    throw new MailSettingError('sender', 'It must be one address: name@host or Name <name@host>.');
   return mailbox;
+}
+
+/** The address that undeliverable mail returns to. @throws MailSettingError when the text is not one address. */
+export function toReturnPath(text: string): string {
+  const address = parseAddress(text);
+  if (address === null) throw new MailSettingError('return_path', 'It must be one address: name@host.');
+  return address;
 }
 
 /** The text as one line without controls or invisible marks, at most 320 characters. */
 export function toSingleLine(text: string): string {
-  return text.slice(0, longestLineLength).replace(unprintable, ' ').trim();
+  return toPrintable(text.slice(0, longestLineLength)).trim();
+}
+
+/** The text with a blank in place of controls, line breaks and invisible marks. */
+export function toPrintable(text: string): string {
+  return text.replace(unprintable, ' ');
 }

@@ -13,6 +13,7 @@ function render(changes: { from?: string; link?: string; hasPassphrase?: boolean
     hasPassphrase: changes.hasPassphrase ?? false,
     expiresAt: 1_795_000_000,
     locale: 'en',
+    face: { name: 'Example Safe', host: 'secrets.example.com', colour: null },
   });
 }
 
@@ -28,6 +29,13 @@ describe('the mail to a recipient', () => {
       expect(said).toContain('You need a passphrase');
     }
     expect(render().text).toContain('No passphrase is needed');
+  });
+
+  it('says which service sent it: its name above, name and host below', () => {
+    const { text, html } = render();
+    expect(text.split('\n')[0]).toBe('Example Safe');
+    for (const said of [text, html.replaceAll(/<\/?span[^>]*>/g, '')])
+      expect(said).toContain('Sent by Example Safe at secrets.example.com.');
   });
 
   it('escapes the sender and the link in HTML', () => {

@@ -8,13 +8,14 @@ import type { SecretLinkMail } from '../domain/ports.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { formatMoment } from '../locale/times.ts';
 import { translate } from '../locale/translate.ts';
-import { type RenderedMail, renderMail, setApart } from './frame.tsx';
+import { type RenderedMail, renderMail, setApart, setFaceApart } from './frame.tsx';
 
 export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const locale = toLocale(mail.locale);
   const sender = setApart(mail.from.expose());
   return renderMail({
     locale,
+    face: mail.face,
     subject: translate(locale, 'mail.subject', { sender }),
     body: [
       translate(locale, 'mail.intro', { sender }),
@@ -23,6 +24,10 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
       translate(locale, 'mail.until', { date: formatMoment(locale, mail.expiresAt) }),
       translate(locale, mail.hasPassphrase ? 'mail.passphrase' : 'mail.noPassphrase', { sender }),
     ],
-    small: [translate(locale, 'mail.unexpected', { sender }), translate(locale, 'mail.automatic')],
+    small: [
+      translate(locale, 'mail.unexpected', { sender }),
+      translate(locale, 'mail.sentBy', setFaceApart(mail.face)),
+      translate(locale, 'mail.automatic'),
+    ],
   });
 }

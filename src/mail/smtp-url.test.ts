@@ -35,6 +35,8 @@ describe('the mail server’s URL', () => {
       expect(settingsOf(`smtp://${host}:25?tls=required`)).toContain(' required ');
     }
     expect(settingsOf('smtp://10.0.0.1?tls=never')).toContain(' never ');
+    expect(settingsOf('smtp://10.0.0.1?tls=opportunistic')).toContain(' opportunistic ');
+    expect(settingsOf('smtps://10.0.0.1?tls=required')).toContain(' implicit ');
   });
 
   const refused = [
@@ -52,7 +54,9 @@ describe('the mail server’s URL', () => {
     'smtp://h?tls=never&tls=never',
     'smtp://h?tls=',
     'smtp://h?ssl=1',
+    'smtp://h?tls=implicit',
     'smtps://h?tls=never',
+    'smtps://h?tls=opportunistic',
     'smtp://:hunter2@h',
     'smtp://u:%E0%A4%A@h',
     'smtp://h%0d%0a',

@@ -2,9 +2,9 @@
  * The mail server's address, `MAYFLY_SMTP_URL`.
  *
  * Owns: the reading of `smtp://` and `smtps://` URLs and the rule about encryption: unencrypted mail carries live links,
- * so a server that is not on this machine must offer TLS unless the URL says `?tls=never`. STARTTLS is then required,
- * not merely used when offered: who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6). Invariant: no refusal
- * repeats the URL, which may hold a password.
+ * so a server that is not on this machine must offer TLS unless the URL says otherwise. STARTTLS is then required, not
+ * merely used when offered: who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6). Invariant: no refusal repeats
+ * the URL, which may hold a password.
  */
 import { isLoopbackHost } from '../domain/loopback.ts';
 import { Sensitive } from '../domain/sensitive.ts';
@@ -12,9 +12,11 @@ import { Sensitive } from '../domain/sensitive.ts';
 /**
  * - `implicit`: TLS from the first byte (`smtps:`).
  * - `required`: STARTTLS, or no mail.
+ * - `opportunistic`: STARTTLS where it is offered, else plain. The certificate is not looked at: who could forge one could
+ *   take the offer away as well (RFC 7435 §3).
  * - `never`: plain, also when the server offers STARTTLS.
  */
-export type SmtpTls = 'implicit' | 'required' | 'never';
+export type SmtpTls = 'implicit' | 'required' | 'opportunistic' | 'never';
 
 export interface SmtpSettings {
   readonly host: string;
@@ -28,6 +30,8 @@ export interface SmtpUrlError {
   /** A sentence that says what to do. */
   readonly error: string;
 }
+
+const choices: readonly SmtpTls[] = ['required', 'opportunistic', 'never'];
 
 const form = 'smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]';
 
@@ -48,17 +52,17 @@ export function parseSmtpUrl(url: string): SmtpSettings | SmtpUrlError {
 
 function parseTls(url: URL, host: string): SmtpTls | SmtpUrlError {
   const unknown = [...url.searchParams.keys()].filter((name) => name !== 'tls');
-  if (unknown.length > 0)
-    return { error: 'Has an unknown parameter: only ?tls=never and ?tls=required are known.' };
+  if (unknown.length > 0) return { error: 'Has an unknown parameter: only ?tls=… is known.' };
   const asked = url.searchParams.getAll('tls');
-  if (asked.length > 1 || (asked[0] !== undefined && !['never', 'required'].includes(asked[0]))) {
-    return { error: 'The parameter tls is either never or required, and stands once.' };
-  }
+  const choice = choices.find((one) => one === asked[0]);
+  if (asked.length > 1 || (asked.length === 1 && choice === undefined))
+    return { error: 'The parameter tls is required, opportunistic or never, and stands once.' };
   if (url.protocol === 'smtps:') {
-    return asked[0] === 'never' ? { error: 'smtps:// and ?tls=never contradict each other.' } : 'implicit';
+    return choice === undefined || choice === 'required'
+      ? 'implicit'
+      : { error: 'smtps:// is always encrypted: leave ?tls= out, or write smtp://.' };
   }
-  if (asked[0] === 'never' || asked[0] === 'required') return asked[0];
-  return isLoopbackHost(host) ? 'never' : 'required';
+  return choice ?? (isLoopbackHost(host) ? 'never' : 'required');
 }
 
 function parseLogin(url: URL): SmtpSettings['login'] | SmtpUrlError {

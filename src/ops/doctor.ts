@@ -5,9 +5,13 @@
  * value that is missing stays missing.
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
-import { connect, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import type { KeyRing } from '../crypto/keyring.ts';
+import type { Resolver } from '../domain/dns.ts';
+import { isLoopbackHost } from '../domain/loopback.ts';
+import type { Sensitive } from '../domain/sensitive.ts';
 import type { Config } from './config.ts';
+import { compareDkimRecord } from './dkim-record.ts';
 import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
 
 export interface Finding {
@@ -22,9 +26,24 @@ export type OpenCheckStore =
   | { readonly outcome: 'open'; readonly store: RootCheckStore; readonly close: () => Promise<void> }
   | { readonly outcome: 'refused'; readonly problem: string };
 
+export interface MailAnswer {
+  /** `later`: nothing is wrong, and the server wants to be asked once more. */
+  readonly outcome: 'well' | 'later' | 'failed';
+  /** What was found and, unless it is well, what to do. */
+  readonly words: string;
+}
+
 export interface DoctorDeps {
   /** Opens the store that the settings name; its own refusals are findings. */
   readonly openStore: () => Promise<OpenCheckStore>;
+  /**
+   * Asks the mail server that the settings name, as far as that goes without sending; sends a test mail where there is a
+   * recipient, unless the server was not even reached: then it is `null`.
+   */
+  readonly probeMail: (
+    recipient: Sensitive<string> | null,
+  ) => Promise<{ readonly server: MailAnswer; readonly testMail: MailAnswer | null }>;
+  readonly resolver: Pick<Resolver, 'txt'>;
 }
 
 const ok = (what: string, words: string): Finding => ({ what, verdict: 'ok', words });
@@ -35,7 +54,6 @@ const mebibyte = 1_048_576;
 /** Room for the store's own reserve and some hundred thousand secrets. */
 const scarceMebibytes = 1_024;
 const tooFewMebibytes = 64;
-const mailTimeoutMs = 3_000;
 
 function examineFolder({ dataDir }: Config): Finding {
   if (!existsSync(dataDir)) return ok('folder', `${dataDir} will be made at the first start`);
@@ -84,14 +102,10 @@ async function examineStore(config: Config, ring: KeyRing | null, deps: DoctorDe
   }
 }
 
-function isOwnMachine(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || host === '::1' || host.startsWith('127.');
-}
-
 function examineAddress({ baseUrl, host, trustedProxies }: Config): Finding {
   const { protocol, hostname } = new URL(baseUrl);
-  if (isOwnMachine(hostname)) {
-    if (isOwnMachine(host)) return ok('address', `${baseUrl}, for this machine alone`);
+  if (isLoopbackHost(hostname)) {
+    if (isLoopbackHost(host)) return ok('address', `${baseUrl}, for this machine alone`);
     return advice('address', `links say ${baseUrl}, which opens on this machine alone: set MAYFLY_BASE_URL`);
   }
   if (protocol === 'http:')
@@ -108,40 +122,66 @@ function examineAddress({ baseUrl, host, trustedProxies }: Config): Finding {
   return ok('address', baseUrl);
 }
 
-/** Whether something answers at the port; nothing is sent. */
-function canConnect(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: mailTimeoutMs });
-    const end = (isReached: boolean) => {
-      socket.destroy();
-      resolve(isReached);
-    };
-    socket.on('connect', () => end(true));
-    socket.on('timeout', () => end(false));
-    socket.on('error', () => end(false));
-  });
+const verdictOf: Readonly<Record<MailAnswer['outcome'], Finding['verdict']>> = {
+  well: 'ok',
+  later: 'advice',
+  failed: 'fault',
+};
+
+function toFinding(what: string, { outcome, words }: MailAnswer): Finding {
+  return { what, verdict: verdictOf[outcome], words };
 }
 
-async function examineMail({ smtpUrl, mailFrom, dataDir }: Config): Promise<Finding> {
+async function examineMail(
+  { smtpUrl, mailFrom, dataDir }: Config,
+  deps: DoctorDeps,
+  recipient: Sensitive<string> | null,
+): Promise<readonly Finding[]> {
   if (smtpUrl === null) {
-    return advice(
-      'mail',
-      `kept as files in ${dataDir}/outbox, which hold live links: set MAYFLY_SMTP_URL to send it`,
-    );
+    const kept = `kept as files in ${dataDir}/outbox, which hold live links: set MAYFLY_SMTP_URL to send it`;
+    const unsent = fault('test mail', 'not sent, because there is no mail server: set MAYFLY_SMTP_URL');
+    return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
   }
-  const { protocol, hostname, port } = new URL(smtpUrl.expose());
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const number = port === '' ? (protocol === 'smtps:' ? 465 : 587) : Number(port);
-  const isReached = await canConnect(host, number);
-  if (!isReached)
-    return fault(
-      'mail',
-      `${host} does not answer on port ${number}: check MAYFLY_SMTP_URL and the way there`,
-    );
-  return ok('mail', `${host} answers on port ${number}; the sender is ${mailFrom}`);
+  const { server, testMail } = await deps.probeMail(recipient);
+  const found =
+    server.outcome === 'well' ? { ...server, words: `${server.words}; the sender is ${mailFrom}` } : server;
+  return [toFinding('mail', found), ...(testMail === null ? [] : [toFinding('test mail', testMail)])];
 }
 
-export async function examine(config: Config, deps: DoctorDeps): Promise<readonly Finding[]> {
+/** Nothing to say where mail is not signed, or is not sent. */
+async function examineSignature(config: Config, { resolver }: DoctorDeps): Promise<readonly Finding[]> {
+  const { dkimDomain, dkimSelector, dkimKey, smtpUrl } = config;
+  if (dkimDomain === null || dkimSelector === null || dkimKey === null || smtpUrl === null) return [];
+  const name = `${dkimSelector}._domainkey.${dkimDomain}`;
+  const compared = await compareDkimRecord(name, dkimKey, resolver);
+  switch (compared.outcome) {
+    case 'fits':
+      return [ok('signature', `${name} holds the public key of MAYFLY_DKIM_KEY`)];
+    case 'missing':
+      return [
+        fault('signature', `${name} does not exist, so nobody can verify mail: publish ${compared.record}`),
+      ];
+    case 'differs':
+      return [
+        fault(
+          'signature',
+          `${name} holds another key than MAYFLY_DKIM_KEY, so mail counts as forged: publish ${compared.record}`,
+        ),
+      ];
+    case 'unknown':
+      return [advice('signature', `${name} could not be looked up: no name server answers`)];
+    case 'no_key':
+      // The mail server's own finding says so, because without it no mail is sent.
+      return [];
+  }
+}
+
+/** @param recipient of a test mail; `null`: none is sent */
+export async function examine(
+  config: Config,
+  deps: DoctorDeps,
+  recipient: Sensitive<string> | null,
+): Promise<readonly Finding[]> {
   const keys = examineKeys(config);
   return [
     examineFolder(config),
@@ -149,6 +189,7 @@ export async function examine(config: Config, deps: DoctorDeps): Promise<readonl
     keys.finding,
     await examineStore(config, keys.ring, deps),
     examineAddress(config),
-    await examineMail(config),
+    ...(await examineMail(config, deps, recipient)),
+    ...(await examineSignature(config, deps)),
   ];
 }

@@ -24,7 +24,10 @@ describe('the outbox', () => {
 
   it('keeps a mail as one file that only its owner reads, in a folder that only its owner opens', async () => {
     const directory = join(folder, 'outbox');
-    expect(await mailerIn(directory).sendSecretLink(sampleMail())).toBe('accepted');
+    expect(await mailerIn(directory).sendSecretLink(sampleMail())).toEqual({
+      state: 'accepted',
+      reply: null,
+    });
     const names = await readdir(directory);
     expect(names).toHaveLength(1);
     expect(((await stat(directory)).mode & 0o777).toString(8)).toBe('700');
@@ -44,7 +47,7 @@ describe('the outbox', () => {
   it('keeps mails about accounts in the same way, with their links to press', async () => {
     for (const [index, mail] of sampleAccountMails().entries()) {
       const directory = join(folder, String(index));
-      expect(await mailerIn(directory).sendAccountMail(mail)).toBe('accepted');
+      expect((await mailerIn(directory).sendAccountMail(mail)).state).toBe('accepted');
       const [name = ''] = await readdir(directory);
       expect(name).toMatch(/^2026-11-18T11-06-40-000Z-[0-9a-f]{8}\.eml$/);
       expect(((await stat(join(directory, name))).mode & 0o777).toString(8)).toBe('600');
@@ -79,9 +82,10 @@ describe('the outbox', () => {
   it('says not sent when the file cannot be written or the recipient is no address', async () => {
     const blocked = join(folder, 'file');
     await writeFile(blocked, '');
-    expect(await mailerIn(blocked).sendSecretLink(sampleMail())).toBe('not_sent');
-    expect(await mailerIn(folder).sendSecretLink(sampleMail({ to: 'a@b.org\r\nBcc: c@d.org' }))).toBe(
-      'not_sent',
+    const notSent = { state: 'not_sent', reply: null } as const;
+    expect(await mailerIn(blocked).sendSecretLink(sampleMail())).toEqual(notSent);
+    expect(await mailerIn(folder).sendSecretLink(sampleMail({ to: 'a@b.org\r\nBcc: c@d.org' }))).toEqual(
+      notSent,
     );
   });
 });

@@ -1,121 +1,51 @@
 /**
- * Hostile addresses against the mailer and a real SMTP server (P26).
+ * Hostile texts against the mailer and a real SMTP server (P26).
  *
- * Each case ends in exactly one of two ways: refused before anything is sent, or one message with one recipient and
- * exactly the headers of `compose.ts`.
+ * Each case ends in exactly one of two ways: refused before anything is sent, or one message with one recipient, exactly
+ * the headers of `compose.ts` and the parts of a harmless mail, with the text in its own place and nowhere else.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
+import type { AccountMail } from '../../src/domain/ports.ts';
 import { messageHeaders } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
+import {
+  brandNames,
+  colours,
+  evil,
+  hosts,
+  links,
+  locales,
+  refusedRecipients,
+  replies,
+  senders,
+  takenRecipients,
+} from './injections.ts';
 import {
   type Arrived,
   openPostOffice,
   type PostOffice,
+  type SampleChanges,
   sampleAccountMails,
   sampleMail,
 } from './post-office.ts';
+import { openStubbornServer } from './stubborn-server.ts';
 
-const evil = 'evil@example.net';
+const notSent = { state: 'not_sent', reply: null } as const;
 
-/** Recipients that are no single plain address. */
-const refusedRecipients: readonly string[] = [
-  '',
-  ' ',
-  '@',
-  'jo',
-  'jo@',
-  '@example.org',
-  'jo@example',
-  'jo@@example.org',
-  'jo@example.org\r\nBcc: evil@example.net',
-  'jo@example.org\nBcc: evil@example.net',
-  'jo@example.org\rBcc: evil@example.net',
-  'jo\r\n@example.org',
-  'jo@example.org\u0000',
-  'jo\u0000@example.org',
-  'jo@example.org\u000b',
-  'jo@example.org\u0085',
-  'jo@example.org\u2028Bcc: evil@example.net',
-  'jo@example.org,evil@example.net',
-  'jo@example.org;evil@example.net',
-  'jo@example.org evil@example.net',
-  'jo@example.org%0d%0aBcc:evil@example.net',
-  'Jo <jo@example.org>',
-  '<jo@example.org>',
-  'jo@example.org>',
-  'jo@example.org> NOTIFY=SUCCESS',
-  'jo@example.org>\r\nRCPT TO:<evil@example.net',
-  '"jo"@example.org',
-  '"jo@example.org,evil@example.net"@example.org',
-  'jo"@example.org',
-  'friends: jo@example.org, evil@example.net;',
-  'friends:;',
-  'jo(evil@example.net)@example.org',
-  'jo@example.org (comment)',
-  '@evil.example.net:jo@example.org',
-  '=?utf-8?q?jo?=@example.org\r\n',
-  '=?utf-8?q?jo=40example.org=2C?= <evil@example.net>',
-  'jo\\@example.org',
-  'jo@[127.0.0.1]',
-  'jo@127.0.0.1',
-  'jo@0x7f.1',
-  'jo@example..org',
-  'jo@.example.org',
-  'jo@-example.org',
-  '.jo@example.org',
-  'jo.@example.org',
-  'j..o@example.org',
-  ' jo@example.org',
-  'jo@example.org ',
-  'jo\u202e@example.org',
-  'jo\u200b@example.org',
-  'jo\ud800@example.org',
-  'jo@exam\u2024ple.org,evil@example.net',
-  'jo@example.org/evil',
-  'jo@example.org?bcc=evil@example.net',
-  `${'a'.repeat(65)}@example.org`,
-  `jo@${'a'.repeat(64)}.org`,
-  `jo@${'a.'.repeat(130)}org`,
-  'x'.repeat(1_000_000),
-  `${'@'.repeat(100_000)}`,
-];
+interface Parts {
+  readonly subject: string;
+  readonly lines: readonly string[];
+  /** The HTML's elements with the names of their attributes, and the styles. */
+  readonly shape: readonly string[];
+}
 
-/** Recipients that look odd and are one address: what the envelope must hold. */
-const takenRecipients: Readonly<Record<string, string>> = {
-  'jo@example.org': 'jo@example.org',
-  "o'neil+tag=x@example.org": "o'neil+tag=x@example.org",
-  '-oQ/tmp@example.org': '-oQ/tmp@example.org',
-  'a|b`c{d}@example.org': 'a|b`c{d}@example.org',
-  '$id@example.org': '$id@example.org',
-  'Jo@EXAMPLE.org': 'Jo@example.org',
-  'jo@bücher.example': 'jo@xn--bcher-kva.example',
-  'jörg@example.org': 'jörg@example.org',
-  '=?utf-8?q?jo?=@example.org': '=?utf-8?q?jo?=@example.org',
-  [`${'a'.repeat(64)}@example.org`]: `${'a'.repeat(64)}@example.org`,
-};
-
-/** Senders' names: never an address of the message, always inside one line of the subject. */
-const senders: readonly string[] = [
-  'ann@example.com\r\nBcc: evil@example.net',
-  'ann@example.com\nTo: evil@example.net\n\nhello',
-  'ann@example.com\r\n\r\n<html>body</html>',
-  'ann@example.com\r\n.\r\nMAIL FROM:<evil@example.net>',
-  'ann\u0000@example.com',
-  'ann@example.com\u2028X-Evil: 1',
-  'ann@example.com\u0085X-Evil: 1',
-  '=?utf-8?q?=0D=0ABcc:_evil@example.net?=',
-  '=?utf-8?b?DQpCY2M6IGV2aWxAZXhhbXBsZS5uZXQ=?=',
-  '"ann, evil@example.net" <evil@example.net>',
-  'friends: evil@example.net;',
-  '<script>alert(1)</script>',
-  '\u202eevil@example.net\u202c',
-  'x'.repeat(100_000),
-  'ü'.repeat(5_000),
-  '😀'.repeat(400),
-  '\ud800\udfff\ud800',
-  '',
-];
+async function partsOf({ raw }: Arrived): Promise<Parts> {
+  const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
+  const tags = html.match(/<[^>]*>/g) ?? [];
+  const shape = tags.map((tag) => tag.replace(/ (?!style)([a-z]+)="[^"]*"/g, ' $1'));
+  return { subject, lines: text.trimEnd().split('\n'), shape };
+}
 
 /** What is wrong with the message as it arrived. */
 async function flawsOf(arrived: Arrived, to: string): Promise<string[]> {
@@ -139,9 +69,10 @@ async function flawsOf(arrived: Arrived, to: string): Promise<string[]> {
   return flaws;
 }
 
-describe('hostile addresses', () => {
+describe('hostile texts', () => {
   let office: PostOffice;
   let mailer: SmtpMailer;
+  let harmless: Parts;
   beforeAll(async () => {
     office = await openPostOffice();
     mailer = createSmtpMailer({
@@ -149,6 +80,8 @@ describe('hostile addresses', () => {
       from: 'Mayfly <noreply@mail.example.com>',
       retryDelaysMs: [],
     });
+    await mailer.sendSecretLink(sampleMail());
+    harmless = await partsOf(office.arrived[0] as Arrived);
   });
   afterAll(async () => {
     mailer.close();
@@ -160,7 +93,7 @@ describe('hostile addresses', () => {
     for (const to of refusedRecipients) {
       expect({ to: to.slice(0, 80), result: await mailer.sendSecretLink(sampleMail({ to })) }).toEqual({
         to: to.slice(0, 80),
-        result: 'not_sent',
+        result: notSent,
       });
     }
     expect(office.attempts()).toBe(before);
@@ -169,18 +102,79 @@ describe('hostile addresses', () => {
   for (const [to, expected] of Object.entries(takenRecipients)) {
     it(`${to.slice(0, 40)} is one recipient of one message with exactly the usual headers (P26, T28)`, async () => {
       const before = office.arrived.length;
-      expect(await mailer.sendSecretLink(sampleMail({ to }))).toBe('accepted');
+      expect((await mailer.sendSecretLink(sampleMail({ to }))).state).toBe('accepted');
       expect(office.arrived).toHaveLength(before + 1);
       expect(await flawsOf(office.arrived[before] as Arrived, expected)).toEqual([]);
     });
   }
 
-  for (const [index, from] of senders.entries()) {
-    it(`the sender ${index} (${JSON.stringify(from.slice(0, 30))}) cannot add a header or a recipient (P26, T28)`, async () => {
+  /** The mail as it arrived, without a flaw, with the parts of a harmless one. */
+  async function sendHarmlessly(changes: SampleChanges): Promise<Parts> {
+    const before = office.arrived.length;
+    expect((await mailer.sendSecretLink(sampleMail(changes))).state).toBe('accepted');
+    expect(office.arrived).toHaveLength(before + 1);
+    const arrived = office.arrived[before] as Arrived;
+    expect(await flawsOf(arrived, 'jo@example.org')).toEqual([]);
+    const parts = await partsOf(arrived);
+    expect(parts.shape).toEqual(harmless.shape);
+    expect(parts.lines).toHaveLength(harmless.lines.length);
+    return parts;
+  }
+
+  const places: readonly [string, readonly string[], (text: string) => SampleChanges, readonly string[]][] = [
+    ['sender', senders, (from) => ({ from }), ['subject', 'text']],
+    ['brand name', brandNames, (name) => ({ face: { name } }), ['text']],
+    ['host', hosts, (host) => ({ face: { host } }), ['text']],
+    ['colour', colours, (colour) => ({ face: { colour } }), []],
+    ['link', links, (link) => ({ link }), ['text']],
+    ['language', locales, (locale) => ({ locale }), []],
+  ];
+  for (const [place, texts, changesFor, stands] of places) {
+    for (const [index, text] of texts.entries()) {
+      it(`the ${place} ${index} (${JSON.stringify(text.slice(0, 30))}) stays in its place (P26, T28)`, async () => {
+        const parts = await sendHarmlessly(changesFor(text));
+        if (!stands.includes('subject')) expect(parts.subject).toBe(harmless.subject);
+        if (!stands.includes('text')) expect(parts).toEqual(harmless);
+      });
+    }
+  }
+
+  it('of a face stay in their place in mails about an account’s secrets too (P26, T28)', async () => {
+    const noticesWith = (face: SampleChanges['face'] = {}) =>
+      sampleAccountMails({ face }).filter((mail) => 'face' in mail);
+    const send = async (mail: AccountMail) => {
       const before = office.arrived.length;
-      expect(await mailer.sendSecretLink(sampleMail({ from }))).toBe('accepted');
+      expect((await mailer.sendAccountMail(mail)).state).toBe('accepted');
       expect(office.arrived).toHaveLength(before + 1);
-      expect(await flawsOf(office.arrived[before] as Arrived, 'jo@example.org')).toEqual([]);
+      const arrived = office.arrived[before] as Arrived;
+      expect(await flawsOf(arrived, 'jo@example.org')).toEqual([]);
+      return partsOf(arrived);
+    };
+    for (const [index, plain] of noticesWith().entries()) {
+      const { subject, shape, lines } = await send(plain);
+      const hostile = [...brandNames.map((name) => ({ name })), ...colours.map((colour) => ({ colour }))];
+      for (const face of hostile) {
+        const parts = await send(noticesWith(face)[index] ?? plain);
+        expect([parts.subject, parts.shape, parts.lines.length]).toEqual([subject, shape, lines.length]);
+      }
+    }
+  });
+
+  it('are tried in at least 30 cases, of each place at least five', () => {
+    const corpora = [refusedRecipients, replies, ...places.map(([, texts]) => texts)];
+    for (const corpus of corpora) expect(corpus.length).toBeGreaterThanOrEqual(5);
+    expect(corpora.flat().length).toBeGreaterThanOrEqual(130);
+  });
+
+  for (const [index, reply] of replies.entries()) {
+    it(`the reply ${index} (${JSON.stringify(reply.slice(0, 30))}) is one printable line without the link (P26)`, async () => {
+      await using server = await openStubbornServer([{ at: 'message', says: reply }]);
+      const own = createSmtpMailer({ url: server.url, from: 'noreply@mail.example.com' });
+      const ended = await own.sendSecretLink(sampleMail());
+      own.close();
+      expect(ended.state).toBe('refused');
+      expect(ended.reply).toMatch(/^550 [^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,296}$/u);
+      expect(ended.reply).not.toMatch(/0123456|jo@example/);
     });
   }
 
@@ -190,7 +184,7 @@ describe('hostile addresses', () => {
       const results = await Promise.all(sampleAccountMails({ to }).map(mailer.sendAccountMail));
       expect({ to: to.slice(0, 80), results }).toEqual({
         to: to.slice(0, 80),
-        results: results.map(() => 'not_sent' as const),
+        results: results.map(() => notSent),
       });
     }
     expect(office.attempts()).toBe(before);
@@ -201,7 +195,7 @@ describe('hostile addresses', () => {
       for (const [to, expected] of Object.entries(takenRecipients)) {
         const before = office.arrived.length;
         const mail = sampleAccountMails({ to })[index] ?? sample;
-        expect(await mailer.sendAccountMail(mail)).toBe('accepted');
+        expect((await mailer.sendAccountMail(mail)).state).toBe('accepted');
         expect(office.arrived).toHaveLength(before + 1);
         expect(await flawsOf(office.arrived[before] as Arrived, expected)).toEqual([]);
       }
@@ -214,6 +208,8 @@ describe('hostile addresses', () => {
     const seeded = { ...good, to: [...good.to, evil], raw: `Bcc: ${evil}\r\n${good.raw}` };
     expect(await flawsOf(good, 'jo@example.org')).toEqual([]);
     expect((await flawsOf(seeded, 'jo@example.org')).length).toBeGreaterThanOrEqual(3);
+    const { shape, lines } = await partsOf({ ...good, raw: good.raw.replace('</p>', '<b></b></p>') });
+    expect([shape, lines.length]).not.toEqual([harmless.shape, harmless.lines.length]);
   });
 
   it('a sender setting that is not one mailbox is refused when the mailer is made', () => {

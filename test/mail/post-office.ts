@@ -6,19 +6,23 @@
 import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SMTPServer as Server, type SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { AccountMail, SecretLinkMail } from '../../src/domain/ports.ts';
+import type { AccountMail, MailFace, SecretLinkMail } from '../../src/domain/ports.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 
 export interface Arrived {
   readonly from: string;
   readonly to: readonly string[];
   readonly raw: string;
+  readonly isEncrypted: boolean;
 }
+
+/** Where in the dialog something happens to a mail. */
+export type Place = 'sender' | 'recipient' | 'message';
 
 /** What to do with the next mail; `accept` once the list is used up. */
 export type Treatment =
-  | { readonly at: 'recipient' | 'message'; readonly reply: number }
-  | { readonly at: 'recipient' | 'message'; readonly does: 'drop' | 'stall' }
+  | { readonly at: Place; readonly reply: number; readonly saying?: string }
+  | { readonly at: Place; readonly does: 'drop' | 'stall' }
   | 'accept';
 
 export interface PostOffice {
@@ -28,6 +32,8 @@ export interface PostOffice {
   readonly offered: readonly string[];
   /** How often a client began a mail. */
   attempts(): number;
+  /** Connections so far, and the most that there were at once. */
+  connections(): { readonly all: number; readonly most: number };
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -38,21 +44,31 @@ export async function openPostOffice(
   const arrived: Arrived[] = [];
   const offered: string[] = [];
   let attempts = 0;
-  let current: Treatment = 'accept';
-  const meet = (at: 'recipient' | 'message', session: { id: string }, done: (error?: Error) => void) => {
-    if (current === 'accept' || current.at !== at) return done();
-    if ('reply' in current) return done(Object.assign(new Error('Told to'), { responseCode: current.reply }));
-    if (current.does === 'drop') dropConnection(server, session.id);
+  const connections = { all: 0, most: 0 };
+  const current = new Map<string, Treatment>();
+  const meet = (at: Place, { id }: { id: string }, done: (error?: Error) => void) => {
+    const treatment = current.get(id) ?? 'accept';
+    if (treatment === 'accept' || treatment.at !== at) return done();
+    if ('reply' in treatment) {
+      const { reply: responseCode, saying = 'Told to' } = treatment;
+      return done(Object.assign(new Error(saying), { responseCode }));
+    }
+    if (treatment.does === 'drop') dropConnection(server, id);
   };
   const server: SMTPServer = new Server({
     authOptional: true,
     logger: false,
     closeTimeout: 50,
     disableReverseLookup: true,
-    onMailFrom(_address, _session, done) {
-      attempts += 1;
-      current = treatments.shift() ?? 'accept';
+    onConnect(_session, done) {
+      connections.all += 1;
+      connections.most = Math.max(connections.most, server.connections.size);
       done();
+    },
+    onMailFrom(_address, session, done) {
+      attempts += 1;
+      current.set(session.id, treatments.shift() ?? 'accept');
+      meet('sender', session, done);
     },
     onRcptTo: (_address, session, done) => meet('recipient', session, done),
     async onData(stream, session, done) {
@@ -65,6 +81,7 @@ export async function openPostOffice(
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map((to) => toAsciiDomain(to.address)),
           raw,
+          isEncrypted: session.secure,
         });
         done();
       });
@@ -79,6 +96,7 @@ export async function openPostOffice(
     arrived,
     offered,
     attempts: () => attempts,
+    connections: () => ({ ...connections }),
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
 }
@@ -96,34 +114,56 @@ function dropConnection(server: SMTPServer, sessionId: string): void {
   }
 }
 
-export function sampleMail(
-  changes: { to?: string; from?: string; hasPassphrase?: boolean } = {},
-): SecretLinkMail {
+export const sampleFace: MailFace = { name: 'Example Safe', host: 'secrets.example.com', colour: null };
+
+export interface SampleChanges {
+  readonly to?: string;
+  readonly from?: string;
+  readonly link?: string;
+  readonly hasPassphrase?: boolean;
+  readonly locale?: string;
+  readonly face?: Partial<MailFace>;
+}
+
+export function sampleMail(changes: SampleChanges = {}): SecretLinkMail {
   return {
     to: new Sensitive(changes.to ?? 'jo@example.org'),
     from: new Sensitive(changes.from ?? 'ann@example.com'),
-    link: new Sensitive('https://secrets.example.com/secret/0123456789abcdefghijklmnopqrstu'),
+    link: new Sensitive(changes.link ?? 'https://secrets.example.com/secret/0123456789abcdefghijklmnopqrstu'),
     hasPassphrase: changes.hasPassphrase ?? false,
     expiresAt: 1_795_000_000,
-    locale: 'en',
+    locale: changes.locale ?? 'en',
+    face: { ...sampleFace, ...changes.face },
   };
 }
 
 const site = 'https://secrets.example.com';
 
 /** One mail of each kind about an account. */
-export function sampleAccountMails(changes: { to?: string; locale?: string } = {}): AccountMail[] {
+export function sampleAccountMails(
+  changes: Pick<SampleChanges, 'to' | 'locale' | 'face'> = {},
+): AccountMail[] {
   const common = { to: new Sensitive(changes.to ?? 'jo@example.org'), locale: changes.locale ?? 'en' };
   const ticketFor = (path: string) => ({
     link: new Sensitive(`${site}/${path}/0123456789abcdefghijklmnopqrstuvwxyz0123456`),
     expiresAt: 1_795_000_000,
   });
+  const notice = {
+    ...common,
+    createdAt: 1_794_000_000,
+    at: 1_795_000_000,
+    recentUrl: `${site}/recent`,
+    face: { ...sampleFace, ...changes.face },
+  };
   return [
     { ...common, kind: 'sign_up', ...ticketFor('sign-up') },
     { ...common, kind: 'reset', ...ticketFor('reset') },
     { ...common, kind: 'already_signed_up', logInUrl: `${site}/log-in`, forgottenUrl: `${site}/forgotten` },
     { ...common, kind: 'password_changed', forgottenUrl: `${site}/forgotten` },
     { ...common, kind: 'account_deleted' },
+    { ...notice, kind: 'secret_read' },
+    { ...notice, kind: 'secret_burned' },
+    { ...notice, kind: 'secret_expiring' },
   ];
 }
 
@@ -139,5 +179,9 @@ export function linksOf(mail: AccountMail): string[] {
       return [mail.forgottenUrl];
     case 'account_deleted':
       return [];
+    case 'secret_read':
+    case 'secret_burned':
+    case 'secret_expiring':
+      return [mail.recentUrl];
   }
 }

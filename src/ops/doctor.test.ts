@@ -1,0 +1,118 @@
+/** What the doctor makes of mail: which finding is a fault, and which is only advice. */
+import { describe, expect, it } from 'bun:test';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { DnsAnswer } from '../domain/dns.ts';
+import { Sensitive } from '../domain/sensitive.ts';
+import { type Config, type Environment, readConfig } from './config.ts';
+import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';
+
+function read(env: Environment): Config {
+  const reading = readConfig({ MAYFLY_DATA_DIR: './no-such-folder', ...env });
+  if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
+  return reading.config;
+}
+
+const recipient = new Sensitive('jo@example.org');
+const server = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1' };
+const well: MailAnswer = { outcome: 'well', words: 'it answers' };
+
+/** Findings on mail alone, as "what: verdict". */
+async function findingsOn(
+  env: Environment,
+  answers: { server?: MailAnswer; testMail?: MailAnswer | null; dns?: DnsAnswer } = {},
+  to: Sensitive<string> | null = null,
+) {
+  const asked: (Sensitive<string> | null)[] = [];
+  const deps: DoctorDeps = {
+    openStore: async () => ({ outcome: 'refused', problem: 'not looked at here' }),
+    probeMail: async (whom) => {
+      asked.push(whom);
+      return { server: answers.server ?? well, testMail: answers.testMail ?? null };
+    },
+    resolver: { txt: async () => answers.dns ?? { outcome: 'none' } },
+  };
+  const all = await examine(read(env), deps, to);
+  const found = all.filter(({ what }) => ['mail', 'test mail', 'signature'].includes(what));
+  return { found, verdicts: found.map(({ what, verdict }) => `${what}: ${verdict}`), asked };
+}
+
+describe('what the doctor says of mail', () => {
+  it('without a mail server: advice, and that a test mail cannot be sent', async () => {
+    const alone = await findingsOn({});
+    expect([alone.verdicts, alone.asked]).toEqual([['mail: advice'], []]);
+    const { verdicts, asked } = await findingsOn({}, {}, recipient);
+    expect([verdicts, asked]).toEqual([['mail: advice', 'test mail: fault'], []]);
+  });
+
+  it('with one: what it answered, and who the sender is', async () => {
+    const { found, asked } = await findingsOn(server);
+    expect(found).toEqual([
+      { what: 'mail', verdict: 'ok', words: 'it answers; the sender is mayfly@mayfly.invalid' },
+    ]);
+    expect(asked).toEqual([null]);
+    const failed = { outcome: 'failed', words: 'no' } as const;
+    expect((await findingsOn(server, { server: failed })).found).toEqual([
+      { what: 'mail', verdict: 'fault', words: 'no' },
+    ]);
+  });
+
+  it('with a test mail: taken, to be tried later, refused', async () => {
+    for (const [outcome, verdict] of [
+      ['well', 'ok'],
+      ['later', 'advice'],
+      ['failed', 'fault'],
+    ] as const) {
+      const testMail = { outcome, words: 'so' };
+      const { verdicts, asked } = await findingsOn(server, { testMail }, recipient);
+      expect(verdicts).toEqual(['mail: ok', `test mail: ${verdict}`]);
+      expect(asked).toEqual([recipient]);
+    }
+  });
+});
+
+describe('what the doctor says of the signature', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const pem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+  const signing = {
+    ...server,
+    MAYFLY_DKIM_DOMAIN: 'example.com',
+    MAYFLY_DKIM_SELECTOR: 'mayfly',
+    MAYFLY_DKIM_KEY: pem,
+  };
+  const spki = createPublicKey(pem).export({ type: 'spki', format: 'der' }).toString('base64');
+  const pkcs1 = createPublicKey(pem).export({ type: 'pkcs1', format: 'der' }).toString('base64');
+  const other = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
+  const otherKey = other.export({ type: 'spki', format: 'der' }).toString('base64');
+
+  const answers: readonly [string, DnsAnswer, string][] = [
+    ['fits', { outcome: 'found', values: [`v=DKIM1; k=rsa; p=${spki}`] }, 'ok'],
+    [
+      'fits in blanks',
+      { outcome: 'found', values: ['other', `p = ${spki.slice(0, 9)} ${spki.slice(9)} ;t=s`] },
+      'ok',
+    ],
+    ['fits bare', { outcome: 'found', values: [`v=DKIM1;p=${pkcs1}`] }, 'ok'],
+    ['is another', { outcome: 'found', values: [`v=DKIM1; p=${otherKey}`] }, 'fault'],
+    ['is revoked', { outcome: 'found', values: ['v=DKIM1; p='] }, 'fault'],
+    ['is none', { outcome: 'found', values: ['hello'] }, 'fault'],
+    ['is missing', { outcome: 'none' }, 'fault'],
+    ['is not to be had', { outcome: 'failed' }, 'advice'],
+  ];
+  for (const [what, dns, verdict] of answers) {
+    it(`whose public key in the DNS ${what}: ${verdict}, with the record that belongs there`, async () => {
+      const { verdicts, found } = await findingsOn(signing, { dns });
+      expect(verdicts).toEqual(['mail: ok', `signature: ${verdict}`]);
+      const words = found[1]?.words ?? '';
+      expect(words).toContain('mayfly._domainkey.example.com');
+      if (verdict === 'fault') expect(words).toEndWith(`publish v=DKIM1; k=rsa; p=${spki}`);
+      expect(words).not.toContain(pem.split('\n')[1] ?? pem);
+    });
+  }
+
+  it('where mail is not signed or not sent: nothing', async () => {
+    const { MAYFLY_SMTP_URL: _, ...unsent } = signing;
+    expect((await findingsOn(unsent)).verdicts).toEqual(['mail: advice']);
+    expect((await findingsOn({ ...signing, MAYFLY_DKIM_SELECTOR: '' })).verdicts).toEqual(['mail: ok']);
+    expect((await findingsOn({ ...signing, MAYFLY_DKIM_KEY: 'none' })).verdicts).toEqual(['mail: ok']);
+  });
+});

@@ -1,0 +1,71 @@
+/** Mail that is signed for its domain (DKIM): verified from the bytes that arrived. */
+import { describe, expect, it } from 'bun:test';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import PostalMime from 'postal-mime';
+import { Sensitive } from '../../src/domain/sensitive.ts';
+import { messageHeaders, signatureHeader } from '../../src/mail/compose.ts';
+import { verifyDkim } from './dkim-verifier.ts';
+import { openPostOffice, sampleAccountMails, sampleMail } from './post-office.ts';
+import { mailerFor } from './smtp-mailer.ts';
+
+const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.export({
+  type: 'pkcs8',
+  format: 'pem',
+});
+const publicKey = createPublicKey(pem);
+const dkim = { domain: 'example.com', selector: 'mayfly', privateKey: new Sensitive(String(pem)) };
+
+/** What was taken, byte for byte: mails are ASCII on the wire. */
+async function signedMails(): Promise<string[]> {
+  await using office = await openPostOffice();
+  using post = mailerFor(office, { dkim });
+  await post.mailer.sendSecretLink(sampleMail());
+  await post.mailer.sendSecretLink(sampleMail({ from: `${'ü'.repeat(90)}@example.com` }));
+  for (const mail of sampleAccountMails()) await post.mailer.sendAccountMail(mail);
+  return office.arrived.map(({ raw }) => raw);
+}
+
+describe('a signed mail', () => {
+  it('is verified with the public key of its domain, of every kind', async () => {
+    const raws = await signedMails();
+    expect(raws).toHaveLength(2 + sampleAccountMails().length);
+    for (const raw of raws) {
+      const { tags, ...verdict } = verifyDkim(raw, publicKey);
+      expect(verdict).toEqual({ bodyIsSigned: true, headersAreSigned: true });
+      expect([tags?.get('a'), tags?.get('c'), tags?.get('d'), tags?.get('s')]).toEqual([
+        'rsa-sha256',
+        'relaxed/relaxed',
+        'example.com',
+        'mayfly',
+      ]);
+    }
+  });
+
+  it('signs who sent it, to whom, about what and when, and has the signature as its one more header', async () => {
+    const [raw = ''] = await signedMails();
+    const signed = verifyDkim(raw, publicKey).tags?.get('h')?.split(':') ?? [];
+    expect(signed).toEqual(expect.arrayContaining(['from', 'to', 'subject', 'date', 'message-id']));
+    const { headers } = await PostalMime.parse(raw);
+    expect(headers.map((header) => header.key).sort()).toEqual([...messageHeaders, signatureHeader].sort());
+  });
+
+  it('tooth check: another subject, another body, another key and no signature are found', async () => {
+    const [raw = ''] = await signedMails();
+    const other = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
+    const subject = verifyDkim(raw.replace(/^Subject: /m, 'Subject: Re '), publicKey);
+    expect([subject.bodyIsSigned, subject.headersAreSigned]).toEqual([true, false]);
+    const body = verifyDkim(`${raw}more\r\n`, publicKey);
+    expect([body.bodyIsSigned, body.headersAreSigned]).toEqual([false, true]);
+    expect(verifyDkim(raw, other).headersAreSigned).toBe(false);
+    expect(verifyDkim(raw.replace(/^DKIM-Signature/, 'X-Signature'), publicKey).tags).toBeNull();
+  });
+
+  it('keeps its Message-ID and date when it is handed over again, so that its signature stays the same', async () => {
+    await using office = await openPostOffice([{ at: 'message', reply: 451 }]);
+    using post = mailerFor(office, { dkim });
+    await post.mailer.sendSecretLink(sampleMail());
+    const [first = '', second = ''] = office.offered.map((raw) => verifyDkim(raw, publicKey).tags?.get('h'));
+    expect([first, office.offered.length]).toEqual([second, 2]);
+    for (const raw of office.offered) expect(verifyDkim(raw, publicKey).headersAreSigned).toBe(true);
+  });
+});

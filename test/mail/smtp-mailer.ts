@@ -1,0 +1,26 @@
+/**
+ * A mailer for tests, with what it told on the way.
+ *
+ * Owns: its settings where a test gives none. Invariant: pauses are noted and not waited for.
+ */
+import type { MailFault } from '../../src/mail/attempts.ts';
+import { createSmtpMailer, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
+
+/** What the sender is told before a pause, and the pause. */
+export type RetryStep = readonly ['told', number, string | null] | readonly ['paused', number];
+
+export function mailerFor(server: { readonly url: string }, options: Partial<SmtpMailerOptions> = {}) {
+  const steps: RetryStep[] = [];
+  const faults: MailFault[] = [];
+  const mailer = createSmtpMailer({
+    url: server.url,
+    from: 'Mayfly <noreply@mail.example.com>',
+    sleep: async (milliseconds) => void steps.push(['paused', milliseconds]),
+    onFault: (fault) => faults.push(fault),
+    ...options,
+  });
+  const onRetry = (withinSeconds: number, reply: string | null) =>
+    void steps.push(['told', withinSeconds, reply]);
+  const pausesMs = () => steps.flatMap((step) => (step[0] === 'paused' ? [step[1]] : []));
+  return { mailer, steps, faults, onRetry, pausesMs, [Symbol.dispose]: () => mailer.close() };
+}

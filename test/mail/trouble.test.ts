@@ -1,0 +1,115 @@
+/** A mail server that breaks off, stalls or talks nonsense at each step of the dialog. */
+import { describe, expect, it } from 'bun:test';
+import { createServer } from 'node:net';
+import { sampleMail } from './post-office.ts';
+import { mailerFor } from './smtp-mailer.ts';
+import { openStubbornServer, type Step, steps } from './stubborn-server.ts';
+
+/** With a log-in, so that there is one to break off in. */
+function withLogIn(url: string): string {
+  return url.replace('//', '//user:pass@');
+}
+
+/** Short enough to wait for; an attempt that goes well may be slower than that on a busy machine, and is made again. */
+const stallMs = 400;
+
+for (const at of steps) {
+  describe(`a mail server in trouble at the step ${at}`, () => {
+    for (const does of ['drop', 'stall'] as const) {
+      it(`that ${does === 'drop' ? 'breaks off' : 'falls silent'} is tried again on a new connection`, async () => {
+        await using server = await openStubbornServer([{ at, does }]);
+        using post = mailerFor(
+          { url: withLogIn(server.url) },
+          { attemptTimeoutMs: does === 'stall' ? stallMs : 10_000 },
+        );
+        const ended = await post.mailer.sendSecretLink(sampleMail(), post.onRetry);
+        expect(ended).toEqual({ state: 'accepted', reply: '250 2.0.0 Ok: queued as 4F1D2' });
+        expect(post.pausesMs()[0]).toBe(5_000);
+        expect(post.faults[0]).toMatchObject({ replyCode: null, willRetry: true });
+        expect(server.heard.length).toBeGreaterThanOrEqual(2);
+      });
+
+      it(`that ${does === 'drop' ? 'breaks off' : 'falls silent'} every time is given up, and no reply is made up`, async () => {
+        await using server = await openStubbornServer([
+          { at, does },
+          { at, does },
+        ]);
+        using post = mailerFor(
+          { url: withLogIn(server.url) },
+          { attemptTimeoutMs: does === 'stall' ? stallMs : 10_000, retryDelaysMs: [1] },
+        );
+        expect(await post.mailer.sendSecretLink(sampleMail())).toEqual({ state: 'given_up', reply: null });
+      });
+    }
+
+    it('that asks to come back later is tried again', async () => {
+      await using server = await openStubbornServer([{ at, says: '421 4.3.2 Closing' }]);
+      using post = mailerFor({ url: withLogIn(server.url) });
+      expect((await post.mailer.sendSecretLink(sampleMail())).state).toBe('accepted');
+      expect(post.faults).toEqual([expect.objectContaining({ replyCode: 421, willRetry: true })]);
+    });
+  });
+}
+
+describe('a mail server in trouble', () => {
+  it('is given up with what it said before the line broke', async () => {
+    await using server = await openStubbornServer([
+      { at: 'RCPT', says: '450-4.2.0 Not now\r\n450 perhaps later' },
+      { at: 'EHLO', does: 'drop' },
+    ]);
+    using post = mailerFor(server, { retryDelaysMs: [1] });
+    expect(await post.mailer.sendSecretLink(sampleMail())).toEqual({
+      state: 'given_up',
+      reply: '450 4.2.0 Not now perhaps later',
+    });
+  });
+
+  const nonsense: readonly [Step, string][] = [
+    ['greeting', '554 No mail from you'],
+    ['greeting', 'HTTP/1.1 400 Bad Request'],
+    ['AUTH', '535 5.7.8 No'],
+  ];
+  for (const [at, says] of nonsense) {
+    it(`that says "${says}" at the step ${at} gets no mail, and is not asked again`, async () => {
+      await using server = await openStubbornServer([{ at, says }]);
+      using post = mailerFor({ url: withLogIn(server.url) });
+      expect(await post.mailer.sendSecretLink(sampleMail(), post.onRetry)).toEqual({
+        state: 'not_sent',
+        reply: null,
+      });
+      expect([post.steps, server.taken, server.heard.length]).toEqual([[], [], 1]);
+    });
+  }
+
+  it('that trickles its greeting for ever is left as well', async () => {
+    const timers = new Set<Timer>();
+    const trickler = createServer((socket) => {
+      socket.on('error', () => {});
+      timers.add(setInterval(() => socket.write('220-please hold\r\n'), 20));
+    });
+    await new Promise<void>((resolve) => trickler.listen(0, '127.0.0.1', resolve));
+    const { port } = trickler.address() as { port: number };
+    using post = mailerFor(
+      { url: `smtp://127.0.0.1:${port}` },
+      { attemptTimeoutMs: stallMs, retryDelaysMs: [] },
+    );
+    expect((await post.mailer.sendSecretLink(sampleMail())).state).toBe('given_up');
+    for (const timer of timers) clearInterval(timer);
+    trickler.close();
+  });
+
+  it('that is down is tried a bounded number of times', async () => {
+    const server = await openStubbornServer();
+    await server[Symbol.asyncDispose]();
+    using post = mailerFor(server, { retryDelaysMs: [1, 1] });
+    expect(await post.mailer.sendSecretLink(sampleMail())).toEqual({ state: 'given_up', reply: null });
+    expect(post.pausesMs()).toEqual([1, 1]);
+  });
+
+  it('tooth check: a step that goes well is no trouble', async () => {
+    await using server = await openStubbornServer(['well']);
+    using post = mailerFor({ url: withLogIn(server.url) });
+    expect((await post.mailer.sendSecretLink(sampleMail())).state).toBe('accepted');
+    expect([post.faults, server.taken.length, server.heard.length]).toEqual([[], 1, 1]);
+  });
+});
