@@ -19,6 +19,8 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   creator: utf8('mayfly/1/creator'),
   details: utf8('mayfly/1/details'),
   recent: utf8('mayfly/1/recent'),
+  note: utf8('mayfly/1/note'),
+  address: utf8('mayfly/1/address'),
   accountDataKey: utf8('mayfly/1/adk'),
 };
 
@@ -30,7 +32,7 @@ function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
 
 export interface BoxInput {
   readonly label: BoxLabel;
-  /** The metadata key's ASCII bytes, or a 32-byte key. */
+  /** The metadata key's ASCII bytes, with the secret key's behind them for the address; or a 32-byte key. */
   readonly keyMaterial: Uint8Array;
   /** The receipt id, or empty for a box that belongs to an account. */
   readonly binding: Uint8Array;

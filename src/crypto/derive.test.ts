@@ -21,7 +21,7 @@ describe('derivations', () => {
       sealHex(derive.deriveInnerKeys(link, null, salt)),
       hex(derive.deriveInnerKeys(link, null, salt).commitment),
       sealHex(derive.deriveVerifierKeys(link, salt)),
-      ...(['creator', 'details', 'recent', 'accountDataKey'] as const).map((label) =>
+      ...(['creator', 'details', 'recent', 'note', 'address', 'accountDataKey'] as const).map((label) =>
         sealHex(derive.deriveBoxKeys(label, linkBytes, salt)),
       ),
       sealHex(derive.deriveOuterKeys(linkBytes, 1, salt)),

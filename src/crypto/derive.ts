@@ -18,6 +18,8 @@ const labels = {
   creator: 'mayfly/1/creator',
   details: 'mayfly/1/details',
   recent: 'mayfly/1/recent',
+  note: 'mayfly/1/note',
+  address: 'mayfly/1/address',
   accountDataKey: 'mayfly/1/adk',
   passwordVerify: 'mayfly/1/password-verify',
   formToken: 'mayfly/1/form',
@@ -37,6 +39,7 @@ const tokenPrefixes = {
   ticket: utf8('mayfly/1/ticket'),
 };
 const checkText = utf8('mayfly/1/check');
+const regionText = 'mayfly/1/region';
 
 /** Text keys are 31 ASCII characters; Latin-1 copies them byte for byte at the lowest cost. */
 function ascii(text: string): Uint8Array {
@@ -108,9 +111,12 @@ export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array)
   return sealKeys(hkdf(root, salt, label, 44));
 }
 
-export type BoxLabel = 'creator' | 'details' | 'recent' | 'accountDataKey';
+export type BoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'accountDataKey';
 
-/** The keys of a box: of the creator and the details under the metadata key, of the others under 32-byte keys. */
+/**
+ * The keys of a box: of the creator, the details and the note under the metadata key, of the address under the metadata
+ * key and the secret key together, of the others under 32-byte keys.
+ */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
 }
@@ -136,6 +142,15 @@ export function derivePasswordVerifier(stretched: Uint8Array, salt: Uint8Array):
 /** What binds a form to a session: 16 bytes, not reversible to the session's token. */
 export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
   return hkdf(sessionToken, noSalt, info.formToken, 16);
+}
+
+/**
+ * What covers the region's mark in a key: a number below 2^48, different for each head, so that the mark of one key says
+ * nothing about another's.
+ * @param head the characters of a key before its mark, ASCII
+ */
+export function regionMask(head: string): number {
+  return hash('sha256', regionText + head, 'buffer').readUIntBE(0, 6);
 }
 
 /** Proves at boot that a root is the one this store was written with: 32 bytes. */

@@ -243,6 +243,24 @@ describe('the vectors of the boxes', () => {
         at: { label: 'recent', keyMaterial: dataKey, binding: receiptId },
       },
       {
+        name: 'note',
+        box: boxes.boxes.note,
+        salt: input.note_salt,
+        content: bytesOf(derived.note_content),
+        at: { label: 'note', keyMaterial: metadataKey, binding: receiptId },
+      },
+      {
+        name: 'address',
+        box: boxes.boxes.address,
+        salt: input.address_salt,
+        content: utf8(input.recipient),
+        at: {
+          label: 'address',
+          keyMaterial: utf8(input.metadata_key + input.secret_key),
+          binding: receiptId,
+        },
+      },
+      {
         name: 'account data key',
         box: boxes.boxes.account_data_key,
         salt: input.adk_salt,
@@ -259,12 +277,16 @@ describe('the vectors of the boxes', () => {
       recent_content: hex(
         reference.recentContentOf(input.metadata_key, input.secret_key, input.recipient_obfuscated),
       ),
+      note_content: hex(reference.noteContentOf(input.recipient_obfuscated, input.reply)),
       token_hash: hex(derive.hashToken(token)),
       root_check: hex(rootCheck(root)),
       client_token: hex(derive.deriveClientToken(root.key, secretId, input.client_prefix)),
     }).toEqual(derived);
     expect(hex(reference.receiptIdOf(input.metadata_key))).toBe(derived.mid);
     expect(hex(reference.tokenHashOf(token))).toBe(derived.token_hash);
+    expect(hex(reference.addressKeyOf(input.metadata_key, input.secret_key))).toBe(
+      hex(utf8(input.metadata_key + input.secret_key)),
+    );
     expect(hex(reference.rootCheckOf(bytesOf(input.root)))).toBe(derived.root_check);
     expect(
       hex(reference.clientTokenOf(bytesOf(input.root), Buffer.from(secretId), input.client_prefix)),

@@ -7,10 +7,11 @@
 import { type AccessDeps, proveAccess, tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
 import { ServiceError } from './errors.ts';
+import { type NoticeDeps, tell } from './notices.ts';
 import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, type ManagedReceipt, type ReceiptDeps, viewOf } from './receipts.ts';
 
-export type BurnDeps = ReceiptDeps & AccessDeps;
+export type BurnDeps = ReceiptDeps & AccessDeps & NoticeDeps;
 
 export async function burn(deps: BurnDeps, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
   const managed = await findManaged(deps, input, caller);
@@ -23,6 +24,7 @@ export async function burn(deps: BurnDeps, input: BurnInput, caller: Caller): Pr
   const burnedAt = await deps.store.burn(managed.stored.receiptId);
   if (burnedAt === null) return alreadyGone(deps, input, caller, before);
   deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId) });
+  tell(deps, 'burned', managed.stored, burnedAt);
   const stored: ManagedReceipt['stored'] = {
     ...managed.stored,
     state: 'burned',

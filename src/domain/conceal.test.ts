@@ -2,6 +2,7 @@
  * Owns: the proof that a refusal stores nothing, that what is announced is stored, and what a receipt says at first.
  */
 import { describe, expect, it } from 'bun:test';
+import { giveDomain } from '../../test/support/own-domain.ts';
 import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
 import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
@@ -81,7 +82,7 @@ describe('a refused secret', () => {
     async (_name, who, asked, told) => {
       const bench = createBench();
       const other = await bench.signUp('other@example.org', 'identity');
-      await bench.deps.store.addShareDomain(other.account.id, 'secrets.example.org');
+      await giveDomain(bench.deps.store, other.account.id, 'secrets.example.org');
       const caller = who === 'anonymous' ? anonymous : await bench.signUp('jo@example.org');
       expect(await bench.service.conceal(asked, caller)).toEqual(told as never);
       expect(bench.records).toEqual([]);
@@ -217,7 +218,7 @@ describe('a share domain', () => {
   it('is the account’s own, in lower case, and in the link', async () => {
     const bench = createBench();
     const caller = await bench.signUp('jo@example.org', 'identity');
-    await bench.deps.store.addShareDomain(caller.account.id, 'secrets.example.org');
+    await giveDomain(bench.deps.store, caller.account.id, 'secrets.example.org');
     const receipt = await bench.share('v', {
       caller,
       shareDomain: 'Secrets.Example.ORG',
@@ -249,7 +250,7 @@ describe('the mail to a recipient', () => {
       locale: 'fr',
     });
     expect(receipt.recipient).toBe('al*****@e*****.com');
-    expect(receipt.delivery).toEqual({ state: 'queued', at: startOfTime });
+    expect(receipt.delivery).toEqual({ state: 'queued', at: startOfTime, reply: null });
     await bench.service.settled();
     const [mail] = bench.mails;
     expect(bench.mails).toHaveLength(1);
@@ -259,6 +260,7 @@ describe('the mail to a recipient', () => {
     expect(mail).toMatchObject({ hasPassphrase: true, expiresAt: startOfTime + 604_800, locale: 'fr' });
     expect(Object.keys(mail ?? {}).sort()).toEqual([
       'expiresAt',
+      'face',
       'from',
       'hasPassphrase',
       'link',

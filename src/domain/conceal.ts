@@ -17,22 +17,35 @@ import type { InBackground } from './background.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
 import { type LinkMailDeps, sendLink } from './link-mail.ts';
+import { noticeDueAt, noticesFor } from './notices.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
 import { grantTtl, type Plan, type Plans } from './plans.ts';
-import type { AccountStore, PassphraseHasher, SecretStore, ServiceEvent } from './ports.ts';
+import {
+  type AccountStore,
+  type DomainStore,
+  firstTrySeconds,
+  type MailQuota,
+  type PassphraseHasher,
+  type SecretStore,
+  type ServiceEvent,
+} from './ports.ts';
 import { anonymousCustid, receiptView, sealBoxes } from './receipts.ts';
 import { isDeliverable, obfuscate } from './recipients.ts';
-import type { NewRecord, StoredReceipt } from './secret.ts';
+import type { RegionLabel } from './regions.ts';
+import type { NewRecord, NoticeKind, StoredReceipt } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
+import { chooseShareDomain } from './share-domains.ts';
 import type { UnixSeconds } from './time.ts';
 
 export interface ConcealDeps extends LinkMailDeps {
-  readonly store: SecretStore & AccountStore;
+  readonly store: SecretStore & AccountStore & DomainStore;
   readonly hasher: PassphraseHasher;
   readonly ring: KeyRing;
   readonly random: RandomBytes;
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
+  readonly region: RegionLabel | null;
+  readonly mailQuota: MailQuota;
   /** Keeps a promise that outlives the call: the mail. */
   readonly inBackground: InBackground;
 }
@@ -47,6 +60,7 @@ interface Checked {
   readonly ttlSeconds: number;
   readonly recipient: string | null;
   readonly shareDomain: string;
+  readonly notify: readonly NoticeKind[];
 }
 
 export function conceal(deps: ConcealDeps, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
@@ -74,20 +88,25 @@ async function create(
   kind: CreationKind,
   caller: Caller,
 ): Promise<CreationOutcome> {
-  const refusal = checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller);
+  const refusal =
+    checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller) ?? checkNotify(input, caller);
   if (refusal !== null) return refusal;
   const plan = planOf(deps.plans, caller);
   const granted = grantTtl(plan, input.ttl);
   if (granted.outcome === 'out_of_range') return { ...granted, outcome: 'ttl_out_of_range' };
-  const shareDomain = await findShareDomain(deps, input.shareDomain, caller);
-  if (shareDomain === null) return { outcome: 'unknown_share_domain', shareDomain: input.shareDomain ?? '' };
+  const { store: domains, links } = deps;
+  const choice = await chooseShareDomain({ store: domains, siteHost: links.siteHost }, input, caller);
+  if (choice.outcome !== 'chosen') return choice;
+  const tooMany = countMail(deps, input, caller);
+  if (tooMany !== null) return tooMany;
   const passphrase = input.passphrase?.expose() ?? '';
   return store(deps, input, kind, caller, {
     value: utf8(value),
     passphrase: passphrase === '' ? null : utf8(passphrase),
     ttlSeconds: granted.seconds,
     recipient: input.recipient?.expose() ?? null,
-    shareDomain,
+    shareDomain: choice.shareDomain,
+    notify: noticesFor(input.notify, caller),
   });
 }
 
@@ -125,17 +144,20 @@ function checkRecipient(input: CreationOptions, caller: Caller): Refusal | null 
   return isDeliverable(recipient) ? null : { outcome: 'undeliverable_recipient', recipient };
 }
 
-/** The share domain to use, `''` for the site's own; `null` when it is unknown or not the caller's. */
-async function findShareDomain(
-  deps: ConcealDeps,
-  asked: string | undefined,
+function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
+  const isAsked = input.notify !== undefined && input.notify.length > 0;
+  return isAsked && caller.kind === 'anonymous' ? { outcome: 'notify_needs_account' } : null;
+}
+
+/** The last check, so that what is refused for another reason counts for nothing. */
+function countMail(
+  { mailQuota }: ConcealDeps,
+  { recipient }: CreationOptions,
   caller: Caller,
-): Promise<string | null> {
-  if (asked === undefined || asked === '') return '';
-  const domain = asked.toLowerCase();
-  if (domain === deps.links.siteHost) return '';
-  if (caller.kind === 'anonymous') return null;
-  return (await deps.store.findShareDomainOwner(domain)) === caller.account.id ? domain : null;
+): Refusal | null {
+  if (recipient === undefined || caller.kind === 'anonymous') return null;
+  const quota = mailQuota.take(caller.account.id, recipient);
+  return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 
 async function store(
@@ -145,8 +167,8 @@ async function store(
   caller: Caller,
   checked: Checked,
 ): Promise<CreationOutcome> {
-  const secretKey = generateSecretKey(deps.random);
-  const metadataKey = generateMetadataKey(deps.random);
+  const secretKey = generateSecretKey(deps.random, deps.region);
+  const metadataKey = generateMetadataKey(deps.random, deps.region);
   const now = deps.store.now();
   const base = recordBase(secretIdOf(secretKey), receiptIdOf(metadataKey), checked, caller, now);
   const sealedSecret = await sealValue(deps, secretKey, checked, base);
@@ -164,7 +186,8 @@ async function store(
   const account = caller.kind === 'account' ? caller.account : null;
   deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
   if (checked.recipient !== null && account !== null) {
-    const mailing = { secretKey, to: new Sensitive(checked.recipient) };
+    const to = new Sensitive(checked.recipient);
+    const mailing = { metadataKey, secretKey, to, isElsewhere: false };
     deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? 'en'));
   }
   const custid = account?.username ?? anonymousCustid;
@@ -181,16 +204,18 @@ function recordBase(
   caller: Caller,
   now: UnixSeconds,
 ): RecordBase {
+  const times = { createdAt: now, expiresAt: now + checked.ttlSeconds };
   return {
     secretId,
     receiptId,
     owner: caller.kind === 'account' ? caller.account.id : null,
-    createdAt: now,
-    expiresAt: now + checked.ttlSeconds,
+    ...times,
     receiptExpiresAt: now + 2 * checked.ttlSeconds,
     hasPassphrase: checked.passphrase !== null,
     shareDomain: checked.shareDomain,
-    deliveryQueued: checked.recipient !== null,
+    deliveryStaleAt: checked.recipient === null ? null : now + firstTrySeconds,
+    notify: checked.notify,
+    noticeDueAt: noticeDueAt(checked.notify, times),
   };
 }
 
@@ -237,6 +262,9 @@ function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
     state: 'waiting',
     viewedAt: null,
     endedAt: null,
-    delivery: record.deliveryQueued ? { state: 'queued', at: now } : null,
+    delivery:
+      record.deliveryStaleAt === null
+        ? null
+        : { state: 'queued', at: now, staleAt: record.deliveryStaleAt, noteBox: null, addressBox: null },
   };
 }

@@ -1,41 +1,71 @@
 /**
- * The mail to a recipient: handed over, and what became of it noted.
+ * The mail to a recipient: queued, handed over, and what became of it noted.
  *
- * Owns: making the mail of a stored record. Invariant: the plain address goes to the mailer and nowhere else; the event
- * and the receipt say only how it ended (P18).
+ * Owns: making the mail of a stored record, and the order of what is noted. Invariant: the plain address goes to the mailer
+ * and into a box, and the server's reply into a box alone (P9): the event says only how it ended (P18). `queued` is noted
+ * with the time until which it is to be believed, so that a process that ends leaves no mail that looks under way.
  */
+import type { RandomBytes } from '../crypto/random.ts';
 import { tagOf } from './access.ts';
 import type { Links } from './links.ts';
-import type { Events, Mailer, SecretStore } from './ports.ts';
-import type { Mailing } from './receipts.ts';
-import type { NewRecord } from './secret.ts';
+import { type Events, firstTrySeconds, type Mailer, type MailFaceOf, type SecretStore } from './ports.ts';
+import { type Mailing, sealNote } from './receipts.ts';
+import type { NewRecord, StoredDelivery } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 
 export interface LinkMailDeps {
   readonly store: SecretStore;
-  readonly mailer: Mailer;
+  readonly mailer: Pick<Mailer, 'sendSecretLink'>;
+  readonly mailFaceOf: MailFaceOf;
   readonly links: Links;
   readonly events: Events;
+  readonly random: RandomBytes;
 }
 
 type MailedRecord = Pick<NewRecord, 'secretId' | 'receiptId' | 'hasPassphrase' | 'expiresAt' | 'shareDomain'>;
+type Noted = Pick<StoredDelivery, 'state' | 'staleAt'>;
+
+function note(
+  { store, random }: LinkMailDeps,
+  receiptId: NewRecord['receiptId'],
+  mailing: Mailing,
+  { state, staleAt }: Noted,
+  reply: string | null,
+): Promise<void> {
+  return store.setDelivery(receiptId, { state, staleAt, ...sealNote(random, receiptId, mailing, reply) });
+}
+
+/** Notes that the mail is about to be handed over. */
+export function queueLink(
+  deps: LinkMailDeps,
+  receiptId: NewRecord['receiptId'],
+  mailing: Mailing,
+): Promise<void> {
+  const staleAt = deps.store.now() + firstTrySeconds;
+  return note(deps, receiptId, mailing, { state: 'queued', staleAt }, null);
+}
 
 /** @param from the sender's username */
 export async function sendLink(
   deps: LinkMailDeps,
   record: MailedRecord,
-  { secretKey, to }: Mailing,
+  mailing: Mailing,
   from: string,
   locale: string,
 ): Promise<void> {
-  const state = await deps.mailer.sendSecretLink({
-    to,
-    from: new Sensitive(from),
-    link: new Sensitive(deps.links.secretUrl(secretKey, record.shareDomain)),
-    hasPassphrase: record.hasPassphrase,
-    expiresAt: record.expiresAt,
-    locale,
-  });
+  const { receiptId, hasPassphrase, expiresAt, shareDomain } = record;
+  const { secretKey, to } = mailing;
+  const link = new Sensitive(deps.links.secretUrl(secretKey, shareDomain));
+  const face = await deps.mailFaceOf(shareDomain);
+  let noted: Promise<unknown> = Promise.resolve();
+  const onRetry = (withinSeconds: number, reply: string | null) => {
+    const queued: Noted = { state: 'queued', staleAt: deps.store.now() + withinSeconds };
+    // One behind the other, so that the store never keeps the earlier of two; the mail goes on without a note.
+    noted = noted.then(() => note(deps, receiptId, mailing, queued, reply)).catch(() => undefined);
+  };
+  const mail = { to, from: new Sensitive(from), link, hasPassphrase, expiresAt, locale, face };
+  const { state, reply } = await deps.mailer.sendSecretLink(mail, onRetry);
   deps.events({ event: 'mail_ended', tag: tagOf(record.secretId), state });
-  await deps.store.setDelivery(record.receiptId, state);
+  await noted;
+  await note(deps, receiptId, mailing, { state, staleAt: null }, reply);
 }

@@ -1,9 +1,10 @@
 /**
  * Receipts: what the creator may know, and the boxes it lies in.
  *
- * Owns: sealing and opening the creator's, the details' and the recent boxes, and who may manage a record. Invariant:
- * someone else's metadata key answers exactly as an unknown one (P16), and the secret key is shown only while the
- * secret waits. The plain recipient address lies in the creator's box alone, and so goes with the secret (P11).
+ * Owns: sealing and opening the creator's, the details', the recent, the note's and the address's boxes, and who may
+ * manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
+ * shown only while the secret waits. A plain recipient address lies in the creator's box, or in one that opens only with
+ * what lies in that, and so goes with the secret (P11).
  */
 
 import { openBox, sealBox, unwrapBox, wrapBox } from '../crypto/box.ts';
@@ -21,7 +22,15 @@ import {
 } from './keys.ts';
 import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
 import type { AccountStore, SecretStore } from './ports.ts';
-import { isWaiting, type ReceiptState, receiptStateAt, type StoredReceipt, updatedAtOf } from './secret.ts';
+import { obfuscate } from './recipients.ts';
+import {
+  isWaiting,
+  type ReceiptState,
+  receiptStateAt,
+  type StoredDelivery,
+  type StoredReceipt,
+  updatedAtOf,
+} from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -70,18 +79,27 @@ export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput)
 }
 
 function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomBytes): Uint8Array {
-  const fields = [input.metadataKey, input.secretKey.slice(0, shortkeyLength), input.recipient ?? ''].map(
-    utf8,
-  );
-  const writer = new FieldWriter(fields.reduce((size, field) => size + 4 + field.length, 0));
-  for (const field of fields) writer.field(field);
+  const shortkey = input.secretKey.slice(0, shortkeyLength);
   return sealBox({
     label: 'recent',
     keyMaterial: caller.dataKey.expose(),
     binding: input.receiptId,
-    content: writer.bytes,
+    content: fieldsOf(input.metadataKey, shortkey, input.recipient ?? ''),
     random,
   });
+}
+
+/** Length-prefixed, one behind the other. */
+function fieldsOf(...texts: readonly string[]): Uint8Array {
+  const fields = texts.map(utf8);
+  const writer = new FieldWriter(fields.reduce((size, field) => size + 4 + field.length, 0));
+  for (const field of fields) writer.field(field);
+  return writer.bytes;
+}
+
+function textsOf(content: Uint8Array): () => string {
+  const reader = new FieldReader(content);
+  return () => new TextDecoder().decode(reader.field());
 }
 
 interface RecentContent {
@@ -99,8 +117,7 @@ function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent
     binding: stored.receiptId,
   });
   if (content === null) return null;
-  const reader = new FieldReader(content);
-  const next = () => new TextDecoder().decode(reader.field());
+  const next = textsOf(content);
   const metadataKey = parseMetadataKey(next());
   const secretShortkey = next();
   const recipient = next();
@@ -132,18 +149,82 @@ function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: Metadata
   return secretKey === null ? null : { secretKey, address: address === '' ? null : address };
 }
 
-/** What the recipient's mail is made of. */
+/** What the recipient's mail is made of, and what it is noted with. */
 export interface Mailing {
+  readonly metadataKey: MetadataKey;
   readonly secretKey: SecretKey;
   readonly to: Sensitive<string>;
+  /** Whether `to` is another address than the creator's box holds. */
+  readonly isElsewhere: boolean;
 }
 
-/** From the creator's box; `null` once the secret is gone, and where it holds no address. */
-export function openMailing(deps: ReceiptDeps, { stored, metadataKey }: ManagedReceipt): Mailing | null {
+/** To the address given, else to the last one. `null` once the secret is gone, and where there is no address. */
+export function openMailing(
+  deps: ReceiptDeps,
+  { stored, metadataKey }: ManagedReceipt,
+  given: Sensitive<string> | null,
+): Mailing | null {
   if (!isWaiting(stored, deps.store.now())) return null;
   const content = openCreator(deps.ring, stored, metadataKey);
-  if (content === null || content.address === null) return null;
-  return { secretKey: content.secretKey, to: new Sensitive(content.address) };
+  if (content === null) return null;
+  const { secretKey } = content;
+  const address = given?.expose() ?? openAddress(stored, metadataKey, secretKey) ?? content.address;
+  if (address === null) return null;
+  return { metadataKey, secretKey, to: new Sensitive(address), isElsewhere: address !== content.address };
+}
+
+/** Both keys have one length, so that the two need no mark between them. */
+function addressKey(metadataKey: MetadataKey, secretKey: SecretKey): Uint8Array {
+  return utf8(metadataKey + secretKey);
+}
+
+function openAddress(
+  { receiptId, delivery }: StoredReceipt,
+  metadataKey: MetadataKey,
+  secretKey: SecretKey,
+): string | null {
+  if (delivery === null || delivery.addressBox === null) return null;
+  const keyMaterial = addressKey(metadataKey, secretKey);
+  const content = openBox(delivery.addressBox, { label: 'address', keyMaterial, binding: receiptId });
+  return content === null ? null : new TextDecoder().decode(content);
+}
+
+/**
+ * Seals what is noted of a mail. The server's reply may quote the mail, so that it is for the creator's eyes alone (P9).
+ * @param reply one line; `null` for none
+ */
+export function sealNote(
+  random: RandomBytes,
+  binding: ReceiptId,
+  { metadataKey, secretKey, to, isElsewhere }: Mailing,
+  reply: string | null,
+): Pick<StoredDelivery, 'noteBox' | 'addressBox'> {
+  const keyMaterial = utf8(metadataKey);
+  const note = fieldsOf(isElsewhere ? obfuscate(to.expose()) : '', reply ?? '');
+  const address = { keyMaterial: addressKey(metadataKey, secretKey), content: utf8(to.expose()) };
+  return {
+    noteBox:
+      isElsewhere || reply !== null
+        ? sealBox({ label: 'note', keyMaterial, binding, content: note, random })
+        : null,
+    addressBox: isElsewhere ? sealBox({ label: 'address', ...address, binding, random }) : null,
+  };
+}
+
+interface NoteContent {
+  /** Obfuscated; `null` where the mail went to the address of creation. */
+  readonly recipient: string | null;
+  readonly reply: string | null;
+}
+
+function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataKey): NoteContent {
+  const noteBox = delivery?.noteBox ?? null;
+  const at = { label: 'note', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
+  const content = noteBox === null ? null : openBox(noteBox, at);
+  if (content === null) return { recipient: null, reply: null };
+  const next = textsOf(content);
+  const [recipient, reply] = [next(), next()];
+  return { recipient: recipient === '' ? null : recipient, reply: reply === '' ? null : reply };
 }
 
 function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): string | null {
@@ -210,11 +291,14 @@ type OpenedFields = Pick<
   'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient'
 >;
 
-/** The view of a stored receipt at store time `now`, with what its boxes held. */
+/** The view of a stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
 export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: OpenedFields): ReceiptView {
   const state: ReceiptState = receiptStateAt(stored, now);
+  const note = openNote(stored, opened.metadataKey);
+  const { delivery } = stored;
   return {
     ...opened,
+    recipient: note.recipient ?? opened.recipient,
     state,
     ttlSeconds: stored.expiresAt - stored.createdAt,
     secretTtlSeconds: isWaiting(stored, now) ? stored.expiresAt - now : null,
@@ -226,7 +310,8 @@ export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: Ope
     viewedAt: stored.viewedAt,
     receivedAt: state === 'received' ? stored.endedAt : null,
     burnedAt: state === 'burned' ? stored.endedAt : null,
-    delivery: stored.delivery,
+    delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
+    notify: stored.notify,
   };
 }
 

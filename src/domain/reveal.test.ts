@@ -2,6 +2,7 @@
  * Owns: the proof that a value leaves once, only after a confirmed claim, and that nothing wrong costs the secret.
  */
 import { describe, expect, it } from 'bun:test';
+import { giveDomain } from '../../test/support/own-domain.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
 import { seal, unseal } from '../crypto/aead.ts';
@@ -49,7 +50,7 @@ describe('a reveal', () => {
     const bench = createBench();
     const caller = await bench.signUp('jo@example.org', 'identity');
     const other = await bench.signUp('al@example.org');
-    await bench.deps.store.addShareDomain(caller.account.id, 'secrets.example.org');
+    await giveDomain(bench.deps.store, caller.account.id, 'secrets.example.org');
     const { secretKey } = await bench.share('v', {
       caller,
       ttlSeconds: 3_600,

@@ -8,17 +8,22 @@
 import { open } from '../crypto/envelope.ts';
 import { type AccessDeps, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
+import { type NoticeDeps, tell } from './notices.ts';
 import type { InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
 import { Sensitive } from './sensitive.ts';
 
-export async function reveal(deps: AccessDeps, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
+export type RevealDeps = AccessDeps & NoticeDeps;
+
+export async function reveal(deps: RevealDeps, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
   const claim = await deps.store.claim(access.stored);
   if (claim !== 'won') return { outcome: 'unknown' };
+  const now = deps.store.now();
+  tell(deps, 'read', access.stored, now);
   return {
     outcome: 'revealed',
-    secret: secretViewOf(access.stored, access.secretKey, 'received', caller, deps.store.now()),
+    secret: secretViewOf(access.stored, access.secretKey, 'received', caller, now),
     value: release(deps, access),
   };
 }

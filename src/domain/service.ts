@@ -1,7 +1,7 @@
 /**
  * The service: ports bound to use cases. The object that API, pages and commands call.
  *
- * Owns: the binding, and the work that outlives a call (a mail being handed over, a token's last use). Invariant: a
+ * Owns: the binding, and the work that outlives a call (a mail or a notice being handed over, a token's last use). Invariant: a
  * failure of that work never fails the call it followed.
  */
 import type { KeyRing } from '../crypto/keyring.ts';
@@ -12,16 +12,21 @@ import { authenticate } from './authenticate.ts';
 import { createBackground } from './background.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
+import { deliver } from './deliver.ts';
 import { suggest } from './generated-value.ts';
 import { parseSecretKey, secretIdOf } from './keys.ts';
 import type { Links } from './links.ts';
+import { sendDueNotices } from './notices.ts';
 import type { SecretService, StatusOutcome } from './outcomes.ts';
 import type { Plans } from './plans.ts';
 import type {
   AccountStore,
   AttemptStore,
+  DomainStore,
   Events,
   Mailer,
+  MailFaceOf,
+  MailQuota,
   PassphraseHasher,
   SecretStore,
   WordList,
@@ -29,12 +34,16 @@ import type {
 import { findReceipt, viewReceipt } from './receipts.ts';
 import { recent } from './recent.ts';
 import { obfuscate } from './recipients.ts';
-import { resend } from './resend.ts';
+import type { RegionLabel } from './regions.ts';
 import { inspect, reveal } from './reveal.ts';
 
 export interface ServiceDeps {
-  readonly store: SecretStore & AttemptStore & AccountStore;
+  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore;
   readonly mailer: Mailer;
+  readonly mailQuota: MailQuota;
+  readonly mailFaceOf: MailFaceOf;
+  /** This installation's; `null` where there are no regions. */
+  readonly region: RegionLabel | null;
   readonly hasher: PassphraseHasher;
   readonly ring: KeyRing;
   readonly random: RandomBytes;
@@ -64,7 +73,8 @@ export function createService(ports: ServiceDeps): RunningService {
     findReceipt: (input, caller) => findReceipt(deps, input, caller),
     viewReceipt: (input, caller) => viewReceipt(deps, input, caller),
     burn: (input, caller) => burn(deps, input, caller),
-    resend: (input, caller) => resend(deps, input, caller),
+    deliver: (input, caller) => deliver(deps, input, caller),
+    sendDueNotices: () => sendDueNotices(deps),
     suggest: (input) => suggest(deps, input),
     recent: (input, caller) => recent(deps, input, caller),
     authenticate: (username, token) => authenticate(deps, username, token),

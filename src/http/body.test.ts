@@ -58,6 +58,22 @@ describe('createBodyReader', () => {
     expect(await read(post(streamOf([body])))).toHaveLength(capBytes);
   });
 
+  it('P21 holds a read to the cap that it names, above or below the usual one', async () => {
+    const body = () => new Uint8Array(capBytes + 1);
+    for (const request of [
+      post(body(), { 'content-length': String(capBytes + 1) }),
+      post(streamOf([body()])),
+    ]) {
+      expect(await read(request, capBytes + 1)).toHaveLength(capBytes + 1);
+    }
+    for (const request of [post('12345', { 'content-length': '5' }), post(streamOf([new Uint8Array(5)]))]) {
+      expect(await problemOf((each) => read(each, 4), request)).toEqual({
+        problem: 'body_too_large',
+        capBytes: 4,
+      });
+    }
+  });
+
   it('P21 refuses a body over the cap without reading it when its length says so', async () => {
     let isTouched = false;
     const stream = streamOf([new Uint8Array(1)], () => {

@@ -19,20 +19,21 @@ export class BodyTimeout extends RequestProblem {
 }
 
 export interface BodyReaderOptions {
+  /** Unless a read names another. */
   readonly capBytes: number;
   /** 10,000 when absent; observed to a tenth. */
   readonly limitMs?: number | undefined;
 }
 
 /** Throws `RequestProblem`: `body_too_large`, or `malformed` when the body broke off or came too slowly. */
-export type ReadBody = (request: Request) => Promise<Uint8Array>;
+export type ReadBody = (request: Request, capBytes?: number) => Promise<Uint8Array>;
 
 const empty = new Uint8Array(0);
 const ticksPerLimit = 10;
 
-export function createBodyReader({ capBytes, limitMs = 10_000 }: BodyReaderOptions): ReadBody {
+export function createBodyReader({ capBytes: usualCapBytes, limitMs = 10_000 }: BodyReaderOptions): ReadBody {
   const watch = new Watch(limitMs);
-  return (request) => {
+  return (request, capBytes = usualCapBytes) => {
     const declared = request.headers.get('content-length');
     if (declared === '0') return Promise.resolve(empty);
     if (declared !== null && Number(declared) > capBytes) return Promise.reject(tooLarge(capBytes));

@@ -59,7 +59,7 @@ export class Call implements Exchange {
   }
 
   body(): Promise<Uint8Array> {
-    this.#body ??= this.#deps.readBody(this.request);
+    this.#body ??= this.#deps.readBody(this.request, this.endpoint?.operation.bodyCapBytes);
     return this.#body;
   }
 

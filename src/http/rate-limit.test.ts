@@ -12,6 +12,7 @@ describe('the built-in rate limits', () => {
     expect(builtInRateLimits.logIn.account).toEqual({ limit: 100, windowSeconds: hour, burst: 30 });
     expect(builtInRateLimits.signUp.anonymous).toEqual({ limit: 10, windowSeconds: hour, burst: 10 });
     expect(builtInRateLimits.mail.account).toEqual({ limit: 50, windowSeconds: hour, burst: 50 });
+    expect(builtInRateLimits.mailbox.account).toEqual({ limit: 20, windowSeconds: 24 * hour, burst: 20 });
   });
 });
 

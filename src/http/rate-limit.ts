@@ -11,19 +11,22 @@ import { type ClientKey, Gcra, type LimitRule, type MonotonicMs } from './gcra.t
 
 /**
  * What is limited. `logIn` counts credentials that were wrong: a log-in with a password is counted before the password
- * is computed, and given back when it was right. `mail` counts mails handed over.
+ * is computed, and given back when it was right. `mail` counts the mails to recipients of one sender, `mailbox` those to
+ * one address, whoever sends them.
  */
-export type LimitName = 'create' | 'manage' | 'logIn' | 'signUp' | 'mail';
+export type LimitName = 'create' | 'manage' | 'logIn' | 'signUp' | 'mail' | 'mailbox';
 
 /**
  * `anonymous` counts by client prefix, `account` by account id; `logIn.account` by the address that is logged in to, in
- * lower case, whether it has an account or not.
+ * lower case, whether it has an account or not. Only accounts mail recipients, so that nothing counts by the `anonymous`
+ * rules of `mail` and `mailbox`; `mailbox.account` counts by a keyed hash of the address.
  */
 export type LimitParty = 'anonymous' | 'account';
 
 export type RateLimitTable = Readonly<Record<LimitName, Readonly<Record<LimitParty, LimitRule>>>>;
 
 const hourSeconds = 3_600;
+const daySeconds = 86_400;
 const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
 /**
  * Guesses at one address, wherever they come from. Anybody can use these up for somebody else, so there are many more
@@ -33,6 +36,8 @@ const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
 const logInToAddress: LimitRule = { limit: 100, windowSeconds: hourSeconds, burst: 30 };
 const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
 const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
+/** Nobody's mailbox is flooded, also by many accounts together. */
+const mailbox: LimitRule = { limit: 20, windowSeconds: daySeconds, burst: 20 };
 
 export const builtInRateLimits: RateLimitTable = {
   create: {
@@ -46,6 +51,7 @@ export const builtInRateLimits: RateLimitTable = {
   logIn: { anonymous: logIn, account: logInToAddress },
   signUp: { anonymous: signUp, account: signUp },
   mail: { anonymous: mail, account: mail },
+  mailbox: { anonymous: mailbox, account: mailbox },
 };
 
 const limitNames = Object.keys(builtInRateLimits) as LimitName[];

@@ -7,6 +7,7 @@
  */
 import type { AccountId } from '../domain/accounts.ts';
 import type { ServiceEvent } from '../domain/ports.ts';
+import type { RegionLabel } from '../domain/regions.ts';
 import { describeFault } from './fault.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -34,7 +35,7 @@ export type LogLine =
   | { readonly event: 'scrub_waiting'; readonly durationMs: number }
   | {
       readonly event: 'fault';
-      readonly where: 'request' | 'sweep' | 'scrub' | 'process';
+      readonly where: 'request' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
       /** Only its class, its code and where in the source it happened are written, never its message. */
       readonly error: unknown;
       readonly requestId?: string;
@@ -46,6 +47,8 @@ export type LogLine =
       readonly replyCode: number | null;
       readonly willRetry: boolean;
     }
+  /** Told by the router of a region: no server of it can serve, or one can again. */
+  | { readonly event: 'region_lost' | 'region_back'; readonly region: RegionLabel }
   /** Lines that were dropped because nobody read the log. */
   | { readonly event: 'log_dropped'; readonly records: number };
 
@@ -84,8 +87,11 @@ const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
  */
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
-  kind: matching(/^(conceal|generate|sign_up|reset|already_signed_up|password_changed|account_deleted)$/),
-  state: matching(/^(queued|accepted|refused|not_sent)$/),
+  kind: matching(
+    /^(conceal|generate|sign_up|reset|already_signed_up|password_changed|account_deleted|secret_(read|burned|expiring))$/,
+  ),
+  state: matching(/^(queued|accepted|refused|given_up|not_sent)$/),
+  domainState: matching(/^(unverified|pending|verified|lost)$/),
   account: (value) => (value === null ? null : wholeNumber(Number.MAX_SAFE_INTEGER)(value)),
   operation: (value) => (value === null ? null : operationName(value)),
   method: matching(/^(GET|HEAD|POST|OPTIONS|PUT|PATCH|DELETE|other)$/),
@@ -98,9 +104,10 @@ const forms = {
   code: matching(/^[A-Z][A-Z0-9_]{1,20}$/),
   replyCode: (value) => (value === null ? null : wholeNumber(599)(value)),
   willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
+  region: matching(/^[0-9a-z]{2}$/),
   by: matching(/^(password|reset)$/),
   burned: wholeNumber(Number.MAX_SAFE_INTEGER),
-  where: matching(/^(request|sweep|scrub|process)$/),
+  where: matching(/^(request|sweep|scrub|notices|domains|process)$/),
 } as const satisfies Readonly<Record<string, Form>>;
 
 const kinds: Readonly<Record<EventName, Kind>> = {
@@ -112,6 +119,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   attempts_exhausted: { level: 'warn', fields: ['tag'] },
   record_damaged: { level: 'error', fields: ['tag'] },
   mail_ended: { level: 'info', fields: ['tag', 'state'] },
+  domain_checked: { level: 'info', fields: ['account', 'domainState'] },
   signed_up: { level: 'info', fields: ['account'] },
   logged_in: { level: 'info', fields: ['account'] },
   // Of nobody: naming the account would tell the log's reader who has one, and the address is never written.
@@ -132,6 +140,8 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
+  region_lost: { level: 'error', fields: ['region'] },
+  region_back: { level: 'info', fields: ['region'] },
   log_dropped: { level: 'warn', fields: ['records'] },
 };
 

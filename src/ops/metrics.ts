@@ -1,9 +1,9 @@
 /**
  * Counters for Prometheus.
  *
- * Owns: the names of the series and the listener that shows them. Invariant: labels come from closed sets (operation,
- * status, kind, state), so no key or address becomes a label (P18) and the number of series is bounded; the listener is
- * bound to the loopback only. Off unless `MAYFLY_METRICS_PORT` is set, because loading the library takes about 30 ms.
+ * Owns: the names of the series. Invariant: labels come from closed sets (operation, status, kind, state), so no key or
+ * address becomes a label (P18) and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because
+ * loading the library takes about 30 ms.
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { ServiceEvent } from '../domain/ports.ts';
@@ -31,6 +31,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   attempts_exhausted: 'Passphrase guesses refused by the limit',
   record_damaged: 'Records that did not open with the right key',
   mail_ended: 'Mails to recipients',
+  domain_checked: 'Checks of share domains',
   signed_up: 'Accounts made by signing up',
   logged_in: 'Log-ins',
   log_in_refused: 'Log-ins with a wrong password or an unknown address',
@@ -43,6 +44,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
 const eventLabels: Partial<Readonly<Record<ServiceEvent['event'], readonly string[]>>> = {
   concealed: ['kind'],
   mail_ended: ['state'],
+  domain_checked: ['domainState'],
   password_changed: ['by'],
   account_mail_ended: ['kind', 'state'],
 };
@@ -105,26 +107,4 @@ export async function openMetrics(): Promise<OpenMetrics> {
     },
     render: () => registry.metrics(),
   };
-}
-
-/** Serves `/metrics` on the loopback until stopped. Throws when the port is taken. */
-export function serveMetrics(
-  metrics: OpenMetrics,
-  port: number,
-): { readonly port: number; stop(): Promise<void> } {
-  const server = Bun.serve({
-    port,
-    hostname: '127.0.0.1',
-    development: false,
-    async fetch(request) {
-      if (new URL(request.url).pathname !== '/metrics') return new Response('Not Found\n', { status: 404 });
-      const headers = {
-        'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
-        'Cache-Control': 'no-store',
-      };
-      return new Response(await metrics.render(), { headers });
-    },
-    error: () => new Response('Internal Server Error\n', { status: 500 }),
-  });
-  return { port: server.port ?? port, stop: () => server.stop(true) };
 }

@@ -35,10 +35,16 @@ function fakeTime() {
   };
 }
 
-function setUp(overrides: { sweep?: () => Promise<number>; scrub?: () => Promise<boolean> } = {}) {
+interface Steps {
+  readonly sweep?: () => Promise<number>;
+  readonly scrub?: () => Promise<boolean>;
+  readonly sendDueNotices?: () => Promise<number>;
+}
+
+function setUp(overrides: Steps = {}) {
   const time = fakeTime();
   const lines: LogLine[] = [];
-  const calls = { sweep: 0, scrub: 0 };
+  const calls = { sweep: 0, scrub: 0, notices: 0 };
   const store = {
     sweep: async () => {
       calls.sweep += 1;
@@ -49,7 +55,11 @@ function setUp(overrides: { sweep?: () => Promise<number>; scrub?: () => Promise
       return overrides.scrub === undefined ? true : await overrides.scrub();
     },
   };
-  const sweeper = startSweeper({ store, log: (line) => void lines.push(line), ...time });
+  const sendDueNotices = async () => {
+    calls.notices += 1;
+    return overrides.sendDueNotices === undefined ? 0 : await overrides.sendDueNotices();
+  };
+  const sweeper = startSweeper({ store, sendDueNotices, log: (line) => void lines.push(line), ...time });
   return { sweeper, time, lines, calls };
 }
 
@@ -57,9 +67,9 @@ describe('the sweeper', () => {
   it('sweeps and scrubs at once and then three times a minute, so that nothing erased stays 60 s in a file (P10)', async () => {
     const { time, calls } = setUp();
     await time.advance(0);
-    expect(calls).toEqual({ sweep: 1, scrub: 1 });
+    expect(calls).toEqual({ sweep: 1, scrub: 1, notices: 1 });
     await time.advance(60_000);
-    expect(calls).toEqual({ sweep: 4, scrub: 4 });
+    expect(calls).toEqual({ sweep: 4, scrub: 4, notices: 4 });
     expect(sweepIntervalMs * 2).toBeLessThan(60_000);
   });
 
@@ -94,8 +104,28 @@ describe('the sweeper', () => {
     const error = new Error('disk');
     const { time, calls, lines } = setUp({ sweep: () => Promise.reject(error) });
     await time.advance(5_000);
-    expect(calls).toEqual({ sweep: 2, scrub: 2 });
+    expect(calls).toEqual({ sweep: 2, scrub: 2, notices: 2 });
     expect(lines[0]).toEqual({ event: 'fault', where: 'sweep', error });
+  });
+
+  it('tells what is about to expire after the erasing, and a failure of it keeps nothing from running', async () => {
+    const error = new Error('away');
+    const order: string[] = [];
+    const { time, calls, lines } = setUp({
+      sweep: async () => order.push('sweep') * 0,
+      scrub: async () => order.push('scrub') > 0,
+      sendDueNotices: () => {
+        order.push('notices');
+        return Promise.reject(error);
+      },
+    });
+    await time.advance(5_000);
+    expect(order).toEqual(['sweep', 'scrub', 'notices', 'sweep', 'scrub', 'notices']);
+    expect(calls).toEqual({ sweep: 2, scrub: 2, notices: 2 });
+    expect(lines).toEqual([
+      { event: 'fault', where: 'notices', error },
+      { event: 'fault', where: 'notices', error },
+    ]);
   });
 
   it('stops after the slice at hand, and stays stopped', async () => {
@@ -111,7 +141,7 @@ describe('the sweeper', () => {
     gate.resolve(10);
     await stopping;
     await time.advance(600_000);
-    expect(calls).toEqual({ sweep: 1, scrub: 0 });
+    expect(calls).toEqual({ sweep: 1, scrub: 0, notices: 0 });
     expect(time.waiting()).toBe(0);
   });
 });

@@ -1,15 +1,18 @@
 /**
- * Sweeping: erasing what has expired, and scrubbing what was erased out of the store's files.
+ * Sweeping: erasing what has expired, scrubbing what was erased out of the store's files, and telling what is about to
+ * expire.
  *
  * Owns: when that happens. Invariant: within 60 s of an erasure no copy is left in the store's files (P10), or the log
  * says that a reader is in the way; runs never overlap; a long sweep is cut into slices so that requests get their turn;
  * a failure is told and tried again. Expiry itself never waits for this: the store judges it on every read (P8).
  */
+import type { SecretService } from '../domain/outcomes.ts';
 import type { SecretStore } from '../domain/ports.ts';
 import type { Log } from './logger.ts';
 
 export interface SweeperDeps {
   readonly store: Pick<SecretStore, 'sweep' | 'scrub'>;
+  readonly sendDueNotices: SecretService['sendDueNotices'];
   readonly log: Log;
   /** Milliseconds of a clock that only runs forward. */
   readonly monotonicMs: () => number;
@@ -57,7 +60,10 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     return isDone;
   }
 
-  async function attempt(where: 'sweep' | 'scrub', step: () => Promise<unknown>): Promise<boolean> {
+  async function attempt(
+    where: 'sweep' | 'scrub' | 'notices',
+    step: () => Promise<unknown>,
+  ): Promise<boolean> {
     try {
       return (await step()) !== false;
     } catch (error) {
@@ -69,8 +75,10 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   async function run(): Promise<void> {
     const isSwept = await attempt('sweep', sweep);
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
+    // Last, so that a mail never keeps an erasure waiting.
+    const isTold = !stopped && (await attempt('notices', deps.sendDueNotices));
     if (stopped) return;
-    callOff = deps.after(isSwept && isScrubbed ? sweepIntervalMs : retryMs, start);
+    callOff = deps.after(isSwept && isScrubbed && isTold ? sweepIntervalMs : retryMs, start);
   }
 
   function start(): void {

@@ -8,6 +8,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import PostalMime from 'postal-mime';
 import { openPostOffice } from '../mail/post-office.ts';
 import { type Canary, findCanaries } from '../support/canary.ts';
 import { type Canaries, type LivedLife, live } from '../support/life.ts';
@@ -216,6 +217,49 @@ describe('P9, P18: after a full life nothing secret is in the data folder, the l
       await rm(dataDir, { recursive: true, force: true });
     }
   });
+});
+
+/** A mail server that says no to every message and repeats all of it, in the words that a person would read. */
+async function openParrot() {
+  const quoted: string[] = [];
+  const office = await openPostOffice([], {
+    async onData(stream, { envelope }, done) {
+      const raw = Buffer.concat(await Array.fromAsync(stream as AsyncIterable<Uint8Array>)).toString('utf8');
+      const { text = '' } = await PostalMime.parse(raw);
+      const [link = ''] = /https?:\S+\/secret\/[0-9a-z]{31}/.exec(text) ?? [];
+      const [, key = ''] = /secret\/([0-9a-z]{31})/.exec(link) ?? [];
+      const [to] = envelope.rcptTo.map(({ address }) => address);
+      quoted.push(key);
+      const saying = `Refused: <${to}> ${link} ${Buffer.from(link).toString('base64')} ${Buffer.from(key).toString('hex')}`;
+      done(Object.assign(new Error(saying), { responseCode: 554 }));
+    },
+  });
+  return { office, quoted };
+}
+
+/** How many mails have a note of what the server said. */
+function countNotes(dataDir: string): number {
+  using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
+  const sql = 'SELECT count(*) AS notes FROM deliveries WHERE note_box IS NOT NULL';
+  return database.query<{ notes: number }, []>(sql).get()?.notes ?? 0;
+}
+
+test('P9, P18: a reply that quotes the link and the address, in any disguise, is at rest in no file and in no log', async () => {
+  const dataDir = await makeDataDir();
+  try {
+    const { office, quoted } = await openParrot();
+    await using _office = office;
+    const env = { MAYFLY_LOG_LEVEL: 'debug', MAYFLY_SMTP_URL: office.url };
+    const { life, places } = await liveAndStop(dataDir, env);
+    expect(life.mailed.map(({ secretKey }) => secretKey).filter((key) => quoted.includes(key))).not.toEqual(
+      [],
+    );
+    expect(scan(places, life)).toEqual([]);
+    // What the server said was kept all the same, so that what was scanned includes it: sealed.
+    expect(countNotes(dataDir)).toBeGreaterThan(0);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
 
 /** Waits until the sweep that every start begins with has erased what has expired; bounded. */

@@ -139,6 +139,8 @@ describe('a changed bit in a box', () => {
     { ...receipt, label: 'creator' },
     { ...receipt, label: 'details' },
     { label: 'recent', keyMaterial: random(32), binding: receipt.binding },
+    { ...receipt, label: 'note' },
+    { label: 'address', keyMaterial: utf8('k'.repeat(62)), binding: receipt.binding },
     { label: 'accountDataKey', keyMaterial: random(32), binding: new Uint8Array(0) },
   ];
 

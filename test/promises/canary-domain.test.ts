@@ -6,6 +6,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { anonymous } from '../../src/domain/accounts.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { ServiceDeps } from '../../src/domain/service.ts';
 import { type Canary, dumpOf, findCanaries, formsOf } from '../support/canary.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -15,6 +16,7 @@ const text = {
   value: 'cnry-value-7Kq2+w"/ä\n<Zp4',
   passphrase: 'cnry-pass phrase-9Xw3=€&tM6',
   recipient: 'cnry-recipient-4hJ8@canary-domain-2bV7.example',
+  elsewhere: 'cnry-elsewhere-6kM1@canary-domain-3cW8.example',
 };
 
 /** Notes every argument of every call, before the call. */
@@ -50,7 +52,10 @@ async function lifeOfASecret(
   const caller = await bench.signUp('sender@example.org');
   heard.length = 0;
   const options = { passphrase: text.passphrase, recipient: text.recipient, caller };
+  // A mail server that repeats what it was given is no reason for any of it to be kept in clear.
+  bench.mailReply = `554 refused: ${Object.values(text).join(' ')}`;
   const { secretKey, metadataKey } = await bench.share(text.value, options);
+  bench.mailReply += ` https://mayfly.example/secret/${secretKey}`;
   const errors: unknown[] = [];
   const tell = (fault: unknown) => errors.push(fault);
   await bench.service.settled();
@@ -63,7 +68,8 @@ async function lifeOfASecret(
   state.down = false;
   await bench.service.viewReceipt({ metadataKey, authority: 'owner' }, caller);
   await bench.service.recent({ limit: 5, states: ['viewed'] }, caller);
-  await bench.service.resend({ metadataKey, authority: 'owner', locale: 'en' }, caller);
+  const recipient = new Sensitive(text.elsewhere);
+  await bench.service.deliver({ metadataKey, authority: 'owner', locale: 'en', recipient }, caller);
   await bench.service.settled();
   const revealed = await bench.service.reveal(guess(secretKey, text.passphrase), anonymous);
   await bench.service.burn({ metadataKey, authority: 'owner' }, caller);

@@ -20,7 +20,8 @@ import {
 import { secretAad } from '../../src/crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../../src/crypto/keyring.ts';
 import { anonymous } from '../../src/domain/accounts.ts';
-import type { NewRecord } from '../../src/domain/secret.ts';
+import type { NewRecord, StoredDelivery } from '../../src/domain/secret.ts';
+import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { ServiceDeps } from '../../src/domain/service.ts';
 import { createBench, createCountingHasher, guess } from '../support/service-bench.ts';
 
@@ -28,6 +29,8 @@ const boxTexts: Readonly<Record<BoxLabel, string>> = {
   creator: 'mayfly/1/creator',
   details: 'mayfly/1/details',
   recent: 'mayfly/1/recent',
+  note: 'mayfly/1/note',
+  address: 'mayfly/1/address',
   accountDataKey: 'mayfly/1/adk',
 };
 const labels = Object.keys(boxTexts) as readonly BoxLabel[];
@@ -37,9 +40,13 @@ function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
   return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
 }
 
-/** What the insider has: the rows, all other bytes that were stored, the roots, and passphrases worth a guess. */
+/** What was noted of a mail. */
+type Note = Pick<StoredDelivery, 'noteBox' | 'addressBox'> & Pick<NewRecord, 'receiptId'>;
+
+/** What the insider has: the rows, what was noted of their mails, all other bytes that were stored, the roots, and passphrases worth a guess. */
 interface Haul {
   readonly records: readonly NewRecord[];
+  readonly notes: readonly Note[];
   readonly bytes: readonly Uint8Array[];
   readonly ring: KeyRing;
   readonly dictionary: readonly string[];
@@ -77,6 +84,31 @@ const boxTarget = (box: Uint8Array, label: BoxLabel, binding: Uint8Array): Targe
     unseal(deriveBoxKeys(label, key, box.subarray(0, 32)), box.subarray(32), boxAad(label, binding)),
 });
 
+/** Two keys open it, one behind the other: every key is tried with every other that was found before. */
+function addressTarget(box: Uint8Array, binding: Uint8Array): Target {
+  const { what, open } = boxTarget(box, 'address', binding);
+  const earlier: Uint8Array[] = [];
+  return {
+    what,
+    async open(key) {
+      const pairs = earlier.flatMap((other) => [concat(key, other), concat(other, key)]);
+      if (key.length === 31) earlier.push(key);
+      for (const keys of [key, ...(key.length === 31 ? pairs : [])]) {
+        const content = await open(keys);
+        if (content !== null) return content;
+      }
+      return null;
+    },
+  };
+}
+
+function noteTargets({ receiptId, noteBox, addressBox }: Note): Target[] {
+  return [
+    ...(noteBox === null ? [] : [boxTarget(noteBox, 'note', receiptId)]),
+    ...(addressBox === null ? [] : [addressTarget(addressBox, receiptId)]),
+  ];
+}
+
 /** The layers that the roots open at once, and what lies under them. */
 function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
   const opened: Opened[] = [];
@@ -96,6 +128,7 @@ function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
     if (record.detailsBox !== null) targets.push(boxTarget(record.detailsBox, 'details', binding));
     if (record.recentBox !== null) targets.push(boxTarget(record.recentBox, 'recent', binding));
   }
+  targets.push(...haul.notes.flatMap(noteTargets));
   const loose = haul.bytes.filter((bytes) => bytes.length > 48);
   for (const bytes of loose)
     for (const label of labels) targets.push(boxTarget(bytes, label, new Uint8Array(0)));
@@ -167,6 +200,7 @@ const secrets = {
   open: 'the value without passphrase',
   guarded: 'the value with passphrase',
   passphrase: 'hunter2!',
+  quoted: 'what the server quotes',
 };
 
 /** A service in use, and all that its store was handed. `defect` is what else the store keeps of a record. */
@@ -174,6 +208,7 @@ async function haulOf(
   defect: (record: NewRecord, known: { metadataKey: string; dataKey: Uint8Array }) => Uint8Array[] = () => [],
 ) {
   const kept: Uint8Array[] = [];
+  const notes: Note[] = [];
   const keep = (value: unknown): void => {
     if (value instanceof Uint8Array) kept.push(value.slice());
     else if (typeof value === 'string') kept.push(utf8(value));
@@ -193,6 +228,10 @@ async function haulOf(
             return method;
           return (...args: unknown[]) => {
             keep(args);
+            if (name === 'setDelivery') {
+              const [receiptId, { noteBox, addressBox }] = args as Parameters<typeof target.setDelivery>;
+              notes.push({ receiptId, noteBox, addressBox });
+            }
             return Reflect.apply(method, target, args);
           };
         },
@@ -203,6 +242,10 @@ async function haulOf(
   const two = await bench.share(secrets.guarded, { caller, passphrase: secrets.passphrase });
   await bench.service.reveal(guess(two.secretKey, 'wrong'), anonymous);
   await bench.service.settled();
+  bench.mailReply = `554 refused: ${secrets.quoted}`;
+  const elsewhere = { recipient: new Sensitive('second@example.net'), locale: 'en' };
+  await bench.service.deliver({ ...elsewhere, metadataKey: one.metadataKey, authority: 'owner' }, caller);
+  await bench.service.settled();
   const dataKey = caller.dataKey.expose();
   const extra = [one, two].flatMap(({ metadataKey }, at) => {
     const record = bench.records[at];
@@ -210,6 +253,7 @@ async function haulOf(
   });
   const haul: Haul = {
     records: bench.records,
+    notes,
     bytes: [...kept, ...extra],
     ring: bench.deps.ring,
     dictionary: ['123456', 'password', secrets.passphrase],
@@ -231,6 +275,8 @@ function gains(opened: readonly Opened[], { keys }: HaulOf) {
     metadataKeys: [keys.one, keys.two].filter(({ metadataKey }) => holds(metadataKey)).length,
     dataKeys: holds(keys.dataKey) ? 1 : 0,
     recipients: holds('al*****@e*****.com') || holds('alan@') ? 1 : 0,
+    newRecipients: holds('second@example.net') ? 1 : 0,
+    replies: holds(secrets.quoted) ? 1 : 0,
   };
 }
 
@@ -242,6 +288,8 @@ const nothing = {
   metadataKeys: 0,
   dataKeys: 0,
   recipients: 0,
+  newRecipients: 0,
+  replies: 0,
 };
 
 describe('an insider with the database and every server key', () => {
@@ -270,6 +318,8 @@ describe('an insider with the database and every server key', () => {
       Buffer.from(keys.dataKey),
       'alan@example.com',
       'al*****@e*****.com',
+      'second@example.net',
+      'se*****@e*****.net',
       ...Object.values(secrets),
       '$2b$10$',
     ];
@@ -283,6 +333,8 @@ describe('an insider with the database and every server key', () => {
       passphraseHashes: 1,
       secretKeys: 2,
       recipients: 1,
+      newRecipients: 1,
+      replies: 1,
     });
   });
 

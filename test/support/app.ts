@@ -15,6 +15,9 @@ import { createAccount } from '../../src/domain/account-admin.ts';
 import type { AccountService } from '../../src/domain/account-outcomes.ts';
 import { createAccountService } from '../../src/domain/account-service.ts';
 import type { AccountId } from '../../src/domain/accounts.ts';
+import type { Resolver } from '../../src/domain/dns.ts';
+import type { DomainService } from '../../src/domain/domain-outcomes.ts';
+import { createDomainService } from '../../src/domain/domain-service.ts';
 import { createLinks, type Links } from '../../src/domain/links.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/domain/plans.ts';
 import type {
@@ -24,15 +27,20 @@ import type {
   SecretLinkMail,
   ServiceEvent,
 } from '../../src/domain/ports.ts';
+import type { Regions } from '../../src/domain/regions.ts';
 import { createService, type RunningService } from '../../src/domain/service.ts';
 import type { UnixSeconds } from '../../src/domain/time.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { createMailQuota } from '../../src/http/mail-quota.ts';
 import { type AnswerFacts, bodyCapBytesFor, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
+import { createDomainNameParser } from '../../src/ops/domain-names.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import { type Brands, ownBrands } from '../../src/web/brand/brand.ts';
+import { brandRules } from '../../src/web/brand/brand-rules.ts';
+import { createMailFaceOf } from '../../src/web/brand/mail-face.ts';
 import { mountPages } from '../../src/web/mount.ts';
 
 export interface TestAppOptions {
@@ -46,6 +54,9 @@ export interface TestAppOptions {
   /** `true` when absent. */
   readonly signUpIsOpen?: boolean;
   readonly brands?: Brands;
+  readonly regions?: Regions;
+  /** What the DNS says; nothing when absent. */
+  readonly resolver?: Resolver;
   /** Whether the store answers; yes when absent. */
   readonly isReady?: () => boolean | Promise<boolean>;
   /** All when absent. */
@@ -82,6 +93,7 @@ export interface TestApp {
   readonly handler: (request: Request, server?: object) => Response | Promise<Response>;
   readonly service: RunningService;
   readonly accounts: AccountService;
+  readonly domains: DomainService;
   readonly store: MemoryStore;
   readonly links: Links;
   readonly clock: TestClock;
@@ -116,30 +128,54 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     links,
     events: (event: ServiceEvent) => void events.push(event),
   };
-  const { anonymousMayCreate = true } = options;
+  const { anonymousMayCreate = true, brands = ownBrands, regions = null } = options;
+  const answers: AnswerFacts[] = [];
+  const faults: unknown[] = [];
+  const deps = mountDeps(options, plans, answers, faults);
+  const domains = createDomainService({
+    ...{ store, plans, random: systemRandom, rules: brandRules, siteHost: links.siteHost },
+    events: ports.events,
+    resolver: options.resolver ?? silentResolver,
+    parseName: createDomainNameParser(links.siteHost),
+    target: links.siteHost,
+    locales: options.locales ?? supportedLocales,
+  });
   const whole = createService({
     ...ports,
     ring: createKeyRing([testRoot]),
     plans,
     anonymousMayCreate,
     words: dicewareWords,
+    mailQuota: createMailQuota(deps.limiter),
+    mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    region: options.regions?.own ?? null,
   });
   const accounts = createAccountService({ ...ports, isCommonPassword });
   const service = options.wrapService?.(whole) ?? whole;
-  const answers: AnswerFacts[] = [];
-  const faults: unknown[] = [];
   const app = new Hono();
-  const deps = mountDeps(options, plans, service, answers, faults);
+  const apiDeps = { ...deps, authenticate: service.authenticate };
   const { dialect = 'documented' } = options;
-  const notFound = mountApi(app, createV1({ service, links, dialect }), deps);
+  const notFound = mountApi(app, createV1({ service, links, dialect }), apiDeps);
   const locales = { locales: ['en'], defaultLocale: 'en' };
-  mountApi(app, createV2({ service, links, version: '0.1.0', ...locales, clock: clock.now }), deps);
+  const region = regions?.own ?? null;
+  const v2 = createV2({ service, domains, links, version: '0.1.0', ...locales, region, clock: clock.now });
+  mountApi(app, v2, apiDeps);
   const pages = {
-    ...{ service, accounts, links, plans, anonymousMayCreate, clock: clock.now, version: '0.1.0' },
+    ...{
+      service,
+      accounts,
+      domains,
+      regions,
+      brands,
+      links,
+      plans,
+      anonymousMayCreate,
+      clock: clock.now,
+      version: '0.1.0',
+    },
     locales: options.locales ?? supportedLocales,
     defaultLocale: 'en',
     signUpIsOpen: options.signUpIsOpen ?? true,
-    brands: options.brands ?? ownBrands,
     isReady: options.isReady ?? (async () => true),
   } as const;
   const noPage = mountPages(app, { ...deps, ...pages });
@@ -149,6 +185,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     handler: (request, server) => app.fetch(request, server),
     service,
     accounts,
+    domains,
     store,
     links,
     clock,
@@ -160,6 +197,9 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     faults,
   };
 }
+
+const noAnswer = async () => ({ outcome: 'failed' }) as const;
+const silentResolver: Resolver = { txt: noAnswer, cname: noAnswer, addresses: noAnswer };
 
 function createTestClock(start: UnixSeconds): TestClock {
   let seconds = start;
@@ -174,15 +214,13 @@ function createTestClock(start: UnixSeconds): TestClock {
 function mountDeps(
   options: TestAppOptions,
   plans: Plans,
-  service: RunningService,
   answers: AnswerFacts[],
   faults: unknown[],
-): MountDeps {
+): Omit<MountDeps, 'authenticate'> {
   const trusted = parseTrustedProxies(options.trustedProxies ?? []);
   if ('error' in trusted) throw new Error(trusted.error);
   const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
   return {
-    authenticate: service.authenticate,
     limiter: createRateLimiter({ table: options.rateLimits ?? 'off', nowMs: () => performance.now() }),
     clientAddressOf: createClientAddressOf(trusted),
     bodyCapBytes: bodyCapBytesFor(largestValueBytes),
@@ -207,11 +245,11 @@ function keepingMailer(mails: SecretLinkMail[], accountMails: AccountMail[]): Ma
   return {
     async sendSecretLink(mail) {
       mails.push(mail);
-      return 'accepted';
+      return { state: 'accepted', reply: '250 OK' };
     },
     async sendAccountMail(mail) {
       accountMails.push(mail);
-      return 'accepted';
+      return { state: 'accepted', reply: '250 OK' };
     },
   };
 }

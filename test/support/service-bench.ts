@@ -12,7 +12,7 @@ import { ServiceError } from '../../src/domain/errors.ts';
 import { createLinks } from '../../src/domain/links.ts';
 import type { ConcealInput, ReceiptView, RevealInput } from '../../src/domain/outcomes.ts';
 import { builtInPlans, type PlanName } from '../../src/domain/plans.ts';
-import type { PassphraseHasher, SecretLinkMail, ServiceEvent } from '../../src/domain/ports.ts';
+import type { AccountMail, PassphraseHasher, SecretLinkMail, ServiceEvent } from '../../src/domain/ports.ts';
 import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
@@ -58,10 +58,13 @@ export interface Bench {
   readonly hasher: CountingHasher;
   readonly events: ServiceEvent[];
   readonly mails: SecretLinkMail[];
+  readonly accountMails: AccountMail[];
   /** Every record that was handed to the store, as it was handed over. */
   readonly records: NewRecord[];
   /** What the next mails end in. */
   mailEndsIn: Exclude<DeliveryState, 'queued'>;
+  /** What the mail server says last to the next mails. */
+  mailReply: string | null;
   advance(seconds: number): void;
   signUp(email: string, plan?: PlanName): Promise<AccountCaller & { readonly token: string }>;
   /** Conceals and gives the receipt; throws when it is refused. */
@@ -88,6 +91,7 @@ export function createBench(
   const hasher = createCountingHasher();
   const events: ServiceEvent[] = [];
   const mails: SecretLinkMail[] = [];
+  const accountMails: AccountMail[] = [];
   const records: NewRecord[] = [];
   const memory = createMemoryStore({ clock: () => now });
   const recording: ServiceDeps['store'] = {
@@ -102,10 +106,11 @@ export function createBench(
     mailer: {
       async sendSecretLink(mail) {
         mails.push(mail);
-        return bench.mailEndsIn;
+        return { state: bench.mailEndsIn, reply: bench.mailReply };
       },
-      async sendAccountMail() {
-        return bench.mailEndsIn;
+      async sendAccountMail(mail) {
+        accountMails.push(mail);
+        return { state: bench.mailEndsIn, reply: bench.mailReply };
       },
     },
     hasher,
@@ -115,6 +120,13 @@ export function createBench(
     links: createLinks('https://mayfly.example'),
     events: (event) => events.push(event),
     anonymousMayCreate: true,
+    mailQuota: { take: () => ({ outcome: 'allowed' }) },
+    mailFaceOf: async (shareDomain) => ({
+      name: 'Mayfly',
+      host: shareDomain || 'mayfly.example',
+      colour: null,
+    }),
+    region: null,
     words: async () => ['apple', 'brook', 'cloud', 'dune'],
     ...options.deps,
   };
@@ -125,8 +137,10 @@ export function createBench(
     hasher,
     events,
     mails,
+    accountMails,
     records,
     mailEndsIn: 'accepted',
+    mailReply: null,
     advance(seconds) {
       now += seconds;
     },

@@ -197,7 +197,7 @@ export function openRow(
   };
 }
 
-export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'adk';
+export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'adk';
 
 /** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64), aad = lp(label) lp(binding). */
 export function sealBox(
@@ -228,3 +228,19 @@ export function wrapBox(
 /** What the recent box holds: lp(metadata key) lp(first six characters of the secret key) lp(obfuscated recipient). */
 export const recentContentOf = (metadataKey: string, secretKey: string, recipient: string): Buffer =>
   Buffer.concat([lp(text(metadataKey)), lp(text(secretKey.slice(0, 6))), lp(text(recipient))]);
+
+/** The region's label in a key: SHA-256 over a fixed text and the first 29 characters covers it. */
+export function regionLabelOf(key: string): string {
+  const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
+  const mask = createHash('sha256').update('mayfly/1/region').update(key.slice(0, 29)).digest().subarray(0, 6);
+  const sum = digits.indexOf(key.charAt(29)) * 36 + digits.indexOf(key.charAt(30));
+  const label = Number((BigInt(sum) + 1296n * 2n ** 48n - BigInt(`0x${mask.toString('hex')}`)) % 1296n);
+  return digits.charAt(Math.floor(label / 36)) + digits.charAt(label % 36);
+}
+
+/** What the note's box holds: lp(obfuscated recipient, or empty) lp(the mail server's reply, or empty). */
+export const noteContentOf = (recipient: string, reply: string): Buffer =>
+  Buffer.concat([lp(text(recipient)), lp(text(reply))]);
+
+/** Under what the address's box is sealed: the metadata key and the secret key, one behind the other. */
+export const addressKeyOf = (metadataKey: string, secretKey: string): Buffer => text(metadataKey + secretKey);

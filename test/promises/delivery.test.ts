@@ -1,0 +1,97 @@
+/**
+ * A receipt never says of a mail what nobody knows: while it is under way, and when its process has died.
+ *
+ * Owns: the run of a real server whose mail server never greets, killed while the mail waits, and the look at what it
+ * stored, at times of the test's own.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { rm } from 'node:fs/promises';
+import { anonymous } from '../../src/domain/accounts.ts';
+import { firstTrySeconds } from '../../src/domain/ports.ts';
+import type { Delivery } from '../../src/domain/secret.ts';
+import type { ServiceDeps } from '../../src/domain/service.ts';
+import type { UnixSeconds } from '../../src/domain/time.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { openPostOffice } from '../mail/post-office.ts';
+import { createBench } from '../support/service-bench.ts';
+import { createAccount, makeDataDir, startServer } from '../support/started-server.ts';
+
+interface Answered {
+  readonly metadataKey: string;
+  readonly createdAt: UnixSeconds;
+  readonly delivery: Delivery;
+}
+
+/** A mail server that takes connections and says nothing on them, ever. */
+async function openSilentOffice() {
+  const connected = Promise.withResolvers<void>();
+  const office = await openPostOffice([], { onConnect: () => connected.resolve() });
+  return { office, connected: connected.promise };
+}
+
+/** Creates with a recipient, waits until the mail is being handed over, and kills the server. */
+async function createAndKill(dataDir: string): Promise<Answered> {
+  const { basic } = await createAccount(dataDir, 'jo@example.org');
+  const { office, connected } = await openSilentOffice();
+  await using _office = office;
+  await using server = await startServer({ dataDir, env: { MAYFLY_SMTP_URL: office.url } });
+  const response = await fetch(`http://127.0.0.1:${server.port}/api/v2/secret/conceal`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: basic },
+    body: JSON.stringify({ secret: 'x', recipient: 'alan@example.org' }),
+  });
+  const { record } = JSON.parse(await response.text());
+  await connected;
+  server.kill('SIGKILL');
+  await server.exited;
+  const { key: metadataKey, created: createdAt, delivery } = record.metadata;
+  return { metadataKey, createdAt, delivery };
+}
+
+let dataDir = '';
+let answered: Answered;
+beforeAll(async () => {
+  dataDir = await makeDataDir();
+  answered = await createAndKill(dataDir);
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+/** What the receipt says so many seconds after the creation, to a process that was not there. */
+async function deliveryAfter(
+  seconds: number,
+  defect: (store: ServiceDeps['store']) => ServiceDeps['store'] = (store) => store,
+) {
+  const { metadataKey, createdAt } = answered;
+  await using store = await openSqliteStore({ directory: dataDir, clock: () => createdAt + seconds });
+  const { service } = createBench({ deps: { store: defect(store) } });
+  const found = await service.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
+  if (found.outcome !== 'found') throw new Error(found.outcome);
+  return { state: found.receipt.state, mail: found.receipt.delivery };
+}
+
+describe('a mail whose server never says a word', () => {
+  it('keeps nobody waiting: the creation is answered, and says that the mail is queued (P6)', () => {
+    const { delivery, createdAt } = answered;
+    expect(delivery).toEqual({ state: 'queued', at: createdAt, reply: null });
+  });
+
+  it('is told as not sent once its process was killed and its time is over, while the secret still waits (P6)', async () => {
+    const { createdAt } = answered;
+    const queued = { state: 'queued', at: createdAt, reply: null } as const;
+    expect(await deliveryAfter(firstTrySeconds - 1)).toEqual({ state: 'new', mail: queued });
+    const lost = { state: 'not_sent', at: createdAt + firstTrySeconds, reply: null } as const;
+    expect(await deliveryAfter(firstTrySeconds)).toEqual({ state: 'new', mail: lost });
+  });
+
+  it('would look queued for ever to a store that forgot until when it is believed (tooth)', async () => {
+    const forgetful = (store: ServiceDeps['store']): ServiceDeps['store'] => ({
+      ...store,
+      async findReceipt(id) {
+        const receipt = await store.findReceipt(id);
+        if (receipt === null || receipt.delivery === null) return receipt;
+        return { ...receipt, delivery: { ...receipt.delivery, state: 'queued', at: receipt.createdAt } };
+      },
+    });
+    expect((await deliveryAfter(10 * firstTrySeconds, forgetful)).mail?.state).toBe('queued');
+  });
+});

@@ -1,0 +1,22 @@
+/**
+ * A share domain that stands by the operator's word, for tests that need one and are not about how it came to be.
+ *
+ * Owns: the shape of such a domain. Invariant: a domain that is not added is an error, so that no test runs without it.
+ */
+import type { AccountId } from '../../src/domain/accounts.ts';
+import type { DomainStore } from '../../src/domain/ports.ts';
+import { plainBrand } from '../../src/domain/share-domains.ts';
+import type { UnixSeconds } from '../../src/domain/time.ts';
+
+/** @param isPublic whether everybody may share on it; `true` when absent */
+export async function giveDomain(
+  store: DomainStore & { now(): UnixSeconds },
+  accountId: AccountId,
+  name: string,
+  { isPublic = true }: { readonly isPublic?: boolean } = {},
+): Promise<void> {
+  const domain = { accountId, name, state: 'verified', challenge: null, createdAt: store.now() } as const;
+  const outcome = await store.addDomain(domain, Number.MAX_SAFE_INTEGER);
+  if (outcome !== 'added') throw new Error(outcome);
+  if (!isPublic) await store.setDomainBrand(accountId, name, { ...plainBrand, isPublic });
+}
