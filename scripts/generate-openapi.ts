@@ -11,6 +11,7 @@ import { publishDocument } from '../src/api/openapi-operation.ts';
 import type { OpenApiDocument } from '../src/api/openapi-types.ts';
 import { createV1 } from '../src/api/v1/handlers.ts';
 import { createV2 } from '../src/api/v2/surface.ts';
+import type { DomainService } from '../src/domain/domain-outcomes.ts';
 import { createLinks } from '../src/domain/links.ts';
 import type { SecretService } from '../src/domain/outcomes.ts';
 
@@ -19,32 +20,24 @@ const baseUrl = 'https://mayfly.example';
 export const openApiFile = new URL('../docs/openapi/mayfly.json', import.meta.url);
 
 export function generateOpenApi(): OpenApiDocument {
-  const service = uncallableService();
+  const service = uncallable<SecretService>();
+  const domains = uncallable<DomainService>();
   const links = createLinks(baseUrl);
   const { version } = packageJson;
   const v1 = createV1({ service, links, dialect: 'documented' });
-  const v2 = createV2({ service, links, version, locales: ['en'], defaultLocale: 'en' });
+  const v2 = createV2({
+    ...{ service, domains, links, version },
+    ...{ locales: ['en'], defaultLocale: 'en', region: null },
+  });
   return publishDocument(v2, [v1], { version, baseUrl }).document();
 }
 
-function uncallableService(): SecretService {
+/** Stands for a service while its API is described, which calls nothing of it. */
+function uncallable<Service extends object>(): Service {
   const refuse = (): never => {
     throw new Error('describing the API must not call the service');
   };
-  return {
-    conceal: refuse,
-    generate: refuse,
-    reveal: refuse,
-    inspect: refuse,
-    secretStatus: refuse,
-    findReceipt: refuse,
-    viewReceipt: refuse,
-    burn: refuse,
-    resend: refuse,
-    suggest: refuse,
-    recent: refuse,
-    authenticate: refuse,
-  };
+  return new Proxy<object>({}, { get: () => refuse }) as Service;
 }
 
 if (import.meta.main) await Bun.write(openApiFile, renderOpenApiJson(generateOpenApi()));

@@ -23,8 +23,12 @@ const serverCodes = [
   'invalid_field',
   /** See `limitBytes`. */
   'too_large',
-  /** Burning a secret that was read, burned or has expired. */
+  /** Burning or delivering a secret that was read, burned or has expired. */
   'already_gone',
+  /** A mail of this secret is being sent already. */
+  'delivery_in_flight',
+  /** The owner of the domain that the server was called on shares there alone. */
+  'public_sharing_disabled',
   /** The store did not confirm. Nothing was consumed: try again after `retryAfterSeconds`. */
   'unavailable',
   'malformed',

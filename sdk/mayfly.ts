@@ -15,6 +15,7 @@ import { type ParsedLink, parseLink } from './link.ts';
 import {
   type Created,
   type Generated,
+  type NoticeKind,
   type Receipt,
   type Revealed,
   toCreated,
@@ -29,7 +30,17 @@ import { createTransport, type Json, type Transport, type TransportOptions } fro
 
 export { MayflyError, type MayflyErrorCode } from './error.ts';
 export { type ParsedLink, parseLink } from './link.ts';
-export type { Created, Generated, Receipt, ReceiptState, Revealed, WaitingSecret } from './records.ts';
+export type {
+  Created,
+  Delivery,
+  DeliveryState,
+  Generated,
+  NoticeKind,
+  Receipt,
+  ReceiptState,
+  Revealed,
+  WaitingSecret,
+} from './records.ts';
 export type { Credentials, Fetch } from './transport.ts';
 
 export type ClientOptions = TransportOptions;
@@ -41,8 +52,10 @@ export interface CreateOptions {
   readonly ttlSeconds?: number;
   /** An e-mail address that gets the link. Needs an account. */
   readonly recipient?: string;
-  /** A custom domain of the account, for the link. */
+  /** A share domain of the account, for the link. */
   readonly shareDomain?: string;
+  /** What the account is mailed about this secret, `[]` for nothing; as the account has it when absent. Needs an account. */
+  readonly notify?: readonly NoticeKind[];
 }
 
 export interface ConcealOptions extends CreateOptions {
@@ -55,6 +68,13 @@ export interface GenerateOptions extends CreateOptions {
   readonly length?: number;
   /** All when absent. */
   readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
+}
+
+export interface DeliverOptions {
+  /** Another address; the one that the secret was last sent to when absent. */
+  readonly recipient?: string;
+  /** The mail's language, a BCP 47 tag; the server's own when absent. */
+  readonly locale?: string;
 }
 
 export interface PassphraseOption {
@@ -77,6 +97,11 @@ export interface MayflyClient {
   receipt(metadata: string): Promise<Receipt>;
   /** Destroys an unread secret. Rejects with `already_gone` when there is none. Needs an account. */
   burn(metadata: string): Promise<Receipt>;
+  /**
+   * Sends the recipient's mail again, or to another address. The receipt's `delivery` says what becomes of it. Rejects with
+   * `delivery_in_flight` while a mail of this secret is being sent. Needs an account.
+   */
+  deliver(metadata: string, options?: DeliverOptions): Promise<Receipt>;
   /** The account's receipts, newest first, page by page as they are asked for. */
   recent(options?: {
     /** 1–200; 50 when absent. */ readonly pageSize?: number;
@@ -92,8 +117,11 @@ function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): strin
 
 /** Absent fields stay absent, so that the server's defaults apply. */
 function creationFields(options: CreateOptions): Json {
-  const { passphrase, ttlSeconds, recipient, shareDomain } = options;
-  const fields = { passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain };
+  const { passphrase, ttlSeconds, recipient, shareDomain, notify } = options;
+  return given({ passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain, notify });
+}
+
+function given(fields: Json): Json {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
@@ -139,8 +167,8 @@ export function createClient(options: ClientOptions): MayflyClient {
         await post('/secret/conceal', { secret: { secret: value, ...creationFields(rest) } }),
         server,
       ),
-    generate: async (given = {}) =>
-      toGenerated(await post('/secret/generate', { secret: generationFields(given) }), server),
+    generate: async (wanted = {}) =>
+      toGenerated(await post('/secret/generate', { secret: generationFields(wanted) }), server),
     reveal: async (secret, { passphrase } = {}) => {
       const body = passphrase === undefined ? { continue: true } : { continue: true, passphrase };
       return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body));
@@ -157,6 +185,10 @@ export function createClient(options: ClientOptions): MayflyClient {
       toReceiptAnswer(await call({ method: 'GET', path: `/private/${keyOf(metadata, 'secret')}` })),
     burn: async (metadata) =>
       toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true })),
+    deliver: async (metadata, { recipient, locale } = {}) =>
+      toReceiptAnswer(
+        await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale })),
+      ),
     recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),
   };
 }

@@ -9,6 +9,26 @@ import { isJson, type Json } from './transport.ts';
 
 export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
 
+/**
+ * What became of the mail to the recipient.
+ * - `queued`: being handed over, or waiting for another try.
+ * - `accepted`: the mail server took it. Whether it was read nobody knows.
+ * - `refused`: the mail server said no for good.
+ * - `given_up`: it said "later" until the last try.
+ * - `not_sent`: it never came to an answer.
+ */
+export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'not_sent';
+
+export interface Delivery {
+  readonly state: DeliveryState;
+  readonly at: Date;
+  /** What the mail server said last, in one line; `null` when it said nothing. */
+  readonly reply: string | null;
+}
+
+/** What an account can be mailed about its secrets. */
+export type NoticeKind = 'read' | 'burned' | 'expiring';
+
 /** What the creator of a secret may know of it. */
 export interface Receipt {
   /** Manages the secret. Keep it private. */
@@ -27,8 +47,12 @@ export interface Receipt {
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
-  /** Obfuscated; `null` when none was named. */
+  /** Where the last mail went, obfuscated; `null` when none was named. */
   readonly recipient: string | null;
+  /** `null` when nothing was mailed. */
+  readonly delivery: Delivery | null;
+  /** What the account is mailed about this secret. */
+  readonly notify: readonly NoticeKind[];
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
 }
@@ -105,6 +129,24 @@ function stateAt(from: Json): ReceiptState {
   return state;
 }
 
+const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
+
+function deliveryOf(from: Json): Delivery | null {
+  const { delivery } = from;
+  if (delivery === null || delivery === undefined) return null;
+  const record = objectAt(from, 'delivery');
+  const state = deliveryStates.find((known) => known === record.state);
+  if (state === undefined) throw unexpected();
+  return { state, at: new Date(numberAt(record, 'at') * 1000), reply: optionalText(record, 'reply') };
+}
+
+const noticeKinds: readonly NoticeKind[] = ['read', 'burned', 'expiring'];
+
+/** A kind that this client does not know is left out. */
+function noticesOf({ notify }: Json): NoticeKind[] {
+  return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
+}
+
 export function toReceipt(record: Json): Receipt {
   return {
     metadataKey: textAt(record, 'key'),
@@ -118,6 +160,8 @@ export function toReceipt(record: Json): Receipt {
     receivedAt: optionalTime(record, 'received'),
     burnedAt: optionalTime(record, 'burned'),
     recipient: optionalText(record, 'recipients'),
+    delivery: deliveryOf(record),
+    notify: noticesOf(record),
     shareDomain: optionalText(record, 'share_domain') ?? '',
   };
 }

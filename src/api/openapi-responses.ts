@@ -105,7 +105,7 @@ function problemsOf(operation: Operation): readonly (readonly [Problem, boolean]
     [{ problem: 'scope_missing', scope: operation.scope ?? 'manage' }, operation.scope !== undefined],
     [{ problem: 'cross_site' }, operation.method === 'POST'],
     [{ problem: 'method_not_allowed', allow: operation.method }, true],
-    [{ problem: 'body_too_large', capBytes: 65_536 }, body !== undefined],
+    [{ problem: 'body_too_large', capBytes: operation.bodyCapBytes ?? 65_536 }, body !== undefined],
     [{ problem: 'unsupported_media_type' }, jsonOnly],
     [{ problem: 'rate_limited', ...retry }, operation.limit !== 'none'],
     [{ problem: 'internal', requestId: '' }, true],

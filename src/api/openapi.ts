@@ -137,6 +137,7 @@ function describe(subject: Subject): OperationObject {
   const description = [
     document.description,
     operation.scope && `An account's API token needs the scope \`${operation.scope}\`.`,
+    operation.bodyCapBytes && `A body of more than ${operation.bodyCapBytes} bytes is not read.`,
     endpoint.aliasOf && `The same as \`${endpoint.aliasOf}\`.`,
   ]
     .filter(Boolean)
@@ -220,7 +221,7 @@ const securitySchemes: OpenApiDocument['components']['securitySchemes'] = {
     scheme: 'basic',
     description:
       "The account's e-mail address and one of its API tokens. A token has scopes: `create` (conceal and generate), " +
-      "`manage` (see and burn by the metadata key), `read-recent` (list the account's records). A call that needs a " +
+      "`manage` (see and burn by the metadata key, and the domains), `read-recent` (list the account's records). A call that needs a " +
       'scope the token lacks is refused, also where callers without an account are not. Revealing needs none.',
   },
 };

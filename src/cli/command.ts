@@ -7,6 +7,8 @@
  */
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { AccountAdminDeps } from '../domain/account-admin.ts';
+import type { DomainStore } from '../domain/ports.ts';
+import type { Sensitive } from '../domain/sensitive.ts';
 import type { Config, ConfigReading } from '../ops/config.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Terminal } from './terminal.ts';
@@ -15,6 +17,7 @@ export type ExitCode = 0 | 1 | 2;
 
 /** The store as an operator's command needs it. */
 export interface OpenAccounts extends AccountAdminDeps {
+  readonly store: AccountAdminDeps['store'] & DomainStore;
   close(): Promise<void>;
 }
 
@@ -31,8 +34,10 @@ export interface World {
   readonly openAccounts: (config: Config) => Promise<OpenAccountsOutcome>;
   /** Serves until told to stop. */
   readonly serve: (config: Config) => Promise<ExitCode>;
-  /** The checks of `mayfly doctor`. */
-  readonly examine: (config: Config) => Promise<readonly Finding[]>;
+  /** Stands before the regions until told to stop. */
+  readonly route: (config: Config) => Promise<ExitCode>;
+  /** The checks of `mayfly doctor`; with a recipient they send a test mail. */
+  readonly examine: (config: Config, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }

@@ -8,6 +8,7 @@ import type { Command } from './command.ts';
 import { domainCommands } from './domains.ts';
 import { renderOverview } from './help.ts';
 import { receiptCommands } from './receipts.ts';
+import { routerCommands } from './router.ts';
 import { secretCommands } from './secrets.ts';
 import { serverCommands } from './server.ts';
 import { tokenCommands } from './tokens.ts';
@@ -39,7 +40,7 @@ const aboutCommands: readonly Command[] = [
 
 export const sections: Readonly<Record<string, readonly Command[]>> = {
   'Share and read (talks to a server)': [...secretCommands, ...receiptCommands],
-  'Run a server': serverCommands,
+  'Run a server': [...serverCommands, ...routerCommands],
   'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
   About: aboutCommands,
 };

@@ -1,9 +1,9 @@
 /**
- * Commands for people, with their receipts: `mayfly burn|recent`.
+ * Commands for people, with their receipts: `mayfly deliver|burn|recent`, and how a receipt is printed.
  *
  * Owns: their words. Invariant: they know only the client (`sdk/`), and need the credentials of an account.
  */
-import type { Receipt } from '../../sdk/mayfly.ts';
+import type { Delivery, Receipt } from '../../sdk/mayfly.ts';
 import { timeOf } from './accounts.ts';
 import { readLink, serverOption, withClient } from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
@@ -21,8 +21,46 @@ function jsonOf(receipt: Receipt) {
     received: secondsOf(receipt.receivedAt),
     burned: secondsOf(receipt.burnedAt),
     recipient: receipt.recipient,
+    delivery: deliveryJsonOf(receipt.delivery),
+    notify: receipt.notify,
     share_domain: receipt.shareDomain,
   };
+}
+
+function deliveryJsonOf(delivery: Delivery | null) {
+  return delivery === null ? null : { ...delivery, at: secondsOf(delivery.at) };
+}
+
+const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
+  queued: 'is being sent',
+  accepted: 'was taken by the mail server',
+  refused: 'was refused by the mail server',
+  given_up: 'was put off by the mail server until the last try',
+  not_sent: 'was not sent',
+};
+
+/** A reply comes from a server of somebody else: what could steer a terminal is not printed. */
+function plain(text: string): string {
+  return text.replace(/\p{C}/gu, ' ');
+}
+
+function deliveryLinesOf({ delivery, recipient }: Receipt): string[] {
+  if (delivery === null) return [];
+  const time = timeOf(delivery.at.getTime() / 1000);
+  const reply = delivery.reply === null ? '' : `: ${plain(delivery.reply)}`;
+  return [`mail to ${recipient ?? 'the recipient'} ${deliveryWords[delivery.state]}, ${time}${reply}`];
+}
+
+function stateLineOf({ state, hasPassphrase, secretTtlSeconds }: Receipt): string {
+  if (secretTtlSeconds === null) return state;
+  return `waiting${hasPassphrase === true ? ', with a passphrase' : ''}, for another ${secretTtlSeconds} s`;
+}
+
+/** Its state, and what became of the mail. 1 when the secret is gone. */
+export function printReceipt(receipt: Receipt, input: Input, world: World): ExitCode {
+  const json = { waiting: receipt.secretTtlSeconds !== null, ...jsonOf(receipt) };
+  printResult(world, input, json, [stateLineOf(receipt), ...deliveryLinesOf(receipt)]);
+  return receipt.secretTtlSeconds === null ? 1 : 0;
 }
 
 function lineOf(receipt: Receipt): string {
@@ -35,6 +73,17 @@ async function runBurn(input: Input, world: World): Promise<ExitCode> {
   return withClient(input, world, link, async (client) => {
     const receipt = await client.burn(link);
     if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');
+    printResult(world, input, jsonOf(receipt), []);
+    return 0;
+  });
+}
+
+async function runDeliver(input: Input, world: World): Promise<ExitCode> {
+  const link = await readLink(input, world);
+  const [, recipient] = input.words;
+  return withClient(input, world, link, async (client) => {
+    const receipt = await client.deliver(link, recipient === undefined ? {} : { recipient });
+    if (!input.json) world.terminal.err('The mail is being sent. mayfly status tells what becomes of it.\n');
     printResult(world, input, jsonOf(receipt), []);
     return 0;
   });
@@ -70,6 +119,14 @@ export const receiptCommands: readonly Command[] = [
     options: serverOption,
     example: 'mayfly burn 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj',
     run: runBurn,
+  },
+  {
+    path: ['deliver'],
+    summary: "send the recipient's mail again, or to another address",
+    words: ['[METADATA_KEY]', '[EMAIL]'],
+    options: serverOption,
+    example: 'mayfly deliver 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj alan@example.org',
+    run: runDeliver,
   },
   {
     path: ['recent'],

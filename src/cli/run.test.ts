@@ -33,6 +33,7 @@ function fakeWorld(overrides: Partial<World> = {}, input = '') {
     readConfig: () => readConfig({}),
     openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
     serve: async () => 0,
+    route: async () => 0,
     examine: async () => [],
     fetch: async (url, init) => {
       requests.push({ url, init });
@@ -80,7 +81,7 @@ describe('a command', () => {
   it('has an example that is itself right usage', () => {
     for (const { path, words, options, example } of commands) {
       const [, ...args] = example
-        .replace(/^[A-Z]+=\S+ /, '')
+        .replace(/^(?:[A-Z_]+=\S+ )+/, '')
         .replace(/ [<>] .*$/, '')
         .split(' ');
       expect(args.slice(0, path.length)).toEqual([...path]);
@@ -171,6 +172,42 @@ describe('the commands for people', () => {
     });
     expect(requests[0]?.url).toBe(`https://other.example/api/v2/secret/${key}/status`);
     expect(requests[0]?.init.headers).not.toHaveProperty('Authorization');
+  });
+
+  it('tell what the mail server said, without what could steer a terminal', async () => {
+    const receipt = {
+      key,
+      state: 'viewed',
+      has_passphrase: true,
+      secret_ttl: 60,
+      metadata_ttl: 120,
+      created: 1_790_000_000,
+      recipients: 'al*****@e*****.org',
+      delivery: { state: 'refused', at: 1_790_000_000, reply: '550 No \u001b[2J\u202esuch user' },
+      notify: ['read', 'unheard_of'],
+    };
+    const answer = (url: string) =>
+      url.endsWith('/status')
+        ? Response.json({ success: false, error: 'unknown_secret', message: 'x' }, { status: 404 })
+        : Response.json({ success: true, record: receipt });
+    const { code, out } = await run(['status', key], { fetch: async (url) => answer(url) });
+    expect([code, out]).toEqual([
+      0,
+      'waiting, with a passphrase, for another 60 s\n' +
+        'mail to al*****@e*****.org was refused by the mail server, 2026-09-21T14:13:20Z: 550 No  [2J such user\n',
+    ]);
+    const link = `http://localhost:3000/receipt/${key}`;
+    const linked = await run(['status', link, '--json'], { fetch: async (url) => answer(url) });
+    expect(JSON.parse(linked.out)).toMatchObject({ waiting: true, notify: ['read'] });
+  });
+
+  it('take the kinds of notice by name, and nothing else', async () => {
+    const { requests } = await run(['share', '--notify', 'read,burned'], {}, 'x');
+    expect(JSON.parse(String(requests[0]?.init.body)).secret.notify).toEqual(['read', 'burned']);
+    const none = await run(['generate', '--notify', 'none']);
+    expect(JSON.parse(String(none.requests[0]?.init.body)).secret.notify).toEqual([]);
+    for (const notify of ['', 'all', 'read;burned'])
+      expect(await run(['share', '--notify', notify], {}, 'x')).toMatchObject({ code: 2, requests: [] });
   });
 
   it('do not take a text for a key, and send nothing', async () => {

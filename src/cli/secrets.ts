@@ -8,8 +8,13 @@ import {
   type Created,
   type CreateOptions,
   type Generated,
+  type MayflyClient,
   MayflyError,
+  type NoticeKind,
+  parseLink,
+  type Receipt,
   type Revealed,
+  type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import { timeOf } from './accounts.ts';
 import {
@@ -30,11 +35,17 @@ import {
   UsageError,
   type World,
 } from './command.ts';
+import { printReceipt } from './receipts.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
   ...passphraseOptions,
   recipient: { type: 'string', value: 'EMAIL', doc: 'mail the link to this address; needs an account' },
+  notify: {
+    type: 'string',
+    value: 'KINDS',
+    doc: 'mail the account: of read,burned,expiring, or none; needs an account',
+  },
   'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
   ...serverOption,
 };
@@ -49,14 +60,27 @@ export function parseTtl(text: string): number {
   return Number(digits) * factor;
 }
 
+const noticeKinds = ['read', 'burned', 'expiring'] as const;
+
+function parseNotify(text: string): NoticeKind[] {
+  if (text === 'none') return [];
+  return text.split(',').map((word) => {
+    const kind = noticeKinds.find((known) => known === word.trim());
+    if (kind === undefined)
+      throw new UsageError(`--notify takes ${noticeKinds.join(', ')}, with commas between them, or none.`);
+    return kind;
+  });
+}
+
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
-  const { ttl, recipient, 'share-domain': shareDomain } = input.texts;
+  const { ttl, recipient, notify, 'share-domain': shareDomain } = input.texts;
   const passphrase = await readNewPassphrase(input, world);
   return {
     ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl) }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(recipient === undefined ? {} : { recipient }),
     ...(shareDomain === undefined ? {} : { shareDomain }),
+    ...(notify === undefined ? {} : { notify: parseNotify(notify) }),
   };
 }
 
@@ -149,19 +173,37 @@ async function runReveal(input: Input, world: World): Promise<ExitCode> {
   });
 }
 
+function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCode {
+  const { hasPassphrase, secretTtlSeconds } = secret;
+  const guarded = hasPassphrase ? ', with a passphrase' : '';
+  const json = { waiting: true, has_passphrase: hasPassphrase, secret_ttl: secretTtlSeconds };
+  printResult(world, input, json, [`waiting${guarded}, for another ${secretTtlSeconds} s`]);
+  return 0;
+}
+
+/** Of a bare key that opens no secret; `null` when it is no metadata key of this account either. */
+async function receiptOf(client: MayflyClient, key: string): Promise<Receipt | null> {
+  try {
+    return await client.receipt(key);
+  } catch (error) {
+    const isNone = error instanceof MayflyError && ['unknown_secret', 'not_authorized'].includes(error.code);
+    if (isNone) return null;
+    throw error;
+  }
+}
+
+/** A bare key does not say whose it is: first it is taken for a secret's, then for a receipt's. */
 async function runStatus(input: Input, world: World): Promise<ExitCode> {
   const link = await readLink(input, world);
+  const kind = parseLink(link)?.kind;
   return withClient(input, world, link, async (client) => {
+    if (kind === 'receipt') return printReceipt(await client.receipt(link), input, world);
     const secret = await client.status(link);
-    if (secret === null) {
-      printResult(world, input, { waiting: false }, ['gone']);
-      return 1;
-    }
-    const { hasPassphrase, secretTtlSeconds } = secret;
-    const guarded = hasPassphrase ? ', with a passphrase' : '';
-    const json = { waiting: true, has_passphrase: hasPassphrase, secret_ttl: secretTtlSeconds };
-    printResult(world, input, json, [`waiting${guarded}, for another ${secretTtlSeconds} s`]);
-    return 0;
+    if (secret !== null) return printWaiting(secret, input, world);
+    const receipt = kind === 'unknown' ? await receiptOf(client, link) : null;
+    if (receipt !== null) return printReceipt(receipt, input, world);
+    printResult(world, input, { waiting: false }, ['gone']);
+    return 1;
   });
 }
 
@@ -197,7 +239,7 @@ export const secretCommands: readonly Command[] = [
   },
   {
     path: ['status'],
-    summary: 'say whether a secret still waits, without reading it',
+    summary: 'say whether a secret still waits, and of a metadata key what became of the mail',
     words: ['[LINK]'],
     options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',

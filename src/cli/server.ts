@@ -4,7 +4,9 @@
  * Owns: `mayfly serve|config|doctor`. Invariant: all three read the same settings, and none of them starts or says
  * anything with settings that are wrong.
  */
+import { Sensitive } from '../domain/sensitive.ts';
 import type { Finding } from '../ops/doctor.ts';
+import { serverRegionProblem } from '../ops/region-settings.ts';
 import { effectiveSettings } from '../ops/settings-page.ts';
 import {
   type Command,
@@ -17,7 +19,11 @@ import {
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
   const config = configOrWords(world);
-  return config === null ? 2 : world.serve(config);
+  if (config === null) return 2;
+  const problem = serverRegionProblem(config);
+  if (problem === null) return world.serve(config);
+  world.terminal.err(`${problem}\n`);
+  return 2;
 }
 
 async function runConfig(input: Input, world: World): Promise<ExitCode> {
@@ -59,7 +65,9 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
     verdict: 'ok',
     words: `${reading.config.given.size} set, the others at their defaults`,
   };
-  return report([settings, ...(await world.examine(reading.config))], input, world);
+  const mailTo = input.texts['mail-to'];
+  const recipient = mailTo === undefined ? null : new Sensitive(mailTo);
+  return report([settings, ...(await world.examine(reading.config, recipient))], input, world);
 }
 
 export const serverCommands: readonly Command[] = [
@@ -83,8 +91,14 @@ export const serverCommands: readonly Command[] = [
     path: ['doctor'],
     summary: 'check settings, folder, keys, store, disk, address and mail',
     words: [],
-    options: {},
-    example: 'mayfly doctor',
+    options: {
+      'mail-to': {
+        type: 'string',
+        value: 'ADDRESS',
+        doc: 'send a test mail there and say what the mail server replied',
+      },
+    },
+    example: 'mayfly doctor --mail-to jo@example.org',
     run: runDoctor,
   },
 ];

@@ -111,7 +111,9 @@ describe('mayfly account', () => {
 describe('mayfly domain', () => {
   it('adds, lists and removes a domain of one account', async () => {
     expect((await mayfly(['domain', 'add', 'jo@example.org', 'Secrets.example.org'], env)).code).toBe(0);
-    expect((await mayfly(['domain', 'list', 'jo@example.org'], env)).out).toBe('secrets.example.org\n');
+    expect((await mayfly(['domain', 'list', 'jo@example.org'], env)).out).toBe(
+      "secrets.example.org\tverified\tby the operator's word\n",
+    );
     const taken = await mayfly(['domain', 'add', 'plain@example.org', 'secrets.example.org', '--json'], env);
     expect([taken.code, taken.out]).toEqual([1, '{"error":"taken"}\n']);
     expect((await mayfly(['domain', 'remove', 'jo@example.org', 'secrets.example.org'], env)).code).toBe(0);

@@ -83,6 +83,29 @@ describe('sharing and reading with the command', () => {
     expect((await mayfly(['recent'], account)).out).toContain(`${key}\tburned\t`);
   });
 
+  it('share says who is told and mailed; status tells what became of the mail; deliver sends it elsewhere', async () => {
+    const options = ['--recipient', 'alan@example.org', '--notify', 'read,expiring', '--json'];
+    const shared = await mayfly(['share', ...options], account, 'to mail');
+    const { metadata_key: key, secret_key: secretKey } = JSON.parse(shared.out);
+    const status = JSON.parse((await mayfly(['status', key, '--json'], account)).out);
+    expect(status).toMatchObject({
+      waiting: true,
+      state: 'new',
+      recipient: 'al*****@e*****.org',
+      delivery: { state: expect.stringMatching(/^(queued|accepted)$/), reply: null },
+      notify: ['read', 'expiring'],
+    });
+    const sent = await mayfly(['deliver', key, 'grace@example.com'], account);
+    expect([sent.code, sent.out]).toEqual([0, '']);
+    const lines = (await mayfly(['status', key], account)).out.split('\n');
+    expect(lines[0]).toMatch(/^waiting, for another 6047\d\d s$|^waiting, for another 604800 s$/);
+    expect(lines[1]).toMatch(/^mail to gr\*{5}@e\*{5}\.com (is being sent|was taken by the mail server), 20/);
+    // Without its account a metadata key tells nothing, and a secret key tells only that the secret waits.
+    expect((await mayfly(['status', key], anonymous)).out).toBe('gone\n');
+    expect((await mayfly(['status', secretKey], account)).out).toStartWith('waiting');
+    expect((await mayfly(['deliver', key], anonymous)).err).toContain('This needs an account');
+  });
+
   it('a server that is not there is told in a sentence', async () => {
     const { code, err } = await mayfly(['generate', '--server', 'http://127.0.0.1:1'], {});
     expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached.\n']);

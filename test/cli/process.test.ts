@@ -109,27 +109,47 @@ describe('a fault that nothing caught', () => {
   });
 });
 
-describe('metrics', () => {
-  it('are served on the loopback port that is set, apart from the service', async () => {
+describe('the internal port', () => {
+  it('serves the counters, apart from the service', async () => {
     const port = await freePort();
-    await using server = await startServer({ env: { MAYFLY_METRICS_PORT: String(port) } });
+    await using server = await startServer({ env: { MAYFLY_INTERNAL_PORT: String(port) } });
     await fetch(`http://127.0.0.1:${server.port}/api/v2/status`);
     const shown = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(shown).toContain('mayfly_requests_total{operation="v2.status",status="200"} 1');
     expect((await fetch(`http://127.0.0.1:${server.port}/metrics`)).status).toBe(404);
   });
 
-  it('stop the start when their port is taken', async () => {
+  it('says yes to a certificate for a verified share domain, to no other, and never on the port of the service', async () => {
+    const port = await freePort();
+    const site = { MAYFLY_INTERNAL_PORT: String(port), MAYFLY_BASE_URL: 'https://mayfly.example.com' };
+    await using server = await startServer({ env: site });
+    const { username } = await createAccount(server.dataDir, 'jo@example.org');
+    const ask = async (name: string, at = port) =>
+      (await fetch(`http://127.0.0.1:${at}/ask?domain=${name}`)).status;
+    expect(await ask('secrets.example.org')).toBe(404);
+    const settings = { ...site, MAYFLY_DATA_DIR: server.dataDir };
+    const domain = async (verb: string) =>
+      (await mayfly(['domain', verb, username, 'secrets.example.org'], settings)).code;
+    expect(await domain('add')).toBe(0);
+    expect(await ask('secrets.example.org')).toBe(200);
+    expect(await ask('other.example.org')).toBe(404);
+    expect(await ask('mayfly.example.com')).toBe(404);
+    expect(await ask('secrets.example.org', server.port)).toBe(404);
+    expect(await domain('remove')).toBe(0);
+    expect(await ask('secrets.example.org')).toBe(404);
+  });
+
+  it('stops the start when it is taken', async () => {
     await using other = await startServer();
     const env = {
       MAYFLY_DATA_DIR: other.dataDir,
       PORT: String(await freePort()),
-      MAYFLY_METRICS_PORT: String(other.port),
+      MAYFLY_INTERNAL_PORT: String(other.port),
     };
     const { code, err } = await mayfly(['serve'], env);
     expect([code, err]).toEqual([
       1,
-      `Mayfly does not start. Port ${other.port} of MAYFLY_METRICS_PORT cannot be listened on.\n`,
+      `Mayfly does not start. Port ${other.port} of MAYFLY_INTERNAL_PORT is in use on 127.0.0.1: stop what listens there, or choose another.\n`,
     ]);
   });
 });

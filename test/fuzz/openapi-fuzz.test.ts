@@ -117,7 +117,9 @@ async function fuzz(target: Target, judge: Judge, seed: number, requests: number
 async function makeAccounts(app: TestApp, requests: number): Promise<(sent: number) => string> {
   const count = 10;
   const numbers = Array.from({ length: count }, (_, number) => number);
-  const accounts = await Promise.all(numbers.map((number) => app.account(`fuzz${number}@example.com`)));
+  const accounts = await Promise.all(
+    numbers.map((number) => app.account(`fuzz${number}@example.com`, 'identity')),
+  );
   return (sent) => accounts[Math.floor((sent * count) / requests) % count]?.authorization ?? '';
 }
 
@@ -214,12 +216,20 @@ const credentialHeaders: Readonly<Record<Exclude<Credentials, 'right'>, string |
   broken: 'Basic %%%',
 };
 
+/** The name that the document gives as its example, which accounts of the run register and remove; or another. */
+function domainFor(choice: WantedRequest['key']): string {
+  if (choice.kind === 'text') return choice.segment;
+  return choice.number < 8 ? 'secrets.example.com' : 'nobody.example.com';
+}
+
 function toRequest(
   wanted: WantedRequest,
   authorization: string,
   keyFor: (choice: WantedRequest['key']) => string,
 ): Request {
-  const path = wanted.path.replace(/\{\w+\}/g, () => keyFor(wanted.key));
+  const path = wanted.path
+    .replace('{domain}', () => domainFor(wanted.key))
+    .replace(/\{\w+\}/g, () => keyFor(wanted.key));
   const credentials = wanted.credentials === 'right' ? authorization : credentialHeaders[wanted.credentials];
   const query = wanted.query === '' ? '' : `?${wanted.query}`;
   const body = typeof wanted.body === 'string' ? new TextEncoder().encode(wanted.body) : wanted.body;

@@ -15,7 +15,7 @@ import type {
 import { methods } from '../../src/api/openapi-types.ts';
 import { hostileTexts, hostileValues, nearlyValid, validValues } from './values.ts';
 
-/** What stands where a path has `{key}`. */
+/** What stands where a path has a placeholder: a key, or the name of a domain. */
 export type KeyChoice =
   | { readonly kind: 'live'; readonly number: number }
   /** The control secret's: only ever used with methods that must not consume. */
@@ -217,6 +217,8 @@ function withBody(
     .tuple(contentTypes, hostileBodies)
     .map(([type, body]) => ({ ...request, body, headers: typed(request, type) }));
   const told = content.map(([type, { schema }]) => {
+    if (type.startsWith('image/'))
+      return pictures.map((body) => ({ ...request, body, headers: typed(request, type) }));
     const { schemas } = document.components;
     const valid = validValues(schema, schemas);
     const spoiled = nearlyValid(valid, fieldNames(schema, schemas));
@@ -305,6 +307,22 @@ const contentTypes: fc.Arbitrary<string | null> = fc.constantFrom(
   '/',
   'a'.repeat(2_000),
   null,
+);
+
+const drawing = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>';
+
+/** Mostly one that may be shown; else what only looks like a picture, or does not. */
+const pictures: fc.Arbitrary<string | Uint8Array<ArrayBuffer>> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(drawing) },
+  fc.constantFrom(
+    drawing.replace('<path', '<script/><path'),
+    drawing.slice(0, -3),
+    '\u0089PNG\r\n',
+    'GIF89a',
+    '',
+    'a'.repeat(300_000),
+  ),
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => Uint8Array.from(bytes)),
 );
 
 const hostileBodies: fc.Arbitrary<string | Uint8Array<ArrayBuffer>> = fc.oneof(

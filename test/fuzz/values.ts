@@ -15,6 +15,9 @@ export function validValues(schema: JsonSchema, components: Components): fc.Arbi
   if (typeof schema.$ref === 'string') {
     return validValues(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components);
   }
+  const { examples, ...unillustrated } = schema;
+  if (Array.isArray(examples) && examples.length > 0)
+    return fc.oneof(fc.constantFrom(...examples), validValues(unillustrated, components));
   if ('const' in schema) return fc.constant(schema.const);
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   const members = schema.anyOf ?? schema.oneOf;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, type MayflyClient, MayflyError, parseLink } from '../../sdk/mayfly.ts';
+import { createClient, type MayflyClient, MayflyError, parseLink, type Receipt } from '../../sdk/mayfly.ts';
 import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
 
 let server: StartedServer;
@@ -90,6 +90,43 @@ describe('the client', () => {
     expect(listed.map(({ metadataKey }) => metadataKey)).toEqual([three, two, one] as string[]);
     expect(listed.every(({ secretKey }) => secretKey === null)).toBe(true);
   });
+
+  it('tells what became of the mail, and sends it again or to another address', async () => {
+    const { metadataKey, notify, delivery } = await account.conceal({
+      value: 'mailed',
+      recipient: 'alan@example.org',
+      notify: ['expiring', 'read'],
+    });
+    expect(notify).toEqual(['read', 'expiring']);
+    expect(delivery).toEqual({ state: 'queued', at: expect.any(Date), reply: null });
+    expect((await mailed(metadataKey)).delivery?.state).toBe('accepted');
+    const sent = await account.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'en' });
+    expect(sent).toMatchObject({
+      metadataKey,
+      recipient: 'gr*****@e*****.com',
+      delivery: { state: 'queued' },
+    });
+    expect((await mailed(metadataKey)).delivery?.state).toBe('accepted');
+    expect((await account.deliver(metadataKey)).recipient).toBe('gr*****@e*****.com');
+    await mailed(metadataKey);
+    await account.burn(metadataKey);
+    expect(await failure(account.deliver(metadataKey))).toMatchObject({ code: 'already_gone', status: 409 });
+    const silent = await account.conceal({ value: 'x', notify: [] });
+    expect([silent.notify, silent.delivery]).toEqual([[], null]);
+    expect(await failure(account.deliver(silent.metadataKey))).toMatchObject({ field: 'recipient' });
+    expect(await failure(anonymous.conceal({ value: 'x', notify: ['read'] }))).toMatchObject({
+      code: 'account_required',
+    });
+  });
+
+  /** The receipt once the mail has ended; it is asked for again and again, a bounded number of times. */
+  async function mailed(metadataKey: string): Promise<Receipt> {
+    for (let looks = 0; looks < 1_000; looks += 1) {
+      const receipt = await account.receipt(metadataKey);
+      if (receipt.delivery?.state !== 'queued') return receipt;
+    }
+    throw new Error('the mail never ended');
+  }
 
   it('tells what is wrong by one closed set of codes', async () => {
     expect(await failure(anonymous.conceal({ value: '' }))).toMatchObject({

@@ -1,6 +1,7 @@
 /** What v1 answers when all is well: the rows of the contract, in both dialects. */
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/v1/dialect.ts';
+import { giveDomain } from '../support/own-domain.ts';
 import { createV1Caller } from './caller.ts';
 
 const dialects: readonly DialectName[] = ['documented', 'upstream'];
@@ -64,7 +65,7 @@ for (const dialect of dialects) {
     it('on a share domain of the account names it, and links to it', async () => {
       const caller = createV1Caller({ dialect });
       const alice = await caller.app.account('alice@example.com', 'identity');
-      await caller.app.store.addShareDomain(alice.id, 'secrets.example.com');
+      await giveDomain(caller.app.store, alice.id, 'secrets.example.com');
       const form = { share_domain: 'Secrets.example.com', recipient: 'joe@example.org' };
       const body = await caller.share(form, alice);
       expect(body.share_domain).toBe('secrets.example.com');
@@ -76,6 +77,29 @@ for (const dialect of dialects) {
       expect(revealed.body.share_domain).toBe(
         isUpstream ? 'https://secrets.example.com' : 'secrets.example.com',
       );
+    });
+
+    it('makes links on the share domain that the request arrives on, where its owner lets everybody', async () => {
+      const { app, send } = createV1Caller({ dialect });
+      const alice = await app.account('alice@example.com', 'identity');
+      await giveDomain(app.store, alice.id, 'secrets.example.com');
+      for (const path of ['/share', '/generate']) {
+        const headers = { host: 'secrets.example.com:443' };
+        const { body } = await send('POST', path, { form: { secret: 'a' }, headers });
+        expect(body.share_domain).toBe('secrets.example.com');
+      }
+    });
+
+    it('tells its account what it asked for', async () => {
+      const { app, share, post } = createV1Caller({ dialect });
+      const alice = await app.account();
+      await app.store.setNotify(alice.id, ['burned']);
+      for (const notify of ['read', 'expiring,read,read', 'none', '']) {
+        const { secret_key: key } = await share({ notify }, alice);
+        expect((await post(`/secret/${key}`)).status).toBe(200);
+      }
+      await app.service.settled();
+      expect(app.accountMails.map(({ kind }) => kind)).toEqual(['secret_read', 'secret_read']);
     });
 
     it('takes the site itself as no share domain', async () => {

@@ -5,6 +5,7 @@
  */
 import { expect } from 'bun:test';
 import type { TestAccount, TestAppOptions } from '../support/app.ts';
+import { giveDomain } from '../support/own-domain.ts';
 import { type Answer, createV1Caller, type Json, type V1Caller } from './caller.ts';
 
 /** What a case starts from: one account with a secret of its own, another account, one anonymous secret. */
@@ -16,11 +17,14 @@ export interface Scene extends V1Caller {
   readonly anonymous: Json;
 }
 
+const closedDomain = 'closed.bob.example';
+
 export async function sceneOf(options: TestAppOptions): Promise<Scene> {
   const caller = createV1Caller(options);
   const alice = await caller.app.account('alice@example.com');
   const bob = await caller.app.account('bob@example.com', 'identity');
-  await caller.app.store.addShareDomain(bob.id, 'bob.example');
+  await giveDomain(caller.app.store, bob.id, 'bob.example');
+  await giveDomain(caller.app.store, bob.id, closedDomain, { isPublic: false });
   const own = await caller.share({ passphrase: 'right', ttl: '600' }, alice);
   const anonymous = await caller.share({ ttl: '600' });
   return { ...caller, alice, bob, own, anonymous };
@@ -171,6 +175,29 @@ const onCreation: Case[] = [
     body: message('Unknown domain: bob.example'),
     call: (s) => s.post('/generate', { share_domain: 'bob.example' }, s.alice),
   },
+  {
+    title: 'a secret on a domain whose owner shares there alone',
+    documented: 403,
+    upstream: 404,
+    body: message('Public sharing disabled for domain: closed.bob.example'),
+    call: (s) => s.send('POST', '/share', { form: { secret: 'a' }, headers: { host: closedDomain } }),
+  },
+  {
+    title: 'notices while anonymous',
+    documented: 401,
+    upstream: 404,
+    body: message('An account is required to be notified.'),
+    call: (s) => s.post('/share', { secret: 'a', notify: 'read' }),
+  },
+  ...['reading', 'read,', 'read, burned', 'none,read', 'READ'].map(
+    (notify): Case => ({
+      title: `the notices "${notify}"`,
+      documented: 400,
+      upstream: 404,
+      body: message('The parameter notify must be a comma list of read, burned, expiring, or none.'),
+      call: (s) => s.post('/share', { secret: 'a', notify }, s.alice),
+    }),
+  ),
   {
     title: 'wrong credentials, though anonymous would do',
     documented: 401,

@@ -82,7 +82,7 @@ for (const dialect of ['documented', 'upstream'] as const) {
     it('over the rate limit 429 with Retry-After and the RateLimit headers', async () => {
       const rule = { limit: 1, windowSeconds: 3_600, burst: 1 };
       const both = { anonymous: rule, account: rule };
-      const rateLimits = { create: both, manage: both, logIn: both, signUp: both, mail: both };
+      const rateLimits = { create: both, manage: both, logIn: both, signUp: both, mail: both, mailbox: both };
       const { post, get } = createV1Caller({ dialect, rateLimits });
       expect((await post('/share', { secret: 'a' })).status).toBe(200);
       const { status, body, headers } = await post('/share', { secret: 'a' });

@@ -1,10 +1,11 @@
 /** Values come back byte for byte, however they were carried: through the whole service. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
+import { builtInPlans } from '../../src/domain/plans.ts';
 import { type CallOptions, createV1Caller } from './caller.ts';
 
 const plans = {
-  anonymous: { maxValueBytes: 65_536, ttlMinSeconds: 60, ttlDefaultSeconds: 604_800, ttlMaxSeconds: 604_800 },
+  anonymous: { ...builtInPlans.anonymous, maxValueBytes: 65_536 },
 };
 const json = { 'content-type': 'application/json' };
 const boundary = 'mayfly-boundary-5dc7c1';

@@ -4,6 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
+import { giveDomain } from '../support/own-domain.ts';
 import { type Call, createDocumentedApp } from './documented-app.ts';
 
 const app = createDocumentedApp();
@@ -346,7 +347,7 @@ describe('POST /secret/conceal', () => {
   });
 
   it('uses a share domain of the account and nobody else', async () => {
-    await app.store.addShareDomain(alice.id, 'secrets.example.com');
+    await giveDomain(app.store, alice.id, 'secrets.example.com');
     const json = { secret: { secret: 'x', share_domain: 'secrets.example.com' } };
     const { body } = await app.call('/secret/conceal', { json, headers: signedIn });
     expect(body.record.share_domain).toBe('secrets.example.com');

@@ -19,18 +19,29 @@ export interface Answer {
   readonly headers: Headers;
 }
 
+/** What the surfaces are made of. */
+type DocumentedParts = Pick<TestApp, 'service' | 'domains' | 'links'>;
+
 /** What is wrong with an answer; empty when nothing is. */
 export type Judge = (method: string, path: string, answer: Answer) => readonly string[];
 
-export function surfacesOf(app: Pick<TestApp, 'service' | 'links'>): readonly ApiSurface[] {
-  const { service, links } = app;
+export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
+  const { service, domains, links } = app;
   return [
     createV1({ service, links, dialect: 'documented' }),
-    createV2({ service, links, version: '0.1.0', locales: ['en'], defaultLocale: 'en' }),
+    createV2({
+      service,
+      domains,
+      links,
+      version: '0.1.0',
+      locales: ['en'],
+      defaultLocale: 'en',
+      region: null,
+    }),
   ];
 }
 
-export function documentOf(app: Pick<TestApp, 'service' | 'links'>): OpenApiDocument {
+export function documentOf(app: DocumentedParts): OpenApiDocument {
   return buildOpenApi(surfacesOf(app), {
     version: '0.1.0',
     baseUrl: app.links.baseUrl,

@@ -24,6 +24,16 @@ const doors: Readonly<Record<string, Door>> = {
   '/receipt/METADATA': { operation: 'v2.receipt', needs: 'manage', call: {} },
   '/private/METADATA/burn': { operation: 'v2.burn', needs: 'manage', call: post },
   '/receipt/METADATA/burn': { operation: 'v2.burn', needs: 'manage', call: post },
+  '/private/METADATA/deliver': {
+    operation: 'v2.deliver',
+    needs: 'manage',
+    call: { json: { recipient: 'joe@example.org' } },
+  },
+  '/receipt/METADATA/deliver': {
+    operation: 'v2.deliver',
+    needs: 'manage',
+    call: { json: { recipient: 'joe@example.org' } },
+  },
   '/private/recent': { operation: 'v2.recent', needs: 'read-recent', call: {} },
   '/receipt/recent': { operation: 'v2.recent', needs: 'read-recent', call: {} },
   '/secret/SECRET': { operation: 'v2.inspect', needs: null, call: {} },

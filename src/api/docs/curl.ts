@@ -34,6 +34,7 @@ function body(operation: OperationObject): readonly string[] {
   const [first] = Object.entries(content);
   if (first === undefined) return [];
   const [type, media] = first;
+  if (type.startsWith('image/')) return [`--header 'Content-Type: ${type}'`, '--data-binary @logo.png'];
   return type === jsonType ? jsonBody(media) : formBody(media);
 }
 

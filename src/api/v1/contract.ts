@@ -48,6 +48,15 @@ const scopeRefusal: Responses = {
   },
 };
 
+const creationRefusals: Responses = {
+  403: {
+    description:
+      'The API token lacks the scope that this needs, the owner of the domain that this arrived on shares there alone, ' +
+      'or a browser sent this from a page of another site.',
+    schema: refusalBody,
+  },
+};
+
 const bodyRefusals: Responses = {
   400: { description: 'A parameter is malformed, missing or not allowed.', schema: refusalBody },
   413: { description: 'Too large; the message names the limit.', schema: refusalBody },
@@ -113,7 +122,7 @@ export const v1Contract = {
       description: carriage,
       tag: 'v1',
       body: { schema: concealForm, required: true, contentTypes: formTypes },
-      responses: answers('The record of the secret.', metadataRecord, scopeRefusal, bodyRefusals),
+      responses: answers('The record of the secret.', metadataRecord, creationRefusals, bodyRefusals),
     },
   },
   generate: {
@@ -131,7 +140,7 @@ export const v1Contract = {
       responses: answers(
         'The record of the secret, and the value.',
         generatedRecord,
-        scopeRefusal,
+        creationRefusals,
         bodyRefusals,
       ),
     },

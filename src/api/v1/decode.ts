@@ -5,13 +5,14 @@
  * sentence that names it and never repeats its value (P18); texts pass untrimmed.
  */
 import type { CharacterSet, ConcealInput, CreationOptions, GenerateInput } from '../../domain/outcomes.ts';
+import { type NoticeKind, noticeKinds } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { type Parameters, readParameters } from './carriage.ts';
 import type { Dialect } from './dialect.ts';
 import { malformed } from './pairs.ts';
 
-const creationNames = ['passphrase', 'ttl', 'recipient', 'share_domain'] as const;
+const creationNames = ['passphrase', 'ttl', 'recipient', 'share_domain', 'notify'] as const;
 const concealNames: ReadonlySet<string> = new Set(['secret', ...creationNames]);
 const generateNames: ReadonlySet<string> = new Set([...creationNames, 'length', 'charset']);
 const passphraseNames: ReadonlySet<string> = new Set(['passphrase']);
@@ -24,7 +25,7 @@ export interface KeyInput {
 
 export async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<ConcealInput> {
   const given = await readParameters(exchange, concealNames);
-  return { value: new Sensitive(given.get('secret') ?? ''), ...creationOptions(given, dialect) };
+  return { value: new Sensitive(given.get('secret') ?? ''), ...creationOptions(given, dialect, exchange) };
 }
 
 export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<GenerateInput> {
@@ -32,7 +33,7 @@ export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Prom
   const length = given.get('length');
   const charset = given.get('charset');
   return {
-    ...creationOptions(given, dialect),
+    ...creationOptions(given, dialect, exchange),
     ...(length === undefined ? {} : { length: parseLength(length) }),
     ...(charset === undefined ? {} : { charset: parseCharset(charset) }),
   };
@@ -56,16 +57,20 @@ function keyOf(exchange: Exchange): string {
   return exchange.params.secret_key ?? exchange.params.metadata_key ?? '';
 }
 
-function creationOptions(given: Parameters, dialect: Dialect): CreationOptions {
+function creationOptions(given: Parameters, dialect: Dialect, { request }: Exchange): CreationOptions {
   const passphrase = given.get('passphrase');
   const ttl = parseGiven(given.get('ttl'), dialect.parseTtl);
   const recipient = parseGiven(given.get('recipient'), dialect.parseRecipient);
   const shareDomain = parseGiven(given.get('share_domain'), dialect.parseShareDomain);
+  const notify = parseGiven(given.get('notify'), parseNotify);
+  const arrivedOn = request.headers.get('host');
   return {
     ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
     ...(ttl === undefined ? {} : { ttl }),
     ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
     ...(shareDomain === undefined ? {} : { shareDomain }),
+    ...(notify === undefined ? {} : { notify }),
+    ...(arrivedOn === null ? {} : { arrivedOn }),
   };
 }
 
@@ -93,4 +98,14 @@ function parseCharset(text: string): readonly CharacterSet[] {
   const names = text.split(',');
   if (names.every(isCharacterSet)) return [...new Set(names)];
   throw malformed(`The charset must be a comma list of ${[...characterSets].join(', ')}.`);
+}
+
+function isNoticeKind(name: string): name is NoticeKind {
+  return (noticeKinds as readonly string[]).includes(name);
+}
+
+function parseNotify(text: string): readonly NoticeKind[] {
+  const names = text === 'none' ? [] : text.split(',');
+  if (names.every(isNoticeKind)) return [...new Set(names)];
+  throw malformed(`The parameter notify must be a comma list of ${noticeKinds.join(', ')}, or none.`);
 }

@@ -48,6 +48,11 @@ const differences = {
     403,
     404,
   ),
+  sharingDisabledStatus: row<number>(
+    'Also what the owner of a domain does not allow on it the existing service answers with 404.',
+    403,
+    404,
+  ),
   parseTtl: row<(text: string) => TtlRequest | undefined>(
     'The existing service reads the leading digits of ttl and never refuses one; it clamps.',
     ttlOfDigits,
@@ -87,6 +92,7 @@ export function dialectOf(name: DialectName): Dialect {
     managementAuthority: differences.managementAuthority[name],
     refusalStatus: differences.refusalStatus[name],
     missingScopeStatus: differences.missingScopeStatus[name],
+    sharingDisabledStatus: differences.sharingDisabledStatus[name],
     parseTtl: differences.parseTtl[name],
     parseRecipient: differences.parseRecipient[name],
     parseShareDomain: differences.parseShareDomain[name],

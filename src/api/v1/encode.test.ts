@@ -38,6 +38,7 @@ const waiting: ReceiptView = {
   receivedAt: null,
   burnedAt: null,
   delivery: null,
+  notify: [],
 };
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };
 const received: ReceiptView = { ...waiting, ...gone, state: 'received', receivedAt: 1_746_700_010 };

@@ -21,7 +21,19 @@ const creationParameters = {
       "Lifetime in whole seconds, clamped to the plan's bounds. Absent, empty, zero or negative: the default.",
     ),
   recipient: z.string().optional().describe('One e-mail address that is sent the link. Needs an account.'),
-  share_domain: z.string().optional().describe("A custom domain of the caller's account for the link."),
+  share_domain: z
+    .string()
+    .optional()
+    .describe(
+      "A share domain of the caller's account, or the one that the request arrives on, for the link.",
+    ),
+  notify: z
+    .string()
+    .optional()
+    .describe(
+      'What the account is mailed about this secret: a comma list of read, burned, expiring, or none. ' +
+        'As the account has it when absent.',
+    ),
 };
 
 export const concealForm = z

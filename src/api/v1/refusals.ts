@@ -22,7 +22,7 @@ type Table<Union, Tag extends keyof Union, Rest extends readonly unknown[] = []>
   ) => Reply;
 };
 
-const creationTable: Table<CreationRefusal, 'outcome'> = {
+const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   nothing_to_share: () => refusal(400, 'You did not provide anything to share'),
   ill_formed: ({ field }) => refusal(400, `The parameter "${field}" is not well-formed text.`),
   value_too_large: ({ maxBytes }) =>
@@ -34,6 +34,11 @@ const creationTable: Table<CreationRefusal, 'outcome'> = {
   recipient_needs_account: () => refusal(401, 'An account is required to send emails.'),
   account_required: () => refusal(401, 'An account is required to create secrets.'),
   undeliverable_recipient: ({ recipient }) => refusal(400, `Undeliverable email address: ${recipient}`),
+  notify_needs_account: () => refusal(401, 'An account is required to be notified.'),
+  too_many_mails: ({ retryAfterSeconds }) =>
+    later(429, 'Too many emails were sent. Wait, then try again', retryAfterSeconds),
+  public_sharing_disabled: ({ shareDomain }, { sharingDisabledStatus }) =>
+    refusal(sharingDisabledStatus, `Public sharing disabled for domain: ${shareDomain}`),
   unknown_share_domain: ({ shareDomain }) => refusal(400, `Unknown domain: ${shareDomain}`),
 };
 
@@ -86,7 +91,7 @@ const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
 
 export function encodeCreationRefusal(refused: CreationRefusal, dialect: Dialect): Reply {
   // The entry for a tag takes exactly the member with that tag, which the type of an indexed table cannot say.
-  return inDialect(creationTable[refused.outcome](refused as never), dialect);
+  return inDialect(creationTable[refused.outcome](refused as never, dialect), dialect);
 }
 
 /** @param keyAsGiven the secret or metadata key of the path, echoed to the caller. */

@@ -3,13 +3,14 @@
  *
  * Owns: which endpoint exists, who may call it and what it may answer; the OpenAPI document says the same because it is
  * made from this. Invariant: an operation answers only what it lists here. The operation `POST /private/:key/burn`
- * destroys, `POST /secret/:key/reveal` consumes, and no other touches a waiting secret (P4).
+ * destroys, `POST /secret/:key/reveal` consumes, and no other changes a waiting secret (P4).
  */
 import type { z } from 'zod';
 import type { Operation, OperationDocument } from '../../http/operation.ts';
 import {
   decodeBurn,
   decodeConceal,
+  decodeDeliver,
   decodeGenerate,
   decodeInspect,
   decodeKey,
@@ -21,6 +22,7 @@ import { type RefusalCode, refusalResponses } from './refusals.ts';
 import {
   burnBody,
   concealBody,
+  deliverBody,
   generateBody,
   inspectHeaders,
   inspectQuery,
@@ -55,7 +57,7 @@ interface Answers {
 }
 
 /** The answers of one operation: its success, its own refusals, and those that its access and its body bring along. */
-function describe<Input>(
+export function describe<Input>(
   operation: Omit<Contract<Input>, 'document'> & { readonly document: Document; readonly answers: Answers },
 ): Contract<Input> {
   const { answers, document, ...rest } = operation;
@@ -89,7 +91,7 @@ function commonRefusals(
   return codes.filter(([, applies]) => applies).map(([code]) => code);
 }
 
-function jsonBody(schema: z.ZodType, required: boolean) {
+export function jsonBody(schema: z.ZodType, required: boolean) {
   return { schema, required, contentTypes: ['application/json'] };
 }
 
@@ -114,7 +116,7 @@ export const conceal = describe({
   answers: {
     description: 'The secret waits. `record.receipt` is the same object as `record.metadata`.',
     schema: concealAnswer,
-    refuses: ['account_required'],
+    refuses: ['account_required', 'public_sharing_disabled'],
   },
   decode: decodeConceal,
 });
@@ -135,7 +137,7 @@ export const generate = describe({
   answers: {
     description: 'The secret waits; `record.secret.secret_value` is its value.',
     schema: generateAnswer,
-    refuses: ['account_required'],
+    refuses: ['account_required', 'public_sharing_disabled'],
   },
   decode: decodeGenerate,
 });
@@ -262,6 +264,31 @@ export const burn = describe({
     refuses: ['unknown_secret', 'already_gone'],
   },
   decode: decodeBurn,
+});
+
+export const deliver = describe({
+  name: 'v2.deliver',
+  method: 'POST',
+  path: '/private/:key/deliver',
+  aliases: [{ method: 'POST', path: '/receipt/:key/deliver' }],
+  access: 'account',
+  scope: 'manage',
+  limit: 'manage',
+  document: {
+    summary: "Send the recipient's mail again, or to another address",
+    description:
+      'The mail carries the same link. The answer does not wait for the mail server: ' +
+      '`record.delivery` says what becomes of the mail, and `record.recipients` where the last one went.',
+    tag: 'Metadata',
+    params: metadataKeyParam,
+    body: jsonBody(deliverBody, false),
+  },
+  answers: {
+    description: 'The mail is being sent. The record as it now is.',
+    schema: metadataAnswer,
+    refuses: ['unknown_secret', 'account_required', 'already_gone', 'delivery_in_flight'],
+  },
+  decode: decodeDeliver,
 });
 
 export const serviceStatus = describe({

@@ -10,10 +10,12 @@ import type {
   CharacterSet,
   ConcealInput,
   CreationOptions,
+  DeliverInput,
   GenerateInput,
   RecentInput,
   RevealInput,
 } from '../../domain/outcomes.ts';
+import type { NoticeKind } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
@@ -22,6 +24,7 @@ import {
   type ConcealFields,
   concealFields,
   defaultPage,
+  deliverBody,
   type GenerateFields,
   generateFields,
   recentQuery,
@@ -47,11 +50,15 @@ export interface BurnRequest {
   readonly checkOnly: boolean;
 }
 
+export interface DeliverRequest extends Pick<DeliverInput, 'metadataKey' | 'recipient'> {
+  readonly locale?: string;
+}
+
 export function malformed(message: string): RequestProblem {
   return new RequestProblem({ problem: 'malformed', message });
 }
 
-function invalidFields(...errors: FieldError[]): RequestProblem {
+export function invalidFields(...errors: FieldError[]): RequestProblem {
   return new RequestProblem({ problem: 'invalid_fields', errors });
 }
 
@@ -89,18 +96,18 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-async function readObject(exchange: Exchange): Promise<JsonObject> {
+export async function readObject(exchange: Exchange): Promise<JsonObject> {
   const body = await readJson(exchange);
   if (body === undefined) return {};
   if (!isObject(body)) throw invalidFields({ field: '', message: 'The body must be a JSON object' });
   return body;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function parseFields<Output>(schema: ZodType<Output>, fields: unknown, prefix: string): Output {
+export function parseFields<Output>(schema: ZodType<Output>, fields: unknown, prefix: string): Output {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
   const errors = new Map<string, string>();
@@ -115,15 +122,28 @@ function isGiven<Value>(value: Value | null | undefined | ''): value is Value {
   return value !== undefined && value !== null && value !== '';
 }
 
-function creationOptions(fields: Omit<ConcealFields, 'secret'>): CreationOptions {
-  const recipient = Array.isArray(fields.recipient) ? fields.recipient[0] : fields.recipient;
+function recipientOf({ recipient }: Pick<ConcealFields, 'recipient'>): Pick<CreationOptions, 'recipient'> {
+  const [address] = Array.isArray(recipient) ? recipient : [recipient];
+  return isGiven(address) ? { recipient: new Sensitive(address) } : {};
+}
+
+function creationOptions(fields: Omit<ConcealFields, 'secret'>, { request }: Exchange): CreationOptions {
+  const arrivedOn = request.headers.get('host');
   return {
     ...(isGiven(fields.passphrase) && { passphrase: new Sensitive(fields.passphrase) }),
     ...(isGiven(fields.ttl) && { ttl: { seconds: Number(fields.ttl), outOfRange: 'refuse' as const } }),
-    ...(isGiven(recipient) && { recipient: new Sensitive(recipient) }),
+    ...recipientOf(fields),
     ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),
     ...(isGiven(fields.locale) && { locale: fields.locale }),
+    ...(isGiven(fields.notify) && { notify: noticeKindsOf(fields.notify) }),
+    ...(arrivedOn !== null && { arrivedOn }),
   };
+}
+
+/** The schema has admitted only the three names, and `none` in place of them. */
+function noticeKindsOf(notify: string | readonly NoticeKind[]): readonly NoticeKind[] {
+  if (notify === 'none') return [];
+  return typeof notify === 'string' ? (notify.split(',') as NoticeKind[]) : notify;
 }
 
 export async function decodeConceal(exchange: Exchange): Promise<Creation<ConcealInput>> {
@@ -133,7 +153,7 @@ export async function decodeConceal(exchange: Exchange): Promise<Creation<Concea
   const nested = typeof body.secret !== 'string';
   const prefix = nested ? 'secret.' : '';
   const fields = parseFields(concealFields, nested ? nestedFields(body.secret) : body, prefix);
-  return { input: { value: new Sensitive(fields.secret), ...creationOptions(fields) }, prefix };
+  return { input: { value: new Sensitive(fields.secret), ...creationOptions(fields, exchange) }, prefix };
 }
 
 /** What stands under `secret`; nothing there is an empty form, and anything but an object a mistake. */
@@ -152,12 +172,12 @@ export async function decodeGenerate(exchange: Exchange): Promise<Creation<Gener
   }
   const prefix = nested ? 'secret.' : '';
   const fields = parseFields(generateFields, nested ? body.secret : body, prefix);
-  return { input: generateInput(fields), prefix };
+  return { input: generateInput(fields, exchange), prefix };
 }
 
-function generateInput(fields: GenerateFields): GenerateInput {
+function generateInput(fields: GenerateFields, exchange: Exchange): GenerateInput {
   return {
-    ...creationOptions(fields),
+    ...creationOptions(fields, exchange),
     ...(isGiven(fields.length) && { length: Number(fields.length) }),
     ...(isGiven(fields.charset) && { charset: characterSets(fields.charset) }),
   };
@@ -188,6 +208,15 @@ export async function decodeReveal(exchange: Exchange): Promise<RevealRequest> {
 export async function decodeBurn(exchange: Exchange): Promise<BurnRequest> {
   const fields = parseFields(burnBody, await readObject(exchange), '');
   return { metadataKey: exchange.params.key ?? '', checkOnly: isFalse(fields.continue) };
+}
+
+export async function decodeDeliver(exchange: Exchange): Promise<DeliverRequest> {
+  const fields = parseFields(deliverBody, await readObject(exchange), '');
+  return {
+    metadataKey: exchange.params.key ?? '',
+    ...recipientOf(fields),
+    ...(isGiven(fields.locale) && { locale: fields.locale }),
+  };
 }
 
 export function decodeInspect(exchange: Exchange): RevealInput {

@@ -26,6 +26,7 @@ const waiting: ReceiptView = {
   receivedAt: null,
   burnedAt: null,
   delivery: null,
+  notify: [],
 };
 
 describe('the lifetime in words', () => {
@@ -99,7 +100,7 @@ describe("a creator's record", () => {
   it('has links under the configured path, and on the share domain when there is one (P20)', () => {
     expect(encodeMetadata(waiting, links).share_url).toBe(`https://mayfly.example/once/secret/${secretKey}`);
     const shared = encodeMetadata({ ...waiting, shareDomain: 'secrets.example.com' }, links);
-    expect(shared.share_url).toBe(`https://secrets.example.com/secret/${secretKey}`);
+    expect(shared.share_url).toBe(`https://secrets.example.com/once/secret/${secretKey}`);
     expect(shared.metadata_url).toBe(`https://mayfly.example/once/receipt/${metadataKey}`);
   });
 });

@@ -98,6 +98,7 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     show_recipients: recipient !== null,
     has_passphrase: receipt.hasPassphrase,
     delivery: receipt.delivery,
+    notify: [...receipt.notify],
     natural_expiration: naturalDuration(receipt.ttlSeconds),
     expiration: receipt.createdAt + receipt.ttlSeconds,
     expiration_in_seconds: receipt.ttlSeconds,

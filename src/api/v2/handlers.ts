@@ -9,6 +9,7 @@ import type { Links } from '../../domain/links.ts';
 import type {
   ConcealInput,
   CreationOutcome,
+  DeliverOutcome,
   GenerateInput,
   InspectOutcome,
   RecentInput,
@@ -18,7 +19,7 @@ import type {
 } from '../../domain/outcomes.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Reply } from '../../http/operation.ts';
-import type { BurnRequest, Creation, RevealRequest } from './decode.ts';
+import type { BurnRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
 import {
   encodeAccount,
   encodeBurned,
@@ -31,7 +32,7 @@ import {
   encodeRevealed,
   encodeStatus,
 } from './encode.ts';
-import { encodeProblem, refuse, refuseAttempts, refuseFields } from './refusals.ts';
+import { encodeProblem, refusals, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
 
 export interface HandlerDeps {
   readonly service: SecretService;
@@ -41,6 +42,9 @@ export interface HandlerDeps {
 }
 
 const authority = 'owner';
+const recipientNeedsAccount = 'An account is required to send emails.';
+/** The address is not repeated: v2 never shows one in plain (P18). */
+const undeliverable = 'Undeliverable email address';
 
 function ok(body: unknown): Reply {
   return { status: 200, body };
@@ -103,6 +107,13 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
       }
     },
 
+    deliver: async ({ metadataKey, locale, ...rest }: DeliverRequest, caller: Caller) => {
+      const input = { ...rest, metadataKey, authority, locale: locale ?? defaultLocale } as const;
+      const outcome = await service.deliver(input, caller);
+      if (outcome.outcome === 'queued') return ok(encodeReceipt(outcome.receipt, caller, links));
+      return outcome.outcome === 'unknown' ? unknownMetadata(metadataKey) : refuseDelivery(outcome, links);
+    },
+
     recent: async (input: RecentInput, caller: Caller) => {
       if (caller.kind !== 'account') return encodeProblem({ problem: 'not_authorized' });
       const outcome = await service.recent(input, caller);
@@ -147,6 +158,27 @@ function unknownMetadata(metadataKey: string): Reply {
   return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
 }
 
+function refuseDelivery(
+  outcome: Exclude<DeliverOutcome, { outcome: 'queued' | 'unknown' }>,
+  links: Links,
+): Reply {
+  const wrong = (message: string) => refuseFields([{ field: 'recipient', message }]);
+  switch (outcome.outcome) {
+    case 'in_flight':
+      return refuse('delivery_in_flight');
+    case 'nothing_to_send':
+      return outcome.receipt.secretTtlSeconds === null
+        ? refuse('already_gone', { extra: { record: encodeMetadata(outcome.receipt, links) } })
+        : wrong('The secret was never sent to an address: name one');
+    case 'undeliverable_recipient':
+      return wrong(undeliverable);
+    case 'recipient_needs_account':
+      return refuse('account_required', { message: recipientNeedsAccount });
+    case 'too_many_mails':
+      return refuseMails(outcome);
+  }
+}
+
 /** @param prefix what stands before a field's name in the body that was sent */
 function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }>, prefix: string): Reply {
   const wrong = (name: string, message: string) => refuseFields([{ field: prefix + name, message }]);
@@ -165,12 +197,19 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
     case 'ttl_out_of_range':
       return wrong('ttl', `Must be from ${outcome.minSeconds} to ${outcome.maxSeconds} seconds`);
     case 'recipient_needs_account':
-      return refuse('account_required', { message: 'An account is required to send emails.' });
+      return refuse('account_required', { message: recipientNeedsAccount });
+    case 'notify_needs_account':
+      return refuse('account_required', { message: 'An account is required to be notified.' });
     case 'account_required':
       return refuse('account_required', { message: 'An account is required to create secrets.' });
     case 'undeliverable_recipient':
-      // The address is not repeated: v2 never shows one in plain (P18).
-      return wrong('recipient', 'Undeliverable email address');
+      return wrong('recipient', undeliverable);
+    case 'too_many_mails':
+      return refuseMails(outcome);
+    case 'public_sharing_disabled':
+      return refuse('public_sharing_disabled', {
+        message: `${refusals.public_sharing_disabled.message}: ${outcome.shareDomain}`,
+      });
     case 'unknown_share_domain':
       return wrong('share_domain', `Unknown domain: ${outcome.shareDomain}`);
   }

@@ -27,6 +27,8 @@ export const refusals = {
   not_authorized: { status: 401, message: 'Not authorized', extra: {} },
   account_required: { status: 401, message: 'An account is required', extra: {} },
   insufficient_scope: { status: 403, message: 'This API token may not do that', extra: {} },
+  plan_required: { status: 403, message: 'The plan of the account has no custom domains', extra: {} },
+  public_sharing_disabled: { status: 403, message: 'Public sharing disabled for domain', extra: {} },
   cross_site: { status: 403, message: 'Requests from other sites are not allowed', extra: {} },
   not_found: { status: 404, message: 'Not Found', extra: {} },
   unknown_secret: {
@@ -40,16 +42,32 @@ export const refusals = {
         .meta({ description: 'The key as given, where a metadata key was.' }),
     },
   },
+  unknown_domain: {
+    status: 404,
+    message: 'Domain not found',
+    extra: { domain: z.string().meta({ description: 'As given.' }) },
+  },
   method_not_allowed: { status: 405, message: 'Method Not Allowed', extra: {} },
   already_gone: {
     status: 409,
     message: 'The secret was read, burned or has expired',
     extra: { record: metadataRecord },
   },
+  domain_taken: { status: 409, message: 'The domain is verified for another account', extra: {} },
+  too_many_domains: {
+    status: 409,
+    message: 'The account has as many domains as its plan allows',
+    extra: { max: z.int().min(1).meta({ description: 'How many domains the plan allows.' }) },
+  },
+  delivery_in_flight: {
+    status: 409,
+    message: 'A mail of this secret is being sent already',
+    extra: {},
+  },
   too_large: { status: 413, message: 'Too large', extra: { limit } },
   unsupported_media_type: {
     status: 415,
-    message: 'The body must be JSON, sent as application/json',
+    message: 'The body is of a content type that is not taken here',
     extra: {},
   },
   incorrect_passphrase: { status: 422, message: 'Incorrect passphrase', extra: {} },
@@ -106,10 +124,17 @@ export function refuseFields(errors: readonly FieldError[]): Reply {
   return refuse('invalid_field', { message: 'Several fields are not valid', extra: { errors } });
 }
 
+function later(seconds: number) {
+  return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) };
+}
+
 export function refuseAttempts(retryAfterSeconds: number): Reply {
-  return refuse('too_many_attempts', {
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
-  });
+  return refuse('too_many_attempts', { headers: later(retryAfterSeconds) });
+}
+
+export function refuseMails({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {
+  const message = 'Too many mails; please try again later';
+  return refuse('rate_limited', { message, headers: later(retryAfterSeconds) });
 }
 
 /** The transport's refusals in v2's words; `http/mount.ts` adds the headers that go with a status. */
@@ -134,10 +159,11 @@ export function encodeProblem(problem: Problem): Reply {
       });
     case 'internal':
       return refuse('internal', { extra: { request_id: problem.requestId } });
+    case 'unsupported_media_type':
+      return refuse('unsupported_media_type', { message: 'The body must be JSON, sent as application/json' });
     case 'not_authorized':
     case 'cross_site':
     case 'not_found':
-    case 'unsupported_media_type':
     case 'method_not_allowed':
     case 'rate_limited':
     case 'unavailable':

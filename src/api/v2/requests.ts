@@ -6,12 +6,14 @@
  * are ignored. What depends on the caller's plan (sizes, lifetimes) is the domain's to judge.
  */
 import { z } from 'zod';
+import { noticeKinds } from '../../domain/secret.ts';
 
 export const nothingToShare = 'You did not provide anything to share';
 const notText = 'Must be a text';
 const illFormed = 'Must be well-formed Unicode text';
 const notTtl = 'Must be a whole number of seconds above zero, or a string of its digits';
 const notRecipient = 'Must be one e-mail address';
+const notNotify = 'Must name one or more of read, burned, expiring, or be none';
 const notLength = 'Must be a whole number from 4 to 128';
 const notCharset = 'Must name one or more of lower, upper, digits, symbols';
 
@@ -47,9 +49,14 @@ const ttl = z
 const recipient = z
   .union([text, z.array(text, notRecipient).max(1, notRecipient), z.null()], notRecipient)
   .optional()
-  .meta({ description: 'An e-mail address that is sent the link, never the value. Needs an account.' });
+  .meta({
+    description: 'An e-mail address that is sent the link, never the value. Needs an account.',
+    examples: ['alan@example.org'],
+  });
 
-const shareDomain = optionalText.meta({ description: "The account's own domain to build the link with." });
+const shareDomain = optionalText.meta({
+  description: "A share domain of the account's, or the one that the request arrives on, for the link.",
+});
 
 const locale = optionalText.meta({ description: "Language of the recipient's mail, a BCP 47 tag." });
 
@@ -85,7 +92,24 @@ const charset = z
     examples: [['lower', 'digits']],
   });
 
-const creationFields = { passphrase, ttl, recipient, share_domain: shareDomain, locale };
+const notify = z
+  .union(
+    [
+      z.array(z.enum(noticeKinds, notNotify), notNotify).max(16, notNotify),
+      z.string().regex(/^(?:none|(?:read|burned|expiring)(?:,(?:read|burned|expiring)){0,15})?$/, notNotify),
+      z.null(),
+    ],
+    notNotify,
+  )
+  .optional()
+  .meta({
+    description:
+      'What the account is mailed about this secret, as a list or joined by commas: `read`, `burned`, `expiring` ' +
+      '(it is about to expire unread). `none` or an empty list: nothing. As the account has it when absent.',
+    examples: [['read']],
+  });
+
+const creationFields = { passphrase, ttl, recipient, share_domain: shareDomain, locale, notify };
 
 export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'ConcealFields' });
 export const generateFields = z.object({ ...creationFields, length, charset }).meta({ id: 'GenerateFields' });
@@ -117,6 +141,16 @@ export const revealBody = z
 export const burnBody = z
   .object({ continue: proceed.meta({ description: 'false only checks: nothing is destroyed.' }) })
   .meta({ id: 'BurnRequest' });
+
+const newRecipient = z
+  .union([text, z.array(text, notRecipient).max(1, notRecipient), z.null()], notRecipient)
+  .optional()
+  .meta({
+    description: 'Another address to send the link to; absent: the one that it was last sent to.',
+    examples: ['alan@example.org'],
+  });
+
+export const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ id: 'DeliverRequest' });
 
 /** The passphrase for a look that does not consume; the header is preferred, since URLs end up in histories. */
 export const inspectHeaders = z.object({

@@ -7,6 +7,7 @@
  * value, but `secret_value` of reveal and generate.
  */
 import { z } from 'zod';
+import { noticeKinds } from '../../domain/secret.ts';
 
 const time = z
   .int()
@@ -29,7 +30,19 @@ const lifespan = seconds.meta({ description: 'Seconds that were granted.' });
 const remaining = (what: string) => seconds.meta({ description: `Seconds that remain of the ${what}.` });
 
 const delivery = z
-  .object({ state: z.enum(['queued', 'accepted', 'refused', 'not_sent']), at: time })
+  .object({
+    state: z.enum(['queued', 'accepted', 'refused', 'given_up', 'not_sent']).meta({
+      description:
+        '`queued`: being handed over, or waiting for another try. `accepted`: the mail server took it; whether it was ' +
+        'read nobody knows. `refused`: the mail server said no for good. `given_up`: it said "later" until the last ' +
+        'try. `not_sent`: it never came to an answer, or the service ended before it did.',
+    }),
+    at: time,
+    reply: text.nullable().meta({
+      description: 'What the mail server said last, in one line; null when it said nothing.',
+      examples: ['550 5.1.1 No such user'],
+    }),
+  })
   .meta({ id: 'Delivery', description: 'What became of the mail to the recipient.' });
 
 /** The creator's record, called metadata and, by newer clients, receipt. */
@@ -74,6 +87,9 @@ export const metadataRecord = z
     is_truncated: flag,
     has_passphrase: flag,
     delivery: z.union([delivery, z.null()]),
+    notify: z
+      .array(z.enum(noticeKinds))
+      .meta({ description: 'What the account is mailed about this secret.' }),
     natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
     expiration: time,
     expiration_in_seconds: seconds,
@@ -220,7 +236,15 @@ export const recentAnswer = z
 const localeTag = text.meta({ examples: ['en'] });
 
 export const serviceStatusAnswer = z
-  .object({ success, status: z.literal('nominal'), locale: localeTag })
+  .object({
+    success,
+    status: z.literal('nominal'),
+    locale: localeTag,
+    region: text.optional().meta({
+      description: 'Which region answers; absent where there are none.',
+      examples: ['eu'],
+    }),
+  })
   .meta({ id: 'ServiceStatusAnswer' });
 
 export const versionAnswer = z

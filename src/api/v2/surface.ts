@@ -3,18 +3,23 @@
  *
  * Owns: nothing but the binding. Invariant: every contract of `contract.ts` has exactly one handler here.
  */
+import type { DomainService } from '../../domain/domain-outcomes.ts';
 import type { Links } from '../../domain/links.ts';
 import type { SecretService } from '../../domain/outcomes.ts';
 import { type Clock, systemClock } from '../../domain/time.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Operation } from '../../http/operation.ts';
 import * as contract from './contract.ts';
+import { createDomainOperations } from './domains/handlers.ts';
 import { createHandlers } from './handlers.ts';
 import { encodeProblem } from './refusals.ts';
 
 export interface V2Deps {
   readonly service: SecretService;
+  readonly domains: DomainService;
   readonly links: Links;
+  /** This installation's region; `null` where there are none. */
+  readonly region: string | null;
   /** `major.minor.patch`, from package.json. */
   readonly version: string;
   readonly locales: readonly string[];
@@ -28,7 +33,7 @@ function bind<Input>(described: contract.Contract<Input>, handle: Operation<Inpu
 }
 
 export function createV2(deps: V2Deps): ApiSurface {
-  const { version, locales, defaultLocale: locale } = deps;
+  const { version, locales, defaultLocale: locale, region } = deps;
   const handlers = createHandlers({ ...deps, clock: deps.clock ?? systemClock });
   const fixed = (body: object) => () => ({ status: 200, body: { success: true, ...body } });
   return {
@@ -42,10 +47,12 @@ export function createV2(deps: V2Deps): ApiSurface {
       bind(contract.recent, handlers.recent),
       bind(contract.receipt, handlers.receipt),
       bind(contract.burn, handlers.burn),
-      bind(contract.serviceStatus, fixed({ status: 'nominal', locale })),
+      bind(contract.deliver, handlers.deliver),
+      bind(contract.serviceStatus, fixed({ status: 'nominal', locale, ...(region !== null && { region }) })),
       bind(contract.version, fixed({ version: versionParts(version), locale })),
       bind(contract.locales, fixed({ locales, default_locale: locale, locale })),
       bind(contract.authcheck, handlers.authcheck),
+      ...createDomainOperations(deps.domains),
     ],
     encodeProblem,
     acceptsTrailingSlash: false,
