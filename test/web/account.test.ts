@@ -1,4 +1,4 @@
-/** The account's own pages, without a browser: password, tokens, sessions, language, and its end. */
+/** The account's own pages, without a browser: password, tokens, sessions, language, mails, and its end. */
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
@@ -19,6 +19,7 @@ import { postForm, valueIn, visit } from './visit.ts';
 
 const gets = [
   '/account',
+  '/account/notices',
   '/account/password',
   '/account/delete',
   '/account/tokens',
@@ -31,6 +32,7 @@ const gets = [
 /** Each POST of an account, filled in so that it would do something. */
 const posts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/account': { lang: 'en' },
+  '/account/notices': { notify: 'chosen', 'notify-read': 'yes' },
   '/account/password': { current: password, next: newPassword },
   '/account/delete': { password, confirm: 'yes' },
   '/account/tokens': { ...wholeToken, expiry: '', date: '' },
@@ -47,6 +49,7 @@ async function stateOf(app: TestApp): Promise<unknown> {
   const sessions = await app.store.listSessions(account.id);
   return {
     locale: account.locale,
+    notify: account.notify,
     setAt: stored && Buffer.from(stored.verifier).toString('hex'),
     tokens: tokens.map(({ tokenId }) => tokenId),
     sessions: sessions.map(({ sessionId }) => sessionId).sort(),

@@ -1,21 +1,9 @@
-/** The creator's page in a real browser, with scripts and without: handing the link over, watching, mailing, burning. */
+/** The creator's page in a real browser, with scripts and without: handing the link over, watching, burning. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { Sensitive } from '../../src/domain/sensitive.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
-import {
-  carry,
-  flawsOf,
-  headingOf,
-  keptBy,
-  nothingKept,
-  noticedBy,
-  patienceMs,
-  shareIn,
-  tabTo,
-} from './creator.ts';
+import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, patienceMs, shareIn, tabTo } from './creator.ts';
 import { decodeQr } from './qr-code.ts';
-import { signUpAs } from './signed-in.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -108,36 +96,6 @@ for (const scripts of [false, true]) {
         await page.waitForURL(receipt);
         expect(await headingOf(page)).toBe('It was opened');
         expect(await page.textContent('.timeline')).toContain('Opened');
-      },
-      patienceMs,
-    );
-
-    it(
-      'sends the mail again and reads what became of it',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
-        const { cookie } = await signUpAs(site.app, 'ann@example.com');
-        await carry(page, site.baseUrl, cookie);
-        await page.goto(`${site.baseUrl}/`);
-        await page.fill('#secret', 'x');
-        await page.fill('#recipient', 'joanna@example.org');
-        await page.click('#create');
-        await page.waitForSelector('#link');
-        await site.app.service.settled();
-        await page.click('summary:has-text("Send the mail again")');
-        await page.click('button:has-text("Send the mail again")');
-        await page.waitForURL('**/receipt/*?mail=again');
-        await site.app.service.settled();
-        await page.reload();
-        expect(await page.textContent('.mail [role="status"]')).toContain('the mail server took it');
-        expect(site.app.mails.map(({ to }) => to.expose())).toEqual([
-          'joanna@example.org',
-          'joanna@example.org',
-        ]);
-        expect(await page.content()).not.toContain('joanna');
-        expect(noticedBy(visitor)).toEqual([]);
       },
       patienceMs,
     );
@@ -286,7 +244,7 @@ describe('a page that waits, with scripts', () => {
       for (let round = 1; round <= 3; round += 1) {
         const answered = page.waitForResponse('**/state');
         await page.clock.runFor(5_000);
-        expect(await (await answered).json()).toEqual({ state: 'new' });
+        expect(await (await answered).json()).toEqual({ state: 'new', delivery: null });
         expect(requests).toHaveLength(round);
         // The answer is read before the next pause begins.
         await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
@@ -360,20 +318,9 @@ describe('every state of the receipt', () => {
         await openElsewhere(site, opened.link);
         await page.goto(opened.receipt);
         await look('received');
-        const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
-        await carry(page, site.baseUrl, cookie);
-        const recipient = new Sensitive('joanna@example.org');
-        const made = await site.app.service.conceal(
-          { value: new Sensitive('x'), recipient },
-          signedIn.caller,
-        );
-        await site.app.service.settled();
-        const key = made.outcome === 'created' ? made.receipt.metadataKey : '';
-        await page.goto(`${site.baseUrl}/receipt/${key}?mail=again`);
-        await page.click('summary:has-text("Send the mail again")');
-        await look('mailed');
+        const expired = await shareIn(page, site.baseUrl);
         site.app.clock.advance(604_800);
-        await page.goto(`${site.baseUrl}/receipt/${key}`);
+        await page.goto(expired.receipt);
         expect(await headingOf(page)).toBe('It expired unread');
         await look('expired');
         expect([...flaws, ...noticedBy(visitor)]).toEqual([]);

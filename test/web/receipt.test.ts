@@ -209,12 +209,12 @@ describe('the state that a waiting receipt asks for', () => {
     const { receiptPath, secretPath } = await share(app, { secret: 'x' });
     const ask = async () => (await app.fetch(`${receiptPath}/state`)).json();
     expect([await ask(), await ask(), await stateOf(app, receiptPath)]).toEqual([
-      { state: 'new' },
-      { state: 'new' },
+      { state: 'new', delivery: null },
+      { state: 'new', delivery: null },
       'new',
     ]);
     await postForm(app, secretPath);
-    expect(await ask()).toEqual({ state: 'received' });
+    expect(await ask()).toEqual({ state: 'received', delivery: null });
   });
 
   it('tooth check: a question that marks the receipt as viewed would be noticed', async () => {
@@ -223,7 +223,7 @@ describe('the state that a waiting receipt asks for', () => {
     });
     const { receiptPath } = await share(app, { secret: 'x' });
     const ask = async () => (await app.fetch(`${receiptPath}/state`)).json();
-    expect(await ask()).not.toEqual({ state: 'new' });
+    expect(await ask()).not.toEqual({ state: 'new', delivery: null });
   });
 
   it('holds no key, and is kept by no cache (P19)', async () => {

@@ -1,124 +1,210 @@
-/** Sending the recipient's mail again from the receipt: every outcome is said, and the limit holds. */
+/** Sending the mail from the receipt, again or to another address: every outcome is said, and nothing typed is lost. */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { ServiceError } from '../../src/domain/errors.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
-import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
-import { signUpAs } from './signed-in.ts';
-import { postForm, share, visit } from './visit.ts';
+import { type Mailed, mailSecret, otherRecipient, press, recipient, signUpBy } from './mailed.ts';
+import { chosenIn, postForm, share, type Visit, valueIn, visit } from './visit.ts';
 
-interface Mailed {
-  readonly app: TestApp;
-  readonly receiptPath: string;
-  readonly secretPath: string;
-  readonly headers: { readonly cookie: string };
-  readonly token: { readonly 'form-token': string };
-}
+const language = supportedLocales.at(-1) ?? 'en';
+const elsewhere = { recipient: otherRecipient, 'mail-language': language };
 
-async function mail(options: TestAppOptions = {}): Promise<Mailed> {
-  const app = createTestApp(options);
-  const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
-  const input = { value: new Sensitive('x'), recipient: new Sensitive('joanna@example.org') };
-  const made = await app.service.conceal(input, signedIn.caller);
-  if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);
-  await app.service.settled();
-  return {
-    app,
-    receiptPath: `/receipt/${made.receipt.metadataKey}`,
-    secretPath: `/secret/${made.receipt.secretKey}`,
-    headers: { cookie },
-    token: { 'form-token': signedIn.formToken },
-  };
-}
+const sentTo = ({ server }: Mailed) => server.mails.map(({ to }) => to.expose());
 
-const press = ({ app, receiptPath, token, headers }: Mailed) =>
-  postForm(app, `${receiptPath}/send-again`, token, headers);
+/** What came back in the form. */
+const typedIn = ({ html }: Visit) => ({
+  recipient: valueIn(html, 'recipient'),
+  'mail-language': chosenIn(html, 'mail-language'),
+});
 
 describe('sending the mail again', () => {
   it('sends the same link to the same address and says what became of it', async () => {
-    const mailed = await mail();
+    const mailed = await mailSecret();
     const answer = await press(mailed);
     expect([answer.status, answer.headers.get('location')]).toEqual([
       303,
-      `${mailed.receiptPath}?mail=again`,
+      `${mailed.receiptPath}?mail=sent#mail`,
     ]);
     await mailed.app.service.settled();
-    const [first, second] = mailed.app.mails;
-    expect(mailed.app.mails).toHaveLength(2);
-    expect(second?.to.expose()).toBe('joanna@example.org');
-    expect(second?.link.expose()).toBe(first?.link.expose());
-    const { html } = await visit(mailed.app, `${mailed.receiptPath}?mail=again`, { headers: mailed.headers });
-    expect(html).toContain('The mail was sent again, and the mail server took it.');
+    expect(sentTo(mailed)).toEqual([recipient, recipient]);
+    const links = mailed.server.mails.map(({ link }) => link.expose());
+    expect(new Set(links).size).toBe(1);
+    const { html } = await visit(mailed.app, `${mailed.receiptPath}?mail=sent`, { headers: mailed.headers });
+    expect(html).toContain('The mail was set on its way.');
+    expect(html).toContain('The mail server took it');
     expect(html).not.toContain('joanna');
   });
 
   it('sends it in the language that is chosen for it', async () => {
-    const { app, receiptPath, token, headers } = await mail();
-    const language = supportedLocales.at(-1) ?? 'en';
-    await postForm(app, `${receiptPath}/send-again`, { ...token, 'mail-language': language }, headers);
-    await app.service.settled();
-    expect(app.mails.map(({ locale }) => locale).at(-1)).toBe(language);
+    const mailed = await mailSecret();
+    await press(mailed, { 'mail-language': language });
+    await mailed.app.service.settled();
+    expect(mailed.server.mails.map(({ locale }) => locale).at(-1)).toBe(language);
   });
 
   it('works for whoever holds the link of the receipt, without an account', async () => {
-    const mailed = await mail();
+    const mailed = await mailSecret();
+    const { html } = await visit(mailed.app, mailed.receiptPath);
+    expect(html).toContain(`action="${mailed.receiptPath}/send-again"`);
     const { status } = await postForm(mailed.app, `${mailed.receiptPath}/send-again`);
     await mailed.app.service.settled();
-    expect([status, mailed.app.mails.length]).toEqual([303, 2]);
+    expect([status, sentTo(mailed)]).toEqual([303, [recipient, recipient]]);
   });
 
-  it('says that a mail is being sent already, and sends no second one', async () => {
-    const mailed = await mail({
-      wrapService: (service) => ({
-        ...service,
-        resend: async (input, caller) => {
-          const found = await service.findReceipt(input, caller);
-          return found.outcome === 'found' ? { ...found, outcome: 'in_flight' } : found;
-        },
-      }),
-    });
+  it('happens by POST alone (P4)', async () => {
+    const mailed = await mailSecret();
+    const { status, headers } = await visit(mailed.app, `${mailed.receiptPath}/send-again`);
+    expect([status, headers.get('location')]).toEqual([303, mailed.receiptPath]);
+    expect(sentTo(mailed)).toEqual([recipient]);
+  });
+});
+
+describe('sending it to another address', () => {
+  it('sends the same link there, shows that address obfuscated, and from then on again means there', async () => {
+    const mailed = await mailSecret();
+    const answer = await press(mailed, elsewhere);
+    const location = answer.headers.get('location') ?? '';
+    expect([answer.status, location]).toEqual([303, `${mailed.receiptPath}?mail=sent#mail`]);
+    await mailed.app.service.settled();
+    expect(sentTo(mailed)).toEqual([recipient, otherRecipient]);
+    const links = mailed.server.mails.map(({ link }) => link.expose());
+    expect(new Set(links).size).toBe(1);
+    expect(mailed.server.mails.at(-1)?.locale).toBe(language);
+    const { html } = await visit(mailed.app, mailed.receiptPath, { headers: mailed.headers });
+    expect(html).toContain('ca*****@e*****.net');
+    expect(html).not.toContain('carla');
+    await press(mailed);
+    await mailed.app.service.settled();
+    expect(sentTo(mailed)).toEqual([recipient, otherRecipient, otherRecipient]);
+  });
+
+  it('is a first mail where nobody was mailed before', async () => {
+    const mailed = await mailSecret({ to: null });
+    expect((await press(mailed, elsewhere)).status).toBe(303);
+    await mailed.app.service.settled();
+    expect(sentTo(mailed)).toEqual([otherRecipient]);
+    expect(mailed.server.mails[0]?.link.expose()).toEndWith(mailed.secretPath);
+  });
+
+  it('asks for an address where none is known and none was given', async () => {
+    const mailed = await mailSecret({ to: null });
     const answer = await press(mailed);
-    expect([answer.status, mailed.app.mails.length]).toEqual([409, 1]);
+    expect([answer.status, sentTo(mailed)]).toEqual([422, []]);
+    expect(answer.html).toContain('id="recipient-wrong"');
+    expect(answer.html).toContain('<a href="#recipient">Write the address that the mail should go to.</a>');
+  });
+
+  it('marks an address that no mail can be sent to, and keeps it in its field', async () => {
+    for (const wrong of ['joanna at example', 'a@b', `"><b>x`, 'one@example.org, two@example.org']) {
+      const mailed = await mailSecret();
+      const answer = await press(mailed, { ...elsewhere, recipient: wrong });
+      expect([answer.status, sentTo(mailed)]).toEqual([422, [recipient]]);
+      expect(typedIn(answer)).toEqual({ ...elsewhere, recipient: wrong });
+      expect(answer.html).toContain('id="recipient-wrong"');
+      expect(answer.html).toContain('<details open="">');
+    }
+  });
+
+  it('is refused to whoever only holds the receipt’s key, who is told to log in and loses nothing', async () => {
+    const mailed = await mailSecret();
+    const answer = await postForm(mailed.app, `${mailed.receiptPath}/send-again`, elsewhere);
+    await mailed.app.service.settled();
+    expect([answer.status, sentTo(mailed)]).toEqual([403, [recipient]]);
+    expect(answer.html).toContain('Only an account can choose who gets the link by mail.');
+    expect(answer.html).toContain('href="/log-in"');
+    expect(typedIn(answer)).toEqual(elsewhere);
+  });
+
+  it('is refused to another account, which is told so and loses nothing (P16)', async () => {
+    const mailed = await mailSecret();
+    const { cookie, signedIn } = await signUpBy(mailed.server, mailed.app, 'eve@example.com');
+    const other = { ...mailed, headers: { cookie }, token: { 'form-token': signedIn.formToken } };
+    const answer = await press(other, elsewhere);
+    await mailed.app.service.settled();
+    expect([answer.status, sentTo(mailed)]).toEqual([403, [recipient]]);
+    expect(answer.html).toContain('Only the account that made this secret can choose');
+    expect(typedIn(answer)).toEqual(elsewhere);
+  });
+});
+
+describe('a mail that is not sent', () => {
+  it('because one is under way already says so, loses nothing and sends no second one', async () => {
+    const mailed = await mailSecret({ says: 'nothing' });
+    const answer = await press(mailed, elsewhere);
+    expect([answer.status, sentTo(mailed)]).toEqual([409, [recipient]]);
     expect(answer.html).toContain('The mail is being sent just now. It was not sent a second time.');
+    expect(typedIn(answer)).toEqual(elsewhere);
+    await mailed.server.answer({ state: 'not_sent', reply: null });
   });
 
-  it('says that there is nothing to send once the secret is gone', async () => {
-    const mailed = await mail();
-    await postForm(mailed.app, mailed.secretPath);
-    const answer = await press(mailed);
-    expect([answer.status, mailed.app.mails.length]).toEqual([409, 1]);
-    expect(answer.html).toContain('There is nothing to send');
+  it('because the secret is gone says so, whatever was typed', async () => {
+    for (const fields of [{}, elsewhere, { recipient: 'no address' }]) {
+      const mailed = await mailSecret();
+      await postForm(mailed.app, mailed.secretPath);
+      const answer = await press(mailed, fields);
+      expect([answer.status, sentTo(mailed)]).toEqual([409, [recipient]]);
+      expect(answer.html).toContain('There is nothing to send');
+    }
   });
 
-  it('says that there is nothing to send where nobody was to be mailed', async () => {
-    const app = createTestApp();
+  it('because nobody was to be mailed says so to whoever only holds the receipt’s key', async () => {
+    const { app, server } = await mailSecret({ to: null });
     const { receiptPath } = await share(app, { secret: 'x' });
     expect((await visit(app, receiptPath)).html).not.toContain('/send-again');
     const { status, html } = await postForm(app, `${receiptPath}/send-again`);
-    expect([status, html.includes('There is nothing to send'), app.mails]).toEqual([409, true, []]);
+    expect([status, html.includes('There is nothing to send'), server.mails]).toEqual([409, true, []]);
   });
 
-  it('is bounded by the limit on mails, says when to try again, and shows the receipt all the same', async () => {
-    const rule = { limit: 1, windowSeconds: 3_600, burst: 1 };
+  it('because too many were sent says when to try again, and loses nothing', async () => {
+    const rule = { limit: 2, windowSeconds: 3_600, burst: 2 };
     const rateLimits = { ...builtInRateLimits, mail: { anonymous: rule, account: rule } };
-    const mailed = await mail({ rateLimits });
+    const mailed = await mailSecret({ rateLimits });
     expect((await press(mailed)).status).toBe(303);
     await mailed.app.service.settled();
-    const refused = await press(mailed);
+    const answer = await press(mailed, elsewhere);
     await mailed.app.service.settled();
-    expect([refused.status, mailed.app.mails.length]).toEqual([429, 2]);
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(refused.html).toContain('Too many mails were sent just now. Nothing was sent. Try again in');
-    expect(refused.html).toContain('Not opened yet');
+    expect([answer.status, sentTo(mailed)]).toEqual([429, [recipient, recipient]]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answer.html).toContain('Nothing was sent now. Try again in');
+    expect(answer.html).toContain('Not opened yet');
+    expect(typedIn(answer)).toEqual(elsewhere);
   });
 
-  it('happens by POST alone, and an address that claims it says no more than is true (P4)', async () => {
-    const mailed = await mail();
-    const { status, headers } = await visit(mailed.app, `${mailed.receiptPath}/send-again`);
-    expect([status, headers.get('location')]).toEqual([303, mailed.receiptPath]);
-    const { receiptPath } = await share(mailed.app, { secret: 'x' });
-    const { html } = await visit(mailed.app, `${receiptPath}?mail=again`);
-    expect(html).not.toContain('sent again');
-    expect(mailed.app.mails).toHaveLength(1);
+  it('because there were too many requests says when to try again, and loses nothing', async () => {
+    const rule = { limit: 1, windowSeconds: 3_600, burst: 1 };
+    const rateLimits = { ...builtInRateLimits, manage: { anonymous: rule, account: rule } };
+    const mailed = await mailSecret({ rateLimits });
+    expect((await press(mailed)).status).toBe(303);
+    await mailed.app.service.settled();
+    const answer = await press(mailed, elsewhere);
+    expect([answer.status, sentTo(mailed)]).toEqual([429, [recipient, recipient]]);
+    expect(answer.html).toContain('There were too many requests');
+    expect(typedIn(answer)).toEqual(elsewhere);
+  });
+
+  it('because the session ended meanwhile says so and loses nothing', async () => {
+    const mailed = await mailSecret();
+    await mailed.app.accounts.logOut(mailed.signedIn);
+    const answer = await press(mailed, elsewhere);
+    expect([answer.status, sentTo(mailed)]).toEqual([403, [recipient]]);
+    expect(answer.html).toContain('You logged in or out after this form was shown.');
+    expect(typedIn(answer)).toEqual(elsewhere);
+  });
+
+  it('because it cannot be noted says when to try again, and loses nothing', async () => {
+    const down = async () => Promise.reject(new ServiceError('unavailable', 'down'));
+    let isDown = false;
+    const mailed = await mailSecret({
+      wrapStore: (store) => ({
+        ...store,
+        setDelivery: (...given) => (isDown ? down() : store.setDelivery(...given)),
+      }),
+    });
+    isDown = true;
+    const answer = await press(mailed, elsewhere);
+    await mailed.app.service.settled();
+    expect([answer.status, sentTo(mailed)]).toEqual([503, [recipient]]);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(typedIn(answer)).toEqual(elsewhere);
   });
 });

@@ -1,11 +1,28 @@
 /** Sharing when somebody is logged in: the plan, the mail, the domain, and a session that ends in between. */
 import { describe, expect, it } from 'bun:test';
+import type { SignedIn } from '../../src/domain/account-outcomes.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
+import { plainBrand } from '../../src/domain/share-domains.ts';
+import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
-import { createTestApp } from '../support/app.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { chosenIn, postForm, textIn, valueIn, visit } from './visit.ts';
+
+/** A domain that the operator vouches for. */
+async function own(app: TestApp, { caller }: SignedIn, name: string, isPublic = true): Promise<void> {
+  const createdAt = app.clock.now();
+  const domain = {
+    accountId: caller.account.id,
+    name,
+    state: 'verified',
+    challenge: null,
+    createdAt,
+  } as const;
+  if ((await app.store.addDomain(domain, 20)) !== 'added') throw new Error(`${name} was not added`);
+  await app.store.setDomainBrand(caller.account.id, name, { ...plainBrand, isPublic });
+}
 
 /** The last one offered, so that it is another than the page's as soon as there is one. */
 const language = supportedLocales.at(-1) ?? 'en';
@@ -54,7 +71,7 @@ describe('sharing with an account', () => {
     const app = createTestApp();
     const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
     expect((await visit(app, '/', { headers: { cookie } })).html).not.toContain('id="share-domain"');
-    await app.store.addShareDomain(signedIn.caller.account.id, 'secrets.ann.example');
+    await own(app, signedIn, 'secrets.ann.example');
     const { html } = await visit(app, '/', { headers: { cookie } });
     expect(html).toContain('<option value="secrets.ann.example">');
     const fields = { 'form-token': signedIn.formToken, secret: 'x' };
@@ -71,6 +88,65 @@ describe('sharing with an account', () => {
     const refused = await postForm(app, '/share', { ...fields, 'share-domain': 'other.example' }, { cookie });
     expect([refused.status, chosenIn(refused.html, 'share-domain')]).toEqual([422, 'other.example']);
     expect(refused.html).toContain('id="share-domain-wrong"');
+  });
+
+  it('makes links on the share domain that a request arrives on, and on no host that only claims to be one (P20)', async () => {
+    const app = createTestApp();
+    const { signedIn } = await signUpAs(app, 'ann@example.com');
+    await own(app, signedIn, 'secrets.ann.example');
+    const hosts = { 'secrets.ann.example': 'secrets.ann.example', 'evil.example': 'mayfly.example' };
+    for (const [host, expected] of Object.entries(hosts)) {
+      const made = await postForm(app, '/share', { secret: 'x' }, { host });
+      const shown = await postForm(app, made.headers.get('location') ?? '');
+      expect(textIn(shown.html, 'link')).toStartWith(`https://${expected}/secret/`);
+    }
+  });
+
+  it('gives the form back, with all that was typed, where the owner stops others from sharing meanwhile', async () => {
+    const name = 'secrets.ann.example';
+    let looks = 0;
+    const app = createTestApp({
+      wrapStore: (store) =>
+        withMethod(store, 'findVerifiedDomain', async (asked) => {
+          const found = await store.findVerifiedDomain(asked);
+          looks += 1;
+          // The page was still open to everybody; when it comes to storing, the domain is not.
+          return found === null ? null : { ...found, brand: { ...found.brand, isPublic: looks === 1 } };
+        }),
+    });
+    const { signedIn } = await signUpAs(app, 'ann@example.com');
+    await own(app, signedIn, name);
+    const refused = await postForm(app, '/share', { secret: odd, passphrase: 'p' }, { host: name });
+    expect([refused.status, textIn(refused.html, 'secret'), valueIn(refused.html, 'passphrase')]).toEqual([
+      403,
+      odd,
+      'p',
+    ]);
+    expect(refused.html).toContain(`On ${name} only its owner shares secrets.`);
+    expect(app.events.filter(({ event }) => event === 'concealed')).toEqual([]);
+  });
+
+  it('says when to try again once too many mails were sent, and loses nothing', async () => {
+    const rule = { limit: 1, windowSeconds: 3_600, burst: 1 };
+    const app = createTestApp({
+      rateLimits: { ...builtInRateLimits, mail: { anonymous: rule, account: rule } },
+    });
+    const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
+    const fields = { 'form-token': signedIn.formToken, secret: odd, recipient: 'joanna@example.org' };
+    expect((await postForm(app, '/share', fields, { cookie })).status).toBe(303);
+    const refused = await postForm(app, '/share', fields, { cookie });
+    expect([refused.status, textIn(refused.html, 'secret'), valueIn(refused.html, 'recipient')]).toEqual([
+      429,
+      odd,
+      'joanna@example.org',
+    ]);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.html).toContain('Too many mails were sent, by you or to this address. Try again in');
+    expect(refused.html).toContain('id="recipient-wrong"');
+    await app.service.settled();
+    expect(app.mails).toHaveLength(1);
+    const withoutMail = await postForm(app, '/share', { ...fields, recipient: '' }, { cookie });
+    expect(withoutMail.status).toBe(303);
   });
 
   for (const path of ['/share', '/suggest']) {
@@ -98,7 +174,7 @@ describe('sharing with an account', () => {
   it('keeps the form of a session also when the store cannot list its domains', async () => {
     const app = createTestApp({
       wrapStore: (store) =>
-        withMethod(store, 'listShareDomains', () => Promise.reject(new ServiceError('unavailable', 'down'))),
+        withMethod(store, 'listDomains', () => Promise.reject(new ServiceError('unavailable', 'down'))),
     });
     const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
     const fields = { 'form-token': signedIn.formToken, secret: '', passphrase: 'kept' };

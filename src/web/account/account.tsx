@@ -1,30 +1,36 @@
 /**
  * The account of whoever is logged in.
  *
- * Owns: the account's own page with its language, beside its password, its end, its tokens and its sessions. Invariant:
- * nothing of it is shown or changed without a session of the account.
+ * Owns: the account's own page with its language and its mails, beside its password, its end, its tokens and its
+ * sessions. Invariant: nothing of it is shown or changed without a session of the account.
  */
 import type { AccountService, SignedIn } from '../../domain/account-outcomes.ts';
+import type { DomainService } from '../../domain/domain-outcomes.ts';
 import type { Plans } from '../../domain/plans.ts';
+import type { NoticeKind } from '../../domain/secret.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { renderPage } from '../layout.tsx';
+import { readNoticeKinds } from '../notice-kinds.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { AccountPage, accountNews } from '../pages/account/account.tsx';
 import { createDeletePages, type DeleteDeps } from './account-delete.tsx';
 import { createPasswordPages, type PasswordDeps } from './account-password.tsx';
+import { mayHaveDomains } from './domains.tsx';
 import { forAccount } from './for-account.ts';
 import type { FormRefusal } from './form-refusal.ts';
+import { createNoticePages, type NoticeDeps } from './notices.ts';
 import { createSessionPages, type SessionDeps } from './sessions.tsx';
 import { createTokenPages, type TokenDeps } from './tokens.tsx';
 
 interface OwnDeps extends CookieSite {
   readonly accounts: Pick<AccountService, 'setLocale'>;
+  readonly domains: Pick<DomainService, 'list' | 'maxDomains'>;
   readonly plans: Plans;
   readonly locales: readonly Locale[];
 }
 
-export type AccountDeps = OwnDeps & PasswordDeps & DeleteDeps & TokenDeps & SessionDeps;
+export type AccountDeps = OwnDeps & NoticeDeps & PasswordDeps & DeleteDeps & TokenDeps & SessionDeps;
 
 export function createAccountPages(deps: AccountDeps): PageRoute[] {
   return [
@@ -36,6 +42,10 @@ export function createAccountPages(deps: AccountDeps): PageRoute[] {
         async (request, signedIn, refusal) => showAccount(request, signedIn, deps, refusal),
       ),
     },
+    ...createNoticePages(deps, async (request, signedIn, refusal) => {
+      const kinds = readNoticeKinds(await request.form());
+      return showAccount(request, signedIn, deps, refusal, kinds ?? signedIn.caller.account.notify);
+    }),
     ...createPasswordPages(deps),
     ...createDeletePages(deps),
     ...createTokenPages(deps),
@@ -43,16 +53,18 @@ export function createAccountPages(deps: AccountDeps): PageRoute[] {
   ];
 }
 
-function showAccount(
+async function showAccount(
   { frame, query }: PageRequest,
-  { caller: { account } }: SignedIn,
-  { plans }: OwnDeps,
+  { caller }: SignedIn,
+  { plans, domains }: OwnDeps,
   refusal: FormRefusal | null,
-): PageReply {
+  notify: readonly NoticeKind[] = caller.account.notify,
+): Promise<PageReply> {
+  const { account } = caller;
   const news = accountNews.find((each) => each === query.get('done')) ?? null;
-  const page = (
-    <AccountPage frame={frame} account={account} plan={plans[account.plan]} news={news} refusal={refusal} />
-  );
+  const plan = plans[account.plan];
+  const hasDomains = await mayHaveDomains(domains, caller);
+  const page = <AccountPage {...{ frame, account, plan, notify, hasDomains, news, refusal }} />;
   return pageReply(refusal?.status ?? 200, renderPage(page));
 }
 

@@ -1,12 +1,14 @@
 /**
- * A waiting receipt with scripts: notices by itself when the secret is gone, hands the link to other apps, and says times
- * in the reader's own zone too.
+ * A waiting receipt with scripts: notices by itself when the secret is gone and when there is news of the mail, hands the
+ * link to other apps, and says times in the reader's own zone too.
  *
  * Owns: nothing that the page needs; "look again" does the same. Invariants: asking changes nothing and happens only
- * while the page is seen; the page is replaced by its own address, which holds no link.
+ * while the page is seen; the page is replaced by its own address, which holds no link, only when the link is dead: news
+ * of the mail leave the link and whatever is being typed where they are.
  */
 interface Answer {
   readonly state?: unknown;
+  readonly delivery?: { readonly state: string; readonly at: number } | null;
 }
 
 const watcher = document.getElementById('watch');
@@ -40,19 +42,61 @@ async function ask(): Promise<void> {
   try {
     const response = await fetch(watcher?.dataset.state ?? '', { cache: 'no-store' });
     if (!response.ok) throw new Error('not now');
-    const { state } = (await response.json()) as Answer;
+    const { state, delivery } = (await response.json()) as Answer;
+    if (typeof state === 'string' && state !== 'new' && state !== 'viewed') return leave(state);
+    if (delivery) await renewDelivery(`${delivery.state} ${delivery.at}`);
     failures = 0;
-    if (typeof state === 'string' && state !== 'new' && state !== 'viewed') return announce(state);
   } catch {
     failures += 1;
   }
   plan();
 }
 
-function announce(state: string): void {
+function announce(what: string): void {
   const said = watcher?.querySelector('[role="status"]');
-  if (said instanceof HTMLElement) said.textContent = said.dataset[state] ?? '';
-  setTimeout(() => location.replace(watcher?.dataset.page ?? location.pathname), announcedMs);
+  if (said instanceof HTMLElement) said.textContent = said.dataset[what] ?? '';
+}
+
+function page(): string {
+  return watcher?.dataset.page ?? location.pathname;
+}
+
+function leave(state: string): void {
+  announce(state);
+  setTimeout(() => location.replace(page()), announcedMs);
+}
+
+/** What the page says of the mail, put anew from a fresh page when the record says something else. */
+async function renewDelivery(mark: string): Promise<void> {
+  const shown = document.getElementById('delivery');
+  if (shown === null || shown.dataset.seen === mark) return;
+  const fresh = (await load(page())).getElementById('delivery');
+  if (fresh === null) throw new Error('not now');
+  const renewed = document.importNode(fresh, true);
+  shown.replaceWith(renewed);
+  sayTimes(renewed);
+  announce('mail');
+}
+
+/** A page as a document. Parsed by the browser itself on the way, because the policy admits no text as markup. */
+function load(address: string): Promise<Document> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.responseType = 'document';
+    request.onload = () => {
+      if (request.status === 200 && request.responseXML !== null) resolve(request.responseXML);
+      else reject(new Error('not now'));
+    };
+    request.onerror = () => reject(new Error('not now'));
+    request.open('GET', address);
+    request.send();
+  });
+}
+
+function sayTimes(within: ParentNode): void {
+  for (const time of within.querySelectorAll('time')) {
+    time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang);
+  }
 }
 
 if (watcher !== null) {
@@ -75,8 +119,6 @@ if (share !== null && link instanceof HTMLTextAreaElement && typeof navigator.sh
   });
 }
 
-for (const time of document.querySelectorAll('time')) {
-  time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang);
-}
+sayTimes(document);
 
 export {};

@@ -7,8 +7,10 @@
 import { allCharacterSets, generatedLength } from '../../domain/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../domain/outcomes.ts';
 import type { Plan } from '../../domain/plans.ts';
+import type { NoticeKind } from '../../domain/secret.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../form.ts';
+import { readNoticeKinds } from '../notice-kinds.ts';
 
 export type ShareField =
   | 'secret'
@@ -16,6 +18,7 @@ export type ShareField =
   | 'ttl-amount'
   | 'recipient'
   | 'share-domain'
+  | 'notify'
   | 'suggest-length'
   | 'suggest-sets'
   | 'suggest-words';
@@ -49,6 +52,8 @@ export interface TypedShare {
   readonly locale: Locale;
   /** `''`: the site's own. */
   readonly shareDomain: string;
+  /** Which mails its maker wants about it. */
+  readonly notify: readonly NoticeKind[];
   readonly suggestion: TypedSuggestion;
 }
 
@@ -70,7 +75,8 @@ export function lifetimeChoices(plan: Plan): number[] {
   return [...new Set([...allowed, plan.ttlDefaultSeconds, plan.ttlMaxSeconds])].sort((a, b) => a - b);
 }
 
-export function emptyShare(plan: Plan, locale: Locale): TypedShare {
+/** @param notify what the account wants unless the form says otherwise. */
+export function emptyShare(plan: Plan, locale: Locale, notify: readonly NoticeKind[] = []): TypedShare {
   return {
     secret: '',
     passphrase: '',
@@ -78,6 +84,7 @@ export function emptyShare(plan: Plan, locale: Locale): TypedShare {
     recipient: '',
     locale,
     shareDomain: '',
+    notify,
     suggestion: {
       style: 'characters',
       length: String(suggestionBounds.length.first),
@@ -96,6 +103,7 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, locales: re
     recipient: form.text('recipient'),
     locale: locales.find((tag) => tag === form.text('mail-language')) ?? empty.locale,
     shareDomain: form.text('share-domain'),
+    notify: readNoticeKinds(form) ?? empty.notify,
     suggestion: readSuggestion(form, empty.suggestion),
   };
 }

@@ -7,25 +7,23 @@
  */
 import type { AccountService } from '../../domain/account-outcomes.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import type { CreationOutcome, SecretService } from '../../domain/outcomes.ts';
+import type { ConcealInput, SecretService } from '../../domain/outcomes.ts';
 import type { Plan, Plans } from '../../domain/plans.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import { renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { noticeFor } from '../pages/notice.tsx';
-import { SharePage, type ShareProps, type ShareRefusal, SharingClosedPage } from '../pages/secrets/share.tsx';
-import type { Words } from '../words.ts';
+import { SharePage, type ShareProps, SharingClosedPage } from '../pages/secrets/share.tsx';
 import type { JustCreated } from './just-created.ts';
+import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
 import {
-  emptyShare,
-  lifetimeSeconds,
-  readShare,
-  type ShareField,
-  suggestionBounds,
-  type TypedShare,
-  toSuggestInput,
-} from './share-form.ts';
+  noNumber,
+  problemOfShare,
+  problemOfSuggestion,
+  type Refusal,
+  refusalOf,
+  wrongSuggestion,
+} from './share-refusal.ts';
 import { strengthBits } from './strength.ts';
 
 export interface ShareDeps {
@@ -35,9 +33,6 @@ export interface ShareDeps {
   readonly anonymousMayCreate: boolean;
   readonly justCreated: JustCreated;
 }
-
-type Refusal = ShareRefusal & { readonly status: number };
-type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
@@ -68,16 +63,21 @@ function mayCreate({ caller }: PageRequest, { anonymousMayCreate }: ShareDeps): 
   return anonymousMayCreate || caller.kind === 'account';
 }
 
+/** As it is shown first: with the account's own choice of mails. */
+function untouched(request: PageRequest, deps: ShareDeps): TypedShare {
+  const notify = request.signedIn?.caller.account.notify ?? [];
+  return emptyShare(planFor(request, deps), request.frame.words.locale, notify);
+}
+
 async function typedIn(request: PageRequest, deps: ShareDeps): Promise<TypedShare> {
-  const { locales, words } = request.frame;
-  const plan = planFor(request, deps);
-  return readShare(await request.form(), emptyShare(plan, words.locale), plan, locales);
+  const { locales } = request.frame;
+  return readShare(await request.form(), untouched(request, deps), planFor(request, deps), locales);
 }
 
 async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   if (!mayCreate(request, deps))
     return pageReply(200, renderPage(<SharingClosedPage frame={request.frame} />));
-  const typed = emptyShare(planFor(request, deps), request.frame.words.locale);
+  const typed = untouched(request, deps);
   return formReply(200, request, deps, { typed, refusal: null, drawnBits: null });
 }
 
@@ -86,22 +86,27 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
   const typed = await typedIn(request, deps);
   const seconds = lifetimeSeconds(typed.lifetime);
   if (seconds === null) return refuse(request, deps, typed, noNumber(frame.words));
-  const outcome = await deps.service.conceal(
-    {
-      value: new Sensitive(typed.secret),
-      ...(typed.passphrase === '' ? {} : { passphrase: new Sensitive(typed.passphrase) }),
-      ...(typed.recipient === '' ? {} : { recipient: new Sensitive(typed.recipient) }),
-      ...(typed.shareDomain === '' ? {} : { shareDomain: typed.shareDomain }),
-      ttl: { seconds, outOfRange: 'refuse' },
-      locale: typed.locale,
-    },
-    caller,
-  );
+  const outcome = await deps.service.conceal(toConcealInput(request, typed, seconds), caller);
   if (outcome.outcome !== 'created') {
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
   return seeOther(receipt, [deps.justCreated.set(receipt)]);
+}
+
+function toConcealInput({ host, signedIn }: PageRequest, typed: TypedShare, seconds: number): ConcealInput {
+  const { passphrase, recipient, shareDomain, locale, notify } = typed;
+  return {
+    value: new Sensitive(typed.secret),
+    ...(passphrase === '' ? {} : { passphrase: new Sensitive(passphrase) }),
+    ...(recipient === '' ? {} : { recipient: new Sensitive(recipient) }),
+    ...(shareDomain === '' ? {} : { shareDomain }),
+    ...(host === '' ? {} : { arrivedOn: host }),
+    // Also none of them, so that what was unticked here counts.
+    ...(signedIn === null && notify.length === 0 ? {} : { notify }),
+    ttl: { seconds, outOfRange: 'refuse' },
+    locale,
+  };
 }
 
 /** Answers with the form itself: a redirect would have to keep the value somewhere in between. */
@@ -121,9 +126,9 @@ function refuse(
   request: PageRequest,
   deps: ShareDeps,
   typed: TypedShare,
-  { status, ...refusal }: Refusal,
+  { status, headers, ...refusal }: Refusal,
 ): Promise<PageReply> {
-  return formReply(status, request, deps, { typed, refusal, drawnBits: null });
+  return formReply(status, request, deps, { typed, refusal, drawnBits: null }, headers);
 }
 
 async function formReply(
@@ -131,11 +136,12 @@ async function formReply(
   request: PageRequest,
   deps: ShareDeps,
   props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits'>,
+  headers: PageReply['headers'] = {},
 ): Promise<PageReply> {
   const { frame } = request;
   const domains = await domainsFor(request, deps);
   const page = <SharePage frame={frame} plan={planFor(request, deps)} domains={domains} {...props} />;
-  return pageReply(status, renderPage(page));
+  return pageReply(status, renderPage(page), headers);
 }
 
 /** The caller's share domains. Without the store the form does without them rather than being lost. */
@@ -147,73 +153,4 @@ async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): P
     if (error instanceof ServiceError) return [];
     throw error;
   }
-}
-
-function noNumber({ say }: Words): Refusal {
-  return stored(422, 'ttl-amount', say('share.ttlNumber'), say);
-}
-
-function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
-  return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
-}
-
-function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
-  const at = (status: number, field: ShareField | null, message: string) =>
-    stored(status, field, message, say);
-  switch (refused.outcome) {
-    case 'nothing_to_share':
-      return at(400, 'secret', say('share.nothing'));
-    case 'ill_formed':
-      return at(400, refused.field, say('share.illFormed'));
-    case 'value_too_large':
-      return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
-    case 'passphrase_too_long':
-      return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));
-    case 'ttl_out_of_range': {
-      const bounds = { min: duration(refused.minSeconds), max: duration(refused.maxSeconds) };
-      return at(422, 'ttl-amount', say('share.ttlOutOfRange', bounds));
-    }
-    case 'recipient_needs_account':
-      return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
-    case 'undeliverable_recipient':
-      return at(422, 'recipient', say('share.recipientWrong'));
-    case 'unknown_share_domain':
-      return at(422, 'share-domain', say('share.domainWrong'));
-    case 'account_required':
-      return { ...at(403, null, say('share.closedKept')), needsLogIn: true };
-  }
-}
-
-function wrongSuggestion(field: ShareField, { say }: Words): Refusal {
-  const { length, words } = suggestionBounds;
-  const { min, max } = field === 'suggest-words' ? words : length;
-  const message = field === 'suggest-sets' ? say('suggest.noSet') : say('suggest.wrongLength', { min, max });
-  return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
-}
-
-/** What the transport or the store refuses, in the words of this form. */
-function problemOfShare(problem: PageProblem, words: Words): Refusal {
-  const { status, text, params } = noticeFor(problem, words);
-  const { say } = words;
-  switch (problem.problem) {
-    case 'rate_limited':
-      return stored(status, null, say('share.later', params), say);
-    case 'unavailable':
-      return stored(status, null, say('share.unavailable', params), say);
-    case 'storage_full':
-      return stored(status, null, say('share.full'), say);
-    case 'stale_form':
-      return stored(status, null, say('share.stale'), say);
-    default:
-      return stored(status, null, say(text, params), say);
-  }
-}
-
-function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
-  const { say } = words;
-  const refusal = { ...problemOfShare(problem, words), consolation: say('suggest.nothingDrawn') };
-  const { params } = noticeFor(problem, words);
-  if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', params) };
-  if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', params) };
-  return refusal;
 }

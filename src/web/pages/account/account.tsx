@@ -1,20 +1,29 @@
 /**
  * An account, to its owner.
  *
- * Owns: what is shown of it, the choice of its language and the ways to everything else of it.
+ * Owns: what is shown of it, the choices of its language and its mails, and the ways to everything else of it.
  */
 import type { FC } from 'hono/jsx';
 import type { Account } from '../../../domain/accounts.ts';
 import type { Plan, PlanName } from '../../../domain/plans.ts';
+import type { NoticeKind } from '../../../domain/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import type { RouteName } from '../../routes.ts';
 import { Icon, type IconName } from '../icons.tsx';
 import { DoneNote, RefusalSummary } from './account-form.tsx';
+import { NoticesForm } from './account-notices.tsx';
 
 /** What the page may say has just happened, as its address names it. */
-export const accountNews = ['signed-up', 'password', 'reset-kept', 'reset-lost', 'language'] as const;
+export const accountNews = [
+  'signed-up',
+  'password',
+  'reset-kept',
+  'reset-lost',
+  'language',
+  'notices',
+] as const;
 
 type AccountNews = (typeof accountNews)[number];
 
@@ -24,6 +33,7 @@ const newsTexts: Readonly<Record<AccountNews, MessageKey>> = {
   'reset-kept': 'account.resetKept',
   'reset-lost': 'account.resetLost',
   language: 'account.languageSaved',
+  notices: 'notices.saved',
 };
 
 const planNames: Readonly<Record<PlanName, MessageKey>> = {
@@ -39,8 +49,16 @@ interface Way {
   readonly hint: MessageKey;
 }
 
-const ways: readonly Way[] = [
+const domainsWay: Way = {
+  to: 'domains',
+  icon: 'link',
+  label: 'account.domainsLink',
+  hint: 'account.domainsHint',
+};
+
+const waysFor = (hasDomains: boolean): readonly Way[] => [
   { to: 'recent', icon: 'clock', label: 'account.recent', hint: 'account.recentHint' },
+  ...(hasDomains ? [domainsWay] : []),
   { to: 'tokens', icon: 'key', label: 'account.tokensLink', hint: 'account.tokensHint' },
   { to: 'sessions', icon: 'globe', label: 'account.sessionsLink', hint: 'account.sessionsHint' },
   { to: 'password', icon: 'lock', label: 'account.passwordLink', hint: 'account.passwordHint' },
@@ -51,11 +69,16 @@ export interface AccountProps {
   readonly frame: Frame;
   readonly account: Account;
   readonly plan: Plan;
+  /** Which mails about its secrets are ticked. */
+  readonly notify: readonly NoticeKind[];
+  /** Whether share domains are something of this account. */
+  readonly hasDomains: boolean;
   readonly news: AccountNews | null;
   readonly refusal: FormRefusal | null;
 }
 
-export const AccountPage: FC<AccountProps> = ({ frame, account, plan, news, refusal }) => {
+export const AccountPage: FC<AccountProps> = (props) => {
+  const { frame, account, plan, notify, hasDomains, news, refusal } = props;
   const { say } = frame.words;
   return (
     <Page frame={frame} title={say('account.title')}>
@@ -64,9 +87,10 @@ export const AccountPage: FC<AccountProps> = ({ frame, account, plan, news, refu
       <RefusalSummary frame={frame} refusal={refusal} />
       <Facts frame={frame} account={account} plan={plan} />
       <LanguageForm frame={frame} chosen={account.locale} />
+      <NoticesForm frame={frame} ticked={notify} />
       <h2 class="large">{say('account.accessTitle')}</h2>
       <ul class="ways">
-        {ways.map(({ to, icon, label, hint }) => (
+        {waysFor(hasDomains).map(({ to, icon, label, hint }) => (
           <li>
             <Icon name={icon} />
             <div>

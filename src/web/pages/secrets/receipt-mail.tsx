@@ -1,85 +1,113 @@
 /**
  * The mail to the recipient, as its sender sees it.
  *
- * Owns: where it stands, and sending it again. Invariant: the address is shown obfuscated only.
+ * Owns: where it stands, in words and in the mail server's own. Invariants: an address is shown obfuscated only, except in
+ * the field of whoever has just typed it; what the mail server said is shown as its words, never as ours.
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../../domain/outcomes.ts';
-import type { Delivery } from '../../../domain/secret.ts';
+import type { Delivery, DeliveryState } from '../../../domain/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { Icon } from '../icons.tsx';
-import { MailLanguage } from './mail-language.tsx';
+import type { Frame } from '../../layout.tsx';
+import { Badge, type BadgeKind } from '../badge.tsx';
+import type { IconName } from '../icons.tsx';
+import { type MailProps, type MailRefusal, SendMail, WayToLogIn } from './receipt-send.tsx';
 
-/** A sentence about the last wish to send it again. */
-export interface MailWord {
-  readonly text: string;
-  /** Whether no mail went out. */
-  readonly isRefusal: boolean;
+interface StateWords {
+  readonly label: MessageKey;
+  /** What it means and what to do, as long as the secret waits. */
+  readonly help: MessageKey;
+  readonly kind: BadgeKind;
+  readonly icon: IconName;
 }
 
-interface MailProps {
-  readonly frame: Frame;
-  readonly receipt: ReceiptView;
-  readonly word: MailWord | null;
-}
-
-const states: Readonly<Record<Delivery['state'], MessageKey>> = {
-  queued: 'receipt.mailQueued',
-  accepted: 'receipt.mailAccepted',
-  refused: 'receipt.mailRefused',
-  not_sent: 'receipt.mailNotSent',
+const states: Readonly<Record<DeliveryState, StateWords>> = {
+  queued: { label: 'receipt.mailQueued', help: 'receipt.mailQueuedHelp', kind: 'waiting', icon: 'clock' },
+  accepted: { label: 'receipt.mailAccepted', help: 'receipt.mailAcceptedHelp', kind: 'good', icon: 'check' },
+  refused: { label: 'receipt.mailSaidNo', help: 'receipt.mailSaidNoHelp', kind: 'bad', icon: 'x' },
+  given_up: { label: 'receipt.mailGivenUp', help: 'receipt.mailGivenUpHelp', kind: 'bad', icon: 'alert' },
+  not_sent: { label: 'receipt.mailUnsent', help: 'receipt.mailUnsentHelp', kind: 'bad', icon: 'alert' },
 };
 
-export const MailSection: FC<MailProps> = ({ frame, receipt, word }) => {
-  const { say, moment } = frame.words;
-  const { recipient, delivery } = receipt;
-  if (recipient === null && word === null) return null;
+export const MailSection: FC<MailProps> = (props) => {
+  const { frame, receipt, asked } = props;
+  const { say } = frame.words;
+  const refusal = asked?.refusal ?? null;
+  const isWaiting = receipt.secretKey !== null;
+  const wasMailed = receipt.recipient !== null || receipt.delivery !== null;
+  if (!isWaiting && !wasMailed && refusal === null) return null;
   return (
-    <section class="mail">
-      <h2>{say('receipt.mailTitle')}</h2>
-      {word === null ? null : (
-        <p class={word.isRefusal ? 'note alert' : 'note'} role="status">
-          {word.text}
-        </p>
-      )}
-      <dl>
-        {recipient === null ? null : (
-          <>
-            <dt>{say('receipt.recipient')}</dt>
-            <dd dir="ltr">{recipient}</dd>
-          </>
-        )}
-        {delivery === null ? null : (
-          <>
-            <dt>{say('receipt.mail')}</dt>
-            <dd>
-              {say(states[delivery.state])}
-              <span class="since">{say('receipt.mailSince', { date: moment(delivery.at) })}</span>
-            </dd>
-          </>
-        )}
-      </dl>
-      {recipient !== null && receipt.secretKey !== null ? (
-        <SendAgain frame={frame} receipt={receipt} />
-      ) : null}
+    <section class="mail" id="mail">
+      {wasMailed || refusal !== null ? <h2>{say('receipt.mailTitle')}</h2> : null}
+      {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
+      <Standing frame={frame} receipt={receipt} isNew={asked !== null && refusal === null} />
+      {isWaiting ? <SendMail {...props} /> : null}
     </section>
   );
 };
 
-const SendAgain: FC<Pick<MailProps, 'frame' | 'receipt'>> = ({ frame, receipt }) => {
-  const { words, href } = frame;
+/** Has the focus itself when no field is to blame; the field has it otherwise. */
+const Refused: FC<{ frame: Frame; refusal: MailRefusal }> = ({ frame, refusal }) => (
+  <div class="note alert" role="alert" id="mail-refused" tabindex={-1} autofocus={refusal.field === null}>
+    <p>{refusal.field === null ? refusal.message : <a href={`#${refusal.field}`}>{refusal.message}</a>}</p>
+    {refusal.needsLogIn ? <WayToLogIn frame={frame} /> : null}
+  </div>
+);
+
+/** What the script compares with the record, and puts anew when it has changed. */
+const Standing: FC<{ frame: Frame; receipt: ReceiptView; isNew: boolean }> = ({ frame, receipt, isNew }) => {
+  const { say } = frame.words;
+  const { recipient, delivery } = receipt;
+  const isWaiting = receipt.secretKey !== null;
   return (
-    <details>
-      <summary>{words.say('receipt.sendAgain')}</summary>
-      <PostForm frame={frame} action={href('sendAgain', receipt.metadataKey)}>
-        <p>{words.say('receipt.sendAgainHint')}</p>
-        <MailLanguage frame={frame} chosen={words.locale} />
-        <button class="quiet" type="submit">
-          <Icon name="mail" />
-          {words.say('receipt.sendAgain')}
-        </button>
-      </PostForm>
-    </details>
+    <div id="delivery" data-seen={delivery === null ? '' : `${delivery.state} ${delivery.at}`}>
+      {isNew ? (
+        <p class="note" role="status">
+          {say('receipt.mailTaken')}
+        </p>
+      ) : null}
+      {recipient === null ? null : (
+        <dl>
+          <dt>{say('receipt.recipient')}</dt>
+          <dd>
+            <bdi dir="ltr">{recipient}</bdi>
+          </dd>
+        </dl>
+      )}
+      {delivery === null ? null : <State frame={frame} delivery={delivery} isWaiting={isWaiting} />}
+    </div>
   );
 };
+
+const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
+  frame,
+  delivery,
+  isWaiting,
+}) => {
+  const { say, moment } = frame.words;
+  const { label, help, kind, icon } = states[delivery.state];
+  return (
+    <>
+      <p class="standing">
+        <Badge kind={kind} icon={icon}>
+          {say(label)}
+        </Badge>{' '}
+        <time datetime={new Date(delivery.at * 1000).toISOString()}>
+          {say('receipt.mailSince', { date: moment(delivery.at) })}
+        </time>
+      </p>
+      {isWaiting ? <p>{say(help)}</p> : null}
+      {delivery.reply === null ? null : <Reply frame={frame} reply={delivery.reply} />}
+    </>
+  );
+};
+
+/** Other people's words, in whatever language they wrote them. */
+const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
+  <figure class="reply">
+    <figcaption>{frame.words.say('receipt.mailSaid')}</figcaption>
+    <blockquote dir="ltr">
+      <samp>{reply}</samp>
+    </blockquote>
+  </figure>
+);

@@ -10,9 +10,11 @@ import type { ReceiptState } from '../../../domain/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { Icon } from '../icons.tsx';
+import { noticeTexts } from '../notice-boxes.tsx';
 import { Split } from '../split.tsx';
 import { LinkSheet } from './receipt-link.tsx';
-import { MailSection, type MailWord } from './receipt-mail.tsx';
+import { MailSection } from './receipt-mail.tsx';
+import type { MailAsked } from './receipt-send.tsx';
 import { Timeline } from './timeline.tsx';
 
 export interface ReceiptProps {
@@ -23,8 +25,8 @@ export interface ReceiptProps {
   readonly justCreated: boolean;
   /** This page's own address, from the configuration. */
   readonly ownUrl: string;
-  /** What became of a wish to send the mail again; `null`: there was none. */
-  readonly mail: MailWord | null;
+  /** A wish to send the mail; `null`: there was none. */
+  readonly mail: MailAsked | null;
 }
 
 const headings: Readonly<Record<ReceiptState, { title: MessageKey; lead: MessageKey }>> = {
@@ -55,7 +57,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
     <Page frame={frame} title={title} scripts={link === null ? ['receipt'] : ['copy', 'receipt']}>
       <Split intro={intro}>
         {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
-        <MailSection frame={frame} receipt={receipt} word={props.mail} />
+        <MailSection frame={frame} receipt={receipt} asked={props.mail} />
         <Facts frame={frame} receipt={receipt} />
         <Timeline frame={frame} receipt={receipt} />
         {isWaiting ? (
@@ -87,6 +89,7 @@ const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }
         data-received={words.say('receipt.changedReceived')}
         data-burned={words.say('receipt.changedBurned')}
         data-expired={words.say('receipt.changedExpired')}
+        data-mail={words.say('receipt.changedMail')}
       />
       <p class="hint" data-hint hidden>
         {words.say('receipt.watching')}
@@ -112,8 +115,31 @@ const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) =
         <dd>{words.say('receipt.untilValue', { date, left })}</dd>
         <dt>{words.say('receipt.passphrase')}</dt>
         <dd>{words.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}</dd>
+        <Notices frame={frame} receipt={receipt} />
       </dl>
     </section>
+  );
+};
+
+/** Which mails the account that made it gets; that there are none concerns only that account. */
+const Notices: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt: { notify, custid } }) => {
+  const { say } = frame.words;
+  if (notify.length === 0 && frame.visitor?.username !== custid) return null;
+  return (
+    <>
+      <dt>{say('receipt.notices')}</dt>
+      <dd>
+        {notify.length === 0 ? (
+          say('receipt.noNotices')
+        ) : (
+          <ul class="plain">
+            {notify.map((kind) => (
+              <li>{say(noticeTexts[kind])}</li>
+            ))}
+          </ul>
+        )}
+      </dd>
+    </>
   );
 };
 

@@ -6,7 +6,7 @@
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../../locale/catalogues.ts';
-import { type Frame, Page } from '../../layout.tsx';
+import { type Frame, Page, sharesHere } from '../../layout.tsx';
 
 const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
 
@@ -24,12 +24,18 @@ export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
         ))}
       </ul>
       <p>{say('gone.seen')}</p>
-      <p>
-        <a href={frame.href('home')}>{say('gone.shareOwn')}</a>
-      </p>
+      <ShareOwn frame={frame} />
     </Page>
   );
 };
+
+/** For whoever came by a link; not where the owner of a share domain keeps it to itself. */
+export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
+  sharesHere(frame) ? (
+    <p>
+      <a href={frame.href('home')}>{frame.words.say('gone.shareOwn')}</a>
+    </p>
+  ) : null;
 
 export interface Delay {
   readonly title: string;

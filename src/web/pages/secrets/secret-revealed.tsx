@@ -8,6 +8,8 @@ import type { FC } from 'hono/jsx';
 import { type Frame, Page } from '../../layout.tsx';
 import { CopyButton, CopyStatus } from '../copy.tsx';
 import { Icon } from '../icons.tsx';
+import { ShareOwn } from './secret-closed.tsx';
+import { Instructions } from './secret-instructions.tsx';
 
 interface RevealedProps {
   readonly frame: Frame;
@@ -28,9 +30,8 @@ export const RevealedPage: FC<RevealedProps> = ({ frame, value }) => {
         <Extent frame={frame} value={value} />
         <Actions frame={frame} value={value} />
       </div>
-      <p>
-        <a href={frame.href('home')}>{say('gone.shareOwn')}</a>
-      </p>
+      <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
+      <ShareOwn frame={frame} />
     </Page>
   );
 };

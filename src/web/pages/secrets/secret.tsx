@@ -9,6 +9,7 @@ import type { StatusOutcome } from '../../../domain/outcomes.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';
 import { Icon } from '../icons.tsx';
+import { Instructions } from './secret-instructions.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
@@ -38,6 +39,7 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
           {refusal.notice}
         </p>
       )}
+      <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
       <PostForm
         frame={frame}
         class="sheet opening"

@@ -15,7 +15,7 @@ import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
 import { Split } from '../split.tsx';
 import { Generate } from './generate.tsx';
 import { Lifetime } from './lifetime.tsx';
-import { MailLanguage } from './mail-language.tsx';
+import { Delivery } from './share-delivery.tsx';
 
 export interface ShareRefusal {
   /** Which field is wrong; `null`: none of them. */
@@ -78,7 +78,7 @@ export const SharePage: FC<ShareProps> = (props) => {
               wrong={wrongIn(props)('ttl-amount')}
             />
           </div>
-          <Delivery {...props} />
+          <Delivery frame={frame} domains={props.domains} typed={props.typed} wrongIn={wrongIn(props)} />
           <button type="submit" id="create">
             {say('share.submit')}
           </button>
@@ -103,7 +103,7 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
     <div class="note alert" role="alert" id="refused" tabindex={-1} autofocus={field === null}>
       <h2>{say('share.wrongTitle')}</h2>
       <p>{field === null ? message : <a href={`#${field}`}>{message}</a>}</p>
-      {refusal.needsLogIn ? (
+      {refusal.needsLogIn && frame.domain === null ? (
         <p>
           <a href={frame.href('logIn')} target="_blank" rel="noopener">
             {say('share.logIn')}
@@ -184,79 +184,17 @@ const Passphrase: FC<ShareProps> = (props) => {
   );
 };
 
-/** For whoever is logged in; and for whoever was while typing, so that nothing is lost with the log-in. */
-const Delivery: FC<ShareProps> = (props) => {
-  const { frame, typed, domains } = props;
-  const hasAccount = frame.visitor !== null;
-  return (
-    <>
-      {hasAccount || typed.recipient !== '' ? <Recipient {...props} /> : null}
-      {domains.length > 0 || typed.shareDomain !== '' ? <Domain {...props} /> : null}
-    </>
-  );
-};
-
-const Recipient: FC<ShareProps> = (props) => {
-  const { frame, typed } = props;
-  const { say } = frame.words;
-  const texts: FieldTexts = {
-    name: 'recipient',
-    label: say('share.recipient'),
-    note: say('share.optional'),
-    hint: say('share.recipientHint'),
-    wrong: wrongIn(props)('recipient'),
-  };
-  return (
-    <div class="pair">
-      <Field texts={texts}>
-        <input
-          {...controlAttributes(texts)}
-          type="text"
-          inputmode="email"
-          class="code"
-          autocomplete="off"
-          spellcheck={false}
-          autocapitalize="off"
-          value={typed.recipient}
-        />
-      </Field>
-      <MailLanguage frame={frame} chosen={typed.locale} />
-    </div>
-  );
-};
-
-const Domain: FC<ShareProps> = (props) => {
-  const { frame, domains, typed } = props;
-  const { say } = frame.words;
-  const texts: FieldTexts = {
-    name: 'share-domain',
-    label: say('share.domain'),
-    wrong: wrongIn(props)('share-domain'),
-  };
-  const offered = typed.shareDomain === '' || domains.includes(typed.shareDomain) ? [] : [typed.shareDomain];
-  return (
-    <Field texts={texts}>
-      <select {...controlAttributes(texts)}>
-        <option value="">{say('share.domainOwn')}</option>
-        {[...domains, ...offered].map((domain) => (
-          <option value={domain} selected={domain === typed.shareDomain}>
-            {domain}
-          </option>
-        ))}
-      </select>
-    </Field>
-  );
-};
-
 /** For installations where only accounts create. */
 export const SharingClosedPage: FC<{ frame: Frame }> = ({ frame }) => (
   <Page frame={frame} title={frame.words.say('share.closedTitle')}>
     <h1>{frame.words.say('share.closedTitle')}</h1>
     <p class="lead">{frame.words.say('share.closed')}</p>
-    <p>
-      <a class="button" href={frame.href('logIn')}>
-        {frame.words.say('share.logIn')}
-      </a>
-    </p>
+    {frame.domain === null ? (
+      <p>
+        <a class="button" href={frame.href('logIn')}>
+          {frame.words.say('share.logIn')}
+        </a>
+      </p>
+    ) : null}
   </Page>
 );

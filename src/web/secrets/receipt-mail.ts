@@ -1,0 +1,146 @@
+/**
+ * The mail with the link, sent from the receipt: again, or to another address.
+ *
+ * Owns: its POST and what is said of every outcome. Invariant: a refusal of any kind gives the form back with what was
+ * typed, and an address that was typed stands in no redirect.
+ */
+import { ServiceError } from '../../domain/errors.ts';
+import type { DeliverOutcome, ReceiptOutcome, ReceiptView } from '../../domain/outcomes.ts';
+import { Sensitive } from '../../domain/sensitive.ts';
+import type { PageProblem } from '../page-problem.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { noticeFor, renderNotice } from '../pages/notice.tsx';
+import {
+  type MailAsked,
+  type MailRefusal,
+  mayChooseRecipient,
+  type TypedMail,
+} from '../pages/secrets/receipt-send.tsx';
+import { authority, find, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
+
+/** In the address after a mail was queued: the page then says what became of it, as far as that is true. */
+const afterMail = { name: 'mail', value: 'sent' } as const;
+
+export function createReceiptMailPages(deps: ReceiptDeps): PageRoute[] {
+  return [
+    {
+      name: 'sendAgain',
+      get: { limit: 'none', handle: ({ frame, key }) => seeOther(frame.href('receipt', key)) },
+      post: {
+        limit: 'manage',
+        handle: (request) => send(request, deps),
+        refuse: (request, problem) => refuseProblem(request, deps, problem),
+      },
+    },
+  ];
+}
+
+/** Whatever the address claims, the words come from the record. */
+export function mailTaken({ query, frame }: PageRequest, { delivery }: ReceiptView): MailAsked | null {
+  if (delivery === null || query.get(afterMail.name) !== afterMail.value) return null;
+  return { typed: { recipient: '', locale: frame.words.locale }, refusal: null };
+}
+
+async function typedIn(request: PageRequest): Promise<TypedMail> {
+  const { locales, words } = request.frame;
+  const form = await request.form();
+  const locale = locales.find((tag) => tag === form.text('mail-language')) ?? words.locale;
+  return { recipient: form.text('recipient'), locale };
+}
+
+async function send(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const { key, frame, caller } = request;
+  const typed = await typedIn(request);
+  const { recipient, locale } = typed;
+  const address = recipient === '' ? {} : { recipient: new Sensitive(recipient) };
+  const outcome = await deps.service.deliver({ metadataKey: key, authority, locale, ...address }, caller);
+  if (outcome.outcome === 'unknown') return unknownReceipt(request);
+  if (outcome.outcome === 'queued') {
+    const page = frame.href('receipt', outcome.receipt.metadataKey);
+    return seeOther(`${page}?${afterMail.name}=${afterMail.value}#mail`);
+  }
+  const found = await find(request, deps);
+  if (found.outcome === 'unknown') return unknownReceipt(request);
+  const { receipt } = found;
+  return refusedReply(request, deps, typed, receipt, refusalOf(request, outcome, receipt, typed));
+}
+
+interface Refusal extends MailRefusal {
+  readonly status: number;
+  readonly headers?: PageReply['headers'];
+}
+
+/** The receipt as it now is, with the form and what was wrong. */
+function refusedReply(
+  request: PageRequest,
+  deps: ReceiptDeps,
+  typed: TypedMail,
+  receipt: ReceiptView,
+  { status, headers, ...refusal }: Refusal,
+): PageReply {
+  return receiptReply(status, request, deps, { receipt, mail: { typed, refusal } }, headers);
+}
+
+function refusalOf(
+  { frame }: PageRequest,
+  refused: Exclude<DeliverOutcome, { outcome: 'queued' | 'unknown' }>,
+  receipt: ReceiptView,
+  typed: TypedMail,
+): Refusal {
+  const { say, duration } = frame.words;
+  const whole = (status: number, message: string) => ({ status, message, field: null, needsLogIn: false });
+  const ofField = (status: number, message: string) => ({
+    ...whole(status, message),
+    field: 'recipient' as const,
+  });
+  if (receipt.secretKey === null) return whole(409, say('receipt.mailNothing'));
+  switch (refused.outcome) {
+    case 'in_flight':
+      return whole(409, say('receipt.mailInFlight'));
+    case 'nothing_to_send':
+      return typed.recipient === '' && mayChooseRecipient(frame, receipt)
+        ? ofField(422, say('receipt.mailNobody'))
+        : whole(409, say('receipt.mailNothing'));
+    case 'undeliverable_recipient':
+      return ofField(422, say('share.recipientWrong'));
+    case 'recipient_needs_account':
+      return frame.visitor === null
+        ? { ...whole(403, say('receipt.mailNeedsAccount')), needsLogIn: true }
+        : whole(403, say('receipt.mailNeedsMaker'));
+    case 'too_many_mails': {
+      const { retryAfterSeconds } = refused;
+      const headers = { 'retry-after': String(retryAfterSeconds) };
+      const message = say('receipt.mailTooMany', { wait: duration(retryAfterSeconds) });
+      return { ...whole(429, message), headers };
+    }
+  }
+}
+
+/** What the transport or the store refuses; with the common small page where the receipt cannot be read. */
+async function refuseProblem(
+  request: PageRequest,
+  deps: ReceiptDeps,
+  problem: PageProblem,
+): Promise<PageReply> {
+  const { frame } = request;
+  const found = await findIfPossible(request, deps);
+  if (found === null) {
+    const { status, markup } = renderNotice(frame, problem);
+    return pageReply(status, markup);
+  }
+  if (found.outcome === 'unknown') return unknownReceipt(request);
+  const { status, text, params } = noticeFor(problem, frame.words);
+  const message =
+    problem.problem === 'stale_form' ? frame.words.say('account.stale') : frame.words.say(text, params);
+  const refusal = { status, message, field: null, needsLogIn: false };
+  return refusedReply(request, deps, await typedIn(request), found.receipt, refusal);
+}
+
+async function findIfPossible(request: PageRequest, deps: ReceiptDeps): Promise<ReceiptOutcome | null> {
+  try {
+    return await find(request, deps);
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Why the share form comes back.
+ *
+ * Owns: status, field and words of every refusal. Invariant: each says that nothing was stored or drawn.
+ */
+import type { CreationOutcome } from '../../domain/outcomes.ts';
+import type { PageProblem } from '../page-problem.ts';
+import type { PageReply } from '../page-route.ts';
+import { noticeFor } from '../pages/notice.tsx';
+import type { ShareRefusal } from '../pages/secrets/share.tsx';
+import type { Words } from '../words.ts';
+import { type ShareField, suggestionBounds } from './share-form.ts';
+
+export type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
+type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
+
+export function noNumber({ say }: Words): Refusal {
+  return stored(422, 'ttl-amount', say('share.ttlNumber'), say);
+}
+
+function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
+  return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
+}
+
+export function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
+  const at = (status: number, field: ShareField | null, message: string) =>
+    stored(status, field, message, say);
+  switch (refused.outcome) {
+    case 'nothing_to_share':
+      return at(400, 'secret', say('share.nothing'));
+    case 'ill_formed':
+      return at(400, refused.field, say('share.illFormed'));
+    case 'value_too_large':
+      return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
+    case 'passphrase_too_long':
+      return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));
+    case 'ttl_out_of_range': {
+      const bounds = { min: duration(refused.minSeconds), max: duration(refused.maxSeconds) };
+      return at(422, 'ttl-amount', say('share.ttlOutOfRange', bounds));
+    }
+    case 'recipient_needs_account':
+      return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
+    case 'undeliverable_recipient':
+      return at(422, 'recipient', say('share.recipientWrong'));
+    case 'unknown_share_domain':
+      return at(422, 'share-domain', say('share.domainWrong'));
+    case 'public_sharing_disabled':
+      return at(403, null, say('share.domainClosed', { domain: refused.shareDomain }));
+    case 'notify_needs_account':
+      return { ...at(403, 'notify', say('share.notifyNeedsAccount')), needsLogIn: true };
+    case 'too_many_mails': {
+      const { retryAfterSeconds } = refused;
+      const headers = { 'retry-after': String(retryAfterSeconds) };
+      const wait = duration(retryAfterSeconds);
+      return { ...at(429, 'recipient', say('share.tooManyMails', { wait })), headers };
+    }
+    case 'account_required':
+      return { ...at(403, null, say('share.closedKept')), needsLogIn: true };
+  }
+}
+
+export function wrongSuggestion(field: ShareField, { say }: Words): Refusal {
+  const { length, words } = suggestionBounds;
+  const { min, max } = field === 'suggest-words' ? words : length;
+  const message = field === 'suggest-sets' ? say('suggest.noSet') : say('suggest.wrongLength', { min, max });
+  return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
+}
+
+/** What the transport or the store refuses, in the words of this form. */
+export function problemOfShare(problem: PageProblem, words: Words): Refusal {
+  const { status, text, params } = noticeFor(problem, words);
+  const { say } = words;
+  switch (problem.problem) {
+    case 'rate_limited':
+      return stored(status, null, say('share.later', params), say);
+    case 'unavailable':
+      return stored(status, null, say('share.unavailable', params), say);
+    case 'storage_full':
+      return stored(status, null, say('share.full'), say);
+    case 'stale_form':
+      return stored(status, null, say('share.stale'), say);
+    default:
+      return stored(status, null, say(text, params), say);
+  }
+}
+
+export function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
+  const { say } = words;
+  const refusal = { ...problemOfShare(problem, words), consolation: say('suggest.nothingDrawn') };
+  const { params } = noticeFor(problem, words);
+  if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', params) };
+  if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', params) };
+  return refusal;
+}

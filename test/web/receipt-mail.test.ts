@@ -1,0 +1,193 @@
+/** The mail on its sender's receipt: every state in words, with the mail server's own, and never the address. */
+import { describe, expect, it } from 'bun:test';
+import type { Handover } from '../../src/domain/ports.ts';
+import { type Mailed, mailSecret, openMailServer, press, recipient, signUpBy, taken } from './mailed.ts';
+import { postForm, share, visit } from './visit.ts';
+
+interface Expected {
+  readonly label: string;
+  readonly help: string;
+}
+
+const words: Readonly<Record<Handover['state'] | 'queued', Expected>> = {
+  queued: { label: 'Being handed to the mail server', help: 'This takes a few seconds' },
+  accepted: { label: 'The mail server took it', help: 'ask them to look in the spam folder' },
+  refused: { label: 'The mail server refused it', help: 'This mail will not arrive.' },
+  given_up: { label: 'Given up after several tries', help: 'Send the mail again later' },
+  not_sent: { label: 'Not sent', help: 'No mail server took the mail.' },
+};
+
+const ends: readonly Handover[] = [
+  taken,
+  { state: 'refused', reply: '550 5.1.1 No such user here' },
+  { state: 'given_up', reply: '451 4.7.1 Greylisted, try again later' },
+  { state: 'not_sent', reply: null },
+];
+
+const madeAt = 'Since Thursday, 8 May 2025 at 10:26 UTC';
+
+/** The part about the mail. */
+function mailOf(html: string): string {
+  return /<section class="mail".*?<\/section>/s.exec(html)?.[0] ?? '';
+}
+
+async function lookAt({ app, receiptPath, headers }: Mailed, query = ''): Promise<string> {
+  return mailOf((await visit(app, receiptPath + query, { headers })).html);
+}
+
+describe('the mail on the receipt', () => {
+  for (const end of ends) {
+    it(`that is ${end.state} says so, since when, what it means, and what the mail server said`, async () => {
+      const html = await lookAt(await mailSecret({ says: end }));
+      for (const text of [words[end.state].label, words[end.state].help, madeAt])
+        expect(html).toContain(text);
+      const reply = /<blockquote dir="ltr"><samp>([^<]*)<\/samp><\/blockquote>/.exec(html)?.[1] ?? null;
+      expect(reply).toBe(end.reply);
+      expect(html).toContain('jo*****@e*****.org');
+    });
+  }
+
+  it('that is under way says so, and that it was not sent once nobody can be handing it over any more', async () => {
+    const mailed = await mailSecret({ says: 'nothing' });
+    const html = await lookAt(mailed);
+    for (const text of [words.queued.label, words.queued.help, madeAt]) expect(html).toContain(text);
+    expect(html).not.toContain('<samp>');
+    mailed.app.clock.advance(3_600);
+    const later = await lookAt(mailed);
+    for (const text of [words.not_sent.label, words.not_sent.help]) expect(later).toContain(text);
+    await mailed.server.answer(taken);
+  });
+
+  it('gives no advice about a link that is dead, and still says how it stood', async () => {
+    for (const end of ends) {
+      const mailed = await mailSecret({ says: end });
+      await postForm(mailed.app, `${mailed.receiptPath}/burn`, mailed.token, mailed.headers);
+      const html = await lookAt(mailed);
+      expect(html).toContain(words[end.state].label);
+      expect(html).not.toContain(words[end.state].help);
+      expect(html).not.toContain('<form');
+    }
+  });
+
+  it('shows what the mail server said as text, whatever it is, and breaks it anywhere', async () => {
+    const reply = `550 <img src=x onerror="alert(1)"> & ${'x'.repeat(250)}`;
+    const html = await lookAt(await mailSecret({ says: { state: 'refused', reply } }));
+    expect(html).toContain('<samp>550 &lt;img src=x onerror=&quot;alert(1)&quot;&gt; &amp; xxx');
+    expect(html).not.toContain('<img');
+  });
+
+  it('never shows the address, in no state and to nobody', async () => {
+    for (const end of [...ends, 'nothing'] as const) {
+      const mailed = await mailSecret({ says: end });
+      const { html } = await visit(mailed.app, mailed.receiptPath);
+      expect((await lookAt(mailed)) + html).not.toContain(recipient.split('@')[0] ?? '');
+    }
+  });
+
+  it('tooth check: an address in the receipt would be seen', async () => {
+    const mailed = await mailSecret({
+      wrapService: (service) => ({
+        ...service,
+        findReceipt: async (input, caller) => {
+          const found = await service.findReceipt(input, caller);
+          return found.outcome === 'found' ? { ...found, receipt: { ...found.receipt, recipient } } : found;
+        },
+      }),
+    });
+    expect(await lookAt(mailed)).toContain('joanna');
+  });
+
+  it('unfolds the form where a mail did not get through, and only there', async () => {
+    for (const end of ends) {
+      const isOpen = (await lookAt(await mailSecret({ says: end }))).includes('<details open="">');
+      expect([end.state, isOpen]).toEqual([end.state, end.state !== 'accepted']);
+    }
+  });
+
+  it('says no more of an earlier wish than the record does', async () => {
+    const mailed = await mailSecret({ to: null });
+    expect(await lookAt(mailed, '?mail=sent')).not.toContain('role="status"');
+    const sent = await mailSecret();
+    expect(await lookAt(sent)).not.toContain('role="status"');
+    expect(await lookAt(sent, '?mail=sent')).toContain('The mail was set on its way.');
+  });
+});
+
+describe('who is offered an address', () => {
+  const field = 'id="recipient"';
+  const needsAccount = 'Only an account can choose who gets the link by mail.';
+  const needsMaker = 'Only the account that made this secret can choose who gets the link by mail.';
+
+  it('is the account that made the secret, mailed before or not', async () => {
+    expect(await lookAt(await mailSecret())).toContain(field);
+    const unmailed = await lookAt(await mailSecret({ to: null }));
+    expect(unmailed).toContain(field);
+    expect(unmailed).toContain('Send the link by mail');
+  });
+
+  it('is any account for a secret that was made without one', async () => {
+    const { app, headers, token, receiptPath: own } = await mailSecret({ to: null });
+    const { receiptPath } = await share(app, { secret: 'x' });
+    expect(own).not.toBe(receiptPath);
+    expect(mailOf((await visit(app, receiptPath, { headers })).html)).toContain(field);
+    const made = await postForm(app, `${receiptPath}/send-again`, { ...token, recipient }, headers);
+    expect(made.status).toBe(303);
+  });
+
+  it('is nobody else: whoever only holds the receipt’s key is told to log in, another account that it is not theirs', async () => {
+    for (const to of [recipient, null]) {
+      const { app, receiptPath, server } = await mailSecret({ to });
+      const stranger = mailOf((await visit(app, receiptPath)).html);
+      expect(stranger).not.toContain(field);
+      expect(stranger).toContain(needsAccount);
+      expect(stranger).toContain('href="/log-in"');
+      const other = await signUpBy(server, app, 'eve@example.com');
+      const seen = mailOf((await visit(app, receiptPath, { headers: { cookie: other.cookie } })).html);
+      expect(seen).not.toContain(field);
+      expect(seen).toContain(needsMaker);
+      expect(seen).not.toContain('href="/log-in"');
+    }
+  });
+
+  it('is offered no form at all where no account could stand behind the mail', async () => {
+    const { app, receiptPath, headers, token } = await mailSecret({ to: null });
+    const anonymous = await share(app, { secret: 'x' });
+    await postForm(app, `${anonymous.receiptPath}/send-again`, { ...token, recipient }, headers);
+    await app.service.settled();
+    const html = mailOf((await visit(app, anonymous.receiptPath)).html);
+    expect(html).toContain('jo*****@e*****.org');
+    expect(html).not.toContain('<form');
+    expect(html).toContain(needsAccount);
+    expect(mailOf((await visit(app, receiptPath)).html)).not.toContain('<form');
+  });
+});
+
+describe('the state that a page asks for', () => {
+  const stateAt = async ({ app, receiptPath }: Mailed): Promise<unknown> =>
+    (await app.fetch(`${receiptPath}/state`)).json();
+
+  it('says how the mail stands and since when, and nothing else of it', async () => {
+    const mailed = await mailSecret({ says: 'nothing' });
+    const at = mailed.app.clock.now();
+    expect(await stateAt(mailed)).toEqual({ state: 'new', delivery: { state: 'queued', at } });
+    mailed.app.clock.advance(5);
+    await mailed.server.answer({ state: 'refused', reply: '550 no' });
+    await mailed.app.service.settled();
+    expect(await stateAt(mailed)).toEqual({ state: 'new', delivery: { state: 'refused', at: at + 5 } });
+    expect(await lookAt(mailed)).toContain(`data-seen="refused ${at + 5}"`);
+  });
+
+  it('changes when the same end comes a second time', async () => {
+    const mailed = await mailSecret();
+    const before = await stateAt(mailed);
+    mailed.app.clock.advance(60);
+    await press(mailed);
+    await mailed.app.service.settled();
+    expect(await stateAt(mailed)).not.toEqual(before);
+  });
+
+  it('has no mail where nobody was mailed', async () => {
+    expect(await stateAt(await mailSecret({ to: null }))).toEqual({ state: 'new', delivery: null });
+    expect(openMailServer().mails).toEqual([]);
+  });
+});

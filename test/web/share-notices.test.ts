@@ -1,0 +1,157 @@
+/** Which mails somebody gets about a secret: the account's own choice, and another for one secret. */
+import { describe, expect, it } from 'bun:test';
+import { type NoticeKind, noticeKinds } from '../../src/domain/secret.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { type AccountVisitor, address, signUp } from './account-visitor.ts';
+import { postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
+
+/** As a browser sends the boxes of the form. */
+function boxes(...kinds: readonly NoticeKind[]): Record<string, string> {
+  return Object.fromEntries([['notify', 'chosen'], ...kinds.map((kind) => [`notify-${kind}`, 'yes'])]);
+}
+
+/** The boxes that a page shows ticked; `null`: it has none. */
+function tickedIn({ html }: Pick<Visit, 'html'>): NoticeKind[] | null {
+  if (!html.includes('name="notify"')) return null;
+  return noticeKinds.filter((kind) => new RegExp(`<input id="notify-${kind}"[^>]* checked=""`).test(html));
+}
+
+async function choose(visitor: AccountVisitor, ...kinds: readonly NoticeKind[]): Promise<Visit> {
+  await visitor.get('/account');
+  return visitor.post('/account/notices', boxes(...kinds));
+}
+
+async function shareBy(
+  visitor: AccountVisitor,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  await visitor.get('/');
+  const made = await visitor.post('/share', { secret: 'x', ...fields });
+  expect(made.status).toBe(303);
+  return made.headers.get('location') ?? '';
+}
+
+async function notifyOf(app: TestApp, receiptPath: string): Promise<readonly NoticeKind[] | null> {
+  const input = { metadataKey: receiptPath.slice('/receipt/'.length), authority: 'holder' } as const;
+  const found = await app.service.findReceipt(input, { kind: 'anonymous' });
+  return found.outcome === 'found' ? found.receipt.notify : null;
+}
+
+describe('the account’s choice of mails', () => {
+  it('is none at first, and the page says where they go and what they never hold', async () => {
+    const visitor = await signUp(createTestApp());
+    const account = await visitor.get('/account');
+    expect(tickedIn(account)).toEqual([]);
+    expect(account.html).toContain(
+      `The mail goes to ${address}. It names neither the secret nor its recipient.`,
+    );
+  });
+
+  it('is kept, said to be, and shown again', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    for (const kinds of [['read', 'expiring'], ['burned'], []] as const) {
+      const saved = await choose(visitor, ...kinds);
+      expect([saved.status, saved.headers.get('location')]).toEqual([303, '/account?done=notices']);
+      expect(await app.store.findAccount(address)).toMatchObject({ notify: kinds });
+      const shown = await visitor.get('/account?done=notices');
+      expect(tickedIn(shown)).toEqual([...kinds]);
+      expect(shown.html).toContain('Your choice of mails is saved.');
+    }
+  });
+
+  it('is left as it is by a form without the boxes, which is told nothing', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await choose(visitor, 'read');
+    await visitor.get('/account');
+    const { headers } = await visitor.post('/account/notices', { 'notify-burned': 'yes' });
+    expect(headers.get('location')).toBe('/account');
+    expect(await app.store.findAccount(address)).toMatchObject({ notify: ['read'] });
+  });
+
+  it('comes back as it was ticked when it is refused, and changes nothing', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await choose(visitor, 'read');
+    await visitor.get('/account');
+    const stale = { ...boxes('burned', 'expiring'), 'form-token': 'f'.repeat(32) };
+    const refused = await visitor.post('/account/notices', stale);
+    expect([refused.status, tickedIn(refused)]).toEqual([403, ['burned', 'expiring']]);
+    expect(refused.html).toContain('role="alert"');
+    expect(await app.store.findAccount(address)).toMatchObject({ notify: ['read'] });
+  });
+});
+
+describe('the choice for one secret', () => {
+  it('begins with the account’s own, and is nobody’s who is not logged in', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    expect(tickedIn(await visitor.get('/'))).toEqual([]);
+    await choose(visitor, 'read', 'expiring');
+    expect(tickedIn(await visitor.get('/'))).toEqual(['read', 'expiring']);
+    expect(tickedIn(await visit(app, '/'))).toBeNull();
+  });
+
+  it('counts, whether boxes were ticked or unticked', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await choose(visitor, 'read', 'expiring');
+    for (const kinds of [['burned'], ['read', 'burned', 'expiring'], []] as const) {
+      const receipt = await shareBy(visitor, boxes(...kinds));
+      expect(await notifyOf(app, receipt)).toEqual(kinds);
+    }
+    expect(await notifyOf(app, await shareBy(visitor))).toEqual(['read', 'expiring']);
+  });
+
+  it('leads to the mail that was asked for, and to no other', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const receipt = await shareBy(visitor, boxes('read'));
+    const shown = await visitor.post(receipt);
+    const burned = await shareBy(visitor, boxes('read'));
+    await visitor.get(`${burned}/burn`);
+    await visitor.post(`${burned}/burn`);
+    await postForm(app, new URL(textIn(shown.html, 'link') ?? '').pathname);
+    await app.service.settled();
+    const told = app.accountMails.filter(({ kind }) => kind.startsWith('secret_'));
+    expect(told.map(({ kind, to }) => [kind, to.expose()])).toEqual([['secret_read', address]]);
+  });
+
+  it('stands on the receipt while the secret waits; that there is none only for its maker', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const chosen = await shareBy(visitor, boxes('read', 'expiring'));
+    const told = ['When it is opened', 'When it is about to expire unread'];
+    const listed = ({ html }: Visit) =>
+      [...html.matchAll(/<li>(When [^<]*)<\/li>/g)].map(([, text]) => text ?? '');
+    expect(listed(await visitor.get(chosen))).toEqual(told);
+    expect(listed(await visit(app, chosen))).toEqual(told);
+    const none = await shareBy(visitor, boxes());
+    expect((await visitor.get(none)).html).toContain('<dt>Mails to you</dt>');
+    expect((await visit(app, none)).html).not.toContain('<dt>Mails to you</dt>');
+  });
+
+  it('is not lost when the form is refused, nor when the session has ended, and needs an account', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await visitor.get('/');
+    const ticked = boxes('burned', 'expiring');
+    const refused = await visitor.post('/share', { secret: '', ...ticked });
+    expect([refused.status, tickedIn(refused)]).toEqual([400, ['burned', 'expiring']]);
+    const anonymous = await postForm(app, '/share', { secret: 'kept', passphrase: 'p', ...ticked });
+    expect([anonymous.status, tickedIn(anonymous)]).toEqual([403, ['burned', 'expiring']]);
+    expect([textIn(anonymous.html, 'secret'), valueIn(anonymous.html, 'passphrase')]).toEqual(['kept', 'p']);
+    expect(anonymous.html).toContain('id="notify-wrong"');
+    expect(anonymous.html).toContain('<a href="#notify">Only an account can be told by mail.');
+    const unticked = await postForm(app, '/share', { secret: 'kept', ...boxes() });
+    expect(unticked.status).toBe(303);
+  });
+
+  it('is unfolded where something is ticked, so that nobody is mailed by surprise', async () => {
+    const visitor = await signUp(createTestApp());
+    expect((await visitor.get('/')).html).toContain('<details class="notices">');
+    await choose(visitor, 'read');
+    expect((await visitor.get('/')).html).toContain('<details class="notices" open="">');
+  });
+});
