@@ -1,13 +1,16 @@
 /**
- * The pages around the service: how it works, what it promises, whether it works just now.
+ * The pages around the service: how it works, what it promises, which region it is, whether it works just now.
  *
  * Owns: their handlers. Invariant: they need no session and change nothing; the status tells the truth of this moment, and
  * a store that cannot even be asked does not answer.
  */
+import type { Regions } from '../domain/regions.ts';
 import type { Clock } from '../domain/time.ts';
+import { RequestProblem } from '../http/problem.ts';
 import { renderPage } from './layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from './page-route.ts';
 import { AboutPage } from './pages/about.tsx';
+import { RegionsPage } from './pages/regions.tsx';
 import { SecurityPage } from './pages/security.tsx';
 import { StatusPage } from './pages/status.tsx';
 
@@ -15,12 +18,18 @@ export interface AboutDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly isReady: () => boolean | Promise<boolean>;
+  readonly regions: Regions | null;
 }
 
 export function createAboutPages(deps: AboutDeps): PageRoute[] {
   return [
     { name: 'about', needsNoSession: true, get: { limit: 'none', isStill: true, handle: showAbout } },
     { name: 'security', needsNoSession: true, get: { limit: 'none', isStill: true, handle: showSecurity } },
+    {
+      name: 'regions',
+      needsNoSession: true,
+      get: { limit: 'none', isStill: true, handle: (request) => showRegions(request, deps) },
+    },
     {
       name: 'status',
       needsNoSession: true,
@@ -35,6 +44,11 @@ function showAbout({ frame }: PageRequest): PageReply {
 
 function showSecurity({ frame }: PageRequest): PageReply {
   return pageReply(200, renderPage(<SecurityPage frame={frame} />));
+}
+
+function showRegions({ frame }: PageRequest, { regions }: AboutDeps): PageReply {
+  if (regions === null) throw new RequestProblem({ problem: 'not_found' });
+  return pageReply(200, renderPage(<RegionsPage frame={frame} regions={regions} />));
 }
 
 async function showStatus(

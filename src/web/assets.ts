@@ -5,6 +5,7 @@
  * what is served; a script is one module without imports, so its integrity covers all of it; every page works without.
  */
 import { createHash } from 'node:crypto';
+import * as colourSource from './client/colour.ts' with { type: 'text' };
 import * as copySource from './client/copy.ts' with { type: 'text' };
 import * as receiptSource from './client/receipt.ts' with { type: 'text' };
 import * as revealSource from './client/reveal.ts' with { type: 'text' };
@@ -15,13 +16,14 @@ import { styleText } from './style.ts';
 
 // TypeScript sees the module where the import attribute gives its text.
 const sources = {
+  colour: colourSource,
   copy: copySource,
   receipt: receiptSource,
   reveal: revealSource,
   share: shareSource,
 } as unknown as Readonly<Record<ScriptName, { readonly default: string }>>;
 
-export type ScriptName = 'copy' | 'receipt' | 'reveal' | 'share';
+export type ScriptName = 'colour' | 'copy' | 'receipt' | 'reveal' | 'share';
 
 export interface Asset {
   /** The file's name below `/assets/`. */

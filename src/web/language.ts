@@ -2,7 +2,7 @@
  * The language of a page.
  *
  * Owns: whose word counts, and the form that chooses: the address's `?lang`, then the account, then the cookie, then the
- * browser. Invariant: only an offered language is ever taken, and a GET changes nothing but the reader's own cookie.
+ * share domain, then the browser. Invariant: only an offered language is ever taken, and a GET changes nothing but the reader's own cookie.
  */
 import type { AccountService } from '../domain/account-outcomes.ts';
 import type { Locale } from '../locale/catalogues.ts';
@@ -20,13 +20,15 @@ export interface LanguageWishes {
   readonly address: string | null;
   readonly account: string | null;
   readonly cookie: string;
+  /** What the owner of the share domain has set. */
+  readonly domain: string | null;
   readonly acceptLanguage: string | null;
 }
 
 const longestTag = 35;
 
 export function chooseLanguage(languages: Languages, wishes: LanguageWishes): Locale {
-  for (const tag of [wishes.address, wishes.account, wishes.cookie]) {
+  for (const tag of [wishes.address, wishes.account, wishes.cookie, wishes.domain]) {
     const found = offeredLanguage(languages, tag);
     if (found !== null) return found;
   }

@@ -9,6 +9,8 @@
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { DomainFace } from '../domain/domain-outcomes.ts';
+import type { Regions } from '../domain/regions.ts';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import type { Assets, ScriptName } from './assets.ts';
 import type { Brand } from './brand/brand.ts';
@@ -32,6 +34,15 @@ export interface Frame {
   /** The languages offered. */
   readonly locales: readonly Locale[];
   readonly signUpIsOpen: boolean;
+  /** The share domain that it is shown on, which has no log-in; `null`: the site. */
+  readonly domain: DomainFace | null;
+  /** `null` where there are none. */
+  readonly regions: Regions | null;
+}
+
+/** Whether a reader could share something on this host. */
+export function sharesHere({ domain }: Frame): boolean {
+  return domain === null || domain.brand.isPublic;
 }
 
 /** What a page of this brand may load and do: its own style sheet, scripts and pictures, and nothing from elsewhere. */
@@ -92,7 +103,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts =
         {brand.logo === null ? (
           <link rel="icon" href={href('icon')} type="image/svg+xml" />
         ) : (
-          <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.file.type} />
+          <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
         )}
         <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
         {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
@@ -116,33 +127,38 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts =
 };
 
 const Header: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, href, brand, visitor } = frame;
+  const { words, href, brand } = frame;
   return (
     <header>
       <a class="brand" href={href('home')}>
         {brand.logo === null ? <Mark /> : <img src={href('logo', brand.logo.name)} alt="" />}
         {brand.name}
       </a>
-      <nav class="site-nav" aria-label={words.say('frame.nav')}>
-        <NavLink frame={frame} to="home" say="frame.share" />
-        {visitor === null ? (
-          <>
-            <NavLink frame={frame} to="logIn" say="frame.logIn" />
-            {frame.signUpIsOpen ? <NavLink frame={frame} to="signUp" say="frame.signUp" /> : null}
-          </>
-        ) : (
-          <>
-            <NavLink frame={frame} to="recent" say="frame.recent" />
-            <NavLink frame={frame} to="account" say="frame.account" />
-            <PostForm frame={frame} action={href('logOut')}>
-              <button type="submit">{words.say('frame.logOut')}</button>
-            </PostForm>
-          </>
-        )}
-      </nav>
+      {sharesHere(frame) ? (
+        <nav class="site-nav" aria-label={words.say('frame.nav')}>
+          <NavLink frame={frame} to="home" say="frame.share" />
+          {frame.domain === null ? <AccountLinks frame={frame} /> : null}
+        </nav>
+      ) : null}
     </header>
   );
 };
+
+const AccountLinks: FC<{ frame: Frame }> = ({ frame }) =>
+  frame.visitor === null ? (
+    <>
+      <NavLink frame={frame} to="logIn" say="frame.logIn" />
+      {frame.signUpIsOpen ? <NavLink frame={frame} to="signUp" say="frame.signUp" /> : null}
+    </>
+  ) : (
+    <>
+      <NavLink frame={frame} to="recent" say="frame.recent" />
+      <NavLink frame={frame} to="account" say="frame.account" />
+      <PostForm frame={frame} action={frame.href('logOut')}>
+        <button type="submit">{frame.words.say('frame.logOut')}</button>
+      </PostForm>
+    </>
+  );
 
 interface NavLinkProps {
   readonly frame: Frame;
@@ -165,6 +181,7 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <footer>
       <p>{words.say('frame.footer')}</p>
+      <RegionNote frame={frame} />
       <div class="foot">
         <nav aria-label={words.say('frame.footNav')}>
           <ul>
@@ -180,6 +197,15 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => {
     </footer>
   );
 };
+
+/** Which of the regions this is, and the way to the others. */
+const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, regions } }) =>
+  regions === null ? null : (
+    <p>
+      {words.say('frame.region', { region: regions.own.toUpperCase() })}{' '}
+      <a href={href('regions')}>{words.say('frame.regions')}</a>
+    </p>
+  );
 
 /** Our own pages, then the operator's. */
 function footLinks({ words, href, brand }: Frame): (readonly [string, string])[] {
@@ -233,10 +259,18 @@ const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
+interface PostFormProps {
+  readonly frame: Frame;
+  readonly action: string;
+  readonly class?: string;
+  readonly autocomplete?: 'off';
+  readonly id?: string;
+  /** For a form that brings a file. */
+  readonly enctype?: 'multipart/form-data';
+}
+
 /** A form that changes something: posts, and carries the session's token. */
-export const PostForm: FC<
-  PropsWithChildren<{ frame: Frame; action: string; class?: string; autocomplete?: 'off'; id?: string }>
-> = ({ frame, children, ...attributes }) => (
+export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({ frame, children, ...attributes }) => (
   <form method="post" {...attributes}>
     {frame.formToken === '' ? null : <input type="hidden" name={formTokenField} value={frame.formToken} />}
     {children}

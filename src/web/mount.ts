@@ -6,19 +6,24 @@
  */
 import type { Context, Hono } from 'hono';
 import type { AccountService } from '../domain/account-outcomes.ts';
+import type { DomainService } from '../domain/domain-outcomes.ts';
 import type { Links } from '../domain/links.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import type { Plans } from '../domain/plans.ts';
+import type { Regions } from '../domain/regions.ts';
 import { type Clock, systemClock } from '../domain/time.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { MountDeps } from '../http/mount.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about.tsx';
-import { createAccountPages } from './account/account.tsx';
-import { createRecentPages } from './account/recent.tsx';
-import { createSignInPages } from './account/sign-in.tsx';
+import { type AccountDeps, createAccountPages } from './account/account.tsx';
+import { createDomainPages, type DomainDeps } from './account/domains.tsx';
+import { createRecentPages, type RecentDeps } from './account/recent.tsx';
+import { createSignInPages, type SignInDeps } from './account/sign-in.tsx';
 import { createAssets } from './assets.ts';
 import type { Brands } from './brand/brand.ts';
+import { createFaces } from './brand/faces.ts';
+import { maxLogoBytes } from './brand/logo.ts';
 import { createSessionCookie } from './cookies.ts';
 import { createLanguagePages } from './language.ts';
 import type { PageRoute } from './page-route.ts';
@@ -35,6 +40,9 @@ export interface PageDeps
   extends Pick<MountDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
   readonly service: SecretService;
   readonly accounts: AccountService;
+  readonly domains: DomainService;
+  /** `null` where there are none. */
+  readonly regions: Regions | null;
   readonly links: Links;
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
@@ -53,6 +61,9 @@ export interface PageDeps
 /** Answers one request for an address that is no page. Never rejects. */
 export type PagesHandler = (context: Context) => Promise<Response>;
 
+/** For what stands in a form around its file. */
+const formRoomBytes = 16_384;
+
 /** @returns the handler for unknown addresses, for `app.notFound`. */
 export function mountPages(app: Hono, deps: PageDeps): PagesHandler {
   const site = siteOf(deps);
@@ -63,8 +74,8 @@ export function mountPages(app: Hono, deps: PageDeps): PagesHandler {
 }
 
 function siteOf(deps: PageDeps): Site {
-  const { limiter, clientAddressOf, onAnswer, onFault, links, accounts, brands } = deps;
-  const { locales, defaultLocale, signUpIsOpen } = deps;
+  const { limiter, clientAddressOf, onAnswer, onFault, links, accounts, brands, domains } = deps;
+  const { locales, defaultLocale, signUpIsOpen, regions } = deps;
   const basePath = basePathOf(links.baseUrl);
   return {
     limiter,
@@ -72,12 +83,14 @@ function siteOf(deps: PageDeps): Site {
     onAnswer,
     onFault,
     accounts,
-    brands,
+    faces: createFaces({ brands, domains, siteHost: links.siteHost }),
+    regions,
     locales,
     defaultLocale,
     signUpIsOpen,
     basePath,
     readBody: createBodyReader({ capBytes: deps.bodyCapBytes }),
+    readUpload: createBodyReader({ capBytes: maxLogoBytes + formRoomBytes }),
     origin: new URL(links.baseUrl).origin,
     href: createHref(basePath),
     sessionCookie: createSessionCookie(links.baseUrl.startsWith('https:')),
@@ -95,14 +108,21 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     justCreated: createJustCreated(deps.links.baseUrl.startsWith('https:')),
   };
   return [
-    ...createSharePages(parts),
+    ...createSharePages(parts).map((route): PageRoute => ({ ...route, isSharing: true })),
     ...createReceiptPages(parts),
     ...createSecretPages(parts),
-    ...createSignInPages(parts),
-    ...createAccountPages(parts),
-    ...createRecentPages(parts),
+    ...ofAccounts(parts).map((route): PageRoute => ({ ...route, onSiteOnly: true })),
     ...createAboutPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
+  ];
+}
+
+function ofAccounts(parts: SignInDeps & AccountDeps & RecentDeps & DomainDeps): PageRoute[] {
+  return [
+    ...createSignInPages(parts),
+    ...createAccountPages(parts),
+    ...createRecentPages(parts),
+    ...createDomainPages(parts),
   ];
 }

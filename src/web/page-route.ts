@@ -17,6 +17,8 @@ export interface PageRequest {
   /** The key in the path as given; `''` when the path has none. */
   readonly key: string;
   readonly query: URLSearchParams;
+  /** The raw `Host` header, which only ever chooses among what is configured (P20); `''` when there is none. */
+  readonly host: string;
   readonly clientPrefix: string;
   /** The raw `Cookie` header; `''` when there is none. */
   readonly cookies: string;
@@ -57,6 +59,8 @@ export interface PageAction {
   readonly handle: PageHandler;
   /** Which limit its calls count against. */
   readonly limit: LimitClass;
+  /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
+  readonly takesFile?: true;
   /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */
   readonly isStill?: true;
   /** Answers in the page's own way what was refused around the handler; absent: with the common small page. */
@@ -70,6 +74,13 @@ export interface PageRoute {
   readonly post?: PageAction;
   /** A file, the same for everybody: nobody's session is looked up for it. */
   readonly isFile?: true;
+  /**
+   * Belongs to accounts, so it is never shown on a share domain, which is somebody else's: a person must not type a
+   * password there.
+   */
+  readonly onSiteOnly?: true;
+  /** Part of sharing, which the owner of a share domain may keep to itself. */
+  readonly isSharing?: true;
   /** Shown as to a stranger when nobody's session can be looked up just now. */
   readonly needsNoSession?: true;
 }

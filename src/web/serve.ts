@@ -1,33 +1,35 @@
 /**
  * From a request to a page, in one fixed order.
  *
- * Owns: the pages' pipeline. Invariant: nothing escapes, every answer carries the common headers and the policy, and
- * what must not change anything has not run yet when a request is refused:
+ * Owns: the pages' pipeline. Invariants: nothing escapes, every answer carries the common headers and the policy; on a
+ * share domain no session is looked up; what must not change anything has not run yet when a request is refused:
  *
- *   session -> route (404, 405, OPTIONS; HEAD as GET) -> form of our own -> limit -> form of this session -> handler
+ *   face -> session -> route (404, 405, OPTIONS; HEAD as GET) -> what the share domain leaves to the site
+ *     -> form of our own -> limit -> form of this session -> handler
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
 import type { AccountService, SignedIn } from '../domain/account-outcomes.ts';
 import { anonymous } from '../domain/accounts.ts';
-import { BodyTimeout } from '../http/body.ts';
+import type { Regions } from '../domain/regions.ts';
+import { BodyTimeout, type ReadBody } from '../http/body.ts';
 import type { PeerSource } from '../http/client-address.ts';
 import { Call, type CallDeps } from '../http/exchange.ts';
 import { methodForLog } from '../http/failure.ts';
-import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { MountDeps } from '../http/mount.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
-import type { Brands } from './brand/brand.ts';
+import type { Faces } from './brand/faces.ts';
 import { languageCookie, languageIn, type SessionCookie } from './cookies.ts';
-import { type Form, parseForm } from './form.ts';
-import { gzip } from './gzip.ts';
+import { type Form, parseForm, parseUpload } from './form.ts';
 import { chooseLanguage, offeredLanguage } from './language.ts';
-import { contentSecurityPolicy, type Frame } from './layout.tsx';
+import type { Frame } from './layout.tsx';
+import { answerOnShareDomain } from './on-share-domain.tsx';
 import { formTokenField, isOwnForm } from './own-form.ts';
 import { LimitReached, type PageProblem, pageProblemOf, StaleForm, takeLimit } from './page-problem.ts';
-import type { PageAction, PageReply, PageRequest, PageRoute, SiteFile } from './page-route.ts';
+import { toResponse } from './page-response.ts';
+import type { PageAction, PageReply, PageRequest, PageRoute } from './page-route.ts';
 import { renderNotice } from './pages/notice.tsx';
 import type { Href } from './routes.ts';
 import type { StillPages } from './still-pages.ts';
@@ -41,7 +43,11 @@ export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'
   readonly basePath: string;
   readonly accounts: Pick<AccountService, 'openSession'>;
   readonly sessionCookie: SessionCookie;
-  readonly brands: Brands;
+  readonly faces: Faces;
+  /** For routes that take a file. */
+  readonly readUpload: ReadBody;
+  /** `null` where there are none. */
+  readonly regions: Regions | null;
   readonly assets: Assets;
   readonly stills: StillPages;
   /** The languages offered, and the one where a reader names none of them. */
@@ -82,11 +88,24 @@ export async function servePage(site: Site, context: Context, route: PageRoute |
 }
 
 function enter(site: Site, context: Context, route: PageRoute | null): Passage {
-  const call = new Call(context.req.raw, context.env as PeerSource | undefined, site);
+  const { clientAddressOf } = site;
+  const readBody = route?.post?.takesFile === true ? site.readUpload : site.readBody;
+  const call = new Call(context.req.raw, context.env as PeerSource | undefined, {
+    clientAddressOf,
+    readBody,
+  });
   const query = new URLSearchParams(call.rawQuery);
   const cookies = call.request.headers.get('cookie') ?? '';
   const passage = { site, call, query, cookies, signedIn: null };
   return { ...passage, frame: frameOf(passage, route) };
+}
+
+/** Puts the face of the host over the page, which is then in the language of the share domain unless the reader has one. */
+async function takeFace(passage: Passage): Promise<void> {
+  const { brand, domain } = await passage.site.faces.of(hostOf(passage));
+  if (domain === null) return;
+  passage.frame = { ...passage.frame, brand, domain };
+  passage.frame = { ...passage.frame, words: wordsIn(localeOf(passage)) };
 }
 
 /** Looks the session up; the page is then in the language of its account. Always `null`: no fault. */
@@ -109,27 +128,35 @@ function toFault(error: unknown): { readonly error: unknown } {
   return { error };
 }
 
-function localeOf({ site, call, query, cookies, signedIn }: Omit<Passage, 'frame'>): Locale {
+type Entering = Omit<Passage, 'frame'> & Partial<Pick<Passage, 'frame'>>;
+
+function localeOf({ site, call, query, cookies, signedIn, frame }: Entering): Locale {
   return chooseLanguage(site, {
     address: query.get('lang'),
     account: signedIn?.caller.account.locale ?? null,
     cookie: languageIn(cookies),
+    domain: frame?.domain?.brand.locale ?? null,
     acceptLanguage: call.request.headers.get('accept-language'),
   });
 }
 
-function frameOf(passage: Omit<Passage, 'frame'>, route: PageRoute | null): Frame {
+function hostOf({ call }: Pick<Passage, 'call'>): string {
+  return call.request.headers.get('host') ?? '';
+}
+
+function frameOf(passage: Entering, route: PageRoute | null): Frame {
   const { site, call, query } = passage;
   return {
     words: wordsIn(localeOf(passage)),
     href: site.href,
-    brand: site.brands.forHost(call.request.headers.get('host')),
+    ...site.faces.configured(hostOf(passage)),
     assets: site.assets,
     visitor: null,
     formToken: '',
     here: route !== null && isSafe(call.request.method) ? hereOf(call.path, query) : null,
     locales: site.locales,
     signUpIsOpen: site.signUpIsOpen,
+    regions: site.regions,
   };
 }
 
@@ -146,17 +173,21 @@ function isSafe(method: string): boolean {
 
 async function answer(passage: Passage, context: Context, route: PageRoute | null): Promise<PageReply> {
   const { site, call } = passage;
-  const fault = route?.isFile === true ? null : await recognise(passage).catch(toFault);
+  if (route?.isFile !== true) await takeFace(passage);
+  const isNobodys = route?.isFile === true || passage.frame.domain !== null;
+  const fault = isNobodys ? null : await recognise(passage).catch(toFault);
   if (route === null) throw new RequestProblem({ problem: 'not_found' });
   const allow = allowOf(route);
   if (call.request.method === 'OPTIONS')
     return { status: 204, content: { kind: 'none' }, headers: { allow } };
   const action = actionFor(route, call.request.method);
   if (action === undefined) throw new RequestProblem({ problem: 'method_not_allowed', allow });
+  const elsewhere = answerOnShareDomain(passage, route);
+  if (elsewhere !== null) return elsewhere;
   if (action === route.post && !isOwnForm(call.request, site.origin)) {
     throw new RequestProblem({ problem: 'cross_site' });
   }
-  const request = toPageRequest(passage, context);
+  const request = toPageRequest(passage, context, route);
   try {
     // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
     if (fault !== null && route.needsNoSession !== true) throw fault.error;
@@ -191,15 +222,19 @@ function allowOf(route: PageRoute): string {
   return [...(route.get ? ['GET', 'HEAD'] : []), ...(route.post ? ['POST'] : []), 'OPTIONS'].join(', ');
 }
 
-function toPageRequest(passage: Passage, context: Context): PageRequest {
+function toPageRequest(passage: Passage, context: Context, route: PageRoute): PageRequest {
   const { call, frame, signedIn, query, cookies } = passage;
   const { headers } = call.request;
   let form: Promise<Form> | null = null;
-  const readForm = async () => parseForm(await call.body(), headers.get('content-type'));
+  const readForm = async () => {
+    const parse = route.post?.takesFile === true ? parseUpload : parseForm;
+    return parse(await call.body(), headers.get('content-type'));
+  };
   return {
     frame,
     key: context.req.param('key') ?? '',
     query,
+    host: hostOf(passage),
     clientPrefix: call.clientPrefix,
     cookies,
     userAgent: headers.get('user-agent') ?? '',
@@ -252,7 +287,9 @@ async function refuse(
   requestId: string,
 ): Promise<PageReply> {
   const problem = pageProblemOf(error, requestId);
-  if (action.refuse === undefined || !passing.has(problem.problem)) throw error;
+  const isAnswerable =
+    passing.has(problem.problem) || (action.takesFile === true && problem.problem === 'body_too_large');
+  if (action.refuse === undefined || !isAnswerable) throw error;
   const reply = await action.refuse(request, problem);
   return { ...reply, headers: { ...reply.headers, ...headersOf(error, problem) } };
 }
@@ -273,74 +310,4 @@ function headersOf(error: unknown, problem: PageProblem): Readonly<Record<string
     ...(error instanceof LimitReached ? error.headers : {}),
     ...(error instanceof BodyTimeout ? { connection: 'close' } : {}),
   };
-}
-
-/** For what is no page: opened by itself, a picture runs, loads and sends nothing. */
-const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
-
-function toResponse(passage: Passage, reply: PageReply): Response {
-  const response = contentResponse(passage, reply);
-  const isPage = reply.content.kind === 'page';
-  const policy = isPage ? contentSecurityPolicy(passage.frame.brand) : filePolicy;
-  response.headers.set('content-security-policy', policy);
-  response.headers.set('cross-origin-opener-policy', 'same-origin');
-  response.headers.set('cross-origin-resource-policy', 'same-origin');
-  for (const [name, value] of Object.entries(reply.headers ?? {})) response.headers.set(name, value);
-  for (const cookie of reply.cookies ?? []) response.headers.append('set-cookie', cookie);
-  return response;
-}
-
-function contentResponse(passage: Passage, { status, content }: PageReply): Response {
-  const { requestId } = passage.call;
-  switch (content.kind) {
-    case 'page':
-      return pageContent(passage, status, content);
-    case 'file':
-      return fileResponse(content.file, acceptsGzip(passage.call.request), requestId);
-    case 'none':
-      return withCommonHeaders(new Response(null, { status }), requestId);
-    case 'json':
-      return withCommonHeaders(Response.json(content.value, { status }), requestId);
-    case 'text': {
-      const response = new Response(content.text, { status, headers: { 'content-type': content.type } });
-      return withCommonHeaders(response, requestId);
-    }
-  }
-}
-
-/**
- * Compressed is only what repeats nothing that was sent: an answer to a GET that holds no session's token. Otherwise
- * the length would tell, guess by guess, what stands beside the guess (BREACH).
- */
-function mayCompress({ call, signedIn }: Passage): boolean {
-  return signedIn === null && call.request.method === 'GET' && acceptsGzip(call.request);
-}
-
-function acceptsGzip(request: Request): boolean {
-  return /(?:^|,)\s*gzip\s*(?:,|;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|$)/i.test(
-    request.headers.get('accept-encoding') ?? '',
-  );
-}
-
-type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
-
-function pageContent(passage: Passage, status: number, { markup, gzipped }: PageContent): Response {
-  const plain = pageResponse(status, markup, passage.call.requestId);
-  // No cache may keep a page; one that does it nevertheless should not mix readers up.
-  plain.headers.set('vary', 'Accept-Encoding, Accept-Language, Cookie');
-  if (!mayCompress(passage)) return plain;
-  const packed = gzipped ?? gzip(markup, 6);
-  plain.headers.set('content-encoding', 'gzip');
-  return new Response(packed, { status, headers: plain.headers });
-}
-
-const forEver = 'public, max-age=31536000, immutable';
-
-function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string): Response {
-  const packed = acceptsPacked ? file.gzipped : null;
-  const response = new Response(packed ?? file.bytes, { headers: { 'content-type': file.type } });
-  withCommonHeaders(response, requestId).headers.set('cache-control', forEver);
-  if (file.gzipped !== null) response.headers.set('vary', 'Accept-Encoding');
-  if (packed !== null) response.headers.set('content-encoding', 'gzip');
-  return response;
 }

@@ -1,9 +1,9 @@
 /**
  * Pages that are the same for every visitor without a session, rendered and compressed once.
  *
- * Owns: their keeping. Invariants: such a page holds nothing of a request but its language and its brand, so the store
- * is bounded by routes, languages and brands; a page with a key, a query or a session is never kept. Because rendering
- * and compressing the start page costs more than everything else that is done for it.
+ * Owns: their keeping. Invariants: such a page holds nothing of a request but its language and its brand; a page with a
+ * key, a query or a session is never kept; how many are kept is bounded, because share domains bring brands without end.
+ * Kept at all because rendering and compressing the start page costs more than everything else that is done for it.
  */
 
 import type { Locale } from '../locale/catalogues.ts';
@@ -20,13 +20,16 @@ export interface StillPages {
   ): Promise<PageReply>;
 }
 
+/** About 8 MB of pages: three of them in each language for a dozen brands. */
+const maxKept = 512;
+
 export function createStillPages(): StillPages {
-  const byBrand = new Map<Brand, Map<string, PageReply>>();
+  const kept = new Map<string, PageReply>();
+  const numberOf = createNumbering();
   return {
     async get({ brand, route, locale }, make) {
-      const kept = byBrand.get(brand) ?? new Map<string, PageReply>();
-      byBrand.set(brand, kept);
-      const known = kept.get(`${route} ${locale}`);
+      const key = `${numberOf(brand)} ${route} ${locale}`;
+      const known = kept.get(key);
       if (known !== undefined) return known;
       const reply = await make();
       const { status, content, headers, cookies } = reply;
@@ -34,8 +37,22 @@ export function createStillPages(): StillPages {
       if (status !== 200 || content.kind !== 'page' || !isPlain) return reply;
       const gzipped = gzip(content.markup, 12);
       const still: PageReply = { status, content: { ...content, gzipped } };
-      kept.set(`${route} ${locale}`, still);
+      kept.set(key, still);
+      if (kept.size > maxKept) kept.delete(kept.keys().next().value ?? '');
       return still;
     },
+  };
+}
+
+/** A number for each brand, given again to none: its pages name it without keeping it. */
+function createNumbering(): (brand: Brand) => number {
+  const numbers = new WeakMap<Brand, number>();
+  let last = 0;
+  return (brand) => {
+    const known = numbers.get(brand);
+    if (known !== undefined) return known;
+    last += 1;
+    numbers.set(brand, last);
+    return last;
   };
 }

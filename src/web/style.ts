@@ -7,6 +7,7 @@
 import about from './style/about.css' with { type: 'text' };
 import account from './style/account.css' with { type: 'text' };
 import base from './style/base.css' with { type: 'text' };
+import domains from './style/domains.css' with { type: 'text' };
 import frame from './style/frame.css' with { type: 'text' };
 import print from './style/print.css' with { type: 'text' };
 import receipt from './style/receipt.css' with { type: 'text' };
@@ -22,4 +23,6 @@ function pack(css: string): string {
     .join('');
 }
 
-export const styleText = [base, frame, share, receipt, secret, account, about, print].map(pack).join('');
+export const styleText = [base, frame, share, receipt, secret, account, domains, about, print]
+  .map(pack)
+  .join('');

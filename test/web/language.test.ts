@@ -9,16 +9,23 @@ import { postForm, visit } from './visit.ts';
 // The order is about tags, so it holds with languages that are not all translated yet.
 const locales = ['en', 'de', 'pt-BR', 'ar'] as readonly string[] as readonly Locale[];
 const offered = { locales, defaultLocale: 'en' as Locale };
-const nothing: LanguageWishes = { address: null, account: null, cookie: '', acceptLanguage: null };
+const nothing: LanguageWishes = {
+  address: null,
+  account: null,
+  cookie: '',
+  domain: null,
+  acceptLanguage: null,
+};
 const chosen = (wishes: Partial<LanguageWishes>): string =>
   chooseLanguage(offered, { ...nothing, ...wishes });
 
 describe('the language of a page', () => {
-  it('is the address’s, then the account’s, then the cookie’s, then the browser’s, then the site’s', () => {
-    const wishes = { address: 'ar', account: 'de', cookie: 'pt-BR', acceptLanguage: 'en' };
+  it('is the address’s, then the account’s, then the cookie’s, then the share domain’s, then the browser’s, then the site’s', () => {
+    const wishes = { address: 'ar', account: 'de', cookie: 'pt-BR', domain: 'ar', acceptLanguage: 'en' };
     expect(chosen(wishes)).toBe('ar');
     expect(chosen({ ...wishes, address: null })).toBe('de');
     expect(chosen({ ...wishes, address: null, account: null })).toBe('pt-BR');
+    expect(chosen({ ...wishes, address: null, account: null, cookie: '' })).toBe('ar');
     expect(chosen({ acceptLanguage: 'fr, de;q=0.5, en;q=0.1' })).toBe('de');
     expect(chosen({})).toBe('en');
   });

@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { ownBrand } from '../../src/web/brand/brand.ts';
+import { pageReply } from '../../src/web/page-route.ts';
+import { createStillPages } from '../../src/web/still-pages.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';
 import { postForm, share, visit } from './visit.ts';
@@ -259,6 +261,36 @@ describe('a page that is the same for everybody', () => {
     }
     expect((await visit(createTestApp({ signUpIsOpen: false }), '/about')).html).not.toContain('/sign-up');
     expect((await visit(createTestApp(), '/about')).html).toContain('/sign-up');
+  });
+});
+
+describe('the pages that are kept', () => {
+  it('are kept by their brand, route and language, and in a bounded number, however many brands there are', async () => {
+    const stills = createStillPages();
+    let made = 0;
+    const ask = (brand: typeof ownBrand, route: 'home' | 'about') =>
+      stills.get({ brand, route, locale: 'en' }, () => {
+        made += 1;
+        return pageReply(200, `page ${made}`);
+      });
+    const brands = Array.from({ length: 600 }, () => ({ ...ownBrand }));
+    for (const brand of brands) await ask(brand, 'home');
+    expect(made).toBe(600);
+    await ask(brands.at(-1) ?? ownBrand, 'home');
+    expect(made).toBe(600);
+    await ask(brands.at(-1) ?? ownBrand, 'about');
+    await ask(brands[0] ?? ownBrand, 'home');
+    expect(made).toBe(602);
+  });
+
+  it('are only whole pages', async () => {
+    const stills = createStillPages();
+    const at = { brand: ownBrand, route: 'home', locale: 'en' } as const;
+    for (const status of [503, 404, 200]) {
+      const { status: answered } = await stills.get(at, () => pageReply(status, 'page'));
+      expect(answered).toBe(status);
+    }
+    expect((await stills.get(at, () => pageReply(500, 'page'))).status).toBe(200);
   });
 });
 

@@ -7,17 +7,28 @@
 import type { Page } from 'playwright-core';
 import { tokenScopes } from '../../src/domain/accounts.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
+import type { RegionLabel, Regions } from '../../src/domain/regions.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
 import type { Site } from './browser.ts';
 import { openSite } from './browser.ts';
+import { allowDomains } from './domain-owner.ts';
+import { png } from './pictures.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** Called at every state; the names are unique within a walk. */
 export type Look = (name: string) => Promise<void>;
 
 const email = 'robin@example.org';
+const regions: Regions = {
+  own: 'eu' as RegionLabel,
+  all: [
+    { label: 'us' as RegionLabel, baseUrl: 'https://us.mayfly.example' },
+    { label: 'eu' as RegionLabel, baseUrl: 'https://eu.mayfly.example' },
+  ],
+};
 const someValue = 'The door code is 4711.\nCome after six.';
 
 /** Presses the button of the form that is sent to an address with this ending. */
@@ -199,6 +210,73 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('password-wrong');
 }
 
+/** What only somebody sees who mails links or is mailed about them. */
+async function walkMails(page: Page, site: Site, look: Look): Promise<void> {
+  await open(page, site, '/account');
+  await page.check('#notify-read');
+  await page.check('#notify-expiring');
+  await send(page, '/account/notices');
+  await look('account-notices');
+  await open(page, site, '/');
+  await look('share-with-notices');
+  await page.fill('#secret', someValue);
+  await page.fill('#recipient', 'friend@example.net');
+  await press(page, '#create');
+  await site.app.service.settled();
+  await page.reload();
+  await page.click('.mail summary');
+  await look('receipt-mail-form');
+  await page.fill('#recipient', 'no address');
+  await send(page, '/send-again');
+  await look('receipt-mail-wrong');
+  await page.fill('#recipient', 'other@example.net');
+  await send(page, '/send-again');
+  await site.app.service.settled();
+  await page.reload();
+  await look('receipt-mail-sent');
+}
+
+/** Domains, in the states that they come to while the DNS does not answer, and by the operator's word. */
+async function walkDomains(page: Page, site: Site, look: Look): Promise<void> {
+  const id = await allowDomains(site.app, email);
+  await open(page, site, '/account/domains');
+  await look('domains-empty');
+  await page.fill('#domain', 'https://secrets.example.com/');
+  await send(page, '/account/domains');
+  await look('domain-refused');
+  await page.fill('#domain', 'secrets.bücher.example.com');
+  await send(page, '/account/domains');
+  await look('domain-added');
+  await send(page, '/verify');
+  await look('domain-unknown');
+  await giveDomain(site.app.store, id, 'links.example.com');
+  await open(page, site, '/account/domains');
+  await look('domains');
+  await open(page, site, '/account/domains/links.example.com');
+  await look('domain-verified');
+  await open(page, site, '/account/domains/links.example.com/brand');
+  await look('brand');
+  await page.fill('#name', 'x'.repeat(61));
+  await page.fill('#colour', '#ffdd00');
+  await page.fill('#colour-dark', 'red');
+  await page.fill('#note-before', someValue);
+  await press(page, '#save');
+  await look('brand-refused');
+  await page.fill('#name', 'Links');
+  await page.fill('#colour-dark', '');
+  await press(page, '#take-colour');
+  await look('brand-saved');
+  const logo = { name: 'logo.png', mimeType: 'image/png', buffer: Buffer.from(png) };
+  await page.setInputFiles('#logo', logo);
+  await press(page, '#send-logo');
+  await look('logo-saved');
+  await page.setInputFiles('#logo', { ...logo, buffer: Buffer.from('no picture') });
+  await press(page, '#send-logo');
+  await look('logo-refused');
+  await open(page, site, '/account/domains/links.example.com/remove');
+  await look('domain-remove');
+}
+
 async function walkLoggingIn(page: Page, site: Site, look: Look): Promise<void> {
   await page.context().clearCookies({ name: /mayfly$/ });
   await open(page, site, '/log-in');
@@ -247,6 +325,9 @@ async function walkTroubles(page: Page, look: Look): Promise<void> {
   for (const _ of [1, 2]) await open(page, slow, '/receipt/nope');
   await look('too-many');
   const down = async () => Promise.reject(new ServiceError('unavailable', 'the store is away'));
+  using regional = openSite({ regions });
+  await open(page, regional, '/regions');
+  await look('regions');
   using ailing = openSite({ wrapStore: (store) => ({ ...store, findReceipt: down }) });
   await open(page, ailing, `/receipt/${'a'.repeat(31)}`);
   await look('unavailable');
@@ -263,6 +344,8 @@ export async function walkEverywhere(page: Page, site: Site, look: Look): Promis
   await walkAround(page, site, look);
   await walkSigningUp(page, site, look);
   await walkAccount(page, site, look);
+  await walkMails(page, site, look);
+  await walkDomains(page, site, look);
   await walkLoggingIn(page, site, look);
   await walkTroubles(page, look);
 }

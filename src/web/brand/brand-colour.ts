@@ -1,12 +1,14 @@
 /**
- * The operator's colour on our paper.
+ * A brand's colour on our paper.
  *
  * Owns: what follows from it (the text on it, its hover, its soft ground) and whether all of that can be read. Invariant:
  * a colour that is used gives text of 4.5 : 1 wherever the style sheet puts it (WCAG 2.2, 1.4.3).
  */
 import { contrast, mix, type Palette, paletteOf, type Scheme } from './colours.ts';
 
-const readable = 4.5;
+export type Colours = Readonly<Partial<Record<Scheme, string>>>;
+
+export const readable = 4.5;
 const white = '#ffffff';
 const black = '#000000';
 
@@ -61,7 +63,7 @@ export function nearestReadable(colour: string, scheme: Scheme): string {
 }
 
 /** Rules that put the colours over those of the style sheet, except where a reader asks for more contrast. */
-export function styleOf(colours: Readonly<Partial<Record<Scheme, string>>>): string {
+export function styleOf(colours: Colours): string {
   const { light, dark } = colours;
   const rules = [
     light === undefined ? '' : `@media (prefers-color-scheme:light){${rootOf(light, 'light')}}`,

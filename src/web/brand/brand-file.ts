@@ -7,9 +7,10 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
+import { hostNameOf } from '../../domain/share-domains.ts';
 import type { SiteFile } from '../page-route.ts';
 import { type Brand, type Brands, type FooterLink, ownBrand } from './brand.ts';
-import { nearestReadable, styleOf } from './brand-colour.ts';
+import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';
 import type { Scheme } from './colours.ts';
 import { type Logo, maxLogoBytes, parseLogo } from './logo.ts';
 
@@ -17,14 +18,13 @@ import { type Logo, maxLogoBytes, parseLogo } from './logo.ts';
 class Refusal extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
-type Colours = Readonly<Partial<Record<Scheme, string>>>;
 
 /** A brand whose colours may still be inherited one by one. */
-interface Draft extends Omit<Brand, 'styleText'> {
-  readonly colours: Colours;
+interface Draft extends Omit<Brand, 'styleText' | 'logo'> {
+  readonly logo: Logo | null;
 }
 
-const ownDraft: Draft = { ...ownBrand, colours: {} };
+const ownDraft: Draft = { ...ownBrand, logo: null };
 const faceFields = ['name', 'logo', 'colour', 'links', 'termsUrl', 'imprintUrl'] as const;
 const maxNameLength = 60;
 const maxLinks = 10;
@@ -80,13 +80,9 @@ function toBrands(json: unknown, folder: string): Brands {
   };
 }
 
-/** Without its port, its letters small and the dot of a complete name away. */
-function hostNameOf(host: string): string {
-  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
-}
-
-function toBrand({ colours, ...face }: Draft): Brand {
-  return { ...face, styleText: styleOf(colours) };
+function toBrand({ logo, ...face }: Draft): Brand {
+  const shown = logo === null ? null : { name: logo.name, type: logo.file.type };
+  return { ...face, logo: shown, styleText: styleOf(face.colours) };
 }
 
 const hostForm = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/i;

@@ -5,6 +5,7 @@
  * never repeated in a page (P20).
  */
 import type { SiteFile } from '../page-route.ts';
+import type { Colours } from './brand-colour.ts';
 
 export interface FooterLink {
   readonly label: string;
@@ -16,8 +17,10 @@ export interface Brand {
   /** Of the installation, as headings and titles say it. */
   readonly name: string;
   /** `null`: the built-in mark. `name` is the file's name below `/logo/`. */
-  readonly logo: { readonly name: string; readonly file: SiteFile } | null;
-  /** Rules laid over the style sheet's own custom properties; `''` for none. */
+  readonly logo: { readonly name: string; readonly type: string } | null;
+  /** Those that it has of its own. */
+  readonly colours: Colours;
+  /** Rules laid over the style sheet's own custom properties, made from the colours; `''` for none. */
   readonly styleText: string;
   readonly links: readonly FooterLink[];
   readonly termsUrl: string | null;
@@ -34,6 +37,7 @@ export interface Brands {
 export const ownBrand: Brand = {
   name: 'Mayfly',
   logo: null,
+  colours: {},
   styleText: '',
   links: [],
   termsUrl: null,

@@ -1,8 +1,8 @@
 /**
  * Whether the service works, for people.
  *
- * Owns: the words of both answers. Invariant: it tells the version and whether the store answers, and nothing else about
- * the machine.
+ * Owns: the words of both answers. Invariant: it tells the version, the region and whether the store answers, and nothing else
+ * about the machine.
  */
 import type { FC } from 'hono/jsx';
 import { type Frame, Page } from '../layout.tsx';
@@ -37,6 +37,12 @@ export const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt
               </Badge>
             )}
           </dd>
+          {frame.regions === null ? null : (
+            <>
+              <dt>{say('status.region')}</dt>
+              <dd>{frame.regions.own.toUpperCase()}</dd>
+            </>
+          )}
           <dt>{say('status.version')}</dt>
           <dd>{version}</dd>
           <dt>{say('status.checked')}</dt>

@@ -1,0 +1,201 @@
+/**
+ * The face of a share domain: its name, colours, words and logo.
+ *
+ * Owns: the form, the upload and their POSTs. Invariants: what was typed comes back with what is wrong with it, also when
+ * the store does not answer; a file is judged by its content, and one that is refused changes nothing.
+ */
+import type { SignedIn } from '../../domain/account-outcomes.ts';
+import type { BrandProblem, DomainView, LogoOutcome, LogoProblem } from '../../domain/domain-outcomes.ts';
+import { ServiceError } from '../../domain/errors.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { maxLogoBytes } from '../brand/logo.ts';
+import { renderPage } from '../layout.tsx';
+import {
+  type PageAction,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+} from '../page-route.ts';
+import { DomainBrandPage, domainBrandNews } from '../pages/account/domain-brand.tsx';
+import type { Words } from '../words.ts';
+import type { DomainDeps } from './domains.tsx';
+import {
+  brandFields,
+  brandOf,
+  readBrand,
+  type TypedBrand,
+  typedFrom,
+  untouchedBrand,
+} from './domains-brand-form.ts';
+import { forAccount } from './for-account.ts';
+import { type FormRefusal, refuseField } from './form-refusal.ts';
+
+/** What the page shows besides the domain itself; `typed` is absent where the form was not sent. */
+interface Attempt {
+  readonly typed?: TypedBrand;
+  readonly refusal: FormRefusal | null;
+  /** Of each colour that cannot be read, the nearest that can. */
+  readonly nearest?: Readonly<Record<string, string>>;
+}
+
+export function createBrandPages(deps: DomainDeps): PageRoute[] {
+  return [
+    {
+      name: 'domainBrand',
+      get: forAccount((request, signedIn) => showBrand(request, signedIn, deps, { refusal: null })),
+      post: forAccount(
+        (request, signedIn) => saveBrand(request, signedIn, deps),
+        async (request, signedIn, refusal) =>
+          showBrand(request, signedIn, deps, { typed: readBrand(await request.form()), refusal }),
+      ),
+    },
+    {
+      name: 'domainLogo',
+      get: forAccount(({ frame, key }) => seeOther(frame.href('domainBrand', key))),
+      post: logoAction(deps),
+    },
+  ];
+}
+
+function logoAction(deps: DomainDeps): PageAction {
+  const action = forAccount(
+    (request, signedIn) => saveLogo(request, signedIn, deps),
+    async (request, signedIn, refusal) => showBrand(request, signedIn, deps, { refusal }),
+  );
+  return {
+    ...action,
+    takesFile: true,
+    refuse: async (request, problem) => {
+      if (problem.problem === 'body_too_large' && request.signedIn !== null)
+        return showBrand(request, request.signedIn, deps, { refusal: tooLarge(request.frame.words) });
+      if (action.refuse === undefined) throw new Error('a form of an account answers its refusals');
+      return action.refuse(request, problem);
+    },
+  };
+}
+
+function toList({ frame }: PageRequest): PageReply {
+  return seeOther(`${frame.href('domains')}?done=gone`);
+}
+
+async function showBrand(
+  request: PageRequest,
+  signedIn: SignedIn,
+  deps: DomainDeps,
+  { typed, refusal, nearest = {} }: Attempt,
+): Promise<PageReply> {
+  const { frame, key, query } = request;
+  const domain = await findOrNull(request, signedIn, deps, refusal !== null);
+  if (domain === 'unknown') return toList(request);
+  const shown = typed ?? (domain === null ? untouchedBrand : typedFrom(domain.brand));
+  const news = domainBrandNews.find((each) => each === query.get('done')) ?? null;
+  const page = <DomainBrandPage {...{ frame, name: key, domain, typed: shown, refusal, nearest, news }} />;
+  return pageReply(refusal?.status ?? 200, renderPage(page));
+}
+
+/** `null`: the store does not answer, and a form that comes back does without. */
+async function findOrNull(
+  { key }: PageRequest,
+  { caller }: SignedIn,
+  { domains }: DomainDeps,
+  isRefused: boolean,
+): Promise<DomainView | 'unknown' | null> {
+  try {
+    const found = await domains.find(caller, key);
+    return found.outcome === 'found' ? found.domain : 'unknown';
+  } catch (error) {
+    if (isRefused && error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
+async function saveBrand(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {
+  const { frame, key } = request;
+  const typed = readBrand(await request.form());
+  const outcome = await deps.domains.setBrand(signedIn.caller, key, brandOf(typed));
+  switch (outcome.outcome) {
+    case 'saved':
+      return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=saved`);
+    case 'invalid':
+      return showBrand(request, signedIn, deps, { typed, ...refusalOf(outcome.problems, frame.words) });
+    case 'unknown':
+      return toList(request);
+  }
+}
+
+const malformedTexts: Readonly<Record<BrandProblem['field'], MessageKey>> = {
+  name: 'domainBrand.nameWrong',
+  colour: 'domainBrand.colourWrong',
+  colourDark: 'domainBrand.colourWrong',
+  instructionsBefore: 'domainBrand.textWrong',
+  instructionsAfter: 'domainBrand.textWrong',
+  locale: 'domainBrand.languageWrong',
+  isPublic: 'domainBrand.textWrong',
+};
+
+function refusalOf(problems: readonly BrandProblem[], words: Words): Pick<Attempt, 'nearest'> & Attempt {
+  const wrong = Object.fromEntries(
+    problems.map((problem) => [brandFields[problem.field], textOf(problem, words)]),
+  );
+  const nearest = Object.fromEntries(
+    problems.flatMap(({ field, nearest: colour }) =>
+      colour === undefined ? [] : [[brandFields[field], colour]],
+    ),
+  );
+  return { refusal: { status: 422, wrong, message: null }, nearest };
+}
+
+function textOf({ field, problem, nearest = '', maxLength = 0 }: BrandProblem, { say }: Words): string {
+  switch (problem) {
+    case 'malformed':
+    case 'unknown_locale':
+      return say(malformedTexts[field]);
+    case 'too_long':
+      return say('domainBrand.tooLong', { count: maxLength });
+    case 'unreadable_colour':
+      return say(field === 'colourDark' ? 'domainBrand.tooDark' : 'domainBrand.tooPale', { nearest });
+  }
+}
+
+async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {
+  const { frame, key } = request;
+  const form = await request.form();
+  const isRemoval = form.text('remove') === 'yes';
+  const file = form.file('logo');
+  if (!isRemoval && file === null) {
+    const refusal = refuseField('logo', frame.words.say('domainBrand.logoMissing'));
+    return showBrand(request, signedIn, deps, { refusal });
+  }
+  const outcome = await deps.domains.setLogo(signedIn.caller, key, isRemoval ? null : file);
+  switch (outcome.outcome) {
+    case 'saved': {
+      const news = isRemoval ? 'logo-removed' : 'logo';
+      return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=${news}`);
+    }
+    case 'invalid':
+      return showBrand(request, signedIn, deps, { refusal: refusalOfLogo(outcome, frame.words) });
+    case 'unknown':
+      return toList(request);
+  }
+}
+
+const logoTexts: Readonly<Record<LogoProblem, MessageKey>> = {
+  too_large: 'domainBrand.logoTooLarge',
+  unknown_type: 'domainBrand.logoUnknown',
+  unsafe_svg: 'domainBrand.logoUnsafe',
+  damaged: 'domainBrand.logoDamaged',
+};
+
+function refusalOfLogo(
+  { problem, maxBytes }: Extract<LogoOutcome, { outcome: 'invalid' }>,
+  { say }: Words,
+): FormRefusal {
+  const status = problem === 'too_large' ? 413 : 422;
+  return refuseField('logo', say(logoTexts[problem], { count: maxBytes / 1024 }), status);
+}
+
+function tooLarge(words: Words): FormRefusal {
+  return refusalOfLogo({ outcome: 'invalid', problem: 'too_large', maxBytes: maxLogoBytes }, words);
+}
