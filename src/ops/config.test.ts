@@ -30,7 +30,7 @@ describe('configuration', () => {
       'sqlite',
     ]);
     expect([config.v1Dialect, config.anonymous, config.logLevel]).toEqual(['documented', 'create', 'info']);
-    expect([config.smtpUrl, config.locales, config.metricsPort]).toEqual([null, null, null]);
+    expect([config.smtpUrl, config.locales, config.internalPort]).toEqual([null, null, null]);
     expect(config.plans).toEqual(builtInPlans);
     expect(config.given.size).toBe(0);
   });
@@ -84,7 +84,28 @@ describe('configuration', () => {
     [{ MAYFLY_DEFAULT_LOCALE: 'not_a_tag' }, 'MAYFLY_DEFAULT_LOCALE is "not_a_tag"'],
     [{ MAYFLY_MAIL_FROM: 'nobody' }, 'MAYFLY_MAIL_FROM is "nobody"'],
     [{ MAYFLY_MAIL_FROM: 'a@b.example\r\nBcc: c@d.example' }, 'MAYFLY_MAIL_FROM is'],
-    [{ MAYFLY_METRICS_PORT: '0' }, 'MAYFLY_METRICS_PORT is "0"'],
+    [{ MAYFLY_MAIL_RETURN_PATH: 'Bounces <b@example.org>' }, 'it must be one address such as bounces@'],
+    [{ MAYFLY_DKIM_DOMAIN: 'https://example.org' }, 'it must be a host name such as mail.example.org'],
+    [{ MAYFLY_DKIM_SELECTOR: 'a b' }, 'MAYFLY_DKIM_SELECTOR is "a b"'],
+    [{ MAYFLY_DOMAIN_TARGET: 'example.org/' }, 'MAYFLY_DOMAIN_TARGET is "example.org/"'],
+    [{ MAYFLY_DNS_SERVERS: 'dns.example.org' }, 'it must be IP addresses with commas between them'],
+    [{ MAYFLY_DNS_SERVERS: '192.0.2.53:0' }, 'MAYFLY_DNS_SERVERS is "192.0.2.53:0"'],
+    [{ MAYFLY_REGION: 'USA' }, 'it must be two characters of a-z and 0-9, such as us or eu.'],
+    [{ MAYFLY_REGIONS: 'https://us.example.com' }, 'it must be labels of two characters'],
+    [
+      { MAYFLY_REGIONS: 'us=https://a.example,us=https://b.example' },
+      'no label and no address may stand in it twice',
+    ],
+    [
+      { MAYFLY_REGIONS: 'us=https://a.example,eu=https://a.example/' },
+      'no label and no address may stand in it twice',
+    ],
+    [{ MAYFLY_ROUTER_UPSTREAMS: 'us=127.0.0.1:3000' }, 'MAYFLY_ROUTER_UPSTREAMS is'],
+    [{ MAYFLY_ROUTER_WEIGHTS: 'us=0,eu=0' }, 'one of them above 0'],
+    [{ MAYFLY_ROUTER_WEIGHTS: 'us=1,us=2' }, 'MAYFLY_ROUTER_WEIGHTS is "us=1,us=2"'],
+    [{ MAYFLY_ROUTER_DEPRECATION: '2027-02-30' }, 'it must be a day such as 2027-01-31.'],
+    [{ MAYFLY_INTERNAL_PORT: '0' }, 'MAYFLY_INTERNAL_PORT is "0"'],
+    [{ MAYFLY_INTERNAL_HOST: 'this machine' }, 'MAYFLY_INTERNAL_HOST is "this machine"'],
     [{ MAYFLY_PLANS_FILE: '/nowhere' }, 'MAYFLY_PLANS_FILE names a file that cannot be read: /nowhere'],
   ];
   it.each(wrong)(
@@ -106,6 +127,17 @@ describe('configuration', () => {
     ]);
     expect(refusals({ MAYFLY_SMTP_URI_FILE: 'x' })[0]).toContain('Did you mean MAYFLY_SMTP_URL_FILE?');
     expect(refusals({ MAYFLY_QUITE_ANOTHER_THING: 'x' })[0]).toContain('See docs/configuration.md');
+  });
+
+  it('accepts DNS servers in every form of an address, with a port or without', () => {
+    const servers = ['192.0.2.53', '127.0.0.1:5353', '2001:db8::53', '::1', '[2001:db8::53]', '[::1]:5353'];
+    expect(read({ MAYFLY_DNS_SERVERS: servers.join(', ') }).dnsServers).toEqual(servers);
+  });
+
+  it('lets share domains lead to the site itself unless told where', () => {
+    const site = { MAYFLY_BASE_URL: 'https://secrets.example.org/x' };
+    expect(read(site).domainTarget).toBe('secrets.example.org');
+    expect(read({ ...site, MAYFLY_DOMAIN_TARGET: 'Edge.Example.org' }).domainTarget).toBe('edge.example.org');
   });
 
   it('accepts lists with blanks around the commas', () => {
@@ -145,6 +177,7 @@ describe('secrets among the settings', () => {
       MAYFLY_SMTP_URL: canary,
       MAYFLY_TOKEN: 'canary-token',
       MAYFLY_PASSPHRASE: 'canary-pass',
+      MAYFLY_DKIM_KEY: 'canary-key',
     });
     const printed = [
       inspect(config, { depth: 9 }),
@@ -180,6 +213,13 @@ describe('the plans file', () => {
     expect(reading.config.plans.identity).toEqual(builtInPlans.identity);
   });
 
+  it('may leave a plan without share domains, or give it some', () => {
+    const reading = plansOf({ identity: { maxDomains: 0 }, basic: { maxDomains: 10_000 } });
+    if (reading.outcome === 'refused') throw new Error('refused');
+    const { identity, basic } = reading.config.plans;
+    expect([identity.maxDomains, basic.maxDomains]).toEqual([0, 10_000]);
+  });
+
   const wrong: readonly (readonly [unknown, string])[] = [
     ['{', 'it must hold a JSON object of plans'],
     [[], 'it must hold a JSON object of plans'],
@@ -190,6 +230,8 @@ describe('the plans file', () => {
     [{ basic: { ttlMinSeconds: 1.5 } }, 'basic.ttlMinSeconds must be a whole number from 1'],
     [{ basic: { ttlMinSeconds: '60' } }, 'basic.ttlMinSeconds must be a whole number from 1'],
     [{ basic: { maxValueBytes: 1e12 } }, 'basic.maxValueBytes must be a whole number from 1'],
+    [{ basic: { maxDomains: -1 } }, 'basic.maxDomains must be a whole number from 0 to 10000'],
+    [{ identity: { maxDomains: 10_001 } }, 'identity.maxDomains must be a whole number from 0 to 10000'],
     [
       { basic: { ttlMinSeconds: 700_000 } },
       'basic: ttlMinSeconds (700000) must not be above ttlDefaultSeconds (604800)',
@@ -204,6 +246,17 @@ describe('the plans file', () => {
 });
 
 describe('the settings reference', () => {
+  it('keeps what the router reads apart from what only the server does', () => {
+    const [, router = ''] = renderReference().split('## The router');
+    const [told = ''] = router.split('## The commands');
+    for (const [, { env, reader }] of optionList) {
+      expect([env, told.includes(`\`${env}\``)]).toEqual([
+        env,
+        reader === 'router' || reader === 'server and router',
+      ]);
+    }
+  });
+
   it('lists every setting with its default', () => {
     const page = renderReference();
     for (const [, of] of optionList) {

@@ -17,6 +17,7 @@ import {
   options,
 } from './options.ts';
 import { parsePlans } from './plans-file.ts';
+import { regionAddress, regionProblems } from './region-settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -88,20 +89,28 @@ function refusalOf(of: Option<unknown>, text: string, problem: string): string {
 }
 
 /** The defaults that others depend on, for what could not be read: the start is refused anyway. */
-function earlierOf(values: Partial<Record<OptionName, unknown>>): EarlierValues {
+function earlierOf(values: Partial<Record<OptionName, unknown>>, regionUrl: string | null): EarlierValues {
   const { port, dataDir, baseUrl } = values as Partial<OptionValues>;
-  const known = { port: port ?? 3000, dataDir: dataDir ?? './data' };
+  const known = { port: port ?? 3000, dataDir: dataDir ?? './data', regionUrl };
   return { ...known, baseUrl: baseUrl ?? options.baseUrl.fallback({ ...known, baseUrl: '' }) };
 }
 
+/** The address of the region that is set, before everything that depends on it; `null` when there is none to be read. */
+function regionUrlOf(env: Environment): string | null {
+  const region = options.region.kind.parse(env[options.region.env] ?? '');
+  const regions = options.regions.kind.parse(env[options.regions.env] ?? '');
+  return 'problem' in region || 'problem' in regions ? null : regionAddress(region.value, regions.value);
+}
+
 function readOptions(env: Environment, readText: ReadText) {
+  const regionUrl = regionUrlOf(env);
   const values: Partial<Record<OptionName, unknown>> = {};
   const given = new Set<OptionName>();
   const refusals: string[] = [];
   for (const [name, of] of optionList) {
     const found = findText(of, env, readText);
     if (found === null) {
-      values[name] = of.fallback(earlierOf(values));
+      values[name] = of.fallback(earlierOf(values, regionUrl));
     } else if ('refusal' in found) {
       refusals.push(found.refusal);
     } else {
@@ -132,6 +141,7 @@ function readPlans(path: string | null | undefined, readText: ReadText, refusals
 /** Every setting, or every reason not to start. */
 export function readConfig(env: Environment, readText: ReadText = readTextFile): ConfigReading {
   const { values, given, refusals } = readOptions(env, readText);
+  if (refusals.length === 0) refusals.push(...regionProblems(values, given));
   refusals.push(...refuseUnknown(env));
   const plans = readPlans(values.plansFile, readText, refusals);
   if (refusals.length > 0) return { outcome: 'refused', refusals };

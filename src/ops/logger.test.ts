@@ -64,6 +64,10 @@ describe('the log', () => {
       { event: 'password_changed', account, by: 'reset' },
       { event: 'account_deleted', account, burned: 3 },
       { event: 'account_mail_ended', kind: 'already_signed_up', state: 'not_sent' },
+      { event: 'account_mail_ended', kind: 'secret_read', state: 'accepted' },
+      { event: 'account_mail_ended', kind: 'secret_burned', state: 'refused' },
+      { event: 'account_mail_ended', kind: 'secret_expiring', state: 'given_up' },
+      { event: 'domain_checked', account, domainState: 'lost' },
     ];
     for (const line of told) logger.log(line);
     await logger.close();

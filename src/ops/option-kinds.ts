@@ -5,6 +5,7 @@
  * or says in words what is allowed; it never repairs a text (design: an unsafe value stops the start).
  */
 import { isIP } from 'node:net';
+import { parseRegionLabel, type Region, type RegionLabel } from '../domain/regions.ts';
 import { Sensitive } from '../domain/sensitive.ts';
 
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
@@ -189,3 +190,90 @@ export const rateLimits: OptionKind<RateLimitSetting> = kind(
   },
   (value) => (value.mode === 'file' ? value.path : value.mode),
 );
+
+/** A host name of letters, digits and inner hyphens (RFC 1123 §2.1); one label is enough. */
+const hostNameForm =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/;
+
+export const domainName: OptionKind<string> = kind('a host name such as mail.example.org', (text) =>
+  hostNameForm.test(text.toLowerCase()) ? text.toLowerCase() : undefined,
+);
+
+export const mailAddress: OptionKind<string> = kind('one address such as bounces@example.org', (text) =>
+  text.length <= 320 && /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/.test(text) ? text : undefined,
+);
+
+/** An IP address with a port perhaps: `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
+function parseDnsServer(text: string): string | undefined {
+  const [, bracketed, plain, port = '53'] =
+    /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*?))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const address = bracketed ?? plain ?? '';
+  return isIP(address) !== 0 && Number(port) >= 1 && Number(port) <= 65_535 ? text : undefined;
+}
+
+export const dnsServers = listOf(
+  'IP addresses with commas between them, with ports perhaps, such as 192.0.2.53, [2001:db8::53]:5353',
+  parseDnsServer,
+);
+
+export const regionLabel: OptionKind<RegionLabel> = kind(
+  'two characters of a-z and 0-9, such as us or eu',
+  (text) => parseRegionLabel(text) ?? undefined,
+);
+
+function parseRegionUrl(text: string): Region | undefined {
+  const [, label = '', address = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
+  const parsed = baseUrl.parse(address.trim());
+  const known = parseRegionLabel(label.trim());
+  return known === null || 'problem' in parsed ? undefined : { label: known, baseUrl: parsed.value };
+}
+
+const regionsForm =
+  'labels of two characters, each with an http or https address, such as us=https://us.example.com,eu=https://eu.example.com';
+
+function showRegions(values: readonly Region[]): string {
+  return values.length === 0 ? 'none' : values.map(({ label, baseUrl: url }) => `${label}=${url}`).join(',');
+}
+
+/** A label may stand several times. */
+export const regionUrls: OptionKind<readonly Region[]> = {
+  ...listOf(regionsForm, parseRegionUrl),
+  show: showRegions,
+};
+
+/** No label and no address stands twice. */
+export const regions: OptionKind<readonly Region[]> = {
+  ...regionUrls,
+  parse: (text) => {
+    const parsed = regionUrls.parse(text);
+    if ('problem' in parsed) return parsed;
+    const isUnique = (values: readonly string[]) => new Set(values).size === values.length;
+    const { value } = parsed;
+    return isUnique(value.map(({ label }) => label)) && isUnique(value.map(({ baseUrl: url }) => url))
+      ? parsed
+      : { problem: 'no label and no address may stand in it twice' };
+  },
+};
+
+/** `us=3,eu=1`: whole numbers from 0 to 1,000, one of them above 0. */
+export const regionWeights: OptionKind<Readonly<Record<string, number>>> = kind(
+  'labels of regions, each with a whole number from 0 to 1000, one of them above 0, such as us=3,eu=1',
+  (text) => {
+    const pairs = text.split(',').map((part) => /^\s*([0-9a-z]{2})=(\d{1,4})\s*$/.exec(part));
+    if (!pairs.every((pair) => pair !== null && Number(pair[2]) <= 1_000)) return undefined;
+    const weights = Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])]));
+    const isWell =
+      Object.keys(weights).length === pairs.length && Object.values(weights).some((weight) => weight > 0);
+    return isWell ? weights : undefined;
+  },
+  (value) =>
+    Object.entries(value)
+      .map(([label, weight]) => `${label}=${weight}`)
+      .join(','),
+);
+
+/** A day that exists, as ISO 8601 writes it. */
+export const httpDate: OptionKind<string> = kind('a day such as 2027-01-31', (text) => {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? undefined : text;
+});

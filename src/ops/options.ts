@@ -7,15 +7,20 @@
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { isLoopbackHost } from '../domain/loopback.ts';
+import type { Region, RegionLabel } from '../domain/regions.ts';
 import type { Sensitive } from '../domain/sensitive.ts';
 import {
   addressRanges,
   anyText,
   baseUrl,
+  dnsServers,
+  domainName,
   filePath,
+  httpDate,
   listenAddress,
   locale,
   locales,
+  mailAddress,
   mailSender,
   type OptionKind,
   oneOf,
@@ -24,6 +29,10 @@ import {
   plainText,
   type RateLimitSetting,
   rateLimits,
+  regionLabel,
+  regions,
+  regionUrls,
+  regionWeights,
   sensitive,
   smtpUrl,
   storeAddress,
@@ -35,6 +44,8 @@ export interface EarlierValues {
   readonly port: number;
   readonly dataDir: string;
   readonly baseUrl: string;
+  /** The address of this region; `null` where there are none. */
+  readonly regionUrl: string | null;
 }
 
 export interface Option<T> {
@@ -48,7 +59,7 @@ export interface Option<T> {
   /** Never printed; can also be read from the file that `<env>_FILE` names. */
   readonly secret?: true;
   /** Who reads it. */
-  readonly reader: 'server' | 'commands';
+  readonly reader: 'server' | 'router' | 'server and router' | 'commands';
 }
 
 /** Mail needs a domain behind its @; an installation without one is being tried out (RFC 2606 keeps `.invalid` for that). */
@@ -69,7 +80,7 @@ export const options = {
     kind: wholeNumber(1, 65_535),
     defaultText: '3000',
     fallback: () => 3000,
-    reader: 'server',
+    reader: 'server and router',
   }),
   host: option({
     env: 'HOST',
@@ -77,7 +88,7 @@ export const options = {
     kind: listenAddress,
     defaultText: '127.0.0.1',
     fallback: () => '127.0.0.1',
-    reader: 'server',
+    reader: 'server and router',
   }),
   dataDir: option({
     env: 'MAYFLY_DATA_DIR',
@@ -91,8 +102,8 @@ export const options = {
     env: 'MAYFLY_BASE_URL',
     doc: 'The address people reach it at: links are built from it and never from a request. A path in it is served under.',
     kind: baseUrl,
-    defaultText: 'http://localhost:$PORT',
-    fallback: ({ port }) => `http://localhost:${port}`,
+    defaultText: 'the address of MAYFLY_REGION; without regions http://localhost:$PORT',
+    fallback: ({ port, regionUrl }) => regionUrl ?? `http://localhost:${port}`,
     reader: 'server',
   }),
   store: option({
@@ -113,7 +124,7 @@ export const options = {
   }),
   smtpUrl: option<Sensitive<string> | null>({
     env: 'MAYFLY_SMTP_URL',
-    doc: 'The mail server. Without it mail is kept as .eml files, which hold live links, in $MAYFLY_DATA_DIR/outbox, for trying out. Plain smtp only to this machine, unless it ends in ?tls=never.',
+    doc: 'The mail server. Without it mail is kept as .eml files, which hold live links, in $MAYFLY_DATA_DIR/outbox, for trying out. smtps:// is encrypted from the start, smtp:// must become so (STARTTLS) unless the server is this machine or the address ends in ?tls=opportunistic or ?tls=never.',
     kind: optional(sensitive(smtpUrl)),
     defaultText: 'none',
     fallback: () => null,
@@ -126,6 +137,39 @@ export const options = {
     kind: mailSender,
     defaultText: 'mayfly@ the host of MAYFLY_BASE_URL',
     fallback: (earlier) => `mayfly@${mailHostOf(earlier.baseUrl)}`,
+    reader: 'server',
+  }),
+  mailReturnPath: option<string | null>({
+    env: 'MAYFLY_MAIL_RETURN_PATH',
+    doc: 'The mailbox that other mail servers return undeliverable mail to; Mayfly does not read it.',
+    kind: optional(mailAddress),
+    defaultText: 'the address of MAYFLY_MAIL_FROM',
+    fallback: () => null,
+    reader: 'server',
+  }),
+  dkimDomain: option<string | null>({
+    env: 'MAYFLY_DKIM_DOMAIN',
+    doc: 'The domain that mail is signed for (DKIM); set the three together.',
+    kind: optional(domainName),
+    defaultText: 'none: mail is not signed here',
+    fallback: () => null,
+    reader: 'server',
+  }),
+  dkimSelector: option<string | null>({
+    env: 'MAYFLY_DKIM_SELECTOR',
+    doc: 'Under which name of that domain the public key stands: SELECTOR._domainkey.DOMAIN.',
+    kind: optional(domainName),
+    defaultText: 'none',
+    fallback: () => null,
+    reader: 'server',
+  }),
+  dkimKey: option<Sensitive<string> | null>({
+    env: 'MAYFLY_DKIM_KEY',
+    doc: 'The private key, in PEM; better as the path of a file in MAYFLY_DKIM_KEY_FILE.',
+    kind: optional(sensitive(anyText)),
+    defaultText: 'none',
+    fallback: () => null,
+    secret: true,
     reader: 'server',
   }),
   v1Dialect: option({
@@ -161,9 +205,65 @@ export const options = {
     fallback: () => null,
     reader: 'server',
   }),
+  domainTarget: option({
+    env: 'MAYFLY_DOMAIN_TARGET',
+    doc: 'The host name that share domains must lead to, by CNAME or with its addresses.',
+    kind: domainName,
+    defaultText: 'the host of MAYFLY_BASE_URL',
+    fallback: (earlier) => new URL(earlier.baseUrl).hostname,
+    reader: 'server',
+  }),
+  dnsServers: option<readonly string[]>({
+    env: 'MAYFLY_DNS_SERVERS',
+    doc: 'The DNS servers asked about share domains.',
+    kind: dnsServers,
+    defaultText: 'those of the system',
+    fallback: () => [],
+    reader: 'server',
+  }),
+  region: option<RegionLabel | null>({
+    env: 'MAYFLY_REGION',
+    doc: 'Which of MAYFLY_REGIONS this installation is: the keys that it makes carry the mark of it.',
+    kind: optional(regionLabel),
+    defaultText: 'none',
+    fallback: () => null,
+    reader: 'server',
+  }),
+  regions: option<readonly Region[]>({
+    env: 'MAYFLY_REGIONS',
+    doc: 'All regions with their own addresses, the preferred first: us=https://us.example.com,eu=https://eu.example.com.',
+    kind: regions,
+    defaultText: 'none',
+    fallback: () => [],
+    reader: 'server and router',
+  }),
+  routerUpstreams: option<readonly Region[]>({
+    env: 'MAYFLY_ROUTER_UPSTREAMS',
+    doc: 'Where the router reaches the servers of each region, if not at its own address; several for one region share its work.',
+    kind: regionUrls,
+    defaultText: 'the addresses of MAYFLY_REGIONS',
+    fallback: () => [],
+    reader: 'router',
+  }),
+  routerWeights: option<Readonly<Record<string, number>> | null>({
+    env: 'MAYFLY_ROUTER_WEIGHTS',
+    doc: 'How new secrets are spread over the regions, us=3,eu=1; without it the first region that is well gets them.',
+    kind: optional(regionWeights),
+    defaultText: 'none: the first of MAYFLY_REGIONS that is well',
+    fallback: () => null,
+    reader: 'router',
+  }),
+  routerDeprecation: option<string | null>({
+    env: 'MAYFLY_ROUTER_DEPRECATION',
+    doc: 'Since when or from when the address without a region is deprecated, as 2027-01-31: answers through the router then say so in a Deprecation header.',
+    kind: optional(httpDate),
+    defaultText: 'none: answers say nothing of it',
+    fallback: () => null,
+    reader: 'router',
+  }),
   plansFile: option<string | null>({
     env: 'MAYFLY_PLANS_FILE',
-    doc: 'A JSON file of limits (largest value, shortest, usual and longest ttl) laid over the built-in plans.',
+    doc: 'A JSON file of limits (largest value, shortest, usual and longest ttl, share domains) laid over the built-in plans.',
     kind: optional(filePath),
     defaultText: 'none: the built-in plans',
     fallback: () => null,
@@ -183,7 +283,7 @@ export const options = {
     kind: addressRanges,
     defaultText: 'none',
     fallback: () => [],
-    reader: 'server',
+    reader: 'server and router',
   }),
   allowedOrigins: option<readonly string[]>({
     env: 'MAYFLY_ALLOWED_ORIGINS',
@@ -215,14 +315,22 @@ export const options = {
     kind: oneOf('debug', 'info', 'warn', 'error'),
     defaultText: 'info',
     fallback: () => 'info' as const,
+    reader: 'server and router',
+  }),
+  internalPort: option<number | null>({
+    env: 'MAYFLY_INTERNAL_PORT',
+    doc: 'The port for the machines around it alone: /metrics for Prometheus, /ask for Caddy’s on-demand certificates.',
+    kind: optional(wholeNumber(1, 65_535)),
+    defaultText: 'none: neither',
+    fallback: () => null,
     reader: 'server',
   }),
-  metricsPort: option<number | null>({
-    env: 'MAYFLY_METRICS_PORT',
-    doc: 'The port on 127.0.0.1 where /metrics answers for Prometheus.',
-    kind: optional(wholeNumber(1, 65_535)),
-    defaultText: 'none: no metrics',
-    fallback: () => null,
+  internalHost: option({
+    env: 'MAYFLY_INTERNAL_HOST',
+    doc: 'The address that MAYFLY_INTERNAL_PORT listens on; never one that the internet reaches.',
+    kind: listenAddress,
+    defaultText: '127.0.0.1',
+    fallback: () => '127.0.0.1',
     reader: 'server',
   }),
   server: option({

@@ -2,8 +2,8 @@
  * The plans file: JSON laid over the built-in plans.
  *
  * Owns: reading and checking it. Invariant: the plans that result are usable (1 ≤ least ≤ usual ≤ longest ttl, values of
- * at least a byte) or every fault is named; an unknown plan or field is a fault, because a typing error must not leave a
- * limit at its default unnoticed.
+ * at least a byte, domains or none) or every fault is named; an unknown plan or field is a fault, because a typing error
+ * must not leave a limit at its default unnoticed.
  */
 import { builtInPlans, type Plan, type PlanName, type Plans } from '../domain/plans.ts';
 
@@ -13,13 +13,26 @@ export type PlansFile =
 
 const planNames = Object.keys(builtInPlans) as PlanName[];
 const fieldNames = Object.keys(builtInPlans.anonymous) as (keyof Plan)[];
-/** 64 MiB and 100 years: above these a number is a slip, and arithmetic on it would leave the safe integers. */
-const highest: Readonly<Record<keyof Plan, number>> = {
-  maxValueBytes: 67_108_864,
-  ttlMinSeconds: 3_155_760_000,
-  ttlDefaultSeconds: 3_155_760_000,
-  ttlMaxSeconds: 3_155_760_000,
+/** 100 years. */
+const ageSeconds = 3_155_760_000;
+/**
+ * Above 64 MiB, 100 years and as many domains as one list can show, a number is a slip, and arithmetic on it would leave
+ * the safe integers. Only domains can be none.
+ */
+const bounds: Readonly<Record<keyof Plan, { readonly least: number; readonly most: number }>> = {
+  maxValueBytes: { least: 1, most: 67_108_864 },
+  ttlMinSeconds: { least: 1, most: ageSeconds },
+  ttlDefaultSeconds: { least: 1, most: ageSeconds },
+  ttlMaxSeconds: { least: 1, most: ageSeconds },
+  maxDomains: { least: 0, most: 10_000 },
 };
+
+function isWithin(
+  { least, most }: { readonly least: number; readonly most: number },
+  value: unknown,
+): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+}
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -40,10 +53,11 @@ function checkFields(name: PlanName, given: Record<string, unknown>, problems: s
     const known = fieldNames.find((candidate) => candidate === field);
     if (known === undefined) {
       problems.push(`${name}.${field} is not a field of a plan (${fieldNames.join(', ')})`);
-    } else if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > highest[known]) {
-      problems.push(`${name}.${field} must be a whole number from 1 to ${highest[known]}`);
-    } else {
+    } else if (isWithin(bounds[known], value)) {
       fields[known] = value;
+    } else {
+      const { least, most } = bounds[known];
+      problems.push(`${name}.${field} must be a whole number from ${least} to ${most}`);
     }
   }
   return fields;

@@ -16,9 +16,11 @@ effect. A setting marked *secret* is never printed, and can also be read from a 
 end to the path.
 `;
 
-function rows(reader: Option<unknown>['reader']): string {
+type Reader = Option<unknown>['reader'];
+
+function rows(...readers: readonly Reader[]): string {
   const lines = optionList
-    .filter(([, of]) => of.reader === reader)
+    .filter(([, of]) => readers.includes(of.reader))
     .map(([, of]) => {
       const name = of.secret === true ? `\`${of.env}\` (*secret*)` : `\`${of.env}\``;
       return `| ${name} | ${of.defaultText} | ${of.doc} | ${of.kind.allowed} |`;
@@ -26,10 +28,23 @@ function rows(reader: Option<unknown>['reader']): string {
   return ['| variable | default | meaning | allowed |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
 }
 
+/** The settings of the server that the router reads too, by name. */
+function sharedNames(): string {
+  const shared = optionList.filter(([, of]) => of.reader === 'server and router');
+  return shared.map(([, of]) => `\`${of.env}\``).join(', ');
+}
+
+const routerText = `## The router
+
+\`mayfly router\` stands before the regions of one installation. It reads these, and of the server's settings
+${sharedNames()}.
+`;
+
 const plansText = `## Plans
 
 \`MAYFLY_PLANS_FILE\` names a JSON file that is laid over the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). What it leaves
-out keeps its built-in value. Sizes are bytes of UTF-8, times are seconds:
+out keeps its built-in value. Sizes are bytes of UTF-8, times are seconds, \`maxDomains\` is how many share domains an
+account may register (0: none):
 
 \`\`\`json
 {
@@ -38,7 +53,8 @@ out keeps its built-in value. Sizes are bytes of UTF-8, times are seconds:
     "ttlMinSeconds": 60,
     "ttlDefaultSeconds": 604800,
     "ttlMaxSeconds": 604800
-  }
+  },
+  "identity": { "maxDomains": 20 }
 }
 \`\`\`
 `;
@@ -49,8 +65,10 @@ export function renderReference(): string {
     intro,
     '## The server',
     '',
-    rows('server'),
+    rows('server', 'server and router'),
     plansText,
+    routerText,
+    rows('router'),
     '## The commands',
     '',
     rows('commands'),

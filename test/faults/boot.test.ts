@@ -40,8 +40,17 @@ async function serve(env: Readonly<Record<string, string>>) {
   return run;
 }
 
-/** Every variable of the server with a text that must stop the start, and a word of the advice. */
-const wrongSettings: readonly (readonly [env: string, text: string, advice: RegExp])[] = [
+const smtp = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1' };
+const dkim = { ...smtp, MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly' };
+const twoRegions = { MAYFLY_REGIONS: 'us=https://us.example.org,eu=https://eu.example.org' };
+
+/** Every variable of the server with a text that must stop the start, a word of the advice, and what is set beside it. */
+const wrongSettings: readonly (readonly [
+  env: string,
+  text: string,
+  advice: RegExp,
+  beside?: Readonly<Record<string, string>>,
+])[] = [
   ['PORT', 'eighty', /whole number from 1 to 65535/],
   ['PORT', '70000', /whole number from 1 to 65535/],
   ['HOST', 'not an address', /IP address/],
@@ -50,6 +59,26 @@ const wrongSettings: readonly (readonly [env: string, text: string, advice: RegE
   ['MAYFLY_STORE', 'mysql://db.example.org', /sqlite/],
   ['MAYFLY_SMTP_URL', 'mail.example.org hunter2', /smtps?:\/\//],
   ['MAYFLY_MAIL_FROM', 'nobody', /mayfly@example.org/],
+  ['MAYFLY_MAIL_RETURN_PATH', 'nobody', /bounces@example.org/],
+  ['MAYFLY_DKIM_DOMAIN', 'https://example.org', /a host name/],
+  ['MAYFLY_DKIM_DOMAIN', 'example.org', /MAYFLY_DKIM_SELECTOR/, smtp],
+  ['MAYFLY_DKIM_SELECTOR', 'two words', /a host name/],
+  ['MAYFLY_DKIM_KEY', 'hunter2', /PEM/, dkim],
+  ['MAYFLY_DOMAIN_TARGET', 'https://edge.example.org', /a host name/],
+  ['MAYFLY_DNS_SERVERS', 'dns.example.org', /IP addresses/],
+  ['MAYFLY_REGION', 'usa', /two characters/],
+  ['MAYFLY_REGION', 'us', /MAYFLY_REGIONS/],
+  ['MAYFLY_REGION', 'ap', /MAYFLY_REGIONS/, twoRegions],
+  ['MAYFLY_REGIONS', 'us', /labels of two characters/],
+  ['MAYFLY_REGIONS', twoRegions.MAYFLY_REGIONS, /MAYFLY_REGION\b/],
+  ['MAYFLY_BASE_URL', 'https://example.org', /us\.example\.org/, { ...twoRegions, MAYFLY_REGION: 'us' }],
+  [
+    'MAYFLY_ROUTER_UPSTREAMS',
+    'ap=http://10.0.0.1:3000',
+    /MAYFLY_REGIONS/,
+    { ...twoRegions, MAYFLY_REGION: 'us' },
+  ],
+  ['MAYFLY_ROUTER_WEIGHTS', 'us=1,ap=1', /MAYFLY_REGIONS/, { ...twoRegions, MAYFLY_REGION: 'us' }],
   ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
   ['MAYFLY_SIGNUP', 'perhaps', /"open" or "closed"/],
@@ -62,7 +91,8 @@ const wrongSettings: readonly (readonly [env: string, text: string, advice: RegE
   ['MAYFLY_DEFAULT_LOCALE', 'no_such_language', /language tag/],
   ['MAYFLY_LOCALES', 'en,,fr', /language tags/],
   ['MAYFLY_LOG_LEVEL', 'loud', /"debug"/],
-  ['MAYFLY_METRICS_PORT', '0', /whole number/],
+  ['MAYFLY_INTERNAL_PORT', '0', /whole number/],
+  ['MAYFLY_INTERNAL_HOST', 'not an address', /IP address/],
   ['MAYFLY_LOGLEVEL', 'debug', /Did you mean MAYFLY_LOG_LEVEL/],
   ['MAYFLY_SMTP_URL_FILE', '/no/such/file', /cannot be read/],
 ];
@@ -71,10 +101,11 @@ const wrongSettings: readonly (readonly [env: string, text: string, advice: RegE
 const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE']);
 
 describe('a wrong setting stops the start', () => {
-  for (const [env, text, advice] of wrongSettings) {
-    test(`${env}=${text} ends with code ${wrongCode}, its name and what is allowed`, async () => {
+  for (const [env, text, advice, beside = {}] of wrongSettings) {
+    const others = Object.keys(beside).map((name) => ` beside ${name}`);
+    test(`${env}=${text}${others.join('')} ends with code ${wrongCode}, its name and what is allowed`, async () => {
       const dataDir = await freshFolder();
-      const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir, [env]: text });
+      const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir, ...beside, [env]: text });
       expect(stderr).toContain(env);
       expect(stderr).toMatch(advice);
       expect(stderr).not.toContain('hunter2');
@@ -86,7 +117,8 @@ describe('a wrong setting stops the start', () => {
   test('every setting of the server has its case', () => {
     const covered = new Set(wrongSettings.map(([env]) => env));
     const missing = optionList
-      .filter(([, { reader, env }]) => reader === 'server' && !covered.has(env) && !anyTextWillDo.has(env))
+      .filter(([, { reader }]) => reader.startsWith('server'))
+      .filter(([, { env }]) => !covered.has(env) && !anyTextWillDo.has(env))
       .map(([, { env }]) => env);
     expect(missing).toEqual([]);
   });
@@ -105,6 +137,7 @@ const wrongPlans: readonly (readonly [text: string, told: RegExp])[] = [
   ['{"basic":{"maxValueBytes":"10k"}}', /basic\.maxValueBytes/],
   ['{"basic":{"ttlMax":60}}', /basic\.ttlMax\b/],
   ['{"basic":{"ttlMinSeconds":900,"ttlDefaultSeconds":60}}', /ttlMinSeconds/],
+  ['{"identity":{"maxDomains":-1}}', /identity\.maxDomains must be a whole number from 0/],
 ];
 
 describe('a plans file with nonsense stops the start', () => {
@@ -306,12 +339,19 @@ describe('a port that cannot be used stops the start', () => {
     expect(code).toBe(refusedCode);
   });
 
-  test('a metrics port that is in use is refused by its number and its variable', async () => {
+  test('an internal port that is in use is refused by its number and its variable', async () => {
     await using taken = await occupy();
-    const env = { MAYFLY_DATA_DIR: await freshFolder(), MAYFLY_METRICS_PORT: String(taken.port) };
+    const env = { MAYFLY_DATA_DIR: await freshFolder(), MAYFLY_INTERNAL_PORT: String(taken.port) };
     const { code, stderr } = await serve(env);
     expect(stderr).toContain(String(taken.port));
-    expect(stderr).toContain('MAYFLY_METRICS_PORT');
+    expect(stderr).toContain('MAYFLY_INTERNAL_PORT');
+    expect(code).toBe(refusedCode);
+  });
+
+  test('an internal address that is not of this machine is refused by its variable', async () => {
+    const env = { MAYFLY_INTERNAL_HOST: '203.0.113.1', MAYFLY_INTERNAL_PORT: String(await freePort()) };
+    const { code, stderr } = await serve({ MAYFLY_DATA_DIR: await freshFolder(), ...env });
+    expect(stderr).toContain('203.0.113.1 of MAYFLY_INTERNAL_HOST');
     expect(code).toBe(refusedCode);
   });
 

@@ -1,0 +1,105 @@
+/**
+ * The port for the machines around this one: what Prometheus reads and what Caddy asks.
+ *
+ * Owns: `/metrics`, and `/ask`, which Caddy asks before it gets a certificate for a name it does not know yet
+ * (`on_demand_tls` of its Caddyfile). Invariant: only a verified share domain is answered 200, so that nobody has
+ * certificates made here by pointing names at it; an answer to `/ask` has no body and repeats nothing of the question.
+ * Bound to the loopback unless `MAYFLY_INTERNAL_HOST` says otherwise; nothing of it is on the port of the service.
+ */
+import { ServiceError } from '../domain/errors.ts';
+import type { OpenMetrics } from './metrics.ts';
+
+export interface InternalServerDeps {
+  readonly metrics: Pick<OpenMetrics, 'render'>;
+  /** Whether a certificate may be had for the name: it is a verified share domain. */
+  readonly isVerified: (name: string) => Promise<boolean>;
+  /** What could not be foreseen; that the store does not answer is no such thing. */
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface InternalAddress {
+  readonly hostname: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+export type InternalServer =
+  | { readonly outcome: 'listening'; readonly port: number; stop(): Promise<void> }
+  /** A sentence for the operator that names the setting. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/**
+ * A name of at least two labels that is no address (RFC 1035 §2.3.4, RFC 1123 §2.1), as a client writes it in its
+ * handshake (RFC 6066 §3): in ASCII and without a dot at its end.
+ */
+const nameForm =
+  /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+function bare(status: number): Response {
+  return new Response(null, { status, headers: { 'cache-control': 'no-store' } });
+}
+
+async function answerAsk(names: readonly string[], deps: InternalServerDeps): Promise<Response> {
+  const [name = '', ...others] = names;
+  const wanted = name.toLowerCase();
+  if (others.length > 0 || !nameForm.test(wanted)) return bare(404);
+  try {
+    return bare((await deps.isVerified(wanted)) ? 200 : 404);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) deps.onFault(error);
+    return bare(503);
+  }
+}
+
+async function answerMetrics({ metrics }: InternalServerDeps): Promise<Response> {
+  const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8', 'cache-control': 'no-store' };
+  return new Response(await metrics.render(), { headers });
+}
+
+/** Everything that this port answers. */
+export function createInternalFetch(deps: InternalServerDeps): (request: Request) => Promise<Response> {
+  return async ({ method, url }) => {
+    const { pathname, searchParams } = new URL(url);
+    if (pathname !== '/ask' && pathname !== '/metrics') return bare(404);
+    if (method !== 'GET' && method !== 'HEAD') {
+      return new Response(null, { status: 405, headers: { allow: 'GET, HEAD' } });
+    }
+    return pathname === '/ask' ? answerAsk(searchParams.getAll('domain'), deps) : answerMetrics(deps);
+  };
+}
+
+const listenSentences: Readonly<Record<string, (address: InternalAddress) => string>> = {
+  EADDRINUSE: ({ hostname, port }) =>
+    `Port ${port} of MAYFLY_INTERNAL_PORT is in use on ${hostname}: stop what listens there, or choose another.`,
+  EACCES: ({ port }) =>
+    `Port ${port} of MAYFLY_INTERNAL_PORT may not be used by this user: choose one above 1023.`,
+};
+
+function problemOf(error: unknown, address: InternalAddress): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const sentence = listenSentences[code];
+  return (
+    sentence?.(address) ??
+    `${address.hostname} of MAYFLY_INTERNAL_HOST cannot be listened on: choose an address of this machine, such as 127.0.0.1.`
+  );
+}
+
+/** Serves until stopped. */
+export function startInternalServer(address: InternalAddress, deps: InternalServerDeps): InternalServer {
+  try {
+    const server = Bun.serve({
+      ...address,
+      development: false,
+      // Said outright, because without development mode the runtime would share a port in use instead of refusing it.
+      reusePort: false,
+      fetch: createInternalFetch(deps),
+      error: (error) => {
+        deps.onFault(error);
+        return bare(500);
+      },
+    });
+    return { outcome: 'listening', port: server.port ?? address.port, stop: () => server.stop(true) };
+  } catch (error) {
+    return { outcome: 'refused', problem: problemOf(error, address) };
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * A real Caddy with the configuration that is shipped, on the loopback.
+ *
+ * Owns: the process, its ports, its folder of certificates and its log. Invariant: it listens on 127.0.0.1 alone, asks no
+ * authority outside (its certificates are its own), trusts nothing into the system, and ends with the test, by its own id.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
+
+const tool = 'caddy';
+export const shippedCaddyfile = join(repositoryRoot, 'deploy', 'Caddyfile');
+
+export interface CaddyOptions {
+  /** The site's own host. */
+  readonly site: string;
+  readonly upstreamPort: number;
+  readonly internalPort: number;
+  /** The address of a router in front; none when absent. */
+  readonly router?: string;
+  /** The shipped one when absent. */
+  readonly caddyfile?: string;
+}
+
+export interface StartedCaddy extends AsyncDisposable {
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  /** The path of the certificate that all of its own are signed with. */
+  readonly authority: string;
+  readonly log: () => string;
+  /** Resolves once all of these words are in the log. */
+  logged(...words: readonly string[]): Promise<void>;
+}
+
+/** Only what is named here reaches the process. */
+function environment(home: string, settings: Readonly<Record<string, string>>): Record<string, string> {
+  const { PATH = '' } = process.env;
+  return { PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, ...settings };
+}
+
+function spawnCaddy(args: readonly string[], env: Record<string, string>): ChildProcess {
+  return spawn(tool, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Runs a command of Caddy on a configuration, to its end. */
+export async function runCaddy(
+  command: 'validate' | 'adapt',
+  settings: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> {
+  const home = await mkdtemp(join(tmpdir(), 'mayfly-caddy-'));
+  const args = [command, '--config', shippedCaddyfile, '--adapter', 'caddyfile'];
+  const { stdout, stderr, exited } = watch(spawnCaddy(args, environment(home, settings)));
+  const { code } = await exited;
+  await rm(home, { recursive: true, force: true });
+  return { code, output: stdout() + stderr() };
+}
+
+const logLimitMs = 30_000;
+
+/** Rejects with the log when the process ends before or it takes too long. */
+function awaitLog(child: ChildProcess, log: () => string, words: readonly string[]): Promise<void> {
+  const isThere = () => words.every((word) => log().includes(word));
+  if (isThere()) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => end(new Error(`Caddy does not say ${words}:\n${log()}`)), logLimitMs);
+    const look = () => isThere() && end();
+    const end = (error?: Error) => {
+      clearTimeout(timer);
+      child.stderr?.off('data', look);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    child.stderr?.on('data', look);
+    child.once('close', () => end(new Error(`Caddy ended:\n${log()}`)));
+    child.once('error', end);
+  });
+}
+
+/** Started, listening, and with the certificate of the site's own host. */
+export async function startCaddy(options: CaddyOptions): Promise<StartedCaddy> {
+  const home = await mkdtemp(join(tmpdir(), 'mayfly-caddy-'));
+  const [httpPort, httpsPort] = [await freePort(), await freePort()];
+  const testing = ['admin off', 'local_certs', 'skip_install_trust', 'default_bind 127.0.0.1'];
+  const env = environment(home, {
+    MAYFLY_SITE: options.site,
+    MAYFLY_UPSTREAM: `127.0.0.1:${options.upstreamPort}`,
+    MAYFLY_INTERNAL: `127.0.0.1:${options.internalPort}`,
+    MAYFLY_ROUTER: options.router ?? '',
+    CADDY_OPTIONS: [...testing, `http_port ${httpPort}`, `https_port ${httpsPort}`].join('\n'),
+  });
+  const config = options.caddyfile ?? shippedCaddyfile;
+  const child = spawnCaddy(['run', '--config', config, '--adapter', 'caddyfile'], env);
+  const { stderr, exited } = watch(child);
+  const dispose = async () => {
+    child.kill('SIGKILL');
+    await exited;
+    await rm(home, { recursive: true, force: true });
+  };
+  const logged = (...words: readonly string[]) => awaitLog(child, stderr, words);
+  try {
+    await logged('serving initial configuration', 'certificate obtained successfully');
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  const authority = join(home, 'caddy', 'pki', 'authorities', 'local', 'root.crt');
+  return { httpPort, httpsPort, authority, log: stderr, logged, [Symbol.asyncDispose]: dispose };
+}

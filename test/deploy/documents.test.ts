@@ -1,0 +1,47 @@
+/** What docs/deployment.md and the Caddyfile tell people to set exists, and what the Caddyfile reads is explained in it. */
+import { describe, expect, test } from 'bun:test';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { optionList } from '../../src/ops/options.ts';
+import { repositoryRoot } from '../support/started-server.ts';
+import { shippedCaddyfile } from './caddy.ts';
+
+const pagePath = join(repositoryRoot, 'docs', 'deployment.md');
+const page = readFileSync(pagePath, 'utf8');
+const caddyfile = readFileSync(shippedCaddyfile, 'utf8');
+
+const placeholders = [...caddyfile.matchAll(/\{\$([A-Z_]+)/g)].map(([, name = '']) => name);
+const settings = optionList.flatMap(([, { env, secret }]) =>
+  secret === true ? [env, `${env}_FILE`] : [env],
+);
+const known = new Set([...settings, ...placeholders]);
+
+function unknownIn(text: string): string[] {
+  return [...text.matchAll(/\bMAYFLY_[A-Z_0-9]+/g)].map(([name]) => name).filter((name) => !known.has(name));
+}
+
+describe('the page about deployment', () => {
+  test('names only settings that there are, of Mayfly or of the Caddyfile', () => {
+    expect(unknownIn(page)).toEqual([]);
+    expect(unknownIn(caddyfile)).toEqual([]);
+  });
+
+  test('tooth check: a setting that is not there is found', () => {
+    expect(unknownIn(`${page}\nMAYFLY_METRICS_PORT=9090`)).toEqual(['MAYFLY_METRICS_PORT']);
+  });
+
+  test('links only to files that there are', () => {
+    const targets = [...page.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
+    const local = targets.filter((target) => !target.includes('://'));
+    expect(local.length).toBeGreaterThan(0);
+    expect(local.filter((target) => !existsSync(join(dirname(pagePath), target)))).toEqual([]);
+  });
+});
+
+describe('the Caddyfile', () => {
+  test('explains every setting that it reads, and no other, at its top', () => {
+    const [top = ''] = caddyfile.split('\n{\n');
+    const explained = [...top.matchAll(/^# {3}([A-Z_]+) /gm)].map(([, name = '']) => name);
+    expect([...new Set(placeholders)].sort()).toEqual(explained.sort());
+  });
+});
