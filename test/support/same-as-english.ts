@@ -42,7 +42,13 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   },
   'pt-BR': { Status: loanWord },
   nl: { Account: loanWord, Browser: loanWord, Logo: sameWord, Status: sameWord },
-  pl: { Plan: sameWord, Status: sameWord },
+  pl: {
+    Logo: sameWord,
+    Plan: sameWord,
+    Region: sameWord,
+    'Region: {region}.': sameWord,
+    Status: sameWord,
+  },
   sv: {
     Plan: sameWord,
     Region: sameWord,
