@@ -1,9 +1,16 @@
-/** The README's examples are run as they stand, against a server of this test's own. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { spawnSync } from 'node:child_process';
+/** The README's examples are run as they stand, against servers of this test's own. */
+import { describe, expect, it } from 'bun:test';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import {
+  createAccount,
+  freePort,
+  repositoryRoot,
+  runProduct,
+  type StartedServer,
+  startServer,
+} from '../support/started-server.ts';
 
 const shell = 'bash';
 /** What the examples call: the machine brings it. */
@@ -18,42 +25,139 @@ function examplesUnder(heading: string): string[] {
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'));
 }
 
-let server: StartedServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+type Known = Readonly<Record<string, string>>;
 
-/** Runs one example with its placeholders filled in. */
-function runExample(line: string, known: Readonly<Record<string, string>>): Record<string, unknown> {
-  let command = line.replaceAll('http://localhost:3000', `http://127.0.0.1:${server.port}`);
-  for (const [placeholder, value] of Object.entries(known)) command = command.replaceAll(placeholder, value);
-  const { stdout } = spawnSync(shell, ['-c', command], { encoding: 'utf8' });
-  return JSON.parse(stdout) as Record<string, unknown>;
+function fillIn(line: string, known: Known): string {
+  return Object.entries(known).reduce(
+    (filled, [placeholder, value]) => filled.replaceAll(placeholder, value),
+    line,
+  );
+}
+
+/** Runs one example with its placeholders filled in; its output. */
+function print({ port }: StartedServer, line: string, known: Known): string {
+  const command = fillIn(line.replaceAll('http://localhost:3000', `http://127.0.0.1:${port}`), known);
+  return spawnSync(shell, ['-c', command], { encoding: 'utf8' }).stdout;
+}
+
+/** As `print`, for an answer in JSON. */
+function run(server: StartedServer, line: string | undefined, known: Known = {}): Record<string, unknown> {
+  expect(line).toStartWith(tool);
+  return JSON.parse(print(server, line ?? '', known)) as Record<string, unknown>;
+}
+
+interface Demo extends AsyncDisposable {
+  /** Resolves with all that it has printed once that matches; rejects when it ends before. */
+  until(pattern: RegExp): Promise<string>;
+}
+
+/** Starts something to try Mayfly out with, as `npm run demo:…` does. */
+function startDemo(name: string, args: readonly string[]): Demo {
+  const child: ChildProcess = spawn(process.execPath, [`scripts/demo-${name}.ts`, ...args], {
+    cwd: repositoryRoot,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  let check = () => {};
+  child.stdout?.on('data', (part: Buffer) => {
+    printed += part.toString('utf8');
+    check();
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  return {
+    until: (pattern) =>
+      new Promise((resolve, reject) => {
+        check = () => {
+          if (pattern.test(printed)) resolve(printed);
+        };
+        void ended.then(() => reject(new Error(`the demo ended: ${printed}`)));
+        check();
+      }),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Asks again until the answer holds the text: the mail goes out behind the answer. */
+async function askUntil(ask: () => string, wanted: string): Promise<string> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    const answer = ask();
+    if (answer.includes(wanted)) return answer;
+  }
+  throw new Error(`never answered ${wanted}`);
 }
 
 describe('the examples of the README', () => {
-  it('share a secret through both versions, read it once, and find it gone', () => {
+  it('share a secret through both versions, read it once, and find it gone', async () => {
+    await using server = await startServer();
     const [v1, v2, first, second, ...rest] = examplesUnder('Share a secret, read it once');
-    expect([v1, v2, first, second].every((line) => line?.startsWith(tool))).toBe(true);
     expect(rest).toEqual([]);
-    const shared = runExample(v1 ?? '', {});
+    const shared = run(server, v1);
     expect(shared).toMatchObject({ custid: 'anon', ttl: 3600, state: 'new' });
-    expect(runExample(v2 ?? '', {})).toMatchObject({ success: true, record: { secret: { state: 'new' } } });
+    expect(run(server, v2)).toMatchObject({ success: true, record: { secret: { state: 'new' } } });
     const key = { SECRET_KEY: String(shared.secret_key) };
-    expect(runExample(first ?? '', key)).toMatchObject({ value: 'open sesame' });
-    expect(runExample(second ?? '', key)).toMatchObject({ message: 'Unknown secret' });
+    expect(run(server, first, key)).toMatchObject({ value: 'open sesame' });
+    expect(run(server, second, key)).toMatchObject({ message: 'Unknown secret' });
   });
 
   it('make an account, mail a link, list it and burn it', async () => {
+    await using server = await startServer();
     const { token } = await createAccount(server.dataDir, 'you@example.com');
     const [create, mail, recent, burn] = examplesUnder('Accounts');
     expect(create).toBe('npm run -s mayfly -- account create you@example.com');
     const known = { TOKEN: token };
-    const sent = runExample(mail ?? '', known);
+    const sent = run(server, mail, known);
     expect(sent).toMatchObject({ custid: 'you@example.com', recipient: 'fr*****@e*****.org' });
-    expect(runExample(recent ?? '', known)).toMatchObject([{ metadata_key: sent.metadata_key }]);
-    const burned = runExample(burn ?? '', { ...known, METADATA_KEY: String(sent.metadata_key) });
+    expect(run(server, recent, known)).toMatchObject([{ metadata_key: sent.metadata_key }]);
+    const burned = run(server, burn, { ...known, METADATA_KEY: String(sent.metadata_key) });
     expect(burned).toMatchObject({ status: 'burned', secret_key: null });
+  });
+
+  it('see a mail arrive, what its server said, and the same secret sent to another address', async () => {
+    const mailPort = await freePort();
+    await using sink = startDemo('mail', ['--port', String(mailPort)]);
+    await sink.until(/MAYFLY_SMTP_URL/);
+    await using server = await startServer({ env: { MAYFLY_SMTP_URL: `smtp://localhost:${mailPort}` } });
+    const { token } = await createAccount(server.dataDir, 'you@example.com');
+    const [create, look = '', deliver] = examplesUnder('Mail that arrives, or says so');
+    const made = run(server, create, { TOKEN: token }) as { record: { metadata: { key: string } } };
+    const known = { TOKEN: token, METADATA_KEY: made.record.metadata.key };
+    expect(await sink.until(/To: friend@example\.org[\s\S]*\/secret\//)).toContain('you@example.com');
+    const told = await askUntil(() => print(server, look, known), '"state":"accepted"');
+    expect(JSON.parse(told)).toMatchObject({
+      record: { delivery: { state: 'accepted', reply: expect.stringMatching(/^250 /) } },
+    });
+    run(server, deliver, known);
+    expect(await sink.until(/To: colleague@example\.org/)).not.toContain(known.METADATA_KEY);
+  });
+
+  it('verify a domain against a name server on this machine, and open a link on it', async () => {
+    const dnsPort = await freePort();
+    await using server = await startServer({ env: { MAYFLY_DNS_SERVERS: `127.0.0.1:${dnsPort}` } });
+    const made = await runProduct(
+      ['src/main.ts', 'account', 'create', 'you@example.com', '--plan', 'identity', '--json'],
+      { MAYFLY_DATA_DIR: server.dataDir },
+    );
+    const known = { TOKEN: (JSON.parse(made.stdout) as { token: string }).token };
+    const [add, records = '', verify, brand, share, open = ''] = examplesUnder(
+      'Links on a domain of your own',
+    );
+    const added = run(server, add, known) as { record: Record<string, string> };
+    const [, , , , , ...words] = fillIn(records, {
+      TXT_HOST: added.record.txt_validation_host ?? '',
+      TXT_VALUE: added.record.txt_validation_value ?? '',
+    }).split(' ');
+    await using names = startDemo('dns', [...words, '--port', String(dnsPort)]);
+    await names.until(/MAYFLY_DNS_SERVERS/);
+    // The base URL of this server is http://localhost, so that is where the name has to lead.
+    expect(run(server, verify, known)).toMatchObject({ record: { state: 'verified' } });
+    expect(run(server, brand, known)).toMatchObject({ record: { name: 'Example Secrets' } });
+    const shared = run(server, share, known);
+    expect(shared).toMatchObject({ share_domain: 'secrets.example.com' });
+    const page = print(server, open, { SECRET_KEY: String(shared.secret_key) });
+    expect(page).toContain('<form');
+    expect(page).toContain('Example Secrets');
   });
 });

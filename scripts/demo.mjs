@@ -1,0 +1,31 @@
+/**
+ * Things to try Mayfly out with on one machine: `npm run demo:mail`, `npm run demo:dns`, `npm run demo:regions`.
+ *
+ * Owns: starting `demo-<name>.ts` with everything installed. Runs on Node 20 with nothing installed. Invariant: arguments,
+ * streams, signals and the exit code pass through.
+ */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { bun, install, root } from './install.mjs';
+
+const [name = '', ...args] = process.argv.slice(2);
+
+if (!install()) process.exit(1);
+
+const child = spawn(
+  bun,
+  ['--no-install', '--no-env-file', join(root, 'scripts', `demo-${name}.ts`), ...args],
+  {
+    stdio: 'inherit',
+    cwd: root,
+  },
+);
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('error', (error) => {
+  process.stderr.write(`The runtime could not be started: ${error.message}\n`);
+  process.exit(1);
+});
+child.on('exit', (code, signal) => {
+  process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0));
+});
