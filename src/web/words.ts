@@ -26,14 +26,17 @@ export interface Words {
   bytes(count: number): string;
   /** `one, two and three`. */
   list(items: readonly string[]): string;
+  /** A code such as `#a1b2c3` for a sentence: it reads from left to right whatever stands around it (Unicode TR 9). */
+  code(text: string): string;
   /** A language's name in that language, as a menu shows it: `Français`. */
   languageName(locale: Locale): string;
 }
 
 export function wordsIn(locale: Locale): Words {
+  const direction = directionOf(locale);
   return {
     locale,
-    direction: directionOf(locale),
+    direction,
     say: (key, params) => translate(locale, key, params),
     moment: (unixSeconds) => formatMoment(locale, unixSeconds),
     shortMoment: (unixSeconds) => formatShortMoment(locale, unixSeconds),
@@ -41,6 +44,8 @@ export function wordsIn(locale: Locale): Words {
     number: (value) => formatNumber(locale, value),
     bytes: (count) => formatBytes(locale, count),
     list: (items) => formatList(locale, items),
+    // Left to right it does so by itself, and invisible marks would be copied along.
+    code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
     languageName,
   };
 }

@@ -143,6 +143,15 @@ describe('the face of a domain', () => {
     }
   });
 
+  it('names that colour from left to right in a language that runs the other way', async () => {
+    const owner = await openBrand();
+    const { html } = await owner.visitor.post(`${page}?lang=ar`, { ...typed, colour: '#ffee00' });
+    const nearest = /name="take-colour" value="(#[0-9a-f]{6})"/.exec(html)?.[1] ?? '';
+    expect(html).toContain('dir="rtl"');
+    // In the summary, beside the field, and on the button.
+    expect(html.split(`\u2066${nearest}\u2069`)).toHaveLength(4);
+  });
+
   it('is not lost to a store that does not answer', async () => {
     const down = async () => Promise.reject(new ServiceError('unavailable', 'the store is away'));
     let isDown = false;

@@ -147,7 +147,7 @@ function refusalOf(problems: readonly BrandProblem[], words: Words): Pick<Attemp
   return { refusal: { status: 422, wrong, message: null }, nearest };
 }
 
-function textOf({ field, problem, nearest = '', maxLength = 0 }: BrandProblem, { say }: Words): string {
+function textOf({ field, problem, nearest = '', maxLength = 0 }: BrandProblem, { say, code }: Words): string {
   switch (problem) {
     case 'malformed':
     case 'unknown_locale':
@@ -155,7 +155,9 @@ function textOf({ field, problem, nearest = '', maxLength = 0 }: BrandProblem, {
     case 'too_long':
       return say('domainBrand.tooLong', { count: maxLength });
     case 'unreadable_colour':
-      return say(field === 'colourDark' ? 'domainBrand.tooDark' : 'domainBrand.tooPale', { nearest });
+      return say(field === 'colourDark' ? 'domainBrand.tooDark' : 'domainBrand.tooPale', {
+        nearest: code(nearest),
+      });
   }
 }
 

@@ -63,7 +63,7 @@ const Nearest: FC<{ frame: Frame; field: string; nearest: string }> = ({ frame, 
   <p class="nearest">
     <Swatch colour={nearest} />
     <button class="quiet small" type="submit" name={`take-${field}`} value={nearest} id={`take-${field}`}>
-      {frame.words.say('domainBrand.take', { colour: nearest })}
+      {frame.words.say('domainBrand.take', { colour: frame.words.code(nearest) })}
     </button>
   </p>
 );
