@@ -20,7 +20,7 @@ const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 describe('a key (P13)', () => {
   it('is 31 characters, each uniform at each place (seed "keys", 20,000 keys)', () => {
     const random = seededRandom('keys');
-    const keys = Array.from({ length: 20_000 }, () => generateSecretKey(random));
+    const keys = Array.from({ length: 20_000 }, () => generateSecretKey(random, null));
     for (let at = 0; at < 31; at += 1) {
       const counts = new Map([...alphabet].map((letter) => [letter, 0]));
       for (const key of keys) counts.set(key[at] ?? '', (counts.get(key[at] ?? '') ?? 0) + 1);
@@ -33,8 +33,8 @@ describe('a key (P13)', () => {
 
   it('is never drawn twice', () => {
     const keys = Array.from({ length: 5_000 }, () => [
-      generateSecretKey(systemRandom),
-      generateMetadataKey(systemRandom),
+      generateSecretKey(systemRandom, null),
+      generateMetadataKey(systemRandom, null),
     ]).flat();
     expect(new Set(keys).size).toBe(10_000);
   });
@@ -49,13 +49,13 @@ describe('a key (P13)', () => {
       }),
       { numRuns: 1000 },
     );
-    const key = generateSecretKey(random);
+    const key = generateSecretKey(random, null);
     expect(parseSecretKey(key)).toBe(key);
     expect(parseSecretKey(`${key}\n`)).toBeNull();
   });
 
   it('gives ids of 16 bytes that differ between the two kinds of key', () => {
-    const key = generateSecretKey(seededRandom('ids'));
+    const key = generateSecretKey(seededRandom('ids'), null);
     const metadataKey = parseMetadataKey(key);
     if (metadataKey === null) throw new Error('not a key');
     expect(secretIdOf(key)).toHaveLength(16);

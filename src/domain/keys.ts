@@ -1,12 +1,13 @@
 /**
  * Keys and ids: what a person holds, and what the store holds instead.
  *
- * Owns: `SecretKey` and `MetadataKey` (31 characters of `[0-9a-z]`, uniform: 160 bits), and the one-way ids derived
- * from them, under which records are stored (P13). Invariant: one canonical spelling; anything else is an unknown key,
- * never repaired.
+ * Owns: `SecretKey` and `MetadataKey` (31 characters of `[0-9a-z]`: 160 uniform bits, or 149.9 and the mark of a region),
+ * and the one-way ids derived from them, under which records are stored (P13). Invariant: one canonical spelling;
+ * anything else is an unknown key, never repaired.
  */
 import { deriveReceiptId, deriveSecretId } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
+import { markOf, type RegionLabel, regionMarkLength } from './regions.ts';
 
 declare const brand: unique symbol;
 
@@ -23,12 +24,20 @@ const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 const keyLength = 31;
 const keyForm = /^[0-9a-z]{31}$/;
 
-export function generateSecretKey(random: RandomBytes): SecretKey {
-  return randomText(alphabet, keyLength, random) as SecretKey;
+/** @param region whose mark the key carries (see `regions.ts`); `null` where there are no regions */
+export function generateSecretKey(random: RandomBytes, region: RegionLabel | null): SecretKey {
+  return drawKey(random, region) as SecretKey;
 }
 
-export function generateMetadataKey(random: RandomBytes): MetadataKey {
-  return randomText(alphabet, keyLength, random) as MetadataKey;
+/** As `generateSecretKey`. */
+export function generateMetadataKey(random: RandomBytes, region: RegionLabel | null): MetadataKey {
+  return drawKey(random, region) as MetadataKey;
+}
+
+function drawKey(random: RandomBytes, region: RegionLabel | null): string {
+  if (region === null) return randomText(alphabet, keyLength, random);
+  const head = randomText(alphabet, keyLength - regionMarkLength, random);
+  return head + markOf(head, region);
 }
 
 /** The key, or `null` when the text is not one in its only spelling. */

@@ -26,7 +26,9 @@ describe('links (P20)', () => {
 
   it('of a share domain are on that domain; the receipt stays on the site', () => {
     const links = createLinks('https://mayfly.example/once');
-    expect(links.secretUrl(key, 'secrets.example.org')).toBe(`https://secrets.example.org/secret/${key}`);
+    expect(links.secretUrl(key, 'secrets.example.org')).toBe(
+      `https://secrets.example.org/once/secret/${key}`,
+    );
     expect(links.linkOrigin('secrets.example.org')).toBe('https://secrets.example.org');
     expect(links.receiptUrl(metadataKey)).toBe(`https://mayfly.example/once/receipt/${metadataKey}`);
   });

@@ -94,10 +94,10 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   const ports = {
     store,
     mailer: {
-      sendSecretLink: async () => 'accepted' as const,
+      sendSecretLink: async () => ({ state: 'accepted', reply: null }) as const,
       sendAccountMail: async (mail: AccountMail) => {
         mails.push(mail);
-        return options.mailEndsIn ?? 'accepted';
+        return { state: options.mailEndsIn ?? 'accepted', reply: null } as const;
       },
     },
     hasher,
@@ -114,6 +114,9 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     ring: createKeyRing([{ kid: 1, key: random(32) }]),
     plans: builtInPlans,
     anonymousMayCreate: true,
+    mailQuota: { take: () => ({ outcome: 'allowed' }) },
+    mailFaceOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
+    region: null,
     words: async () => ['one', 'two'],
   });
 

@@ -234,7 +234,14 @@ describe('a session', () => {
   it('keeps the chosen language and lists the share domains of its account', async () => {
     const bench = createAccountBench();
     const { signedIn, sessionToken } = await bench.person(email);
-    await bench.store.addShareDomain(signedIn.caller.account.id, 'secrets.example.org');
+    const accountId = signedIn.caller.account.id;
+    const verified = {
+      name: 'secrets.example.org',
+      state: 'verified',
+      challenge: null,
+      createdAt: bench.now(),
+    } as const;
+    await bench.store.addDomain({ accountId, ...verified }, 1);
     expect(await bench.accounts.listShareDomains(signedIn)).toEqual(['secrets.example.org']);
     await bench.accounts.setLocale(signedIn, 'fr');
     expect((await bench.accounts.openSession(sessionToken))?.caller.account.locale).toBe('fr');

@@ -20,7 +20,7 @@ export const rightHeader = basic(username, token);
 
 export const owner: AccountCaller = {
   kind: 'account',
-  account: { id: 7 as AccountId, username, plan: 'basic', locale: null, createdAt: 0 },
+  account: { id: 7 as AccountId, username, plan: 'basic', locale: null, createdAt: 0, notify: [] },
   dataKey: new Sensitive(new Uint8Array(32)),
   scopes: tokenScopes,
 };

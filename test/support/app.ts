@@ -42,6 +42,7 @@ import { type Brands, ownBrands } from '../../src/web/brand/brand.ts';
 import { brandRules } from '../../src/web/brand/brand-rules.ts';
 import { createMailFaceOf } from '../../src/web/brand/mail-face.ts';
 import { mountPages } from '../../src/web/mount.ts';
+import { frontRegion, standBefore } from './router-front.ts';
 
 export interface TestAppOptions {
   readonly dialect?: DialectName;
@@ -148,7 +149,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     words: dicewareWords,
     mailQuota: createMailQuota(deps.limiter),
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
-    region: options.regions?.own ?? null,
+    region: options.regions?.own ?? frontRegion(),
   });
   const accounts = createAccountService({ ...ports, isCommonPassword });
   const service = options.wrapService?.(whole) ?? whole;
@@ -180,9 +181,10 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   } as const;
   const noPage = mountPages(app, { ...deps, ...pages });
   app.notFound((context) => (context.req.path.startsWith('/api/') ? notFound(context) : noPage(context)));
+  const handler = standBefore((request, server) => app.fetch(request, server), options.trustedProxies ?? []);
   return {
-    fetch: async (path, init) => app.fetch(new Request(`http://localhost${path}`, init)),
-    handler: (request, server) => app.fetch(request, server),
+    fetch: async (path, init) => handler(new Request(`http://localhost${path}`, init)),
+    handler,
     service,
     accounts,
     domains,

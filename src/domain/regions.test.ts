@@ -1,0 +1,142 @@
+/**
+ * Owns: the proof that a key says which region made it to whoever holds the whole key, and to nobody else (P13), and that
+ * nothing changes where there are no regions. `test/vectors/regions.json` freezes keys; `test/vectors/reference.ts` reads
+ * them a second time.
+ */
+import { describe, expect, it } from 'bun:test';
+import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
+import * as reference from '../../test/vectors/reference.ts';
+import vector from '../../test/vectors/regions.json';
+import { systemRandom } from '../crypto/random.ts';
+import { generateMetadataKey, generateSecretKey, parseMetadataKey, parseSecretKey } from './keys.ts';
+import { markOf, parseRegionLabel, type RegionLabel, regionMarkOf } from './regions.ts';
+
+const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
+const everyLabel = [...alphabet].flatMap((first) => [...alphabet].map((second) => labelOf(first + second)));
+const [us, eu] = [labelOf('us'), labelOf('eu')];
+
+function labelOf(text: string): RegionLabel {
+  const label = parseRegionLabel(text);
+  if (label === null) throw new Error(`${text} is no label`);
+  return label;
+}
+
+function keyOf(text: string) {
+  const key = parseSecretKey(text);
+  if (key === null) throw new Error(`${text} is no key`);
+  return key;
+}
+
+const markAt = (key: string) => key.slice(29);
+
+/** Pearson's statistic of the marks of `keys` over all 1,296. */
+function markStatistic(keys: readonly string[]): number {
+  const counts = new Map(everyLabel.map((label): [string, number] => [label, 0]));
+  for (const key of keys) counts.set(markAt(key), (counts.get(markAt(key)) ?? 0) + 1);
+  return chiSquare([...counts.values()]);
+}
+
+function drawHeads(count: number, seed: string): string[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, () => generateSecretKey(random, null).slice(0, 29));
+}
+
+describe('the mark of a region', () => {
+  it('is read back from both keys, for every label there can be', () => {
+    const random = seededRandom('marks');
+    for (const label of everyLabel) {
+      expect(regionMarkOf(generateSecretKey(random, label))).toBe(label);
+      expect(regionMarkOf(generateMetadataKey(random, label))).toBe(label);
+    }
+  });
+
+  it('is another one for each label behind the same head: no two regions collide', () => {
+    for (const head of drawHeads(20, 'heads')) {
+      expect(new Set(everyLabel.map((label) => markOf(head, label))).size).toBe(1_296);
+    }
+  });
+
+  it('leaves a key its form: 31 characters, parsed as any other', () => {
+    for (let count = 0; count < 1_000; count += 1) {
+      const key = generateMetadataKey(systemRandom, us);
+      expect(parseMetadataKey(key)).toBe(key);
+      expect(parseSecretKey(key)).not.toBeNull();
+    }
+  });
+
+  it('leaves a key 149 bits that are drawn', () => expect(29 * Math.log2(36)).toBeGreaterThan(149.9));
+
+  it('cannot be told from drawn characters by who holds no more than it (seed "marks of us", 60,000 keys)', () => {
+    const random = seededRandom('marks of us');
+    const keys = Array.from({ length: 60_000 }, () => generateSecretKey(random, us));
+    expect(markStatistic(keys)).toBeLessThan(chiSquareBound(1_296));
+  });
+
+  it('tooth check: a label that is not covered, or covered alike in every key, is told at once', () => {
+    const heads = drawHeads(60_000, 'marks of us');
+    const bare = heads.map((head) => head + us);
+    const shifted = heads.map((head) => head + markOf('fixed', us));
+    for (const keys of [bare, shifted]) expect(markStatistic(keys)).toBeGreaterThan(chiSquareBound(1_296));
+  });
+
+  it('tooth check: a mask that depends on a few characters alone lets their holder read the label', () => {
+    const partly = (head: string) => head + markOf(head.slice(0, 1), us);
+    const sameFirst = drawHeads(20_000, 'partly').filter((head) => head.startsWith('a'));
+    expect(markStatistic(sameFirst.map(partly))).toBeGreaterThan(chiSquareBound(1_296));
+    expect(markStatistic(sameFirst.map((head) => head + markOf(head, us)))).toBeLessThan(
+      chiSquareBound(1_296),
+    );
+  });
+
+  it('changes with every character of the head: one that is wrong gives another label almost always', () => {
+    const key = generateSecretKey(seededRandom('avalanche'), eu);
+    const labels = Array.from({ length: 29 }, (_, at) => {
+      const other = key[at] === 'a' ? 'b' : 'a';
+      return regionMarkOf(keyOf(key.slice(0, at) + other + key.slice(at + 1)));
+    });
+    expect(labels.filter((label) => label === eu).length).toBeLessThan(3);
+  });
+
+  it('of a key that no region made is any of the 1,296 (seed "unmarked", 60,000 keys)', () => {
+    const random = seededRandom('unmarked');
+    const counts = new Map(everyLabel.map((label) => [label, 0]));
+    for (let count = 0; count < 60_000; count += 1) {
+      const label = regionMarkOf(generateSecretKey(random, null));
+      counts.set(label, (counts.get(label) ?? 0) + 1);
+    }
+    expect(chiSquare([...counts.values()])).toBeLessThan(chiSquareBound(1_296));
+  });
+});
+
+describe('the vectors of keys with a region', () => {
+  for (const { region, random, secret_key, metadata_key } of vector.keys) {
+    it(`are the frozen ones in ${region ?? 'no region'}, by the product and by the reference`, () => {
+      const draws = random.map((text) => new Uint8Array(Buffer.from(text, 'hex')));
+      const next = () => draws.shift() ?? new Uint8Array(0);
+      const label = region === null ? null : labelOf(region);
+      expect(generateSecretKey(next, label)).toBe(keyOf(secret_key));
+      expect(String(generateMetadataKey(next, label))).toBe(metadata_key);
+      if (region === null) return;
+      for (const key of [secret_key, metadata_key]) {
+        expect(reference.regionLabelOf(key)).toBe(region);
+        expect(String(regionMarkOf(keyOf(key)))).toBe(region);
+      }
+    });
+  }
+
+  it('agree between product and reference for every key, marked or not', () => {
+    const random = seededRandom('both readings');
+    for (let count = 0; count < 2_000; count += 1) {
+      const key = generateSecretKey(random, null);
+      expect(String(regionMarkOf(key))).toBe(reference.regionLabelOf(key));
+    }
+  });
+});
+
+describe('a label', () => {
+  it('is two characters of [0-9a-z], and nothing else', () => {
+    for (const text of ['us', 'eu', '00', 'z9']) expect(String(parseRegionLabel(text))).toBe(text);
+    for (const text of ['', 'u', 'usa', 'US', 'u-', 'ü1', ' us', 'us\n'])
+      expect(parseRegionLabel(text)).toBeNull();
+  });
+});
