@@ -5,47 +5,49 @@
  * store has proved its settings and the key file has proved to be the store's (P12, P25); a stop takes no new request,
  * finishes what is in flight, and closes the store last (P23).
  */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import {
+  mailOptions,
+  mailRefusal,
+  readBrands,
+  readLocales,
+  readProxies,
+  readRateLimits,
+  regionsOf,
+  SettingRefusal,
+  StartRefusal,
+} from './app-settings.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createAccountService } from './domain/account-service.ts';
+import type { DomainService } from './domain/domain-outcomes.ts';
+import { createDomainService, type DomainServiceDeps } from './domain/domain-service.ts';
 import { createLinks } from './domain/links.ts';
+import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
 import { systemClock } from './domain/time.ts';
-import { createClientAddressOf, parseTrustedProxies } from './http/client-address.ts';
-import {
-  builtInRateLimits,
-  createRateLimiter,
-  parseRateLimits,
-  type RateLimitTable,
-} from './http/rate-limit.ts';
+import { createClientAddressOf } from './http/client-address.ts';
+import { createMailQuota } from './http/mail-quota.ts';
+import { createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
-import { type Locale, supportedLocales } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/capture.ts';
+import { MailSettingError } from './mail/mail-setting.ts';
+import type { MailProbe } from './mail/probe.ts';
 import { createSmtpMailer, type SmtpMailer } from './mail/smtp.ts';
 import type { Config } from './ops/config.ts';
+import { startDomainChecker } from './ops/domain-checker.ts';
+import { createDomainNameParser } from './ops/domain-names.ts';
 import { createAnswerObserver, createEvents } from './ops/events.ts';
+import { startInternalServer } from './ops/internal-server.ts';
 import type { Log } from './ops/logger.ts';
-import { type Metrics, noMetrics, openMetrics, serveMetrics } from './ops/metrics.ts';
+import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
+import { createResolver } from './ops/resolver.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { startSweeper } from './ops/sweeper.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
-import type { SiteDeps } from './site.ts';
 import { StoreRefusal } from './store/refusal.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
-import type { Brands } from './web/brand/brand.ts';
-
-/** The start cannot go on: a sentence for the operator. */
-export class StartRefusal extends Error {
-  override readonly name: string = 'StartRefusal';
-}
-
-/** A start that a setting makes impossible: wrong usage, rather than a machine in the wrong state. */
-export class SettingRefusal extends StartRefusal {
-  override readonly name = 'SettingRefusal';
-}
 
 export interface OpenStore {
   readonly store: Store;
@@ -77,49 +79,6 @@ type Closers = (() => unknown)[];
 const requestGraceMs = 8_000;
 const mailGraceMs = 1_000;
 
-function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
-  if (rateLimits.mode === 'on') return builtInRateLimits;
-  if (rateLimits.mode === 'off') return 'off';
-  let json: unknown;
-  try {
-    json = JSON.parse(readFileSync(rateLimits.path, 'utf8'));
-  } catch {
-    throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}) cannot be read as JSON.`);
-  }
-  const table = parseRateLimits(json);
-  if ('error' in table) throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}): ${table.error}.`);
-  return table;
-}
-
-function readLocale(tag: string): Locale {
-  const known = supportedLocales.find((locale) => locale === tag);
-  if (known !== undefined) return known;
-  throw new SettingRefusal(`There is no language "${tag}" here: there is ${supportedLocales.join(', ')}.`);
-}
-
-function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'defaultLocale'> {
-  const locales = config.locales?.map(readLocale) ?? supportedLocales;
-  const defaultLocale = readLocale(config.defaultLocale);
-  if (locales.includes(defaultLocale)) return { locales, defaultLocale };
-  throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
-}
-
-/** The file's brands; the built-in one where there is no file. */
-async function readBrands({ brandFile }: Config): Promise<Brands> {
-  const { ownBrands } = await import('./web/brand/brand.ts');
-  if (brandFile === null) return ownBrands;
-  const { readBrandFile } = await import('./web/brand/brand-file.ts');
-  const brands = readBrandFile(brandFile);
-  if ('error' in brands) throw new SettingRefusal(`MAYFLY_BRAND_FILE (${brandFile}): ${brands.error}`);
-  return brands;
-}
-
-function readProxies({ trustedProxies }: Config) {
-  const proxies = parseTrustedProxies(trustedProxies);
-  if ('error' in proxies) throw new SettingRefusal(`MAYFLY_TRUSTED_PROXIES: ${proxies.error}.`);
-  return proxies;
-}
-
 function openMailer(config: Config, log: Log): SmtpMailer {
   const { smtpUrl, mailFrom: from, dataDir } = config;
   try {
@@ -128,31 +87,56 @@ function openMailer(config: Config, log: Log): SmtpMailer {
       return { ...outbox, close: () => {} };
     }
     return createSmtpMailer({
-      url: smtpUrl.expose(),
-      from,
+      ...mailOptions(config, smtpUrl.expose()),
       onFault: (fault) => log({ event: 'mail_fault', ...fault }),
     });
   } catch (error) {
-    if (error instanceof RangeError)
-      throw new SettingRefusal(`MAYFLY_SMTP_URL or MAYFLY_MAIL_FROM: ${error.message}`);
-    throw error;
+    throw error instanceof MailSettingError ? new SettingRefusal(mailRefusal(error)) : error;
   }
 }
 
-async function listenForMetrics(port: number, closers: Closers): Promise<Metrics> {
-  const metrics = await openMetrics();
+/** Tries out the mail server that the settings name, which they must; a setting that is wrong is an answer too. */
+export async function tryMailServer(config: Config, recipient: Sensitive<string> | null): Promise<MailProbe> {
+  const { probeMail } = await import('./mail/probe.ts');
+  const site = createLinks(config.baseUrl).siteHost;
+  const { defaultLocale: locale, smtpUrl } = config;
   try {
-    closers.push(serveMetrics(metrics, port).stop);
-    return metrics;
+    return await probeMail({ ...mailOptions(config, smtpUrl?.expose() ?? ''), recipient, site, locale });
   } catch (error) {
-    throw new StartRefusal(`Port ${port} of MAYFLY_METRICS_PORT cannot be listened on.`, { cause: error });
+    if (!(error instanceof MailSettingError)) throw error;
+    return { server: { outcome: 'failed', words: mailRefusal(error) }, testMail: null };
   }
 }
 
-async function openObservers(config: Config, log: Log, closers: Closers) {
-  const metrics =
-    config.metricsPort === null ? noMetrics : await listenForMetrics(config.metricsPort, closers);
-  return { events: createEvents(log, metrics), onAnswer: createAnswerObserver(log, metrics) };
+async function openObservers({ internalPort }: Config, log: Log) {
+  const metrics = internalPort === null ? null : await openMetrics();
+  const counts = metrics ?? noMetrics;
+  return { metrics, events: createEvents(log, counts), onAnswer: createAnswerObserver(log, counts) };
+}
+
+interface InternalDeps {
+  readonly metrics: OpenMetrics | null;
+  readonly domains: DomainService;
+  readonly log: Log;
+}
+
+function listenInternally(
+  { internalHost, internalPort }: Config,
+  deps: InternalDeps,
+  closers: Closers,
+): void {
+  const { metrics, domains, log } = deps;
+  if (internalPort === null || metrics === null) return;
+  const server = startInternalServer(
+    { hostname: internalHost, port: internalPort },
+    {
+      metrics,
+      isVerified: (name) => domains.isVerified(name),
+      onFault: (error) => log({ event: 'fault', where: 'request', error }),
+    },
+  );
+  if (server.outcome === 'refused') throw new StartRefusal(server.problem);
+  closers.push(server.stop);
 }
 
 async function openKeys(config: Config, store: Store) {
@@ -160,6 +144,28 @@ async function openKeys(config: Config, store: Store) {
   const keys = await openRootKeys(config.rootKeysFile, store, { random: systemRandom, wallClockMs });
   if (keys.outcome === 'refused') throw new StartRefusal(keys.problem);
   return keys;
+}
+
+async function openDomains(
+  { plans, dnsServers, domainTarget }: Config,
+  deps: Pick<DomainServiceDeps, 'store' | 'events' | 'siteHost' | 'locales'>,
+): Promise<DomainService> {
+  const { brandRules } = await import('./web/brand/brand-rules.ts');
+  return createDomainService({
+    ...deps,
+    plans,
+    random: systemRandom,
+    resolver: createResolver(dnsServers),
+    parseName: createDomainNameParser(deps.siteHost),
+    rules: brandRules,
+    target: domainTarget,
+  });
+}
+
+/** Runs it once, after so long; gives how to call it off. */
+function after(milliseconds: number, run: () => void): () => void {
+  const timer = setTimeout(run, milliseconds);
+  return () => clearTimeout(timer);
 }
 
 function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> {
@@ -181,36 +187,53 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const { store, close } = await opening;
   closers.push(close);
   const { ring, isNew } = await openKeys(config, store);
-  const { events, onAnswer } = await openObservers(config, log, closers);
+  const { events, onAnswer, metrics } = await openObservers(config, log);
   const links = createLinks(config.baseUrl);
   const shared = { links, plans: config.plans, anonymousMayCreate: config.anonymous === 'create' };
   const hasher = createPassphraseHasher();
   const ports = { store, mailer, hasher, events, links, random: systemRandom };
-  const service = createService({ ...ports, ...shared, ring, words: dicewareWords });
+  const limiter = createRateLimiter({ table, nowMs: () => performance.now() });
+  const { createMailFaceOf } = await import('./web/brand/mail-face.ts');
+  const domains = await openDomains(config, { store, events, siteHost: links.siteHost, ...locales });
+  listenInternally(config, { metrics, domains, log }, closers);
+  const service = createService({
+    ...ports,
+    ...shared,
+    ring,
+    words: dicewareWords,
+    mailQuota: createMailQuota(limiter),
+    mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    region: config.region,
+  });
   const accounts = createAccountService({ ...ports, isCommonPassword });
-  closers.push(() => within(mailGraceMs, Promise.all([service.settled(), accounts.settled()])));
+  const settled = () => within(mailGraceMs, Promise.all([service.settled(), accounts.settled()]));
+  closers.push(async () => {
+    await settled();
+    // What waits for another try is given up, and its receipt must still say so.
+    mailer.close();
+    await settled();
+  });
   const sweeper = startSweeper({
-    store,
-    log,
+    ...{ store, log, after },
+    sendDueNotices: service.sendDueNotices,
     monotonicMs: () => performance.now(),
-    after: (milliseconds, run) => {
-      const timer = setTimeout(run, milliseconds);
-      return () => clearTimeout(timer);
-    },
   });
   closers.push(sweeper.stop);
+  closers.push(startDomainChecker({ domains, log, after }).stop);
   const onFault = (error: unknown, requestId: string) =>
     log({ event: 'fault', where: 'request', error, requestId });
   const fetch = createSite({
     ...shared,
     service,
     accounts,
+    domains,
     dialect: config.v1Dialect,
     version,
     ...locales,
     signUpIsOpen: config.signUp === 'open',
     brands,
-    limiter: createRateLimiter({ table, nowMs: () => performance.now() }),
+    limiter,
+    regions: regionsOf(config),
     clientAddressOf,
     allowedOrigins: new Set(config.allowedOrigins),
     onAnswer,

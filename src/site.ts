@@ -10,9 +10,11 @@ import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/handlers.ts';
 import { createV2 } from './api/v2/surface.ts';
 import type { AccountService } from './domain/account-outcomes.ts';
+import type { DomainService } from './domain/domain-outcomes.ts';
 import type { Links } from './domain/links.ts';
 import type { SecretService } from './domain/outcomes.ts';
 import type { Plans } from './domain/plans.ts';
+import type { Regions } from './domain/regions.ts';
 import { type HealthDeps, mountHealth } from './http/health.ts';
 import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
@@ -24,6 +26,9 @@ import { basePathOf } from './web/routes.ts';
 export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes'>, HealthDeps {
   readonly service: SecretService;
   readonly accounts: AccountService;
+  readonly domains: DomainService;
+  /** `null` where there are none. */
+  readonly regions: Regions | null;
   readonly links: Links;
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
@@ -41,9 +46,18 @@ function largestValueBytes(plans: Plans): number {
 }
 
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
-function createApi({ service, links, dialect, version, locales, defaultLocale }: SiteDeps) {
+function createApi({ service, domains, links, dialect, version, regions, ...languages }: SiteDeps) {
+  const { locales, defaultLocale } = languages;
   const v1 = createV1({ service, links, dialect });
-  const v2 = createV2({ service, links, version, locales, defaultLocale });
+  const v2 = createV2({
+    service,
+    domains,
+    links,
+    version,
+    locales,
+    defaultLocale,
+    region: regions?.own ?? null,
+  });
   const { surface, document } = publishDocument(v2, [v1], { version, baseUrl: links.baseUrl });
   return { v1, v2: surface, answerDocs: createDocsPage(document) };
 }

@@ -1,0 +1,91 @@
+/**
+ * From the settings to what the app is built from.
+ *
+ * Owns: the settings whose meaning is another part's to judge (limits, languages, brands, proxies, mail), each in that part's
+ * own words. Invariant: what cannot be used stops the start with a sentence that names the variable; nothing is opened here.
+ */
+import { readFileSync } from 'node:fs';
+import type { Regions } from './domain/regions.ts';
+import { parseTrustedProxies } from './http/client-address.ts';
+import { builtInRateLimits, parseRateLimits, type RateLimitTable } from './http/rate-limit.ts';
+import { type Locale, supportedLocales } from './locale/catalogues.ts';
+import type { MailSetting, MailSettingError } from './mail/mail-setting.ts';
+import type { SmtpServerOptions } from './mail/smtp.ts';
+import type { Config } from './ops/config.ts';
+import type { SiteDeps } from './site.ts';
+import type { Brands } from './web/brand/brand.ts';
+
+/** The start cannot go on: a sentence for the operator. */
+export class StartRefusal extends Error {
+  override readonly name: string = 'StartRefusal';
+}
+
+/** A start that a setting makes impossible: wrong usage, rather than a machine in the wrong state. */
+export class SettingRefusal extends StartRefusal {
+  override readonly name = 'SettingRefusal';
+}
+
+export function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
+  if (rateLimits.mode === 'on') return builtInRateLimits;
+  if (rateLimits.mode === 'off') return 'off';
+  let json: unknown;
+  try {
+    json = JSON.parse(readFileSync(rateLimits.path, 'utf8'));
+  } catch {
+    throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}) cannot be read as JSON.`);
+  }
+  const table = parseRateLimits(json);
+  if ('error' in table) throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}): ${table.error}.`);
+  return table;
+}
+
+function readLocale(tag: string): Locale {
+  const known = supportedLocales.find((locale) => locale === tag);
+  if (known !== undefined) return known;
+  throw new SettingRefusal(`There is no language "${tag}" here: there is ${supportedLocales.join(', ')}.`);
+}
+
+export function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'defaultLocale'> {
+  const locales = config.locales?.map(readLocale) ?? supportedLocales;
+  const defaultLocale = readLocale(config.defaultLocale);
+  if (locales.includes(defaultLocale)) return { locales, defaultLocale };
+  throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
+}
+
+/** The file's brands; the built-in one where there is no file. */
+export async function readBrands({ brandFile }: Config): Promise<Brands> {
+  const { ownBrands } = await import('./web/brand/brand.ts');
+  if (brandFile === null) return ownBrands;
+  const { readBrandFile } = await import('./web/brand/brand-file.ts');
+  const brands = readBrandFile(brandFile);
+  if ('error' in brands) throw new SettingRefusal(`MAYFLY_BRAND_FILE (${brandFile}): ${brands.error}`);
+  return brands;
+}
+
+/** The regions, for whoever shows them; `null` where there are none. */
+export function regionsOf({ region, regions }: Config): Regions | null {
+  return region === null ? null : { own: region, all: regions };
+}
+
+export function readProxies({ trustedProxies }: Config) {
+  const proxies = parseTrustedProxies(trustedProxies);
+  if ('error' in proxies) throw new SettingRefusal(`MAYFLY_TRUSTED_PROXIES: ${proxies.error}.`);
+  return proxies;
+}
+
+const mailVariables: Readonly<Record<MailSetting, string>> = {
+  server: 'MAYFLY_SMTP_URL',
+  sender: 'MAYFLY_MAIL_FROM',
+  return_path: 'MAYFLY_MAIL_RETURN_PATH',
+  dkim: 'MAYFLY_DKIM_DOMAIN, MAYFLY_DKIM_SELECTOR, MAYFLY_DKIM_KEY',
+};
+
+export function mailRefusal({ setting, message }: MailSettingError): string {
+  return `${mailVariables[setting]}: ${message}`;
+}
+
+export function mailOptions(config: Config, url: string): SmtpServerOptions {
+  const { mailFrom: from, mailReturnPath: returnPath } = config;
+  const { dkimDomain: domain, dkimSelector: selector, dkimKey: privateKey } = config;
+  return { url, from, returnPath, dkim: { domain, selector, privateKey } };
+}
