@@ -12,10 +12,12 @@ import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
 import { systemRandom } from './crypto/random.ts';
 import { type Config, processEnvironment, readConfig } from './ops/config.ts';
-import { examine } from './ops/doctor.ts';
+import { type DoctorDeps, examine } from './ops/doctor.ts';
 import { describeFault } from './ops/fault.ts';
 import { createLineWriter, writeTo } from './ops/line-writer.ts';
 import { createLogger, type Logger } from './ops/logger.ts';
+import { createResolver } from './ops/resolver.ts';
+import { renderRouterWords } from './ops/router-words.ts';
 import { renderStartWords } from './ops/start-words.ts';
 
 const { version } = packageFile;
@@ -59,22 +61,38 @@ function openLogger(config: Config): Logger {
   return createLogger({ level: config.logLevel, writer, wallClockMs: Date.now, after });
 }
 
+interface Running {
+  readonly port: number;
+  readonly stop: () => Promise<void>;
+}
+
+/** Tells that it runs, waits for the signal and stops it. */
+async function runUntil(
+  stopped: Promise<StopSignal>,
+  { log, close }: Logger,
+  running: Running,
+): Promise<void> {
+  log({ event: 'started', port: running.port, durationMs: performance.now() });
+  log({ event: 'stopping', signal: await stopped });
+  // Everything on the way has its own limit; this one holds whatever goes wrong with those.
+  setTimeout(() => void die(new Error('the stop took too long')), stopLimitMs).unref();
+  await running.stop();
+  log({ event: 'stopped' });
+  await close();
+}
+
 async function serve(config: Config): Promise<ExitCode> {
   const stopped = stopSignal();
-  const { SettingRefusal, StartRefusal, startApp } = await import('./app.ts');
+  const [{ startApp }, { SettingRefusal, StartRefusal }] = await Promise.all([
+    import('./app.ts'),
+    import('./app-settings.ts'),
+  ]);
   const opened = openLogger(config);
   try {
     const app = await startApp(config, version, opened.log);
     logger = opened;
     terminal.err(renderStartWords(config, { version, hasNewKeys: app.hasNewKeys }));
-    logger.log({ event: 'started', port: app.port, durationMs: performance.now() });
-    const signal = await stopped;
-    logger.log({ event: 'stopping', signal });
-    // Everything on the way has its own limit; this one holds whatever goes wrong with those.
-    setTimeout(() => void die(new Error('the stop took too long')), stopLimitMs).unref();
-    await app.stop();
-    logger.log({ event: 'stopped' });
-    await logger.close();
+    await runUntil(stopped, opened, app);
     return 0;
   } catch (error) {
     if (!(error instanceof StartRefusal)) throw error;
@@ -83,8 +101,26 @@ async function serve(config: Config): Promise<ExitCode> {
   }
 }
 
+async function route(config: Config): Promise<ExitCode> {
+  const stopped = stopSignal();
+  const { startRouterApp } = await import('./router-app.ts');
+  const opened = openLogger(config);
+  const router = await startRouterApp(config, opened.log);
+  if (router.outcome === 'refused') {
+    terminal.err(`The router does not start. ${router.problem}\n`);
+    return 1;
+  }
+  logger = opened;
+  terminal.err(renderRouterWords(config, version));
+  await runUntil(stopped, opened, router);
+  return 0;
+}
+
 async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
-  const { openStore, StartRefusal } = await import('./app.ts');
+  const [{ openStore }, { StartRefusal }] = await Promise.all([
+    import('./app.ts'),
+    import('./app-settings.ts'),
+  ]);
   try {
     const { store, close } = await openStore(config);
     return { outcome: 'open', accounts: { store, random: systemRandom, close } };
@@ -100,15 +136,20 @@ const world: World = {
   readConfig: () => readConfig(processEnvironment()),
   openAccounts,
   serve,
-  examine: (config) =>
-    examine(config, {
+  route,
+  examine: (config, recipient) => {
+    const deps: DoctorDeps = {
       openStore: async () => {
         const opened = await openAccounts(config);
         if (opened.outcome === 'refused') return opened;
         const { store, close } = opened.accounts;
         return { outcome: 'open', store, close };
       },
-    }),
+      probeMail: async (to) => (await import('./app.ts')).tryMailServer(config, to),
+      resolver: createResolver(config.dnsServers),
+    };
+    return examine(config, deps, recipient);
+  },
   fetch: (url, init) => fetch(url, init),
   readFile: async (path) => new Uint8Array(await readFile(path)),
 };

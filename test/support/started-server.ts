@@ -14,6 +14,8 @@ import { openConnection, requestBytes, sendOnce } from './raw-client.ts';
 export const repositoryRoot = join(import.meta.dir, '..', '..');
 
 export interface StartOptions {
+  /** A free one when absent. */
+  readonly port?: number;
   /** Kept after the test; a fresh one that is removed when absent. */
   readonly dataDir?: string;
   /** On top of the settings that every test wants. */
@@ -120,16 +122,17 @@ export function watch(child: ChildProcess): {
 }
 
 /** A command that should have ended and did not is killed, which its exit shows. */
-const runLimitMilliseconds = 20_000;
+const usualRunMilliseconds = 20_000;
 
 /** Runs a command of the product to its end. */
 export async function runProduct(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  limitMilliseconds = usualRunMilliseconds,
 ): Promise<Exit & { stdout: string; stderr: string }> {
   const child = spawnProduct(args, env);
   const { stdout, stderr, exited } = watch(child);
-  const timer = setTimeout(() => child.kill('SIGKILL'), runLimitMilliseconds);
+  const timer = setTimeout(() => child.kill('SIGKILL'), limitMilliseconds);
   const exit = await exited;
   clearTimeout(timer);
   return { ...exit, stdout: stdout(), stderr: stderr() };
@@ -158,7 +161,7 @@ async function awaitReady(port: number, path: string, exited: Promise<Exit>): Pr
 /** Starts a server and waits for its first answer. Rejects with `StartRefused` when it ends before. */
 export async function startServer(options: StartOptions = {}): Promise<StartedServer> {
   const dataDir = options.dataDir ?? (await makeDataDir());
-  const port = await freePort();
+  const port = options.port ?? (await freePort());
   const startedAt = performance.now();
   const child = spawnProduct(options.command ?? serveCommand, {
     PORT: String(port),

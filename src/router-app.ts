@@ -1,0 +1,56 @@
+/**
+ * The composition of the router: settings, log and counters around `router/`.
+ *
+ * Owns: what is built from what when `mayfly router` starts, and the order of its stopping. Invariant: it opens no store
+ * and no key file; it listens to the world only after its internal port could be had.
+ */
+import type { Config } from './ops/config.ts';
+import { type InternalServer, startInternalServer } from './ops/internal-server.ts';
+import type { Log } from './ops/logger.ts';
+import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './ops/router-metrics.ts';
+import { type RouterStart, startRouter } from './router/start.ts';
+
+function listenInternally(
+  { internalHost, internalPort }: Config,
+  metrics: OpenRouterMetrics | null,
+  log: Log,
+): InternalServer | null {
+  if (internalPort === null || metrics === null) return null;
+  return startInternalServer(
+    { hostname: internalHost, port: internalPort },
+    {
+      metrics,
+      // Share domains are the regions': a router has none to get a certificate for.
+      isVerified: async () => false,
+      onFault: (error) => log({ event: 'fault', where: 'request', error }),
+    },
+  );
+}
+
+export async function startRouterApp(config: Config, log: Log): Promise<RouterStart> {
+  const opened = config.internalPort === null ? null : await openRouterMetrics();
+  const internal = listenInternally(config, opened, log);
+  if (internal?.outcome === 'refused') return internal;
+  const metrics = opened ?? noRouterMetrics;
+  const router = await startRouter({
+    hostname: config.host,
+    port: config.port,
+    regions: config.regions,
+    upstreams: config.routerUpstreams,
+    weights: config.routerWeights,
+    deprecatedSince: config.routerDeprecation,
+    trustedProxies: config.trustedProxies,
+    onChange: (region, isWell) => {
+      log({ event: isWell ? 'region_back' : 'region_lost', region });
+      metrics.noteRegion(region, isWell);
+    },
+    onAnswer: metrics.countAnswer,
+    onFault: (error, requestId) => log({ event: 'fault', where: 'request', error, requestId }),
+  });
+  const stopInternal = async () => internal?.stop();
+  if (router.outcome === 'refused') {
+    await stopInternal();
+    return router;
+  }
+  return { ...router, stop: () => router.stop().then(stopInternal) };
+}

@@ -1,0 +1,283 @@
+/**
+ * One connection to a server of a region: one request at a time.
+ *
+ * Owns: the socket, the writing of a request and the handing over of its answer. Invariant: a request is written once and
+ * never again; an answer that is small is handed over whole or not at all, a large one as it comes, no faster than its
+ * reader reads; a connection on which anything was odd, cut off or left over is never used again. Why not `fetch`:
+ * `docs/decisions/015-router.md`.
+ */
+import type { Socket } from 'bun';
+import { AnswerReader } from './answer-reader.ts';
+import { type BodyStream, type HopOutcome, type HopRequest, isSafe, type RegionServer } from './hop.ts';
+
+/** Up to this much of an answer is collected; what is larger is streamed. As large as any request may be. */
+const collectBytes = 65_536;
+
+interface Exchange {
+  readonly reader: AnswerReader;
+  readonly settle: (outcome: HopOutcome) => void;
+  /** Where the answer's body goes once the answer was handed over unfinished. */
+  stream: ReadableStreamDefaultController<Uint8Array> | null;
+  /** Nothing of the request is left to be written. */
+  isSent: boolean;
+}
+
+/** What the pool wants to know. */
+export interface ConnectionOwner {
+  /** It is ready for another request. */
+  free(connection: Connection): void;
+  closed(connection: Connection): void;
+}
+
+const handlers = {
+  data: ({ data }: Socket<Connection>, bytes: Buffer) => data.receive(bytes),
+  drain: ({ data }: Socket<Connection>) => data.flush(),
+  close: ({ data }: Socket<Connection>) => data.end(),
+  end: ({ data }: Socket<Connection>) => data.end(),
+  error: ({ data }: Socket<Connection>) => data.end(),
+  open: (socket: Socket<Connection>) => socket.data.opened(socket),
+  // Only a certificate that is valid and names the host is one (the runtime checks both).
+  handshake: ({ data }: Socket<Connection>, isTrusted: boolean) => (isTrusted ? data.ready() : data.end()),
+};
+
+/** Resolves to `null` when no connection comes about within the limit. */
+export async function openConnection(
+  server: RegionServer,
+  owner: ConnectionOwner,
+  limitMs: number,
+): Promise<Connection | null> {
+  const connection = new Connection(server, owner);
+  const timer = setTimeout(() => connection.end(), limitMs);
+  const { hostname, port, isTls } = server;
+  const target = { hostname, port, data: connection, socket: handlers };
+  Bun.connect(isTls ? { ...target, tls: { serverName: hostname } } : target).catch(() => connection.end());
+  const isOpen = await connection.isOpen;
+  clearTimeout(timer);
+  return isOpen ? connection : null;
+}
+
+export class Connection {
+  readonly server: RegionServer;
+  /** When it was last put to use or heard from, by the monotonic clock. */
+  lastMs = performance.now();
+  /** Whether it has carried an answer before. */
+  isUsed = false;
+  readonly #owner: ConnectionOwner;
+  readonly #opening = Promise.withResolvers<boolean>();
+  #socket: Socket<Connection> | null = null;
+  #exchange: Exchange | null = null;
+  #unwritten: Uint8Array = empty;
+  #onWritten: (() => void) | null = null;
+  #isEnded = false;
+
+  constructor(server: RegionServer, owner: ConnectionOwner) {
+    this.server = server;
+    this.#owner = owner;
+  }
+
+  get isOpen(): Promise<boolean> {
+    return this.#opening.promise;
+  }
+
+  get isBusy(): boolean {
+    return this.#exchange !== null;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  opened(socket: Socket<Connection>): void {
+    this.#socket = socket;
+    if (this.#isEnded) socket.terminate();
+    else if (!this.server.isTls) this.ready();
+  }
+
+  ready(): void {
+    this.#opening.resolve(true);
+  }
+
+  /** Resolves when the answer is there, whole or begun, or when it is known that none will come. */
+  send(request: HopRequest): Promise<HopOutcome> {
+    return new Promise((resolve) => {
+      const leave = () => this.#fail({ outcome: 'left' });
+      // Once the answer has begun, its reader's leaving is told by the stream.
+      const settle = (outcome: HopOutcome) => {
+        request.signal.removeEventListener('abort', leave);
+        resolve(outcome);
+      };
+      const { body } = request;
+      const isStream = body !== null && 'stream' in body;
+      const reader = new AnswerReader(request.method);
+      this.#exchange = { reader, settle, stream: null, isSent: !isStream };
+      this.lastMs = performance.now();
+      request.signal.addEventListener('abort', leave);
+      this.#write(requestBytes(this.server, request, isStream ? empty : (body ?? empty)));
+      if (isStream) void this.#pump(body);
+    });
+  }
+
+  receive(bytes: Buffer): void {
+    const exchange = this.#exchange;
+    this.lastMs = performance.now();
+    if (exchange === null) {
+      // Nothing was asked: whatever this is, it answers nobody.
+      this.end();
+      return;
+    }
+    exchange.reader.push(bytes);
+    switch (exchange.reader.state) {
+      case 'odd':
+        this.#fail({ outcome: 'unknown' });
+        break;
+      case 'done':
+        this.#finish(exchange);
+        break;
+      default:
+        this.#continue(exchange);
+    }
+  }
+
+  flush(): void {
+    if (this.#unwritten.length > 0) {
+      const rest = this.#unwritten;
+      this.#unwritten = empty;
+      this.#write(rest);
+    }
+    if (this.#unwritten.length === 0) this.#onWritten?.();
+  }
+
+  /** Ends the connection; what is under way on it has no answer. */
+  end(): void {
+    this.#fail({ outcome: 'unknown' });
+  }
+
+  #fail(outcome: HopOutcome): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const exchange = this.#exchange;
+    this.#exchange = null;
+    this.#opening.resolve(false);
+    this.#onWritten?.();
+    this.#socket?.terminate();
+    this.#owner.closed(this);
+    // An answer that has begun is broken off, so that its reader cannot take it for whole.
+    exchange?.stream?.error(new Error('the answer broke off'));
+    exchange?.settle(outcome);
+  }
+
+  #finish(exchange: Exchange): void {
+    const { reader, stream, isSent } = exchange;
+    const isReusable = isSent && reader.surplusBytes === 0 && reader.head?.isLast === false;
+    this.#exchange = null;
+    if (stream === null)
+      exchange.settle({ outcome: 'answered', response: responseOf(reader, reader.takeBody()) });
+    else {
+      if (reader.bodyBytes > 0) stream.enqueue(reader.takeBody());
+      stream.close();
+    }
+    if (isReusable) {
+      this.isUsed = true;
+      this.#owner.free(this);
+    } else this.end();
+  }
+
+  #continue(exchange: Exchange): void {
+    if (exchange.stream === null && isLarge(exchange.reader)) this.#handOverUnfinished(exchange);
+    if (exchange.stream !== null) this.#passOn(exchange.stream, exchange.reader);
+  }
+
+  #handOverUnfinished(exchange: Exchange): void {
+    const body = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          exchange.stream = controller;
+        },
+        pull: () => void this.#socket?.resume(),
+        cancel: () => this.end(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: collectBytes }),
+    );
+    exchange.settle({ outcome: 'answered', response: responseOf(exchange.reader, body) });
+  }
+
+  #passOn(stream: ReadableStreamDefaultController<Uint8Array>, reader: AnswerReader): void {
+    if (reader.bodyBytes > 0) stream.enqueue(reader.takeBody());
+    if ((stream.desiredSize ?? 0) <= 0) this.#socket?.pause();
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#unwritten.length > 0) {
+      this.#unwritten = Buffer.concat([this.#unwritten, bytes]);
+      return;
+    }
+    const written = Math.max(0, this.#socket?.write(bytes) ?? 0);
+    if (written < bytes.length) this.#unwritten = bytes.subarray(written);
+  }
+
+  /** Passes a body on, no faster than the server takes it. */
+  async #pump({ stream, lengthBytes }: BodyStream): Promise<void> {
+    const exchange = this.#exchange;
+    try {
+      for await (const part of stream) {
+        if (this.#exchange !== exchange) return;
+        await this.#writeWhole(lengthBytes === null ? chunkOf(part) : part);
+      }
+      if (lengthBytes === null) await this.#writeWhole(lastChunk);
+      if (exchange !== null) exchange.isSent = true;
+    } catch {
+      // The client broke off: a body without its end is no request.
+      if (this.#exchange === exchange) this.#fail({ outcome: 'left' });
+    }
+  }
+
+  async #writeWhole(bytes: Uint8Array): Promise<void> {
+    this.#write(bytes);
+    if (this.#unwritten.length === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onWritten = resolve;
+    });
+    this.#onWritten = null;
+  }
+}
+
+const empty = new Uint8Array(0);
+const lastChunk = Buffer.from('0\r\n\r\n');
+
+function chunkOf(part: Uint8Array): Uint8Array {
+  if (part.length === 0) return empty;
+  return Buffer.concat([Buffer.from(`${part.length.toString(16)}\r\n`), part, Buffer.from('\r\n')]);
+}
+
+function isLarge({ head, bodyBytes }: AnswerReader): boolean {
+  if (head === null) return false;
+  const declared = head.framing.kind === 'length' ? head.framing.bytes : 0;
+  return Math.max(declared, bodyBytes) > collectBytes;
+}
+
+function responseOf({ head }: AnswerReader, body: Uint8Array | ReadableStream<Uint8Array>): Response {
+  const { status = 502, fields = [], framing } = head ?? {};
+  // 205 has no content either (RFC 9110 §15.3.6).
+  const hasBody = framing?.kind !== 'none' && status !== 205;
+  return new Response(hasBody ? (body as BodyInit) : null, { status, headers: fields });
+}
+
+/** Head and content in one piece, because a write costs more than a copy. */
+function requestBytes(server: RegionServer, request: HopRequest, body: Uint8Array): Uint8Array {
+  const { method, target, fields } = request;
+  let head = `${method} ${server.basePath}${target} HTTP/1.1\r\nhost: ${server.host}\r\n`;
+  for (const [name, value] of fields) head += `${name}: ${value}\r\n`;
+  head += `${framingField(request)}\r\n`;
+  const bytes = Buffer.allocUnsafe(head.length + body.length);
+  bytes.write(head, 'latin1');
+  bytes.set(body, head.length);
+  return bytes;
+}
+
+function framingField({ method, body }: HopRequest): string {
+  if (body === null) return isSafe(method) ? '' : 'content-length: 0\r\n';
+  if (body instanceof Uint8Array) return `content-length: ${body.length}\r\n`;
+  return body.lengthBytes === null
+    ? 'transfer-encoding: chunked\r\n'
+    : `content-length: ${body.lengthBytes}\r\n`;
+}

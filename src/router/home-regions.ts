@@ -1,0 +1,101 @@
+/**
+ * Which region an account is at home in.
+ *
+ * Owns: asking the regions, and remembering who knows whom. Invariant: what is remembered is a keyed hash of the credentials
+ * under a key of this process, never the credentials; it opens nothing, because the region checks them at every request;
+ * that a region does not know them is never remembered, so that a new account is found at once.
+ */
+import { createHmac } from 'node:crypto';
+import type { RouterRegion } from './fleet.ts';
+
+/** What one region says to credentials. */
+export type Recognition =
+  | 'known'
+  | 'unknown'
+  /** It does not say: the client has failed too often there. */
+  | 'withheld'
+  | 'lost';
+
+export type Home =
+  | { readonly outcome: 'home'; readonly region: RouterRegion }
+  /** No region knows them. */
+  | { readonly outcome: 'stranger' }
+  /** This region may know them and answers for itself. */
+  | { readonly outcome: 'withheld'; readonly region: RouterRegion }
+  /** Nobody who answered knows them, and this region did not answer. */
+  | { readonly outcome: 'lost'; readonly region: RouterRegion };
+
+export interface HomeRegionsDeps {
+  /** In the operator's order, which decides between several. */
+  readonly regions: readonly RouterRegion[];
+  readonly ask: (region: RouterRegion, authorization: string, clientAddress: string) => Promise<Recognition>;
+  /** 32 random bytes. */
+  readonly key: Uint8Array;
+  readonly nowMs: () => number;
+  readonly maxEntries?: number;
+  readonly keepMs?: number;
+}
+
+export interface HomeRegions {
+  find(authorization: string, clientAddress: string): Promise<Home>;
+  /** The region no longer knows them. */
+  forget(authorization: string): void;
+}
+
+interface Entry {
+  readonly region: RouterRegion;
+  readonly untilMs: number;
+}
+
+const usualEntries = 10_000;
+const usualKeepMs = 300_000;
+
+export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
+  const { regions, ask, key, nowMs, maxEntries = usualEntries, keepMs = usualKeepMs } = deps;
+  const entries = new Map<string, Entry>();
+  const searches = new Map<string, Promise<Home>>();
+  const nameOf = (authorization: string) => createHmac('sha256', key).update(authorization).digest('base64');
+
+  const recall = (name: string): RouterRegion | null => {
+    const entry = entries.get(name);
+    if (entry === undefined) return null;
+    entries.delete(name);
+    if (entry.untilMs <= nowMs()) return null;
+    // Last in the order: what was asked for longest ago makes room first.
+    entries.set(name, entry);
+    return entry.region;
+  };
+  const remember = (name: string, region: RouterRegion) => {
+    for (const oldest of entries.keys()) {
+      if (entries.size < maxEntries) break;
+      entries.delete(oldest);
+    }
+    entries.set(name, { region, untilMs: nowMs() + keepMs });
+  };
+  const search = async (name: string, authorization: string, clientAddress: string): Promise<Home> => {
+    const said = await Promise.all(
+      regions.map(async (region) => ({ region, says: await ask(region, authorization, clientAddress) })),
+    );
+    const first = (says: Recognition) => said.find((one) => one.says === says)?.region;
+    const home = first('known');
+    if (home !== undefined) {
+      remember(name, home);
+      return { outcome: 'home', region: home };
+    }
+    const [withheld, lost] = [first('withheld'), first('lost')];
+    if (withheld !== undefined) return { outcome: 'withheld', region: withheld };
+    return lost === undefined ? { outcome: 'stranger' } : { outcome: 'lost', region: lost };
+  };
+  return {
+    async find(authorization, clientAddress) {
+      const name = nameOf(authorization);
+      const home = recall(name);
+      if (home !== null) return { outcome: 'home', region: home };
+      // Requests that come together ask once.
+      const running = searches.get(name) ?? search(name, authorization, clientAddress);
+      searches.set(name, running);
+      return running.finally(() => searches.delete(name));
+    },
+    forget: (authorization) => void entries.delete(nameOf(authorization)),
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * The router as a whole: what is built from what, started and stopped.
+ *
+ * Owns: the composition, and `/healthz` and `/readyz` of the router itself. Invariant: it listens only after every server
+ * was asked once; it is ready while one region is; it holds no store, no key of a server, and writes nothing to a disk.
+ */
+import { Hono } from 'hono';
+import { type RandomBytes, systemRandom } from '../crypto/random.ts';
+import type { Region, RegionLabel } from '../domain/regions.ts';
+import { createBodyReader } from '../http/body.ts';
+import {
+  type ClientAddressOf,
+  createClientAddressOf,
+  type PeerSource,
+  parseTrustedProxies,
+  type TrustedProxies,
+} from '../http/client-address.ts';
+import { mountHealth } from '../http/health.ts';
+import { ListenError, startServer } from '../http/server.ts';
+import { createFleet, type Fleet, type FleetDeps, type RouterRegion, routerRegions } from './fleet.ts';
+import { createHealthWatch, type HealthWatch, type HealthWatchDeps } from './health-watch.ts';
+import { createHomeRegions, type Recognition } from './home-regions.ts';
+import type { Hop, HopRequest } from './hop.ts';
+import { wholeBytes } from './request.ts';
+import { createRouter, type OnAnswer } from './router.ts';
+import { createSender, type Send } from './sender.ts';
+import { createUpstreamClient } from './upstream-client.ts';
+
+export interface RouterSettings {
+  /** In the operator's order; not empty. */
+  readonly regions: readonly RouterRegion[];
+  readonly weights: Readonly<Record<string, number>> | null;
+  readonly deprecatedSince: number | null;
+  readonly clientAddressOf: ClientAddressOf;
+  readonly onChange: FleetDeps['onChange'];
+  readonly onAnswer: OnAnswer;
+}
+
+export interface RouterParts {
+  readonly fetch: (request: Request, peer: PeerSource | undefined) => Response | Promise<Response>;
+  readonly fleet: Fleet;
+  readonly health: HealthWatch;
+}
+
+export interface RouterEdges {
+  readonly hop: Hop;
+  readonly after: HealthWatchDeps['after'];
+  readonly random: RandomBytes;
+  readonly nowMs: () => number;
+  /** How long a body may take; 10 s when absent. */
+  readonly bodyLimitMs?: number;
+}
+
+const healthEveryMs = 2_000;
+const healthLimitMs = 1_000;
+/** Credentials that nobody knows yet are asked about while their request waits. */
+const recognitionLimitMs = 5_000;
+
+/** The router without its sockets and its clock. */
+export function assembleRouter(settings: RouterSettings, edges: RouterEdges): RouterParts {
+  const { hop, after, random, nowMs, bodyLimitMs } = edges;
+  const { regions, weights, deprecatedSince, clientAddressOf, onChange, onAnswer } = settings;
+  const fleet = createFleet(regions, { onChange });
+  const health = createHealthWatch({ fleet, hop, after, everyMs: healthEveryMs, limitMs: healthLimitMs });
+  const send = createSender({ fleet, hop, check: health.check });
+  const via = `mayfly-${random(4).toHex()}`;
+  const homes = createHomeRegions({ regions, ask: createAsker(send, via), key: random(32), nowMs });
+  const readBody = createBodyReader({ capBytes: wholeBytes, limitMs: bodyLimitMs });
+  const route = createRouter({
+    ...{ fleet, send, homes, weights, random, deprecatedSince, clientAddressOf, readBody, via, onAnswer },
+  });
+  const own = new Hono();
+  mountHealth(own, { isReady: () => regions.some(fleet.isWell) });
+  return {
+    fleet,
+    health,
+    fetch: (request, peer) => (isOwn(request.url) ? own.fetch(request) : route(request, peer)),
+  };
+}
+
+/** Whether the path is one of the router's own: the end is looked at first, because hardly any address has it. */
+function isOwn(url: string): boolean {
+  if (!url.endsWith('/healthz') && !url.endsWith('/readyz')) return false;
+  return url.indexOf('/', 8) === url.lastIndexOf('/');
+}
+
+function createAsker(send: Send, via: string) {
+  return async (region: RouterRegion, authorization: string, clientAddress: string): Promise<Recognition> => {
+    const request: HopRequest = {
+      method: 'GET',
+      target: '/api/v2/authcheck',
+      fields: [
+        ['authorization', authorization],
+        ['x-forwarded-for', clientAddress],
+        ['via', `1.1 ${via}`],
+      ],
+      body: null,
+      signal: AbortSignal.timeout(recognitionLimitMs),
+    };
+    const sent = await send(region, request);
+    return sent.outcome === 'answered' ? recognitionOf(sent.response.status) : 'lost';
+  };
+}
+
+/** 403: the credentials are right, whatever they are for. */
+function recognitionOf(status: number): Recognition {
+  if (status === 200 || status === 403) return 'known';
+  if (status === 401) return 'unknown';
+  return status === 429 ? 'withheld' : 'lost';
+}
+
+export interface RouterOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly regions: readonly Region[];
+  /** Where servers are reached, by label. */
+  readonly upstreams: readonly Region[];
+  readonly weights: Readonly<Record<string, number>> | null;
+  /** A day, `2027-01-31`. */
+  readonly deprecatedSince: string | null;
+  /** Ranges of addresses whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly onChange: (label: RegionLabel, isWell: boolean) => void;
+  readonly onAnswer: OnAnswer;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+export type RouterStart =
+  | { readonly outcome: 'listening'; readonly port: number; readonly stop: () => Promise<void> }
+  /** A sentence for the operator. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** Longer than the router waits for a region, so that it is the router that answers. */
+const idleTimeoutSeconds = 60;
+const graceMs = 8_000;
+
+function settingsOf(options: RouterOptions, trustedProxies: TrustedProxies): RouterSettings {
+  const { regions, upstreams, weights, deprecatedSince: day, onChange, onAnswer } = options;
+  return {
+    regions: routerRegions(regions, upstreams),
+    weights,
+    deprecatedSince: day === null ? null : Date.parse(`${day}T00:00:00Z`) / 1_000,
+    clientAddressOf: createClientAddressOf(trustedProxies),
+    ...{ onChange, onAnswer },
+  };
+}
+
+export async function startRouter(options: RouterOptions): Promise<RouterStart> {
+  const proxies = parseTrustedProxies(options.trustedProxies);
+  if ('error' in proxies) return { outcome: 'refused', problem: proxies.error };
+  const client = createUpstreamClient();
+  const edges = { hop: client.hop, after: afterMs, random: systemRandom, nowMs: () => performance.now() };
+  const { fetch, health } = assembleRouter(settingsOf(options, proxies), edges);
+  const close = () => {
+    health.stop();
+    client.close();
+  };
+  try {
+    await health.checkAll();
+    const { hostname, port, onFault } = options;
+    const server = await startServer({ fetch, hostname, port, onFault, idleTimeoutSeconds });
+    return { outcome: 'listening', port: server.port, stop: () => server.stop(graceMs).then(close) };
+  } catch (error) {
+    close();
+    if (error instanceof ListenError) return { outcome: 'refused', problem: error.message };
+    throw error;
+  }
+}
+
+function afterMs(milliseconds: number, run: () => void): () => void {
+  const timer = setTimeout(run, milliseconds);
+  return () => clearTimeout(timer);
+}

@@ -1,0 +1,215 @@
+/**
+ * Two regions with two servers each, and the router: five processes on the loopback.
+ *
+ * Owns: the proof that every operation works through every host, that links carry their region's own, that credentials find
+ * their region, and that a region which dies takes nothing with it and answers for itself when it is back (P1, P5, P6).
+ */
+import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { parseSecretKey } from '../../src/domain/keys.ts';
+import { regionMarkOf } from '../../src/domain/regions.ts';
+import {
+  attemptRequest,
+  createV1,
+  createV2,
+  type Made,
+  readAttempt,
+  readMade,
+  readReceiptState,
+  receiptRequest,
+} from '../support/calls.ts';
+import { race } from '../support/race.ts';
+import { openConnection, type RawAnswer, requestBytes, sendOnce } from '../support/raw-client.ts';
+import { announceSeed, seededFractions } from '../support/run-seed.ts';
+import { openPool } from '../support/started-server.ts';
+import { addressOf, type Installation, type Label, labels, openInstallation } from './installation.ts';
+
+setDefaultTimeout(60_000);
+
+let installation: Installation;
+beforeAll(async () => {
+  installation = await openInstallation();
+});
+afterAll(() => installation[Symbol.asyncDispose]());
+
+/** Every host that the installation has, and the region that a create there ends up in. */
+const hosts = () => [
+  ...labels.flatMap((label) =>
+    installation[label].ports.map((port, index) => ({ name: `${label} ${index + 1}`, port, label })),
+  ),
+  { name: 'the router', port: installation.router.port, label: 'us' as Label },
+];
+
+function labelOf(made: Made): string {
+  const keys = [made.secretKey, made.metadataKey].map((key) => {
+    const parsed = parseSecretKey(key);
+    return parsed === null ? 'none' : String(regionMarkOf(parsed));
+  });
+  return keys[0] === keys[1] ? (keys[0] ?? '') : 'two regions';
+}
+
+async function make(port: number, request: Buffer): Promise<Made & { readonly answer: RawAnswer }> {
+  const answer = await sendOnce(port, request);
+  const made = readMade(answer);
+  if (made === null) throw new Error(`a create answered ${answer.status}: ${answer.body}`);
+  return { ...made, answer };
+}
+
+describe('through every host', () => {
+  it('secrets are made, looked at, read once and burned, by both versions', async () => {
+    for (const { port, label } of hosts()) {
+      const { basic } = installation[label].account;
+      for (const [index, create] of [createV1, createV2].entries()) {
+        const read = await make(port, create({ value: `read through ${port}`, basic }));
+        const burned = await make(port, create({ value: 'to be burned' }));
+        expect([labelOf(read), labelOf(burned)]).toEqual([label, label]);
+        const version = index === 0 ? 'v1' : 'v2';
+        const reveal = { door: `${version}.reveal`, made: read } as const;
+        const burn = { door: `${version}.burn`, made: burned, basic } as const;
+        expect(readReceiptState(await sendOnce(port, receiptRequest(read, basic)))).toBe('new');
+        expect(readAttempt(reveal, await sendOnce(port, attemptRequest(reveal)))).toEqual({
+          is: 'released',
+          value: `read through ${port}`,
+        });
+        expect(readAttempt(reveal, await sendOnce(port, attemptRequest(reveal)))).toEqual({ is: 'lost' });
+        expect(readAttempt(burn, await sendOnce(port, attemptRequest(burn)))).toEqual({ is: 'burned' });
+        expect(readReceiptState(await sendOnce(port, receiptRequest(read, basic)))).toBe('received');
+        expect(readReceiptState(await sendOnce(port, receiptRequest(burned, basic)))).toBe('burned');
+      }
+    }
+  });
+
+  it('links carry the host of the region that keeps the secret, and never the router’s', async () => {
+    for (const { port, label } of hosts()) {
+      const { answer, secretKey } = await make(port, createV2({ value: 'linked' }));
+      expect(JSON.parse(answer.body).record.share_url ?? answer.body).toContain(
+        `${addressOf(label)}/secret/${secretKey}`,
+      );
+      expect(answer.body).not.toContain(String(port));
+    }
+  });
+
+  it('what was made in one place is read in the other places of its region and through the router, and nowhere else', async () => {
+    const { us, eu, router } = installation;
+    const reads: readonly (readonly [from: number, to: number, status: number])[] = [
+      [us.ports[0] ?? 0, us.ports[1] ?? 0, 200],
+      [us.ports[1] ?? 0, router.port, 200],
+      [eu.ports[0] ?? 0, router.port, 200],
+      [router.port, us.ports[0] ?? 0, 200],
+      [eu.ports[1] ?? 0, us.ports[0] ?? 0, 404],
+    ];
+    for (const [from, to, status] of reads) {
+      const made = await make(from, createV1({ value: 'anywhere' }));
+      const got = await sendOnce(to, attemptRequest({ door: 'v1.reveal', made }));
+      expect(got.status).toBe(status);
+    }
+  });
+
+  it('an unknown key is unknown in a region’s own words, also through the router', async () => {
+    const path = '/api/v1/secret/zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz';
+    for (const { port } of hosts()) {
+      const got = await sendOnce(port, requestBytes({ method: 'POST', path, body: '' }));
+      expect([got.status, JSON.parse(got.body).message]).toEqual([404, 'Unknown secret']);
+    }
+  });
+
+  it('a body over the cap is refused in a region’s own words, by its length and in chunks', async () => {
+    const body = `secret=${'x'.repeat(200_000)}`;
+    const path = '/api/v1/share';
+    const chunks = Buffer.from(`${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+    const head = `POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    for (const { port } of hosts()) {
+      for (const request of [
+        requestBytes({ method: 'POST', path, body }),
+        Buffer.concat([Buffer.from(head), chunks]),
+      ]) {
+        const got = await sendOnce(port, request);
+        expect([got.status, JSON.parse(got.body).message]).toEqual([
+          413,
+          'The request body is too large: at most 65536 bytes are accepted.',
+        ]);
+      }
+    }
+  });
+
+  it('each server says which region it is; the router leads to the preferred one', async () => {
+    for (const { port, label } of hosts()) {
+      const got = await sendOnce(port, requestBytes({ method: 'GET', path: '/api/v2/status' }));
+      expect(JSON.parse(got.body).region).toBe(label);
+    }
+  });
+});
+
+describe('credentials through the router', () => {
+  const ask = (path: string, basic: string) =>
+    sendOnce(
+      installation.router.port,
+      requestBytes({ method: 'GET', path, headers: { Authorization: basic } }),
+    );
+
+  it('of either region lead to it: its secrets are made there and listed', async () => {
+    for (const label of labels) {
+      const { basic, username } = installation[label].account;
+      const made = await make(installation.router.port, createV2({ value: 'of an account', basic }));
+      expect(labelOf(made)).toBe(label);
+      const check = await ask('/api/v2/authcheck', basic);
+      expect(check.status).toBe(200);
+      const recent = await ask('/api/v1/private/recent', basic);
+      expect(JSON.parse(recent.body)[0]).toMatchObject({ metadata_key: made.metadataKey, custid: username });
+    }
+  });
+
+  it('that no region knows are refused by one, as they would be there', async () => {
+    const wrong = `Basic ${btoa(`eu@example.org:${'0'.repeat(64)}`)}`;
+    const got = await ask('/api/v2/authcheck', wrong);
+    expect([got.status, JSON.parse(got.body).error]).toEqual([401, 'not_authorized']);
+    expect(got.headers.get('www-authenticate')).toContain('Basic');
+  });
+});
+
+describe('pages at the router', () => {
+  it('are on the region’s own address: of a key on that key’s region, others on the preferred one', async () => {
+    const { metadataKey, secretKey } = await make(
+      installation.eu.ports[0] ?? 0,
+      createV1({ value: 'a page' }),
+    );
+    const ask = (method: string, path: string) =>
+      sendOnce(installation.router.port, requestBytes({ method, path }));
+    for (const [path, label] of [
+      [`/secret/${secretKey}`, 'eu'],
+      [`/receipt/${metadataKey}?lang=de`, 'eu'],
+      [`/private/${metadataKey}`, 'eu'],
+      ['/', 'us'],
+      ['/log-in', 'us'],
+    ] as const) {
+      for (const method of ['GET', 'HEAD', 'POST']) {
+        const got = await ask(method, path);
+        expect([got.status, got.headers.get('location')]).toEqual([307, `${addressOf(label)}${path}`]);
+        expect(got.headers.get('referrer-policy')).toBe('no-referrer');
+      }
+    }
+  });
+});
+
+describe('a race through the router', () => {
+  it('P1, P7: of 60 reveals and burns over the router and both servers exactly one wins, each time', async () => {
+    const random = seededFractions(announceSeed('race through the router'));
+    const { us, router } = installation;
+    const pools = await Promise.all(
+      [router.port, router.port, ...us.ports].map((port) => openPool(port, 15)),
+    );
+    const creator = await openConnection(router.port);
+    const track = {
+      readers: pools.flatMap(({ connections }) => connections),
+      ...{ creator, basic: us.account.basic, random },
+    };
+    try {
+      for (let count = 0; count < 40; count += 1) {
+        const { winners, faults } = await race(track, `race value ${count}`);
+        expect([winners, faults]).toEqual([1, []]);
+      }
+    } finally {
+      creator.destroy();
+      for (const pool of pools) pool[Symbol.dispose]();
+    }
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * The router on a real socket in this process, in front of servers that a test names.
+ *
+ * Owns: its limits, short enough for a test to see them end. Invariant: everything else is the product's own.
+ */
+import { systemRandom } from '../../src/crypto/random.ts';
+import { parseRegionLabel, type RegionLabel } from '../../src/domain/regions.ts';
+import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { startServer } from '../../src/http/server.ts';
+import { routerRegions } from '../../src/router/fleet.ts';
+import type { Hop } from '../../src/router/hop.ts';
+import { assembleRouter, type RouterParts } from '../../src/router/start.ts';
+import { createUpstreamClient, type UpstreamLimits } from '../../src/router/upstream-client.ts';
+
+export interface StartedRouter extends AsyncDisposable {
+  readonly port: number;
+  readonly parts: RouterParts;
+  readonly faults: readonly unknown[];
+  /** `us lost`, `us back`, in their order. */
+  readonly changes: readonly string[];
+}
+
+export interface RouterSetup {
+  /** Ports of the servers of each region, by label; the first region is the first here. */
+  readonly regions: Readonly<Record<string, readonly number[]>>;
+  readonly limits?: Partial<UpstreamLimits>;
+  readonly trustedProxies?: readonly string[];
+  readonly weights?: Readonly<Record<string, number>>;
+  readonly deprecatedSince?: number;
+  readonly bodyLimitMs?: number;
+  /** Stands in for the hop, given the real one: for seeded defects. */
+  readonly wrapHop?: (hop: Hop) => Hop;
+}
+
+export function labelOf(text: string): RegionLabel {
+  const label = parseRegionLabel(text);
+  if (label === null) throw new Error(`${text} is no label`);
+  return label;
+}
+
+export const ownAddress = (label: string) => `https://${label}.example.com`;
+
+const limits: UpstreamLimits = { connectMs: 1_000, answerMs: 400, idleMs: 5_000 };
+
+export async function startTestRouter(setup: RouterSetup): Promise<StartedRouter> {
+  const labels = Object.keys(setup.regions).map(labelOf);
+  const upstreams = labels.flatMap((label) =>
+    (setup.regions[label] ?? []).map((port) => ({ label, baseUrl: `http://127.0.0.1:${port}` })),
+  );
+  const trusted = parseTrustedProxies(setup.trustedProxies ?? []);
+  if ('error' in trusted) throw new Error(trusted.error);
+  const client = createUpstreamClient({ ...limits, ...setup.limits });
+  const [faults, changes]: [unknown[], string[]] = [[], []];
+  const parts = assembleRouter(
+    {
+      regions: routerRegions(
+        labels.map((label) => ({ label, baseUrl: ownAddress(label) })),
+        upstreams,
+      ),
+      weights: setup.weights ?? null,
+      deprecatedSince: setup.deprecatedSince ?? null,
+      clientAddressOf: createClientAddressOf(trusted),
+      onChange: (label, isWell) => changes.push(`${label} ${isWell ? 'back' : 'lost'}`),
+      onAnswer: () => {},
+    },
+    {
+      hop: setup.wrapHop?.(client.hop) ?? client.hop,
+      after: (milliseconds, run) => {
+        const timer = setTimeout(run, milliseconds);
+        return () => clearTimeout(timer);
+      },
+      random: systemRandom,
+      nowMs: () => performance.now(),
+      ...(setup.bodyLimitMs !== undefined && { bodyLimitMs: setup.bodyLimitMs }),
+    },
+  );
+  await parts.health.checkAll();
+  const onFault = (error: unknown) => faults.push(error);
+  const server = await startServer({ fetch: parts.fetch, hostname: '127.0.0.1', port: 0, onFault });
+  return {
+    port: server.port,
+    parts,
+    faults,
+    changes,
+    async [Symbol.asyncDispose]() {
+      await server.stop(0);
+      parts.health.stop();
+      client.close();
+    },
+  };
+}

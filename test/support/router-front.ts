@@ -1,0 +1,84 @@
+/**
+ * The router in front of a test's app, without a socket.
+ *
+ * Owns: `MAYFLY_TEST_FRONT=router`, which puts it before every app of `createTestApp`, so that any test of the API is one
+ * of the API through the router; `astray` does the same with keys of the other region, which must fail. Invariant: the app is the first region, and there is a second that answers for its health
+ * and knows nobody; whatever else reaches the second is refused, so that a request led astray fails its test.
+ */
+import { systemRandom } from '../../src/crypto/random.ts';
+import { parseRegionLabel, type RegionLabel } from '../../src/domain/regions.ts';
+import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { routerRegions } from '../../src/router/fleet.ts';
+import type { Hop, HopOutcome, HopRequest } from '../../src/router/hop.ts';
+import { assembleRouter, type RouterParts } from '../../src/router/start.ts';
+
+export type Handler = (request: Request, server?: object) => Response | Promise<Response>;
+
+const front = process.env.MAYFLY_TEST_FRONT;
+const isRouted = front === 'router' || front === 'astray';
+
+function labelOf(text: string): RegionLabel {
+  const label = parseRegionLabel(text);
+  if (label === null) throw new Error(`${text} is no label`);
+  return label;
+}
+const [us, eu] = [labelOf('us'), labelOf('eu')];
+
+/** The region whose mark the keys of an app carry; `null` when nothing stands before it. */
+export function frontRegion(): RegionLabel | null {
+  if (!isRouted) return null;
+  return front === 'astray' ? eu : us;
+}
+
+/** The handler itself, or the router before it. @param trustedProxies the app's own */
+export function standBefore(handler: Handler, trustedProxies: readonly string[]): Handler {
+  return isRouted ? routerBefore(handler, trustedProxies) : handler;
+}
+
+function routerBefore(handler: Handler, trustedProxies: readonly string[]): Handler {
+  let routing: Promise<RouterParts> | null = null;
+  return async (request, server) => {
+    routing ??= startRouting(handler, trustedProxies);
+    const { fetch } = await routing;
+    return fetch(await asSent(request), server);
+  };
+}
+
+async function startRouting(handler: Handler, trustedProxies: readonly string[]): Promise<RouterParts> {
+  const trusted = parseTrustedProxies(trustedProxies);
+  if ('error' in trusted) throw new Error(trusted.error);
+  const [first, second] = [us, eu].map((label) => ({ label, baseUrl: `https://${label}.mayfly.example` }));
+  if (first === undefined || second === undefined) throw new Error('two regions are needed');
+  const regions = routerRegions([first, second], []);
+  const hop: Hop = (to, request) =>
+    to.host.startsWith('us.') ? hopTo(handler, to.host, request) : stranger(request);
+  const settings = { regions, weights: null, deprecatedSince: null, onChange: () => {}, onAnswer: () => {} };
+  const edges = { hop, after: () => () => {}, random: systemRandom, nowMs: () => performance.now() };
+  const clientAddressOf = createClientAddressOf(trusted);
+  const parts = assembleRouter({ ...settings, clientAddressOf }, edges);
+  for (const { servers } of regions) for (const server of servers) parts.fleet.note(server, true);
+  return parts;
+}
+
+/** What a client's library adds: a length of what it sends. */
+async function asSent(request: Request): Promise<Request> {
+  if (request.body === null || request.headers.has('content-length')) return request;
+  const body = await request.bytes();
+  const headers = new Headers(request.headers);
+  headers.set('content-length', String(body.length));
+  return new Request(request.url, { method: request.method, headers, body, signal: request.signal });
+}
+
+async function hopTo(handler: Handler, host: string, request: HopRequest): Promise<HopOutcome> {
+  const { method, target, fields, body, signal } = request;
+  const content = body === null ? {} : { body: 'stream' in body ? body.stream : (body as BodyInit) };
+  const headers = [...fields.map(([name, value]): [string, string] => [name, value])];
+  const sent = new Request(`http://${host}${target}`, { method, headers, signal, ...content });
+  sent.headers.set('host', host);
+  return { outcome: 'answered', response: await handler(sent) };
+}
+
+async function stranger({ target }: HopRequest): Promise<HopOutcome> {
+  if (target !== '/api/v2/authcheck') return { outcome: 'unknown' };
+  return { outcome: 'answered', response: new Response(null, { status: 401 }) };
+}
