@@ -6,6 +6,7 @@
  */
 import type { JobKind } from './jobs.ts';
 import type { PageFigures, PagesFigures } from './pages.ts';
+import type { RouterFigure } from './router.ts';
 import type { StoreFigures } from './store.ts';
 
 /** One kind of work on one server, in one round. */
@@ -38,6 +39,7 @@ export interface Figures {
   /** `null` when the store was not measured. */
   readonly store: StoreFigures | null;
   readonly fsyncMicroseconds: number;
+  readonly router: readonly RouterFigure[];
   /** `null` when no browser was there. */
   readonly pages: PagesFigures | null;
 }
@@ -110,6 +112,12 @@ const ofPages =
     const found = pages?.pages.filter((page) => label === null || page.label === label) ?? [];
     return found.length === 0 ? null : Math.max(...found.map((page) => page[field])) / divisor;
   };
+
+/** The dearest of the router's pairs. */
+const ofRouter =
+  (cost: (figure: RouterFigure) => number) =>
+  ({ router }: Pick<Figures, 'router'>): number | null =>
+    router.length === 0 ? null : Math.max(...router.map(cost));
 
 const targets: readonly Target[] = [
   {
@@ -189,6 +197,25 @@ const targets: readonly Target[] = [
     unit: 'ms',
     digits: 0,
     measure: ({ startMilliseconds }) => median(startMilliseconds),
+  },
+  {
+    what: 'a hop through the router, p50 more than asked directly, one request at a time',
+    bound: 1,
+    direction: 'at most',
+    unit: 'ms',
+    digits: 2,
+    measure: ({ router }) =>
+      ofRouter((one) => one.routedP50Milliseconds - one.directP50Milliseconds)({
+        router: router.filter(({ connections }) => connections === 1),
+      }),
+  },
+  {
+    what: 'a hop through the router, processor time more than asked directly',
+    bound: 25,
+    direction: 'at most',
+    unit: 'µs',
+    digits: 1,
+    measure: ofRouter((one) => one.routedCpuMicroseconds - one.directCpuMicroseconds),
   },
   {
     what: '`/` with all it loads, over the wire',

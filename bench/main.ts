@@ -34,6 +34,7 @@ import {
   startGenerator,
 } from './processes.ts';
 import { renderPicture, renderReport } from './report.ts';
+import { measureRouter } from './router.ts';
 import type { StoreFigures } from './store.ts';
 
 const flags = new Set(process.argv.slice(2));
@@ -45,6 +46,7 @@ const tripsPerRound = isQuick ? 6_000 : 20_000;
 const startCount = isQuick ? 5 : 11;
 const quickPages = { visits: 3, requests: 500 };
 const wholePages = { visits: 11, requests: 4_000 };
+const routerSize = isQuick ? { rounds: 3, requests: 2_000 } : { rounds: 9, requests: 8_000 };
 
 const kinds: readonly (readonly [JobKind, string])[] = [
   ['create-v1-form', 'create, v1, form'],
@@ -205,6 +207,7 @@ async function measure(): Promise<Figures> {
       runRounds(generator, [bare.node, bare.bun, ...own]),
     );
     const passphrase = await runPassphrases(generator, service);
+    const router = await measureRouter(generator, service, routerSize);
     const pages = await measurePages(service, bun, isQuick ? quickPages : wholePages).catch(
       (error: unknown) => {
         console.error(
@@ -218,6 +221,7 @@ async function measure(): Promise<Figures> {
       ...bare,
       service: own,
       passphrase,
+      router,
       residentMebibytes: most,
       pages,
       memory,

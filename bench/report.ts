@@ -114,6 +114,28 @@ connection; the last column divides it by the same of the bare Bun server's "hel
 ${table}`;
 }
 
+function routerTable({ router }: Figures): string {
+  const header = [
+    'what',
+    'direct, p50 ms',
+    'routed, p50 ms',
+    'direct, CPU µs',
+    'routed, CPU µs',
+    'of it the router',
+  ];
+  const rows = router.map((one) =>
+    row([
+      one.label,
+      formatNumber(one.directP50Milliseconds, 2),
+      formatNumber(one.routedP50Milliseconds, 2),
+      formatNumber(one.directCpuMicroseconds, 1),
+      formatNumber(one.routedCpuMicroseconds, 1),
+      formatNumber(one.routerCpuMicroseconds, 1),
+    ]),
+  );
+  return [row(header), row(['---', ...header.slice(1).map(() => '---:')]), ...rows].join('\n');
+}
+
 export function renderReport(figures: Figures, circumstances: Circumstances): string {
   const { date, machine, versions, rounds, connections, isPinned, isQuick, loadBefore } = circumstances;
   const pinning = isPinned
@@ -150,6 +172,13 @@ thread; measured with 4 connections.
 ## The store alone
 
 ${storeTable(figures)}
+
+## The router
+
+The same request asked of a region's server and through the router before it, in turns, all on one core; processor time of
+the server and the router together, and of the router alone.
+
+${routerTable(figures)}
 
 ## Pages
 
