@@ -286,7 +286,9 @@ describe('a page that waits, with scripts', () => {
       using site = openSite();
       await using visitor = await openVisitor(browser, site, { scripts: true });
       await shareIn(visitor.page, site.baseUrl);
-      expect(await visitor.page.getAttribute('.timeline time', 'title')).toContain('2025');
+      // Scripts run after the page is there.
+      const time = await visitor.page.waitForSelector('.timeline time[title]');
+      expect(await time.getAttribute('title')).toContain('2025');
     },
     patienceMs,
   );

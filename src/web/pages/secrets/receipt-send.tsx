@@ -11,8 +11,9 @@ import { anonymousCustid } from '../../../domain/receipts.ts';
 import type { DeliveryState } from '../../../domain/secret.ts';
 import type { Locale, MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import type { FieldTexts } from '../field.tsx';
 import { Icon } from '../icons.tsx';
+import { MailAddress } from './mail-address.tsx';
 import { MailLanguage } from './mail-language.tsx';
 
 export interface TypedMail {
@@ -104,20 +105,7 @@ const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
     hint: say(isFirst ? 'receipt.firstAddressHint' : 'receipt.anotherAddressHint'),
     wrong: refusal?.field === 'recipient' ? refusal.message : null,
   };
-  return (
-    <Field texts={texts}>
-      <input
-        {...controlAttributes(texts)}
-        type="text"
-        inputmode="email"
-        class="code"
-        autocomplete="off"
-        spellcheck={false}
-        autocapitalize="off"
-        value={asked?.typed.recipient ?? ''}
-      />
-    </Field>
-  );
+  return <MailAddress texts={texts} typed={asked?.typed.recipient ?? ''} />;
 };
 
 const WhatItTakes: FC<{ frame: Frame }> = ({ frame }) => {

@@ -9,6 +9,7 @@ import type { Frame } from '../../layout.tsx';
 import type { ShareField, TypedShare } from '../../secrets/share-form.ts';
 import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
 import { NoticeBoxes } from '../notice-boxes.tsx';
+import { MailAddress } from './mail-address.tsx';
 import { MailLanguage } from './mail-language.tsx';
 
 interface DeliveryProps {
@@ -44,18 +45,7 @@ const Recipient: FC<DeliveryProps> = (props) => {
   };
   return (
     <div class="pair">
-      <Field texts={texts}>
-        <input
-          {...controlAttributes(texts)}
-          type="text"
-          inputmode="email"
-          class="code"
-          autocomplete="off"
-          spellcheck={false}
-          autocapitalize="off"
-          value={typed.recipient}
-        />
-      </Field>
+      <MailAddress texts={texts} typed={typed.recipient} />
       <MailLanguage frame={frame} chosen={typed.locale} />
     </div>
   );
