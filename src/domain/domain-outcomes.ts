@@ -95,8 +95,6 @@ export interface DomainFace {
   readonly name: string;
   readonly brand: DomainBrand;
   readonly logoName: string | null;
-  /** Changes with brand and logo, so that what was made from them can be kept. */
-  readonly updatedAt: UnixSeconds;
 }
 
 /** Share domains, ports bound. A method rejects only with `ServiceError`. Names are as given: any spelling of a domain. */

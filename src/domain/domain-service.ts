@@ -155,8 +155,8 @@ async function findVerified({ store, siteHost }: Bound, host: string): Promise<S
   return name === siteHost || !hostForm.test(name) ? null : store.findVerifiedDomain(name);
 }
 
-function toFace({ name, brand, logoName, updatedAt }: StoredDomain): DomainFace {
-  return { name, brand, logoName, updatedAt };
+function toFace({ name, brand, logoName }: StoredDomain): DomainFace {
+  return { name, brand, logoName };
 }
 
 export function createDomainService(ports: DomainServiceDeps): DomainService {

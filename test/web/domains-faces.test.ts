@@ -262,7 +262,7 @@ describe('a share domain that its owner keeps to itself', () => {
 });
 
 describe('faces', () => {
-  const of = (domain: string, brand = face) => ({ name: domain, brand, logoName: null, updatedAt: 1 });
+  const of = (domain: string, brand = face) => ({ name: domain, brand, logoName: null });
 
   it('are one object for as long as nothing of them changes, and are kept in a bounded number', async () => {
     let brand = face;

@@ -10,6 +10,7 @@ import { ServiceError } from '../../domain/errors.ts';
 import { hostNameOf } from '../../domain/share-domains.ts';
 import type { Brand, Brands } from './brand.ts';
 import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';
+import { logoTypeOf } from './logo.ts';
 
 export interface Face {
   readonly brand: Brand;
@@ -39,13 +40,14 @@ export function createFaces({ brands, domains, siteHost }: FaceDeps): Faces {
     configured,
     async of(host) {
       if (host === '' || hostNameOf(host) === siteHost) return configured(host);
-      const domain = await domainAt(domains, host);
+      const domain = await ownFaceOf(domains, host);
       return domain === null ? configured(host) : keep(domain);
     },
   };
 }
 
-async function domainAt(domains: FaceDeps['domains'], host: string): Promise<DomainFace | null> {
+/** `null` for all that is no share domain, and while the store does not answer: a face is worth no refusal. */
+export async function ownFaceOf(domains: FaceDeps['domains'], host: string): Promise<DomainFace | null> {
   try {
     return await domains.faceOf(host);
   } catch (error) {
@@ -58,7 +60,6 @@ async function domainAt(domains: FaceDeps['domains'], host: string): Promise<Dom
 function createKeeping(brands: Brands): (domain: DomainFace) => Face {
   const kept = new Map<string, { readonly print: string; readonly face: Face }>();
   return (domain) => {
-    // The whole of it: two changes in one second have one time.
     const print = JSON.stringify(domain);
     const known = kept.get(domain.name);
     const entry =
@@ -77,7 +78,7 @@ function layOver(operators: Brand, { brand, logoName }: DomainFace): Brand {
   return {
     ...operators,
     name: brand.name ?? operators.name,
-    logo: logoName === null ? operators.logo : { name: logoName, type: typeOf(logoName) },
+    logo: logoName === null ? operators.logo : { name: logoName, type: logoTypeOf(logoName) },
     colours,
     styleText: styleOf(colours),
   };
@@ -91,16 +92,4 @@ function coloursOver(operators: Colours, { colour, colourDark }: DomainFace['bra
     ...(colour === null ? {} : { light: nearestReadable(colour, 'light') }),
     ...(dark === null ? {} : { dark: nearestReadable(dark, 'dark') }),
   };
-}
-
-const typesByExtension: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  svg: 'image/svg+xml',
-};
-
-function typeOf(logoName: string): string {
-  return typesByExtension[logoName.split('.').at(-1) ?? ''] ?? 'image/png';
 }

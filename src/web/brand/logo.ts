@@ -9,7 +9,7 @@ import type { LogoProblem } from '../../domain/domain-outcomes.ts';
 import { gzip } from '../gzip.ts';
 import type { SiteFile } from '../page-route.ts';
 import { flawOfSvg, svgText } from './drawing.ts';
-import { type Kind, parsePicture } from './picture.ts';
+import { type Kind, parsePicture, pictureKinds } from './picture.ts';
 
 export const maxLogoBytes = 256 * 1024;
 
@@ -26,6 +26,15 @@ export interface LogoRefusal {
 }
 
 const svg: Kind = { extension: 'svg', type: 'image/svg+xml' };
+
+/** Every kind of file that may be a logo. */
+export const logoKinds: readonly Kind[] = [svg, ...pictureKinds];
+
+/** The type of a logo that was taken, by the extension of its name. */
+export function logoTypeOf(name: string): string {
+  const extension = name.split('.').at(-1);
+  return logoKinds.find((kind) => kind.extension === extension)?.type ?? 'application/octet-stream';
+}
 
 export function parseLogo(bytes: Uint8Array<ArrayBuffer>): Logo | LogoRefusal {
   if (bytes.length > maxLogoBytes) return { problem: 'too_large', error: 'must be a file of at most 256 kB' };

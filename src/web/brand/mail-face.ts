@@ -4,12 +4,12 @@
  * Owns: name, host and colour of mails. Invariant: the button of a mail can be read: white text on the colour has 4.5 : 1
  * (WCAG 2.2, 1.4.3), or the colour is our own; a store that does not answer costs a mail its face and not its sending.
  */
-import type { DomainFace, DomainService } from '../../domain/domain-outcomes.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import type { DomainService } from '../../domain/domain-outcomes.ts';
 import type { MailFaceOf } from '../../domain/ports.ts';
 import type { Brands } from './brand.ts';
 import { readable } from './brand-colour.ts';
 import { contrast } from './colours.ts';
+import { ownFaceOf } from './faces.ts';
 
 export interface MailFaceDeps {
   readonly brands: Brands;
@@ -23,7 +23,7 @@ export function createMailFaceOf({ brands, domains, siteHost }: MailFaceDeps): M
   return async (shareDomain) => {
     const host = shareDomain === '' ? siteHost : shareDomain;
     const operators = brands.forHost(host);
-    const own = shareDomain === '' ? null : await faceOf(domains, shareDomain);
+    const own = shareDomain === '' ? null : await ownFaceOf(domains, shareDomain);
     const colour = own?.brand.colour ?? operators.colours.light ?? null;
     return {
       name: own?.brand.name ?? operators.name,
@@ -31,13 +31,4 @@ export function createMailFaceOf({ brands, domains, siteHost }: MailFaceDeps): M
       colour: colour !== null && contrast(buttonText, colour) >= readable ? colour : null,
     };
   };
-}
-
-async function faceOf(domains: MailFaceDeps['domains'], name: string): Promise<DomainFace | null> {
-  try {
-    return await domains.faceOf(name);
-  } catch (error) {
-    if (error instanceof ServiceError) return null;
-    throw error;
-  }
 }

@@ -22,6 +22,9 @@ const formats: readonly Format[] = [
   { extension: 'gif', type: 'image/gif', signature: /^GIF8[79]a/, isWhole: isWholeGif },
 ];
 
+/** Those that are known, without what they are known by. */
+export const pictureKinds: readonly Kind[] = formats.map(({ extension, type }) => ({ extension, type }));
+
 /** `null`: no picture of these kinds. */
 export function parsePicture(given: Uint8Array): Kind | 'damaged' | null {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);

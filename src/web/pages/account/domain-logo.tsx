@@ -4,7 +4,7 @@
  * Owns: the forms that bring one and take it away. Invariant: what may be brought is said before it is.
  */
 import type { FC } from 'hono/jsx';
-import { maxLogoBytes } from '../../brand/logo.ts';
+import { logoKinds, maxLogoBytes } from '../../brand/logo.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';
 import { Icon } from '../icons.tsx';
@@ -17,7 +17,7 @@ interface LogoProps {
   readonly wrong: string | null;
 }
 
-const types = 'image/svg+xml,image/png,image/jpeg,image/webp,image/gif';
+const types = logoKinds.map(({ type }) => type).join(',');
 
 export const DomainLogoForm: FC<LogoProps> = ({ frame, name, logoName, wrong }) => {
   const { say } = frame.words;
