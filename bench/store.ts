@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import type { AccountId } from '../src/domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../src/domain/keys.ts';
 import type { NewRecord } from '../src/domain/secret.ts';
-import { systemClock } from '../src/domain/time.ts';
+import type { MachineClock } from '../src/domain/time.ts';
+import { createMachineClock } from '../src/ops/machine-clock.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
 
 const lifetimeSeconds = 604_800;
@@ -176,11 +177,21 @@ async function sweepRate(store: SqliteStore, expire: () => void): Promise<number
   return Math.round((1_000 * swept) / (performance.now() - began));
 }
 
+/** This machine's clocks, as if so much time had passed. */
+function laterClock(aheadSeconds: () => number): MachineClock {
+  const machine = createMachineClock();
+  return {
+    bootId: machine.bootId,
+    wall: () => machine.wall() + aheadSeconds(),
+    sinceBoot: () => machine.sinceBoot() + aheadSeconds(),
+  };
+}
+
 /** All figures for a store of `liveSecrets`, in a temporary folder that is removed. */
 export async function benchStore(options: { liveSecrets: number; seconds: number }): Promise<StoreFigures> {
   const directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
   let aheadSeconds = 0;
-  const open = () => openSqliteStore({ directory, clock: () => systemClock() + aheadSeconds });
+  const open = () => openSqliteStore({ directory, clock: laterClock(() => aheadSeconds) });
   try {
     const [first, openEmptyMilliseconds] = await timed(open);
     const ids = await fill(first, options.liveSecrets);

@@ -24,7 +24,6 @@ import { createDomainService, type DomainServiceDeps } from './domain/domain-ser
 import { createLinks } from './domain/links.ts';
 import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
-import { systemClock } from './domain/time.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { createMailQuota } from './http/mail-quota.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -39,6 +38,7 @@ import { createDomainNameParser } from './ops/domain-names.ts';
 import { createAnswerObserver, createEvents } from './ops/events.ts';
 import { startInternalServer } from './ops/internal-server.ts';
 import type { Log } from './ops/logger.ts';
+import { createMachineClock } from './ops/machine-clock.ts';
 import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
 import { createResolver } from './ops/resolver.ts';
 import { openRootKeys } from './ops/root-keys.ts';
@@ -57,7 +57,7 @@ export interface OpenStore {
 /** Opens the store that the settings name. Rejects with `StartRefusal`. */
 export async function openStore({ dataDir }: Config): Promise<OpenStore> {
   try {
-    const store = await openSqliteStore({ directory: dataDir, clock: systemClock });
+    const store = await openSqliteStore({ directory: dataDir, clock: createMachineClock() });
     return { store, close: async () => store[Symbol.asyncDispose]() };
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;

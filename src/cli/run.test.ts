@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test';
+import { steadyClock } from '../../test/support/clocks.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createAccount } from '../domain/account-admin.ts';
 import { tokenScopes } from '../domain/accounts.ts';
@@ -284,7 +285,7 @@ describe('mayfly account token', () => {
 
   /** An installation with one account, in memory. */
   async function installation() {
-    const store = createMemoryStore({ clock: () => 1_790_000_000 });
+    const store = createMemoryStore({ clock: steadyClock(() => 1_790_000_000) });
     const accounts = { store, random: seededRandom('tokens'), close: async () => {} };
     await createAccount(accounts, { email: 'jo@example.org', plan: 'basic' });
     const openAccounts = async () => ({ outcome: 'open', accounts }) as const;

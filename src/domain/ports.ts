@@ -39,7 +39,9 @@ export type ClaimOutcome = 'won' | 'gone';
 
 export interface SecretStore {
   /**
-   * Store time: never steps back, also across restarts and when the wall clock does (P8). Expiry is judged by it alone.
+   * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock
+   * that jumps. Expiry is judged by it; while the wall clock is in doubt (`ClockVerdict`), a secret that has expired by
+   * one of the two only rejects as `unavailable`.
    */
   now(): UnixSeconds;
 
@@ -89,7 +91,8 @@ export interface SecretStore {
 
   /**
    * Erases what has expired: sealed secrets at their expiry, whole records at their receipt's, and stale attempts.
-   * At most `limit` records a call; returns how many it touched (so fewer than `limit` means: done for now).
+   * At most `limit` records a call; returns how many it touched (so fewer than `limit` means: done for now). Erases
+   * nothing while the wall clock is in doubt.
    */
   sweep(limit: number): Promise<number>;
 
@@ -98,6 +101,36 @@ export interface SecretStore {
    * done; `false` means a reader was in the way: try again soon.
    */
   scrub(): Promise<boolean>;
+}
+
+/**
+ * What the store makes of its machine's wall clock.
+ * - `agreed`: the wall clock and the time that has passed agree within five minutes.
+ * - `disputed`: they do not. Time goes on from what it was, nothing is swept, and a secret that has expired by one clock
+ *   only is neither released nor called gone.
+ * - `unproven`: the machine restarted and its wall clock is more than an hour ahead of what was kept: believed after ten
+ *   minutes, and until then as if disputed.
+ */
+export type ClockVerdict = 'agreed' | 'disputed' | 'unproven';
+
+export interface ClockReport {
+  readonly verdict: ClockVerdict;
+  readonly storeTime: UnixSeconds;
+  readonly wall: UnixSeconds;
+  /** How far the wall clock is ahead of the time that the store can account for; negative: behind. */
+  readonly aheadSeconds: number;
+}
+
+/** How operators see store time, and put it right. */
+export interface StoreClock {
+  clock(): ClockReport;
+  /** How many waiting secrets would have expired if store time were `at`. */
+  countExpiringBy(at: UnixSeconds): Promise<number>;
+  /**
+   * Sets store time to the wall clock, also backwards, for all processes on this store. What has expired by the time it
+   * was is erased first, so that nothing gone comes back.
+   */
+  setTime(): Promise<void>;
 }
 
 /** A secret that is about to expire unread, and whose account wanted to know. */

@@ -9,6 +9,7 @@ import { accountChecks } from './conformance/accounts.ts';
 import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
+import { clockChecks } from './conformance/clock.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
 import { mailChecks } from './conformance/mail.ts';
@@ -20,6 +21,7 @@ import { sessionChecks } from './conformance/sessions.ts';
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
   ...claimChecks,
+  ...clockChecks,
   ...receiptChecks,
   ...mailChecks,
   ...attemptChecks,

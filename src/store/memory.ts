@@ -4,7 +4,8 @@
  * Owns: nothing but the composition; each part stands in `memory/`. Invariant: every decision is taken in one
  * synchronous step, so nothing can come between the look and the deed. It is durable for as long as the process lives.
  */
-import type { Clock } from '../domain/time.ts';
+import type { MachineClock } from '../domain/time.ts';
+import { judgeByStoreTime } from './judged-records.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
@@ -13,19 +14,26 @@ import { createStoreTime } from './store-time.ts';
 
 export type MemoryStore = Store;
 
-export function createMemoryStore(options: { clock: Clock }): MemoryStore {
-  const time = createStoreTime(options.clock);
+export function createMemoryStore({ clock }: { clock: MachineClock }): MemoryStore {
+  const time = createStoreTime(clock, null);
   const records = createMemoryRecords(time);
   const attempts = createMemoryAttempts(time, records.expiryOf);
   const accounts = createMemoryAccounts(time, records);
+  const sweep = async (limit: number): Promise<number> => {
+    let touched = await records.store.sweep(limit);
+    touched += attempts.forgetStale(limit - touched);
+    return touched + accounts.forgetStale(limit - touched);
+  };
   return {
-    ...records.store,
+    ...judgeByStoreTime({ ...records.store, sweep }, time),
     ...attempts.store,
     ...accounts.store,
-    async sweep(limit) {
-      let touched = await records.store.sweep(limit);
-      touched += attempts.forgetStale(limit - touched);
-      return touched + accounts.forgetStale(limit - touched);
+    clock: time.report,
+    countExpiringBy: async (at) => records.countExpiringBy(at),
+    async setTime() {
+      await sweep(Number.POSITIVE_INFINITY);
+      const [seconds, sinceBoot] = [clock.wall(), clock.sinceBoot()];
+      time.adopt({ seconds, sinceBoot, bootId: clock.bootId, dispute: null });
     },
   };
 }

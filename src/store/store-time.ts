@@ -1,27 +1,224 @@
 /**
- * Store time: the clock by which expiry is judged.
+ * Store time: the clock by which expiry is judged (P8).
  *
- * Owns: the rule "store time never steps back" (P8): the highest time this store has ever used is a floor, so a wall
- * clock that is set back cannot revive a secret. A durable store also persists the floor and raises it to what it reads.
+ * It starts from what was kept and goes on with the time that passes since the machine started, which nobody can set; the
+ * wall clock corrects it within five minutes. So a wall clock that jumps neither expires what waits nor freezes what should
+ * end. A suspended machine is no jump: its time since boot counts the sleep.
+ *
+ * Across a restart of the machine nobody knows how much time has passed: there the wall clock is believed, at once when it
+ * is at most an hour ahead, else after ten minutes in which nothing is erased.
  */
-import type { Clock, UnixSeconds } from '../domain/time.ts';
+import { ServiceError } from '../domain/errors.ts';
+import type { ClockReport } from '../domain/ports.ts';
+import type { MachineClock, UnixSeconds } from '../domain/time.ts';
+
+/** Wall clocks that differ by more are in dispute. NTP steps and slews are far below this. */
+const toleranceSeconds = 300;
+/** After a restart of the machine: how far ahead a wall clock is believed at once, and after how long beyond that. */
+const believedAheadSeconds = 3_600;
+const provingSeconds = 600;
+/** A lead over the wall clock shrinks by one second in so many, so that time neither stands still nor steps back. */
+const slewSeconds = 100;
+/** When to ask again during a dispute, which ends when somebody sets a clock. */
+const disputeRetrySeconds = 60;
+
+/** Store time at one moment of one start of the machine, as a durable store keeps it. */
+export interface TimeMark {
+  readonly seconds: UnixSeconds;
+  /** `null` when unknown: then nothing follows from `sinceBoot`. */
+  readonly bootId: string | null;
+  readonly sinceBoot: number;
+  /** The dispute that was under way; `null` for none. */
+  readonly dispute: Dispute | null;
+}
+
+interface Dispute {
+  /** The first second that was under dispute from its beginning: what is created from then on is judged by store time alone. */
+  readonly since: UnixSeconds;
+  readonly aheadSeconds: number;
+}
+
+/** Store time `seconds` at `at` seconds since boot. */
+interface Settled {
+  readonly kind: 'settled';
+  readonly seconds: UnixSeconds;
+  readonly at: number;
+  /** Seconds passed that have not yet shrunk a lead over the wall clock. */
+  readonly owed: number;
+}
+
+interface Disputed extends Dispute {
+  readonly kind: 'disputed';
+  readonly seconds: UnixSeconds;
+  readonly at: number;
+}
+
+/** After a restart: `kept` or `wall`, at `at` seconds since boot. */
+interface Unproven {
+  readonly kind: 'unproven';
+  readonly kept: UnixSeconds;
+  readonly wall: UnixSeconds;
+  readonly at: number;
+}
+
+type TimeState = Settled | Disputed | Unproven;
+
+function settle(state: Settled | Disputed, expected: UnixSeconds, wall: UnixSeconds, at: number): Settled {
+  if (wall >= expected) return { kind: 'settled', seconds: wall, at, owed: 0 };
+  const lead = expected - wall;
+  // Both clocks are cut to whole seconds, so one second is no lead.
+  if (lead === 1) return { kind: 'settled', seconds: Math.max(state.seconds, wall), at, owed: 0 };
+  const owed = (state.kind === 'settled' ? state.owed : 0) + (at - state.at);
+  const dropped = Math.min(lead, Math.floor(owed / slewSeconds));
+  return { kind: 'settled', seconds: expected - dropped, at, owed: owed - dropped * slewSeconds };
+}
+
+function dispute(state: Settled | Disputed, expected: UnixSeconds, ahead: number, at: number): Disputed {
+  const goesOn = state.kind === 'disputed' && Math.abs(ahead - state.aheadSeconds) <= toleranceSeconds;
+  const { since, aheadSeconds } = goesOn ? state : { since: expected + 1, aheadSeconds: ahead };
+  return { kind: 'disputed', seconds: expected, at, since, aheadSeconds };
+}
+
+function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState {
+  const elapsed = sinceBoot - state.at;
+  const tentative = state.wall + elapsed;
+  // It was set meanwhile, so what it said at the start proves nothing.
+  if (Math.abs(wall - tentative) > toleranceSeconds)
+    return afterRestart(state.kept + elapsed, wall, sinceBoot);
+  if (elapsed < provingSeconds) return state;
+  return { kind: 'settled', seconds: Math.max(wall, tentative), at: sinceBoot, owed: 0 };
+}
+
+/** What the clocks say now, after what was known. */
+function observe(state: TimeState, wall: UnixSeconds, sinceBoot: number): TimeState {
+  if (state.kind === 'unproven') return prove(state, wall, sinceBoot);
+  const at = Math.max(state.at, sinceBoot);
+  const expected = state.seconds + (at - state.at);
+  const ahead = wall - expected;
+  return Math.abs(ahead) <= toleranceSeconds
+    ? settle(state, expected, wall, at)
+    : dispute(state, expected, ahead, at);
+}
+
+function afterRestart(kept: UnixSeconds, wall: UnixSeconds, at: number): TimeState {
+  if (wall > kept + believedAheadSeconds) return { kind: 'unproven', kept, wall, at };
+  const seconds = Math.max(kept, wall);
+  return observe({ kind: 'settled', seconds, at, owed: 0 }, wall, at);
+}
+
+function resume(mark: TimeMark | null, { wall, sinceBoot, bootId }: MachineClock): TimeState {
+  const [wallNow, at] = [wall(), sinceBoot()];
+  if (mark === null || mark.seconds === 0) return { kind: 'settled', seconds: wallNow, at, owed: 0 };
+  const { seconds } = mark;
+  if (bootId === null || mark.bootId !== bootId || at < mark.sinceBoot)
+    return afterRestart(seconds, wallNow, at);
+  const known: TimeState =
+    mark.dispute === null
+      ? { kind: 'settled', seconds, at: mark.sinceBoot, owed: 0 }
+      : { kind: 'disputed', seconds, at: mark.sinceBoot, ...mark.dispute };
+  return observe(known, wallNow, at);
+}
+
+/** When a secret was made and when it expires, in store time. */
+interface Lifetime {
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+}
 
 export interface StoreTime {
   now(): UnixSeconds;
-  /** Store time is at least `seconds` from now on. */
+  /** What has expired by this has expired by every clock. Never after `now`. */
+  earliest(): UnixSeconds;
+  /**
+   * Whether it has not expired by any clock. Throws `ServiceError('unavailable')` when it has expired by one of two that
+   * disagree.
+   */
+  isLive(secret: Lifetime): boolean;
+  /** Throws as `isLive` where the wall clock is believed for the present only, so that it could turn out to live. */
+  assertProven(secret: Lifetime): void;
+  /** Whether what has expired may be erased. */
+  maySweep(): boolean;
+  report(): ClockReport;
+  /** What may be kept; `null` while the wall clock is unproven. */
+  mark(): TimeMark | null;
+  /** Store time is at least `seconds` from now on: another process has used it. */
   raiseTo(seconds: UnixSeconds): void;
+  /** Takes over what another process has kept, also backwards. */
+  adopt(mark: TimeMark): void;
 }
 
-export function createStoreTime(clock: Clock): StoreTime {
-  let floor: UnixSeconds = 0;
-  const raiseTo = (seconds: UnixSeconds): void => {
-    if (seconds > floor) floor = seconds;
-  };
+function inDoubt(retryAfterSeconds: number): ServiceError {
+  return new ServiceError('unavailable', 'The wall clock is in doubt.', { retryAfterSeconds });
+}
+
+/** @param kept what a durable store has kept; `null` for nothing */
+export function createStoreTime(clock: MachineClock, kept: TimeMark | null): StoreTime {
+  let state = resume(kept, clock);
+  let [wallSeen, sinceBootSeen] = [-1, -1];
+
+  function look(): TimeState {
+    const [wall, sinceBoot] = [clock.wall(), clock.sinceBoot()];
+    // Asked several times a request, and most of the time it is still the same second.
+    if (wall === wallSeen && sinceBoot === sinceBootSeen) return state;
+    [wallSeen, sinceBootSeen] = [wall, sinceBoot];
+    state = observe(state, wall, sinceBoot);
+    return state;
+  }
+
+  const passedSince = (at: number): number => Math.max(0, clock.sinceBoot() - at);
+  const nowOf = (known: TimeState): UnixSeconds =>
+    known.kind === 'unproven' ? known.wall + passedSince(known.at) : known.seconds;
+  const earliestOf = (known: TimeState): UnixSeconds =>
+    known.kind === 'unproven' ? known.kept + passedSince(known.at) : known.seconds;
+
+  /** By both clocks, unless it was made while they disagreed. */
+  function verdictOn(known: TimeState, { createdAt, expiresAt }: Lifetime): 'live' | 'expired' | 'doubtful' {
+    const now = nowOf(known);
+    const since = known.kind === 'unproven' ? known.wall : known.kind === 'disputed' ? known.since : 0;
+    if (createdAt >= since) return expiresAt > now ? 'live' : 'expired';
+    const latest = known.kind === 'disputed' ? Math.max(now, clock.wall()) : now;
+    if (expiresAt > latest) return 'live';
+    return expiresAt > earliestOf(known) ? 'doubtful' : 'expired';
+  }
+
+  function assertKnown(known: TimeState, secret: Lifetime): 'live' | 'expired' {
+    const verdict = verdictOn(known, secret);
+    if (verdict !== 'doubtful') return verdict;
+    throw inDoubt(
+      known.kind === 'unproven' ? Math.max(1, provingSeconds - passedSince(known.at)) : disputeRetrySeconds,
+    );
+  }
+
   return {
-    now() {
-      raiseTo(clock());
-      return floor;
+    now: () => nowOf(look()),
+    earliest: () => earliestOf(look()),
+    isLive: (secret) => assertKnown(look(), secret) === 'live',
+    assertProven(secret) {
+      const known = look();
+      if (known.kind === 'unproven') assertKnown(known, secret);
     },
-    raiseTo,
+    maySweep: () => look().kind === 'settled',
+    report() {
+      const known = look();
+      const wall = clock.wall();
+      const verdict = known.kind === 'settled' ? 'agreed' : known.kind;
+      return { verdict, storeTime: nowOf(known), wall, aheadSeconds: wall - earliestOf(known) };
+    },
+    mark() {
+      const known = look();
+      if (known.kind === 'unproven') return null;
+      const { seconds, at: sinceBoot } = known;
+      const underWay =
+        known.kind === 'disputed' ? { since: known.since, aheadSeconds: known.aheadSeconds } : null;
+      return { seconds, bootId: clock.bootId, sinceBoot, dispute: underWay };
+    },
+    raiseTo(seconds) {
+      const known = look();
+      if (known.kind !== 'unproven' && seconds > known.seconds) state = { ...known, seconds };
+    },
+    adopt(mark) {
+      state = resume(mark, clock);
+      [wallSeen, sinceBootSeen] = [-1, -1];
+    },
   };
 }

@@ -12,6 +12,7 @@ import type { AccountMail, IsCommonPassword, ServiceEvent } from '../../src/doma
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
+import { steadyClock } from '../support/clocks.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type CountingHasher, createCountingHasher } from '../support/service-bench.ts';
 
@@ -89,7 +90,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   const mails: AccountMail[] = [];
   const calls: string[] = [];
   const handed: unknown[] = [];
-  const memory = createMemoryStore({ clock: () => now });
+  const memory = createMemoryStore({ clock: steadyClock(() => now) });
   const store = listening(options.wrap?.(memory) ?? memory, calls, handed);
   const ports = {
     store,

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 const open = (ballast = ballastBytes) =>
-  openSqliteStore({ directory, clock: wallClock.read, ballastBytes: ballast });
+  openSqliteStore({ directory, clock: wallClock, ballastBytes: ballast });
 
 const outcomeOf = (deed: Promise<unknown>): Promise<string> =>
   deed.then(

@@ -6,6 +6,7 @@ import { openSync, writeSync } from 'node:fs';
 import { newRecord } from '../../src/store/conformance/check.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openWithSettings } from '../../src/store/sqlite/store.ts';
+import { steadyClock } from '../support/clocks.ts';
 import { createDice } from '../support/run-seed.ts';
 import { idsOf, type LedgerLine, powerlossSteps, powerlossTime, sealedOf } from './powerloss-ledger.ts';
 
@@ -16,7 +17,7 @@ const note = (line: LedgerLine): void => void writeSync(ledger, `${JSON.stringif
 async function run(): Promise<void> {
   const dice = createDice(Number(seed));
   await using store = await openWithSettings(
-    { directory, clock: () => powerlossTime, ballastBytes: 64 * 1024 },
+    { directory, clock: steadyClock(() => powerlossTime), ballastBytes: 64 * 1024 },
     { ...writerSettings, synchronous: synchronous === 'NORMAL' ? 'NORMAL' : 'FULL' },
   );
 

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { steadyClock } from '../support/clocks.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
 import { idsOf, type Knowledge, knowledgeAtSyncs, powerlossTime, sealedOf } from './powerloss-ledger.ts';
 import { buildShim, type Shim } from './shim.ts';
@@ -104,7 +105,7 @@ async function lookAt(directory: string, secrets: Map<number, Knowledge>, damage
   try {
     await using store = await openSqliteStore({
       directory,
-      clock: () => powerlossTime,
+      clock: steadyClock(() => powerlossTime),
       ballastBytes: 64 * 1024,
     });
     for (const [n, known] of secrets) await inspect(store, n, known, damage);

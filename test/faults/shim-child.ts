@@ -7,6 +7,7 @@ import { found, newRecord, putNew } from '../../src/store/conformance/check.ts';
 import { Engine } from '../../src/store/sqlite/engine.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { steadyClock } from '../support/clocks.ts';
 
 const [directory = '', deed = '', brokenFlag = ''] = process.argv.slice(2);
 
@@ -41,7 +42,8 @@ async function onSlowDisk(commit: () => Promise<unknown>): Promise<object> {
 /** The seeded defect: the engine that belongs on the writer's thread, on this one. */
 function commitInline(): () => Promise<unknown> {
   const engine = new Engine({ directory, settings: writerSettings, ballastBytes: 64 * 1024 });
-  const batch = { now: 0, frames: new ArrayBuffer(0), frameCount: 0 };
+  const time = { now: 0, sinceBoot: 0, timesSet: 0, mark: null };
+  const batch = { time, frames: new ArrayBuffer(0), frameCount: 0 };
   return async () => {
     await Bun.sleep(1);
     engine.run({
@@ -81,7 +83,7 @@ async function onBrokenDisk(store: SqliteStore): Promise<object> {
 }
 
 async function run(): Promise<void> {
-  const clock = () => 1_800_000_000;
+  const clock = steadyClock(() => 1_800_000_000);
   await using store = await openSqliteStore({ directory, clock, ballastBytes: 64 * 1024 });
   const deeds: Record<string, () => Promise<object>> = {
     slow: () => onSlowDisk(() => Promise.all([putNew(store), putNew(store), putNew(store)])),

@@ -10,7 +10,8 @@ import { anonymous } from '../../src/domain/accounts.ts';
 import { firstTrySeconds } from '../../src/domain/ports.ts';
 import type { Delivery } from '../../src/domain/secret.ts';
 import type { ServiceDeps } from '../../src/domain/service.ts';
-import type { UnixSeconds } from '../../src/domain/time.ts';
+import type { MachineClock, UnixSeconds } from '../../src/domain/time.ts';
+import { createMachineClock } from '../../src/ops/machine-clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openPostOffice } from '../mail/post-office.ts';
 import { createBench } from '../support/service-bench.ts';
@@ -56,13 +57,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
+/** This machine, so many seconds after the creation. */
+function later(createdAt: UnixSeconds, seconds: number): MachineClock {
+  const machine = createMachineClock();
+  const passed = createdAt + seconds - machine.wall();
+  return { ...machine, wall: () => createdAt + seconds, sinceBoot: () => machine.sinceBoot() + passed };
+}
+
 /** What the receipt says so many seconds after the creation, to a process that was not there. */
 async function deliveryAfter(
   seconds: number,
   defect: (store: ServiceDeps['store']) => ServiceDeps['store'] = (store) => store,
 ) {
   const { metadataKey, createdAt } = answered;
-  await using store = await openSqliteStore({ directory: dataDir, clock: () => createdAt + seconds });
+  await using store = await openSqliteStore({ directory: dataDir, clock: later(createdAt, seconds) });
   const { service } = createBench({ deps: { store: defect(store) } });
   const found = await service.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
   if (found.outcome !== 'found') throw new Error(found.outcome);

@@ -9,6 +9,7 @@ import { createMemoryRecords, type MemoryRecords } from '../../src/store/memory/
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
+import { slowClock } from '../support/clocks.ts';
 import type { SeededDefect } from './defects.ts';
 
 /** Lets everything else that is ready run first. */
@@ -19,7 +20,7 @@ function storeWithEndOwned(
   endOwned: (records: MemoryRecords) => MemoryRecords['endOwned'],
 ): SeededDefect['seed'] {
   return (store, subject) => {
-    const time = createStoreTime(subject.wallClock.read);
+    const time = createStoreTime(subject.wallClock, null);
     const records = createMemoryRecords(time);
     const accounts = createMemoryAccounts(time, { ...records, endOwned: endOwned(records) });
     return { ...store, ...records.store, ...accounts.store };
@@ -179,7 +180,7 @@ const sessionDefects: readonly SeededDefect[] = [
     defect: 'a session is found for one second after its expiry',
     caughtBy:
       'a session lives until the instant of its expiry, and neither a use nor the wall clock revives it',
-    seed: (_store, subject) => createMemoryStore({ clock: () => subject.wallClock.read() - 1 }),
+    seed: (_store, subject) => createMemoryStore({ clock: slowClock(subject.wallClock) }),
   },
   {
     defect: 'a use revives a session that has expired',

@@ -12,7 +12,9 @@ import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
 import { createMemoryRecords } from '../../src/store/memory/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
+import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';
+import { clockDefects } from './clock-defects.ts';
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 
@@ -29,17 +31,17 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 /** A memory store with the defect in it. */
 export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
   const wallClock = createSettableClock();
-  const store = createMemoryStore({ clock: wallClock.read });
+  const store = createMemoryStore({ clock: wallClock });
   const subject = { store, wallClock, close: async () => {} };
   return { ...subject, store: defect.seed(store, subject) };
 }
 
 /** All of a memory store, on a clock that follows the wall backwards too. */
-function storeOnWallClock(subject: StoreUnderTest): Store {
-  const time = { now: subject.wallClock.read, raiseTo: () => {} };
+function storeOnWallClock(store: Store, subject: StoreUnderTest): Store {
+  const time = { now: subject.wallClock.read, earliest: subject.wallClock.read };
   const records = createMemoryRecords(time);
   const attempts = createMemoryAttempts(time, records.expiryOf);
-  return { ...records.store, ...attempts.store, ...createMemoryAccounts(time, records).store };
+  return { ...store, ...records.store, ...attempts.store, ...createMemoryAccounts(time, records).store };
 }
 
 /** Counts first and records a turn later, as a get followed by a set does. */
@@ -85,12 +87,12 @@ const recordDefects: readonly SeededDefect[] = [
   {
     defect: 'expiry is judged by the wall clock',
     caughtBy: 'a wall clock that is set back neither moves store time back nor revives a secret',
-    seed: (_store, subject) => storeOnWallClock(subject),
+    seed: storeOnWallClock,
   },
   {
     defect: 'a secret can be found for one second too long',
     caughtBy: 'a secret lives until the instant of its expiry and not a second longer',
-    seed: (_store, subject) => createMemoryStore({ clock: () => subject.wallClock.read() - 1 }),
+    seed: (_store, subject) => createMemoryStore({ clock: slowClock(subject.wallClock) }),
   },
   {
     defect: 'a burn reports success after a read',
@@ -257,5 +259,6 @@ export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
   ...mailDefects,
   ...accountDefects,
+  ...clockDefects,
   ...domainDefects,
 ];

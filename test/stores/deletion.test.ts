@@ -30,7 +30,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
 /** Bytes whose every 16 name what they are of. */
 const marked = (name: string, length: number): Uint8Array => {

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
 /** On a connection of its own, which obeys nothing but the schema. */
 function withDatabase<Result>(body: (db: Database) => Result): Result {

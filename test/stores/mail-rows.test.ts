@@ -28,7 +28,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
 /** How many values the query finds, in the files as they are. */
 function countOf(what: string): number {

@@ -64,7 +64,7 @@ function makeEarlierData(migrations: readonly string[]): Database {
 /** What this version knows of an account that an earlier one has made. */
 const annNow = { ...ann, locale: null, notify: [] };
 
-const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
 describe('data from before there were passwords', () => {
   beforeEach(() => makeEarlierData([records, attempts, accounts]).close());

@@ -25,7 +25,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
 async function refusalOf(opening: Promise<SqliteStore>): Promise<StoreRefusal> {
   const outcome = await opening.then(
@@ -93,7 +93,7 @@ describe('the start of the embedded store', () => {
   it('P25: refuses a writer whose setting does not hold', async () => {
     const unheld = { ...writerSettings, cacheKiB: 0.5 };
     const refusal = await refusalOf(
-      openWithSettings({ directory, clock: wallClock.read, ballastBytes: testBallastBytes }, unheld),
+      openWithSettings({ directory, clock: wallClock, ballastBytes: testBallastBytes }, unheld),
     );
     expect(refusal.reason).toBe('unsafe_setting');
     expect(refusal.message).toContain('cache_size');

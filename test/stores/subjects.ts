@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
 export async function openMemorySubject(): Promise<StoreUnderTest> {
   const wallClock = createSettableClock();
-  return { store: createMemoryStore({ clock: wallClock.read }), wallClock, close: async () => {} };
+  return { store: createMemoryStore({ clock: wallClock }), wallClock, close: async () => {} };
 }
 
 /** Small, because a fresh one is written for every store that a test opens. */
@@ -19,7 +19,7 @@ export const testBallastBytes = 256 * 1024;
 export async function openSqliteSubject(): Promise<StoreUnderTest & { readonly directory: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'mayfly-'));
   const wallClock = createSettableClock();
-  const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
+  const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
   const stores = [await open()];
   return {
     directory,

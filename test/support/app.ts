@@ -42,6 +42,7 @@ import { type Brands, ownBrands } from '../../src/web/brand/brand.ts';
 import { brandRules } from '../../src/web/brand/brand-rules.ts';
 import { createMailFaceOf } from '../../src/web/brand/mail-face.ts';
 import { mountPages } from '../../src/web/mount.ts';
+import { steadyClock } from './clocks.ts';
 import { frontRegion, standBefore } from './router-front.ts';
 
 export interface TestAppOptions {
@@ -114,7 +115,7 @@ const testRoot = { kid: 1, key: new Uint8Array(32).fill(7) };
 
 export function createTestApp(options: TestAppOptions = {}): TestApp {
   const clock = createTestClock(startSeconds);
-  const memory = createMemoryStore({ clock: clock.now });
+  const memory = createMemoryStore({ clock: steadyClock(clock.now) });
   const store = options.wrapStore?.(memory) ?? memory;
   const links = createLinks(options.baseUrl ?? 'https://mayfly.example');
   const plans = { ...builtInPlans, ...options.plans };

@@ -17,6 +17,7 @@ import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
+import { steadyClock } from './clocks.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export const startOfTime = 1_790_000_000;
@@ -93,7 +94,7 @@ export function createBench(
   const mails: SecretLinkMail[] = [];
   const accountMails: AccountMail[] = [];
   const records: NewRecord[] = [];
-  const memory = createMemoryStore({ clock: () => now });
+  const memory = createMemoryStore({ clock: steadyClock(() => now) });
   const recording: ServiceDeps['store'] = {
     ...memory,
     put(record) {

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { NewRecord, StoredSecret } from '../../domain/secret.ts';
-import type { Clock, UnixSeconds } from '../../domain/time.ts';
+import type { Clock, MachineClock, UnixSeconds } from '../../domain/time.ts';
 import type { Store } from '../store.ts';
 
 /** A freshly opened, empty store and the means to drive it. */
@@ -36,24 +36,47 @@ export interface ConformanceCheck {
   run(open: OpenStore): Promise<void>;
 }
 
-/** A wall clock that goes where it is told. */
-export interface SettableClock {
+/** The clocks of a machine, as a test moves them. */
+export interface SettableClock extends MachineClock {
+  /** The wall clock. */
   readonly read: Clock;
-  set(seconds: UnixSeconds): void;
+  /** Time passes, for both clocks. */
   advance(seconds: number): void;
+  /** Time passes until the wall clock says so; the past is refused. */
+  set(seconds: UnixSeconds): void;
+  /** The wall clock alone is set, ahead or back, by so many seconds. */
+  jump(seconds: number): void;
+  /** The machine restarts, and is back after so many seconds. */
+  restart(downSeconds: number): void;
 }
 
 export const startOfTest: UnixSeconds = 1_800_000_000;
+/** How long ago the machine of a test was started. */
+const upSeconds = 5_000;
 
 export function createSettableClock(start: UnixSeconds = startOfTest): SettableClock {
-  let current = start;
+  let [wall, sinceBoot, boots] = [start, upSeconds, 1];
+  const advance = (seconds: number): void => {
+    if (seconds < 0) throw new RangeError('time does not pass backwards: jump');
+    wall += seconds;
+    sinceBoot += seconds;
+  };
   return {
-    read: () => current,
-    set(seconds) {
-      current = seconds;
+    wall: () => wall,
+    read: () => wall,
+    sinceBoot: () => sinceBoot,
+    get bootId() {
+      return `boot ${boots}`;
     },
-    advance(seconds) {
-      current += seconds;
+    advance,
+    set: (seconds) => advance(seconds - wall),
+    jump(seconds) {
+      wall += seconds;
+    },
+    restart(downSeconds) {
+      wall += downSeconds;
+      sinceBoot = 1;
+      boots += 1;
     },
   };
 }

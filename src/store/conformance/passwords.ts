@@ -31,7 +31,7 @@ const ticketChecks: readonly ConformanceCheck[] = [
       await accountNamed(store, 'ann@example.org');
       wallClock.advance(1);
       assert.equal(await store.findTicket('reset', ticket.ticketHash), null);
-      wallClock.advance(-100);
+      wallClock.jump(-100);
       assert.equal(await store.findTicket('reset', ticket.ticketHash), null);
       assert.equal(await store.redeemReset(ticket.ticketHash, newPassword()), null);
       assert.equal((await store.findPassword('ann@example.org'))?.password, null);

@@ -27,7 +27,7 @@ export interface MemoryAccounts {
   forgetStale(limit: number): number;
 }
 
-export function createMemoryAccounts(time: StoreTime, records: MemoryRecords): MemoryAccounts {
+export function createMemoryAccounts(time: Pick<StoreTime, 'now'>, records: MemoryRecords): MemoryAccounts {
   const tables = createAccountTables();
   const store: AccountStore & DomainStore = {
     ...accountMethods(tables, records),
@@ -95,7 +95,7 @@ function deleteWhere<Key, Value>(
   return deleted;
 }
 
-function forgetStale(tables: AccountTables, time: StoreTime, limit: number): number {
+function forgetStale(tables: AccountTables, time: Pick<StoreTime, 'now'>, limit: number): number {
   const isStale = ({ expiresAt }: { expiresAt: number }): boolean => time.now() >= expiresAt;
   const ended = deleteWhere(tables.sessions, isStale, limit);
   return ended + deleteWhere(tables.tickets, isStale, limit - ended);

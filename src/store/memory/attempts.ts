@@ -34,7 +34,7 @@ export interface MemoryAttempts {
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
 
 export function createMemoryAttempts(
-  time: StoreTime,
+  time: Pick<StoreTime, 'now'>,
   expiryOf: (id: SecretId) => UnixSeconds | null,
 ): MemoryAttempts {
   const bySecret = new Map<string, SecretAttempts>();

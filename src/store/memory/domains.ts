@@ -20,7 +20,7 @@ const byName = (a: OwnedDomain, b: OwnedDomain): number =>
   Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 const checkedAtOf = (domain: OwnedDomain): number => domain.checkedAt ?? Number.NEGATIVE_INFINITY;
 
-export function createMemoryDomains(tables: AccountTables, time: StoreTime): DomainStore {
+export function createMemoryDomains(tables: AccountTables, time: Pick<StoreTime, 'now'>): DomainStore {
   const { domains } = tables;
   const find = (id: AccountId, name: string): OwnedDomain | null =>
     domains.get(domainPlace(id, name)) ?? null;

@@ -23,7 +23,7 @@ export type MemoryPasswords = Pick<
   'addTicket' | 'findTicket' | 'redeemSignUp' | 'redeemReset' | 'findPassword' | 'changePassword'
 >;
 
-export function createMemoryPasswords(tables: AccountTables, time: StoreTime): MemoryPasswords {
+export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTime, 'now'>): MemoryPasswords {
   const { passwords, tickets } = tables;
 
   function liveTicket(kind: TicketKind, ticketHash: Uint8Array): StoredTicket | null {

@@ -37,6 +37,7 @@ interface MemoryRecord
 
 export interface MemoryRecords {
   readonly store: SecretStore;
+  countExpiringBy(at: UnixSeconds): number;
   /** When the secret of a record expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
@@ -178,7 +179,7 @@ function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): bool
 
 type SecretMethods = Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
 
-function secretMethods(table: RecordTable, time: StoreTime): SecretMethods {
+function secretMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earliest'>): SecretMethods {
   return {
     now: time.now,
     async put(record) {
@@ -189,7 +190,7 @@ function secretMethods(table: RecordTable, time: StoreTime): SecretMethods {
     },
     async findSecret(id) {
       const record = table.ofSecret(id);
-      if (record === null || !isWaiting(record, time.now()) || record.sealedSecret === null) return null;
+      if (record === null || !isWaiting(record, time.earliest()) || record.sealedSecret === null) return null;
       return toSecret(record, record.sealedSecret);
     },
     async claim(secret): Promise<ClaimOutcome> {
@@ -210,11 +211,11 @@ function secretMethods(table: RecordTable, time: StoreTime): SecretMethods {
 
 type ReceiptMethods = Omit<SecretStore, keyof SecretMethods>;
 
-function receiptMethods(table: RecordTable, time: StoreTime): ReceiptMethods {
+function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earliest'>): ReceiptMethods {
   return {
     async findReceipt(id) {
-      const record = table.ofReceipt(id, time.now());
-      return record === null ? null : toReceipt(record, time.now());
+      const record = table.ofReceipt(id, time.earliest());
+      return record === null ? null : toReceipt(record, time.earliest());
     },
     burn: async (id) => end(table.ofReceipt(id, time.now()), 'burned', time.now()),
     async markViewed(id) {
@@ -273,10 +274,12 @@ function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
   return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
 }
 
-export function createMemoryRecords(time: StoreTime): MemoryRecords {
+export function createMemoryRecords(time: Pick<StoreTime, 'now' | 'earliest'>): MemoryRecords {
   const table = new RecordTable();
   return {
     store: { ...secretMethods(table, time), ...receiptMethods(table, time) },
+    countExpiringBy: (at) =>
+      table.all().filter((each) => isWaiting(each, time.now()) && !isWaiting(each, at)).length,
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
     rootKidsInUse: () => rootKidsInUse(table, time.now()),
     endOwned: (owner) => endOwned(table, owner, time.now()),

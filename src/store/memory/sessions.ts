@@ -14,7 +14,7 @@ export type MemorySessions = Pick<
   'addSession' | 'findSession' | 'noteSessionUse' | 'listSessions' | 'endSession'
 >;
 
-export function createMemorySessions(tables: AccountTables, time: StoreTime): MemorySessions {
+export function createMemorySessions(tables: AccountTables, time: Pick<StoreTime, 'now'>): MemorySessions {
   const { accounts, passwords, sessions } = tables;
   const isLive = (session: StoredSession): boolean => time.now() < session.expiresAt;
 

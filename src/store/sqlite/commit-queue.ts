@@ -8,10 +8,11 @@
 import { ServiceError } from '../../domain/errors.ts';
 import type { ClaimOutcome } from '../../domain/ports.ts';
 import type { NewRecord } from '../../domain/secret.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
 import { type RefusalReason, StoreRefusal } from '../refusal.ts';
-import type { StoreTime } from '../store-time.ts';
 import { type ClaimTarget, FrameSink } from './frames.ts';
 import { hintOf } from './hint.ts';
+import type { BatchTime } from './kept-time.ts';
 import type { Locator, StoredHints } from './locator.ts';
 import {
   type Answer,
@@ -51,6 +52,13 @@ const nothingCollected = (): Collected => ({
 });
 const sizeOf = (collected: Collected): number => collected.frames.length + collected.asks.length;
 
+/** What batches are stamped with. */
+export interface BatchClock {
+  read(): BatchTime;
+  /** The writer has judged by a later time. */
+  raiseTo(seconds: UnixSeconds): void;
+}
+
 type Answers = Extract<FromWriter, { kind: 'answers' }>;
 
 /** Holds the writer's thread. */
@@ -59,7 +67,7 @@ export class CommitQueue {
   readonly #opening = Promise.withResolvers<void>();
   readonly #closing = Promise.withResolvers<void>();
   readonly #sink = new FrameSink();
-  readonly #time: StoreTime;
+  readonly #time: BatchClock;
   readonly #locator: Locator;
   #collecting = nothingCollected();
   #committing: Collected | null = null;
@@ -67,7 +75,7 @@ export class CommitQueue {
   /** Why nothing is accepted at present. */
   #outage: string | null = null;
 
-  constructor(request: OpenRequest, time: StoreTime, locator: Locator) {
+  constructor(request: OpenRequest, time: BatchClock, locator: Locator) {
     this.#time = time;
     this.#locator = locator;
     this.#worker.onmessage = ({ data }: MessageEvent<FromWriter>) => this.#hear(data);
@@ -155,7 +163,9 @@ export class CommitQueue {
     this.#committing = this.#collecting;
     this.#collecting = nothingCollected();
     const frames = this.#sink.take();
-    this.#tell({ kind: 'batch', now: this.#time.now(), frames, frameCount: waiting.length, asks }, [frames]);
+    this.#tell({ kind: 'batch', time: this.#time.read(), frames, frameCount: waiting.length, asks }, [
+      frames,
+    ]);
   }
 
   #hear(message: FromWriter): void {

@@ -7,6 +7,7 @@ import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { createAccountDeletion } from './delete-account.ts';
 import { IndexMerge } from './index-merge.ts';
+import { type BatchTime, createTimeKeeper, createTimeSetter } from './kept-time.ts';
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import type { Ask, Decisions } from './protocol.ts';
 import { type ConnectionSettings, openConnection } from './settings.ts';
@@ -25,8 +26,8 @@ export interface WritingConnection {
   readonly log: LogKeeper;
   readonly begin: () => void;
   readonly commit: () => void;
-  /** The later of `now` and the persisted store time, which it then is. */
-  readonly keepTime: (now: UnixSeconds) => UnixSeconds;
+  /** Keeps the batch's time if it is later than what is kept; the time to judge the batch by. */
+  readonly keepTime: (time: BatchTime) => UnixSeconds;
   readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
 }
 
@@ -54,6 +55,7 @@ export function openWritingConnection(
 }
 
 function createDecide(db: Database, records: RecordWrites): WritingConnection['decide'] {
+  const sweep = createSweep(db);
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     burn: records.burn,
     markViewed: records.markViewed,
@@ -65,18 +67,9 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     ...createSessionWrites(db),
     ...createAccountDeletion(db),
     ...createDomainWrites(db),
-    sweep: createSweep(db),
+    sweep,
     keepTime: () => undefined,
+    setTime: createTimeSetter(db, sweep),
   };
   return (now, ask) => (decisions[ask.name as keyof Decisions] as Decide)(now, ...ask.args);
-}
-
-function createTimeKeeper(db: Database): WritingConnection['keepTime'] {
-  const persisted = db.query<{ seconds: UnixSeconds }, []>('SELECT seconds FROM store_time');
-  const persist = db.query('UPDATE store_time SET seconds = ?1 WHERE only_row = 1');
-  return (now) => {
-    const known = persisted.get()?.seconds ?? 0;
-    if (now > known) persist.run(now);
-    return Math.max(now, known);
-  };
 }

@@ -69,7 +69,7 @@ export class Engine {
 
   #nothingDecided(batch: Batch): BatchAnswers {
     return {
-      now: batch.now,
+      now: batch.time.now,
       frameOutcomes: new Uint8Array(0),
       answers: batch.asks.map(() => ({ answer: false })),
       firstPosition: 0,

@@ -32,6 +32,8 @@ import type {
 } from '../../domain/share-domains.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { RefusalReason } from '../refusal.ts';
+import type { TimeMark } from '../store-time.ts';
+import type { BatchTime } from './kept-time.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 /** An id and where its row stands, found by the asking side; the writer compares the id once more. */
@@ -74,8 +76,9 @@ export interface Decisions {
   setDomainLogo(id: AccountId, name: string, logo: DomainLogo | null): boolean;
   removeDomain(id: AccountId, name: string): boolean;
   addRootCheck(kid: number, check: Uint8Array): void;
-  /** Persists store time, nothing else. */
+  /** Keeps the batch's store time, nothing else. */
   keepTime(): void;
+  setTime(mark: TimeMark): void;
 }
 
 /** Some of the decisions as the writer takes them: at store time. */
@@ -100,8 +103,8 @@ export interface Ask {
 }
 
 export interface Batch {
-  /** Store time as the asking side knows it; the writer uses the later of this and what is persisted. */
-  readonly now: UnixSeconds;
+  /** As the asking side knows it; the writer judges by the later of this and what is kept. */
+  readonly time: BatchTime;
   readonly frames: ArrayBuffer;
   readonly frameCount: number;
   readonly asks: readonly Ask[];

@@ -8,11 +8,11 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../domain/ports.ts';
-import type { Clock, UnixSeconds } from '../../domain/time.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore, StoreClock } from '../../domain/ports.ts';
+import type { MachineClock } from '../../domain/time.ts';
+import { judgeByStoreTime } from '../judged-records.ts';
 import { StoreRefusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { createStoreTime, type StoreTime } from '../store-time.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { prepareFolder } from './folder.ts';
 import { createLocator, type Locator } from './locator.ts';
@@ -24,12 +24,13 @@ import { createRecordReads } from './read-records.ts';
 import { createSessionReads } from './read-sessions.ts';
 import { readRootKidsInUse } from './root-uses.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
+import { createSharedTime, type SharedTime } from './shared-time.ts';
 import { codeOf, messageOf } from './sqlite-errors.ts';
 
 export interface SqliteStoreOptions {
   /** Made, for this user alone, when it is missing. */
   readonly directory: string;
-  readonly clock: Clock;
+  readonly clock: MachineClock;
   /** Room kept for reads and burns on a full disk; twice the length at which the log is written out. 16 MiB if absent. */
   readonly ballastBytes?: number;
 }
@@ -38,8 +39,6 @@ export interface SqliteStoreOptions {
 export interface SqliteStore extends Store, AsyncDisposable {}
 
 const defaultBallastBytes = 16 * 1024 * 1024;
-/** Reads alone move the persisted store time on as well, this often. */
-const keepTimeSeconds = 10;
 
 /** Opens the store, or rejects with a `StoreRefusal` that says why not and what to do. */
 export function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
@@ -52,13 +51,13 @@ export async function openWithSettings(
   settings: ConnectionSettings,
 ): Promise<SqliteStore> {
   const db = openDatabase(options.directory);
-  const time = createStoreTime(options.clock);
-  const { directory, ballastBytes = defaultBallastBytes } = options;
+  const { directory, clock, ballastBytes = defaultBallastBytes } = options;
+  const time = createSharedTime(db, clock, () => queue.decide('keepTime'));
   const locator = createLocator(db);
-  const queue = new CommitQueue({ directory, settings, ballastBytes }, time, locator);
+  const queue = new CommitQueue({ directory, settings, ballastBytes }, time.ofBatch, locator);
   try {
     await queue.opened;
-    return createStore({ db, queue, locator, now: createPersistedTime(db, queue, time, options.clock) });
+    return createStore({ db, queue, locator, clock, time });
   } catch (error) {
     await queue.close();
     db.close();
@@ -93,38 +92,6 @@ function toRefusal(error: unknown, directory: string): unknown {
   return new StoreRefusal(damaged ? 'damaged' : 'not_writable', message, { cause: error });
 }
 
-/**
- * Store time that knows what is persisted, by whichever process, and sees to it that what it says is persisted soon.
- */
-function createPersistedTime(
-  db: Database,
-  queue: CommitQueue,
-  time: StoreTime,
-  clock: Clock,
-): () => UnixSeconds {
-  const persisted = db.query<{ seconds: UnixSeconds }, []>('SELECT seconds FROM store_time');
-  let lookedAt: UnixSeconds = -1;
-  let kept: UnixSeconds = 0;
-
-  function look(wall: UnixSeconds): void {
-    lookedAt = wall;
-    const seconds = persisted.get()?.seconds ?? 0;
-    kept = Math.max(kept, seconds);
-    time.raiseTo(seconds);
-  }
-
-  return () => {
-    const wall = clock();
-    if (wall !== lookedAt) look(wall);
-    const now = time.now();
-    if (now >= kept + keepTimeSeconds) {
-      kept = now;
-      queue.decide('keepTime').catch(() => {});
-    }
-    return now;
-  };
-}
-
 /** A read that fails is a store in doubt, not a fault of the program. */
 function reading<Result>(read: () => Result): Promise<Result> {
   try {
@@ -138,15 +105,17 @@ interface Parts {
   readonly db: Database;
   readonly queue: CommitQueue;
   readonly locator: Locator;
-  readonly now: () => UnixSeconds;
+  readonly clock: MachineClock;
+  readonly time: SharedTime;
 }
 
 function createStore(parts: Parts): SqliteStore {
   return {
-    ...recordStore(parts),
+    ...judgeByStoreTime(recordStore(parts), parts.time),
     ...attemptStore(parts),
     ...accountStore(parts),
     ...domainStore(parts),
+    ...storeClock(parts),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();
       parts.db.close();
@@ -154,7 +123,8 @@ function createStore(parts: Parts): SqliteStore {
   };
 }
 
-function recordStore({ db, queue, locator, now }: Parts): SecretStore {
+function recordStore({ db, queue, locator, time }: Parts): SecretStore {
+  const { now } = time;
   const reads = createRecordReads(db, locator);
   const locate = (id: ReceiptId) =>
     reading(() => {
@@ -166,8 +136,8 @@ function recordStore({ db, queue, locator, now }: Parts): SecretStore {
     now,
     put: (record) => queue.put(record),
     claim: (secret) => queue.claim(secret),
-    findSecret: (id) => reading(() => reads.findSecret(id, now())),
-    findReceipt: (id) => reading(() => reads.findReceipt(id, now())),
+    findSecret: (id) => reading(() => reads.findSecret(id, time.earliest())),
+    findReceipt: (id) => reading(() => reads.findReceipt(id, time.earliest())),
     listReceipts: (owner, page) => reading(() => reads.listReceipts(owner, page, now())),
     async burn(id) {
       const at = await locate(id);
@@ -188,6 +158,27 @@ function recordStore({ db, queue, locator, now }: Parts): SecretStore {
   };
 }
 
+const countExpiring = `
+  SELECT count(*) AS n FROM records WHERE state = 'w' AND expires_at > ?1 AND expires_at <= ?2`;
+
+function storeClock({ db, queue, clock, time }: Parts): StoreClock {
+  return {
+    clock: time.report,
+    countExpiringBy: (at) =>
+      reading(() => db.query<{ n: number }, [number, number]>(countExpiring).get(time.now(), at)?.n ?? 0),
+    async setTime() {
+      const { bootId } = clock;
+      await queue.decide('setTime', {
+        seconds: clock.wall(),
+        sinceBoot: clock.sinceBoot(),
+        bootId,
+        dispute: null,
+      });
+      time.refresh();
+    },
+  };
+}
+
 function attemptStore({ queue, locator }: Parts): AttemptStore {
   return {
     async reserve(id, client, limits) {
@@ -205,7 +196,7 @@ const decideOn =
   <N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> =>
     queue.decide(name, ...structuredClone(args));
 
-function accountStore({ db, queue, now }: Parts): AccountStore {
+function accountStore({ db, queue, time: { now } }: Parts): AccountStore {
   const reads = createAccountReads(db);
   const sessions = createSessionReads(db);
   const decide = decideOn(queue);

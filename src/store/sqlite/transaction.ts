@@ -15,7 +15,7 @@ import { isConstraint, messageOf } from './sqlite-errors.ts';
 export function transact(connection: WritingConnection, batch: Batch, acceptPuts: boolean): BatchAnswers {
   const { merge } = connection;
   connection.begin();
-  const now = connection.keepTime(batch.now);
+  const now = connection.keepTime(batch.time);
   const { outcomes, puts, lastPosition } = runFrames(connection, batch, now, acceptPuts);
   const answers = batch.asks.map((ask) =>
     ask.name === 'scrub' ? { answer: false } : decideAlone(connection, now, ask),

@@ -1,0 +1,113 @@
+/**
+ * Store time as the database keeps it, for every process on the folder (P8).
+ *
+ * It only moves forward, but for `setTime`, which an operator asks for and which counts up `times_set`: a batch from a
+ * process that has not heard of that yet is judged by the time that was set, and keeps nothing of its own.
+ */
+import type { Database } from 'bun:sqlite';
+import type { UnixSeconds } from '../../domain/time.ts';
+import type { TimeMark } from '../store-time.ts';
+import type { Sweep } from './sweep.ts';
+
+export interface KeptTime {
+  readonly mark: TimeMark;
+  readonly timesSet: number;
+}
+
+/** What a batch knows of the time. */
+export interface BatchTime {
+  readonly now: UnixSeconds;
+  readonly sinceBoot: number;
+  readonly timesSet: number;
+  /** To be kept; `null` while the wall clock is unproven. */
+  readonly mark: TimeMark | null;
+}
+
+interface TimeRow {
+  seconds: UnixSeconds;
+  boot_id: string | null;
+  since_boot: number;
+  disputed_since: UnixSeconds | null;
+  disputed_ahead: number | null;
+  times_set: number;
+}
+
+const selectTime = `
+  SELECT seconds, boot_id, since_boot, disputed_since, disputed_ahead, times_set FROM store_time`;
+
+const updateTime = `
+  UPDATE store_time SET seconds = ?1, boot_id = ?2, since_boot = ?3, disputed_since = ?4, disputed_ahead = ?5,
+    times_set = times_set + ?6 WHERE only_row = 1`;
+
+export function createTimeReader(db: Database): () => KeptTime {
+  const select = db.query<TimeRow, []>(selectTime);
+  return () => {
+    const row = select.get();
+    if (row === null) throw new Error('the store has lost its time');
+    const { disputed_since: since, disputed_ahead: aheadSeconds } = row;
+    const dispute = since === null || aheadSeconds === null ? null : { since, aheadSeconds };
+    const mark = { seconds: row.seconds, bootId: row.boot_id, sinceBoot: row.since_boot, dispute };
+    return { mark, timesSet: row.times_set };
+  };
+}
+
+function createTimeWriter(db: Database): (mark: TimeMark, set: 0 | 1) => void {
+  const update = db.query(updateTime);
+  return ({ seconds, bootId, sinceBoot, dispute }, set) => {
+    update.run(seconds, bootId, sinceBoot, dispute?.since ?? null, dispute?.aheadSeconds ?? null, set);
+  };
+}
+
+/** Keeps the batch's time if it is later; the time to judge the batch by. */
+export function createTimeKeeper(db: Database): (time: BatchTime) => UnixSeconds {
+  const [read, write] = [createTimeReader(db), createTimeWriter(db)];
+  return ({ now, sinceBoot, timesSet, mark }) => {
+    const kept = read();
+    if (kept.timesSet !== timesSet) {
+      return kept.mark.seconds + Math.max(0, sinceBoot - kept.mark.sinceBoot);
+    }
+    const isLater = mark !== null && mark.seconds > kept.mark.seconds;
+    if (isLater || (mark !== null && hasChanged(mark, kept.mark))) write(mark, 0);
+    return Math.max(now, kept.mark.seconds);
+  };
+}
+
+/** Another start of the machine, or a dispute that began or ended, at the same second. */
+function hasChanged(mark: TimeMark, kept: TimeMark): boolean {
+  if (mark.seconds < kept.seconds) return false;
+  return mark.bootId !== kept.bootId || mark.dispute?.since !== kept.dispute?.since;
+}
+
+/** More than are swept in one step, and few enough for one statement. */
+const sweptAtOnce = 5_000;
+
+/** What was erased has expired for good, whatever time it is: its expiry is no longer sealed with anything. */
+const endErased = `
+  UPDATE records SET expires_at = ?1
+  WHERE state = 'w' AND sweep_at >= receipt_expires_at AND expires_at > ?1`;
+
+/**
+ * What was counted or begun at a time that has not come yet keeps what remains of it: guesses, sessions and tickets would
+ * otherwise last longer by as much as the time is set back. Records cannot be moved: their times are sealed with them.
+ */
+const movedTimes = [
+  'UPDATE attempts SET stale_at = stale_at + ?1 - ?2, at = at + ?1 - ?2 WHERE at > ?1',
+  'UPDATE tickets SET expires_at = expires_at + ?1 - ?2, created_at = created_at + ?1 - ?2 WHERE created_at > ?1',
+  `UPDATE sessions SET expires_at = expires_at + ?1 - ?2, created_at = created_at + ?1 - ?2,
+     last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
+];
+
+/** Sets the time, also back: what had expired by `now` is erased first, so that nothing gone comes back (P8). */
+export function createTimeSetter(db: Database, sweep: Sweep): (now: UnixSeconds, mark: TimeMark) => void {
+  const write = createTimeWriter(db);
+  const end = db.query(endErased);
+  const move = movedTimes.map((sql) => db.query(sql));
+  return (now, mark) => {
+    while (sweep(now, sweptAtOnce) >= sweptAtOnce);
+    if (mark.seconds < now) {
+      end.run(mark.seconds);
+      for (const each of move) each.run(mark.seconds, now);
+    }
+    write(mark, 1);
+  };
+}

@@ -1,0 +1,72 @@
+/** Stores that trust a wall clock in one way too many: the tooth checks of the clock's promises (see `defects.ts`). */
+import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
+import { createMemoryRecords } from '../../src/store/memory/records.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import type { Store } from '../../src/store/store.ts';
+import { steadyClock } from '../support/clocks.ts';
+import type { SeededDefect } from './defects.ts';
+
+/** Store time is the highest reading of the wall clock ever seen. */
+const withHighWaterMark: SeededDefect['seed'] = (store, { wallClock }) => {
+  let highest = 0;
+  const now = (): number => {
+    highest = Math.max(highest, wallClock.read());
+    return highest;
+  };
+  const records = createMemoryRecords({ now, earliest: now });
+  const attempts = createMemoryAttempts({ now }, records.expiryOf);
+  // It still says what it makes of the clocks.
+  return { ...store, ...records.store, ...attempts.store };
+};
+
+const followsEveryJump: SeededDefect['seed'] = (_store, { wallClock }) =>
+  createMemoryStore({ clock: steadyClock(wallClock.read) });
+
+/** Records judged by store time alone. */
+function unjudged(parts: (records: Store) => Partial<Store>): SeededDefect['seed'] {
+  return (store) => {
+    const { now } = store;
+    const records = createMemoryRecords({ now, earliest: now });
+    return { ...store, ...records.store, ...parts({ ...store, ...records.store }) };
+  };
+}
+
+export const clockDefects: readonly SeededDefect[] = [
+  {
+    defect: 'a forward jump of the wall clock is believed',
+    caughtBy: 'a wall clock that jumps, either way, expires nothing and sweeps nothing',
+    seed: followsEveryJump,
+  },
+  {
+    defect: 'a sweep goes on while the clocks disagree',
+    caughtBy: 'what is made while the wall clock is wrong can be read, and ends after its lifetime',
+    seed: unjudged(() => ({})),
+  },
+  {
+    defect: 'what has expired by the wall clock alone is released',
+    caughtBy: 'what has expired by one clock only is neither released nor called gone, and can be burned',
+    seed: unjudged(() => ({})),
+  },
+  {
+    defect: 'store time is the highest reading of the wall clock',
+    caughtBy: 'a wall clock that jumps neither moves nor stops store time',
+    seed: withHighWaterMark,
+  },
+  {
+    defect: 'the window of guesses follows the wall clock',
+    caughtBy: 'the window of guesses slides while the wall clock is wrong',
+    seed: withHighWaterMark,
+  },
+  {
+    defect: 'what an operator sets brings expired secrets back',
+    caughtBy: 'time that an operator sets holds, forward and back',
+    seed: (store, { wallClock }) => ({
+      ...store,
+      async setTime() {
+        wallClock.jump(3 * 86_400);
+        await store.setTime();
+        wallClock.jump(-3 * 86_400);
+      },
+    }),
+  },
+];
