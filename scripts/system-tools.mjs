@@ -22,6 +22,14 @@ function hasPostgres() {
   return isThere || onPath('postgres');
 }
 
+/** A library, where Debian puts it for each architecture. */
+function hasFaketime() {
+  return (
+    existsSync('/usr/lib') &&
+    readdirSync('/usr/lib').some((name) => existsSync(join('/usr/lib', name, 'faketime/libfaketimeMT.so.1')))
+  );
+}
+
 /**
  * `mark` is what a test, or a file it imports, says when it uses the tool; `packages` are Debian's, where the tool's own
  * name is not enough.
@@ -38,6 +46,7 @@ const tools = [
   { name: 'gcc', packages: ['gcc', 'libc6-dev'], mark: /'gcc'/, isThere: () => onPath('gcc') },
   { name: 'redis-server', mark: /'redis-server'/, isThere: () => onPath('redis-server') },
   { name: 'postgresql', mark: /\/usr\/lib\/postgresql/, isThere: hasPostgres },
+  { name: 'faketime', mark: /libfaketime/, isThere: hasFaketime },
   { name: 'caddy', mark: /'caddy'/, isThere: () => onPath('caddy') },
 ];
 

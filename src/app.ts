@@ -24,6 +24,7 @@ import { createDomainService, type DomainServiceDeps } from './domain/domain-ser
 import { createLinks } from './domain/links.ts';
 import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
+import type { ClockReport } from './domain/time.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { createMailQuota } from './http/mail-quota.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
@@ -68,6 +69,8 @@ export interface RunningApp {
   readonly port: number;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
+  /** What the store makes of the wall clock. */
+  readonly clock: ClockReport;
   /** Resolves when everything is closed, within about ten seconds. */
   stop(): Promise<void>;
 }
@@ -238,13 +241,15 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     allowedOrigins: new Set(config.allowedOrigins),
     onAnswer,
     onFault,
+    clock: store.now,
+    clockVerdict: () => store.clock().verdict,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
   });
   const server = await startServer({ fetch, hostname: config.host, port: config.port, onFault });
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library behind the first answers rather than in front of the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  return { port: server.port, hasNewKeys: isNew, stop: () => closeAll(closers) };
+  return { port: server.port, hasNewKeys: isNew, clock: store.clock(), stop: () => closeAll(closers) };
 }
 
 async function closeAll(closers: Closers): Promise<void> {

@@ -91,7 +91,7 @@ async function serve(config: Config): Promise<ExitCode> {
   try {
     const app = await startApp(config, version, opened.log);
     logger = opened;
-    terminal.err(renderStartWords(config, { version, hasNewKeys: app.hasNewKeys }));
+    terminal.err(renderStartWords(config, { version, ...app }));
     await runUntil(stopped, opened, app);
     return 0;
   } catch (error) {

@@ -15,6 +15,7 @@ import type { Links } from './domain/links.ts';
 import type { SecretService } from './domain/outcomes.ts';
 import type { Plans } from './domain/plans.ts';
 import type { Regions } from './domain/regions.ts';
+import type { Clock } from './domain/time.ts';
 import { type HealthDeps, mountHealth } from './http/health.ts';
 import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
@@ -39,6 +40,8 @@ export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes
   readonly defaultLocale: Locale;
   readonly signUpIsOpen: boolean;
   readonly brands: Brands;
+  /** Store time. */
+  readonly clock: Clock;
 }
 
 function largestValueBytes(plans: Plans): number {
@@ -46,8 +49,8 @@ function largestValueBytes(plans: Plans): number {
 }
 
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
-function createApi({ service, domains, links, dialect, version, regions, ...languages }: SiteDeps) {
-  const { locales, defaultLocale } = languages;
+function createApi({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
+  const { locales, defaultLocale, clock } = rest;
   const v1 = createV1({ service, links, dialect });
   const v2 = createV2({
     service,
@@ -57,6 +60,7 @@ function createApi({ service, domains, links, dialect, version, regions, ...lang
     locales,
     defaultLocale,
     region: regions?.own ?? null,
+    clock,
   });
   const { surface, document } = publishDocument(v2, [v1], { version, baseUrl: links.baseUrl });
   return { v1, v2: surface, answerDocs: createDocsPage(document) };

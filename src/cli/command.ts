@@ -9,6 +9,7 @@ import type { ParseArgsOptionsConfig } from 'node:util';
 import type { AccountAdminDeps } from '../domain/account-admin.ts';
 import type { DomainStore } from '../domain/ports.ts';
 import type { Sensitive } from '../domain/sensitive.ts';
+import type { StoreClock } from '../domain/time.ts';
 import type { Config, ConfigReading } from '../ops/config.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Terminal } from './terminal.ts';
@@ -17,7 +18,7 @@ export type ExitCode = 0 | 1 | 2;
 
 /** The store as an operator's command needs it. */
 export interface OpenAccounts extends AccountAdminDeps {
-  readonly store: AccountAdminDeps['store'] & DomainStore;
+  readonly store: AccountAdminDeps['store'] & DomainStore & StoreClock;
   close(): Promise<void>;
 }
 

@@ -11,6 +11,7 @@ import { receiptCommands } from './receipts.ts';
 import { routerCommands } from './router.ts';
 import { secretCommands } from './secrets.ts';
 import { serverCommands } from './server.ts';
+import { storeCommands } from './store.ts';
 import { tokenCommands } from './tokens.ts';
 
 const aboutCommands: readonly Command[] = [
@@ -40,7 +41,7 @@ const aboutCommands: readonly Command[] = [
 
 export const sections: Readonly<Record<string, readonly Command[]>> = {
   'Share and read (talks to a server)': [...secretCommands, ...receiptCommands],
-  'Run a server': [...serverCommands, ...routerCommands],
+  'Run a server': [...serverCommands, ...storeCommands, ...routerCommands],
   'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
   About: aboutCommands,
 };

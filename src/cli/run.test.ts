@@ -28,6 +28,7 @@ function fakeWorld(overrides: Partial<World> = {}, input = '') {
       isInteractive: false,
       isOutputSeen: false,
       readInput: async () => new TextEncoder().encode(input),
+      ask: async () => null,
       askHidden: async () => null,
     },
     version: '1.2.3',

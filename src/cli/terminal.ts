@@ -1,5 +1,5 @@
 /**
- * The terminal: three streams and a hidden prompt.
+ * The terminal: three streams and two prompts.
  *
  * Owns: reading what a person types or pipes. Invariant: a passphrase is never echoed, and a value is taken from
  * standard input, never from an argument, which other users of the machine and the shell's history would see (P18).
@@ -15,6 +15,8 @@ export interface Terminal {
   readonly isOutputSeen: boolean;
   /** Everything on standard input. */
   readInput(): Promise<Uint8Array>;
+  /** One line, as typed; `null` when nobody can be asked or the input ended. */
+  ask(question: string): Promise<string | null>;
   /** One line, not echoed; `null` when it was called off or nobody can be asked. */
   askHidden(question: string): Promise<string | null>;
 }
@@ -61,6 +63,13 @@ function eraseCharacter(bytes: number[]): void {
   while (byte !== undefined && (byte & 0xc0) === 0x80) byte = bytes.pop();
 }
 
+/** The terminal gives lines whole. */
+function readLine(): string | null {
+  const chunk = new Uint8Array(1_024);
+  const length = readSync(0, chunk);
+  return length === 0 ? null : new TextDecoder().decode(chunk.subarray(0, length));
+}
+
 export function openTerminal(): Terminal {
   const isInteractive = process.stdin.isTTY === true;
   return {
@@ -69,6 +78,11 @@ export function openTerminal(): Terminal {
     isInteractive,
     isOutputSeen: process.stdout.isTTY === true,
     readInput: readAll,
+    async ask(question) {
+      if (!isInteractive) return null;
+      writeAll(2, question);
+      return readLine();
+    },
     async askHidden(question) {
       if (!isInteractive) return null;
       writeAll(2, question);

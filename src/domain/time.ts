@@ -20,4 +20,34 @@ export interface MachineClock {
   readonly bootId: string | null;
 }
 
+/**
+ * What the store makes of its machine's wall clock.
+ * - `agreed`: the wall clock and the time that has passed agree within five minutes.
+ * - `disputed`: they do not. Time goes on from what it was, nothing is swept, and a secret that has expired by one clock
+ *   only is neither released nor called gone.
+ * - `unproven`: the machine restarted and its wall clock is more than an hour ahead of what was kept: believed after ten
+ *   minutes, and until then as if disputed.
+ */
+export type ClockVerdict = 'agreed' | 'disputed' | 'unproven';
+
+export interface ClockReport {
+  readonly verdict: ClockVerdict;
+  readonly storeTime: UnixSeconds;
+  readonly wall: UnixSeconds;
+  /** How far the wall clock is ahead of the time that the store can account for; negative: behind. */
+  readonly aheadSeconds: number;
+}
+
+/** How operators see store time, and put it right. */
+export interface StoreClock {
+  clock(): ClockReport;
+  /** How many waiting secrets would have expired if store time were `at`. */
+  countExpiringBy(at: UnixSeconds): Promise<number>;
+  /**
+   * Sets store time to the wall clock, also backwards, for all processes on this store. What has expired by the time it
+   * was is erased first, so that nothing gone comes back.
+   */
+  setTime(): Promise<void>;
+}
+
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000);

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'bun:test';
 import { Hono } from 'hono';
+import type { ClockVerdict } from '../domain/time.ts';
 import { type HealthDeps, mountHealth } from './health.ts';
 
-async function ask(path: string, isReady: HealthDeps['isReady'] = () => true, method = 'GET') {
+async function ask(
+  path: string,
+  isReady: HealthDeps['isReady'] = () => true,
+  method = 'GET',
+  clock: ClockVerdict = 'agreed',
+) {
   const app = new Hono();
-  mountHealth(app, { isReady });
+  mountHealth(app, { isReady, clockVerdict: () => clock });
   const response = await app.fetch(new Request(`http://localhost${path}`, { method }));
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
@@ -24,6 +30,17 @@ describe('/readyz', () => {
     expect(await ask('/readyz', () => Promise.reject(new Error('the store is at 10.0.0.5')))).toMatchObject(
       unavailable,
     );
+  });
+});
+
+describe('a wall clock in doubt', () => {
+  it('P8 shows at /readyz, which stays 200, and not at /healthz', async () => {
+    for (const clock of ['disputed', 'unproven'] as const) {
+      const ready = await ask('/readyz', () => true, 'GET', clock);
+      expect([ready.status, ready.text]).toEqual([200, `{"status":"ok","clock":"${clock}"}`]);
+      expect((await ask('/healthz', () => true, 'GET', clock)).text).toBe('{"status":"ok"}');
+      expect(await ask('/readyz', () => false, 'GET', clock)).toMatchObject({ status: 503 });
+    }
   });
 });
 

@@ -2,14 +2,17 @@
  * Whether the process lives, and whether it can serve.
  *
  * Owns: `/healthz` and `/readyz`. Invariant: both are exempt from limits and credentials, change nothing, and say no
- * more than a word: not why, not which store.
+ * more than a word or two: not why, not which store.
  */
 import type { Context, Hono } from 'hono';
+import type { ClockVerdict } from '../domain/time.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 
 export interface HealthDeps {
   /** Whether a secret could be created and read now. A rejection counts as no. */
   readonly isReady: () => boolean | Promise<boolean>;
+  /** What the store makes of the wall clock; absent where there is none. In doubt the service still serves, so `/readyz` says so and answers 200. */
+  readonly clockVerdict?: () => ClockVerdict;
 }
 
 const ok = '{"status":"ok"}';
@@ -18,15 +21,31 @@ const allow = 'GET, HEAD, OPTIONS';
 
 /** @param base a path in front of both, `''` at the root. */
 export function mountHealth(app: Hono, deps: HealthDeps, base = ''): void {
-  app.all(`${base}/healthz`, (context) => answer(context, () => true));
-  app.all(`${base}/readyz`, (context) => answer(context, deps.isReady));
+  app.all(`${base}/healthz`, (context) =>
+    answer(
+      context,
+      () => true,
+      () => ok,
+    ),
+  );
+  app.all(`${base}/readyz`, (context) =>
+    answer(context, deps.isReady, () => readyWords(deps.clockVerdict?.() ?? 'agreed')),
+  );
 }
 
-async function answer(context: Context, isWell: HealthDeps['isReady']): Promise<Response> {
+function readyWords(clock: ClockVerdict): string {
+  return clock === 'agreed' ? ok : JSON.stringify({ status: 'ok', clock });
+}
+
+async function answer(
+  context: Context,
+  isWell: HealthDeps['isReady'],
+  wellWords: () => string,
+): Promise<Response> {
   const { method } = context.req.raw;
   if (method !== 'GET' && method !== 'HEAD') return refuseMethod(method);
   const isOk = await settle(isWell);
-  const text = isOk ? ok : unavailable;
+  const text = isOk ? wellWords() : unavailable;
   const response = jsonResponse(isOk ? 200 : 503, text, newRequestId());
   if (method === 'HEAD') declareLength(response, text);
   return response;

@@ -10,6 +10,8 @@ import type { KeyRing } from '../crypto/keyring.ts';
 import type { Resolver } from '../domain/dns.ts';
 import { isLoopbackHost } from '../domain/loopback.ts';
 import type { Sensitive } from '../domain/sensitive.ts';
+import type { ClockReport, StoreClock } from '../domain/time.ts';
+import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
 import { compareDkimRecord } from './dkim-record.ts';
 import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
@@ -23,7 +25,11 @@ export interface Finding {
 }
 
 export type OpenCheckStore =
-  | { readonly outcome: 'open'; readonly store: RootCheckStore; readonly close: () => Promise<void> }
+  | {
+      readonly outcome: 'open';
+      readonly store: RootCheckStore & Pick<StoreClock, 'clock'>;
+      readonly close: () => Promise<void>;
+    }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
@@ -88,18 +94,30 @@ function examineKeys({ rootKeysFile }: Config): { finding: Finding; ring: KeyRin
   return { finding: ok('keys', words), ring: reading.ring };
 }
 
-async function examineStore(config: Config, ring: KeyRing | null, deps: DoctorDeps): Promise<Finding> {
-  if (!existsSync(config.dataDir)) return ok('store', 'will be made at the first start');
+async function examineStore(
+  config: Config,
+  ring: KeyRing | null,
+  deps: DoctorDeps,
+): Promise<readonly Finding[]> {
+  if (!existsSync(config.dataDir)) return [ok('store', 'will be made at the first start')];
   const opened = await deps.openStore();
-  if (opened.outcome === 'refused') return fault('store', opened.problem);
+  if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
     const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
-    return compared.outcome === 'refused'
-      ? fault('store', compared.problem)
-      : ok('store', 'opens with safe settings, and fits the keys');
+    const finding =
+      compared.outcome === 'refused'
+        ? fault('store', compared.problem)
+        : ok('store', 'opens with safe settings, and fits the keys');
+    return [finding, examineClock(opened.store.clock())];
   } finally {
     await opened.close();
   }
+}
+
+function examineClock(report: ClockReport): Finding {
+  const problem = clockProblem(report);
+  if (problem === null) return ok('clock', 'agrees with the time that the store has kept');
+  return report.verdict === 'disputed' ? fault('clock', problem) : advice('clock', problem);
 }
 
 function examineAddress({ baseUrl, host, trustedProxies }: Config): Finding {
@@ -187,7 +205,7 @@ export async function examine(
     examineFolder(config),
     examineDisk(config),
     keys.finding,
-    await examineStore(config, keys.ring, deps),
+    ...(await examineStore(config, keys.ring, deps)),
     examineAddress(config),
     ...(await examineMail(config, deps, recipient)),
     ...(await examineSignature(config, deps)),

@@ -33,6 +33,13 @@ export type LogLine =
   | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
   /** Erased bytes are still in the store's files because a reader was in the way. */
   | { readonly event: 'scrub_waiting'; readonly durationMs: number }
+  /** The wall clock and the time that has passed differ, and by how much; or no longer do. */
+  | {
+      readonly event: 'clock_disputed' | 'clock_unproven';
+      readonly direction: 'ahead' | 'behind';
+      readonly seconds: number;
+    }
+  | { readonly event: 'clock_agreed' }
   | {
       readonly event: 'fault';
       readonly where: 'request' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
@@ -101,6 +108,8 @@ const forms = {
   port: wholeNumber(65_535),
   signal: matching(/^SIG(TERM|INT|HUP)$/),
   records: wholeNumber(Number.MAX_SAFE_INTEGER),
+  direction: matching(/^(ahead|behind)$/),
+  seconds: wholeNumber(Number.MAX_SAFE_INTEGER),
   code: matching(/^[A-Z][A-Z0-9_]{1,20}$/),
   replyCode: (value) => (value === null ? null : wholeNumber(599)(value)),
   willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
@@ -137,6 +146,9 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   stopping: { level: 'info', fields: ['signal'] },
   stopped: { level: 'info', fields: [] },
   swept: { level: 'debug', fields: ['records', 'durationMs'] },
+  clock_disputed: { level: 'error', fields: ['direction', 'seconds'] },
+  clock_unproven: { level: 'warn', fields: ['direction', 'seconds'] },
+  clock_agreed: { level: 'info', fields: [] },
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },

@@ -5,12 +5,15 @@
  * live links (the one exception to P9); no secret setting is in them.
  */
 import { join } from 'node:path';
+import type { ClockReport } from '../domain/time.ts';
+import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
 
 export interface StartFacts {
   readonly version: string;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
+  readonly clock: ClockReport;
 }
 
 function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {
@@ -23,6 +26,7 @@ export function renderStartWords(config: Config, facts: StartFacts): string {
   const keys = facts.hasNewKeys
     ? `${rootKeysFile}, made just now: keep a copy, apart from the store's`
     : rootKeysFile;
+  const problem = clockProblem(facts.clock);
   return [
     `Mayfly ${facts.version} is ready: ${baseUrl}`,
     `  listens  ${host}, port ${port}`,
@@ -31,6 +35,7 @@ export function renderStartWords(config: Config, facts: StartFacts): string {
     `  mail     ${mailWords(config)}`,
     `  sign-up  ${config.signUp === 'open' ? 'open to everybody: MAYFLY_SIGNUP=closed ends it' : 'closed'}`,
     `  API      ${baseUrl}/api/docs`,
+    ...(problem === null ? [] : [`  CLOCK    ${problem}`]),
     '',
   ].join('\n');
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test';
+import type { ClockReport } from '../domain/time.ts';
 import type { LogLine } from './log-lines.ts';
 import { startSweeper, sweepIntervalMs } from './sweeper.ts';
 
@@ -39,6 +40,7 @@ interface Steps {
   readonly sweep?: () => Promise<number>;
   readonly scrub?: () => Promise<boolean>;
   readonly sendDueNotices?: () => Promise<number>;
+  readonly clock?: () => ClockReport;
 }
 
 function setUp(overrides: Steps = {}) {
@@ -46,6 +48,8 @@ function setUp(overrides: Steps = {}) {
   const lines: LogLine[] = [];
   const calls = { sweep: 0, scrub: 0, notices: 0 };
   const store = {
+    clock:
+      overrides.clock ?? (() => ({ verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 }) as const),
     sweep: async () => {
       calls.sweep += 1;
       return overrides.sweep === undefined ? 0 : await overrides.sweep();
@@ -125,6 +129,21 @@ describe('the sweeper', () => {
     expect(lines).toEqual([
       { event: 'fault', where: 'notices', error },
       { event: 'fault', where: 'notices', error },
+    ]);
+  });
+
+  it('says once that the wall clock is in doubt, and once that it no longer is (P8)', async () => {
+    let report: ClockReport = { verdict: 'disputed', storeTime: 100, wall: 4_000, aheadSeconds: 3_900 };
+    const { time, lines } = setUp({ clock: () => report });
+    await time.advance(60_000);
+    expect(lines).toEqual([{ event: 'clock_disputed', direction: 'ahead', seconds: 3_900 }]);
+    report = { ...report, verdict: 'unproven', aheadSeconds: -7_000 };
+    await time.advance(60_000);
+    report = { ...report, verdict: 'agreed', aheadSeconds: 0 };
+    await time.advance(60_000);
+    expect(lines.slice(1)).toEqual([
+      { event: 'clock_unproven', direction: 'behind', seconds: 7_000 },
+      { event: 'clock_agreed' },
     ]);
   });
 

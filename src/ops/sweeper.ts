@@ -1,5 +1,5 @@
 /**
- * Sweeping: erasing what has expired, scrubbing what was erased out of the store's files, and telling what is about to
+ * Sweeping: erasing what has expired (which a wall clock in doubt suspends), scrubbing what was erased out of the store's files, and telling what is about to
  * expire.
  *
  * Owns: when that happens. Invariant: within 60 s of an erasure no copy is left in the store's files (P10), or the log
@@ -8,10 +8,11 @@
  */
 import type { SecretService } from '../domain/outcomes.ts';
 import type { SecretStore } from '../domain/ports.ts';
+import type { ClockVerdict, StoreClock } from '../domain/time.ts';
 import type { Log } from './logger.ts';
 
 export interface SweeperDeps {
-  readonly store: Pick<SecretStore, 'sweep' | 'scrub'>;
+  readonly store: Pick<SecretStore, 'sweep' | 'scrub'> & Pick<StoreClock, 'clock'>;
   readonly sendDueNotices: SecretService['sendDueNotices'];
   readonly log: Log;
   /** Milliseconds of a clock that only runs forward. */
@@ -37,6 +38,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   let callOff = (): void => {};
   let running: Promise<void> = Promise.resolve();
   let unscrubbedSinceMs: number | null = null;
+  let clockTold: ClockVerdict = 'agreed';
 
   async function sweep(): Promise<void> {
     const startMs = deps.monotonicMs();
@@ -72,7 +74,20 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     }
   }
 
+  /** Once for each turn that it takes: a clock in doubt is the reason why nothing is swept. */
+  function tellOfClock(): void {
+    const { verdict, aheadSeconds } = deps.store.clock();
+    if (verdict === clockTold) return;
+    clockTold = verdict;
+    if (verdict === 'agreed') deps.log({ event: 'clock_agreed' });
+    else {
+      const direction = aheadSeconds >= 0 ? 'ahead' : 'behind';
+      deps.log({ event: `clock_${verdict}`, direction, seconds: Math.abs(aheadSeconds) });
+    }
+  }
+
   async function run(): Promise<void> {
+    tellOfClock();
     const isSwept = await attempt('sweep', sweep);
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
     // Last, so that a mail never keeps an erasure waiting.

@@ -9,8 +9,7 @@
  * is at most an hour ahead, else after ten minutes in which nothing is erased.
  */
 import { ServiceError } from '../domain/errors.ts';
-import type { ClockReport } from '../domain/ports.ts';
-import type { MachineClock, UnixSeconds } from '../domain/time.ts';
+import type { ClockReport, MachineClock, UnixSeconds } from '../domain/time.ts';
 
 /** Wall clocks that differ by more are in dispute. NTP steps and slews are far below this. */
 const toleranceSeconds = 300;
@@ -33,7 +32,7 @@ export interface TimeMark {
 }
 
 interface Dispute {
-  /** The first second that was under dispute from its beginning: what is created from then on is judged by store time alone. */
+  /** Store time when it began: what is created from then on is judged by store time alone. */
   readonly since: UnixSeconds;
   readonly aheadSeconds: number;
 }
@@ -75,8 +74,10 @@ function settle(state: Settled | Disputed, expected: UnixSeconds, wall: UnixSeco
 
 function dispute(state: Settled | Disputed, expected: UnixSeconds, ahead: number, at: number): Disputed {
   const goesOn = state.kind === 'disputed' && Math.abs(ahead - state.aheadSeconds) <= toleranceSeconds;
-  const { since, aheadSeconds } = goesOn ? state : { since: expected + 1, aheadSeconds: ahead };
-  return { kind: 'disputed', seconds: expected, at, since, aheadSeconds };
+  if (goesOn) return { ...state, seconds: expected, at };
+  // A second of its own, so that its times tell what was created before from what is created during it.
+  const seconds = expected + 1;
+  return { kind: 'disputed', seconds, at, since: seconds, aheadSeconds: ahead };
 }
 
 function prove(state: Unproven, wall: UnixSeconds, sinceBoot: number): TimeState {

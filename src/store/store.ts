@@ -3,9 +3,9 @@
  *
  * Owns: the type, and the two rules that all stores apply in the same way when they read.
  */
-import type { AccountStore, AttemptStore, DomainStore, SecretStore, StoreClock } from '../domain/ports.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../domain/ports.ts';
 import type { StoredDelivery } from '../domain/secret.ts';
-import type { UnixSeconds } from '../domain/time.ts';
+import type { StoreClock, UnixSeconds } from '../domain/time.ts';
 
 export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, StoreClock {}
 

@@ -8,8 +8,8 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { AccountStore, AttemptStore, DomainStore, SecretStore, StoreClock } from '../../domain/ports.ts';
-import type { MachineClock } from '../../domain/time.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../domain/ports.ts';
+import type { MachineClock, StoreClock } from '../../domain/time.ts';
 import { judgeByStoreTime } from '../judged-records.ts';
 import { StoreRefusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
