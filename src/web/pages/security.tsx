@@ -30,6 +30,7 @@ const promises: readonly Clause[] = [
 
 const limits: readonly Clause[] = [
   { icon: 'clock', title: 'security.faster.title', text: 'security.faster' },
+  { icon: 'mail', title: 'security.scanners.title', text: 'security.scanners' },
   { icon: 'copy', title: 'security.copies.title', text: 'security.copies' },
   { icon: 'eye', title: 'security.memory.title', text: 'security.memory' },
   { icon: 'mail', title: 'security.mail.title', text: 'security.mail' },
