@@ -12,6 +12,7 @@ import type { AccountId } from '../src/domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../src/domain/keys.ts';
 import type { NewRecord } from '../src/domain/secret.ts';
 import { systemClock } from '../src/domain/time.ts';
+import { clientStays } from '../src/store/conformance/check.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
 
 const lifetimeSeconds = 604_800;
@@ -119,7 +120,7 @@ function claimer(store: SqliteStore, ids: SecretId[], from: 'end' | 'anywhere'):
     }
     const id = ids.pop();
     const secret = id === undefined ? null : await store.findSecret(id);
-    if (secret === null || (await store.claim(secret)) !== 'won')
+    if (secret === null || (await store.claim(secret, clientStays)) !== 'won')
       throw new Error('a live secret was not claimed');
   };
 }

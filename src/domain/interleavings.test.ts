@@ -7,6 +7,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { type Bench, createBench, guess } from '../../test/support/service-bench.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import type { ServiceDeps } from './service.ts';
 
@@ -36,7 +37,7 @@ function readThenDelete(store: Store, gate: Gate): Store {
     async claim(secret) {
       if ((await store.findSecret(secret.secretId)) === null) return 'gone';
       await gate();
-      await store.claim(secret);
+      await store.claim(secret, clientStays);
       return 'won';
     },
   };
@@ -119,7 +120,10 @@ const reveals =
 const burns =
   ({ bench, metadataKey }: Made) =>
   async () => {
-    const burned = await bench.service.burn({ metadataKey, authority: 'holder' }, anonymous);
+    const burned = await bench.service.burn(
+      { metadataKey, authority: 'holder', isAbandoned: clientStays },
+      anonymous,
+    );
     return 'receipt' in burned ? `${burned.outcome}, ${burned.receipt.state}` : burned.outcome;
   };
 const looks =

@@ -23,7 +23,7 @@ import { Call, type CallDeps } from './exchange.ts';
 import { methodForLog, problemOf } from './failure.ts';
 import { declareLength, jsonResponse } from './headers.ts';
 import type { Operation, Reply } from './operation.ts';
-import type { Problem } from './problem.ts';
+import { clientLeft, type Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import {
   createRouteTable,
@@ -131,8 +131,6 @@ async function serve(api: MountedApi, request: Request, peer: PeerSource | undef
   finish(api, call, response);
   return response;
 }
-
-const clientLeft: Problem = { problem: 'malformed', message: 'The client closed the connection' };
 
 async function answer(api: MountedApi, call: Call, { route, values }: RouteMatch): Promise<Response> {
   const { method } = call.request;

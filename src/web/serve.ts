@@ -240,6 +240,7 @@ function toPageRequest(passage: Passage, context: Context, route: PageRoute): Pa
     userAgent: headers.get('user-agent') ?? '',
     signedIn,
     caller: signedIn?.caller ?? anonymous,
+    isAbandoned: call.isAbandoned,
     form() {
       form ??= readForm();
       return form;

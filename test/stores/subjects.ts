@@ -1,6 +1,7 @@
 /**
  * Stores to run checks on: the real ones, opened fresh, each with a wall clock of its own.
  */
+import { Database } from 'bun:sqlite';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,14 @@ export async function openSqliteSubject(): Promise<StoreUnderTest & { readonly d
       const store = await open();
       stores.push(store);
       return store;
+    },
+    holdWrites() {
+      const other = new Database(join(directory, 'mayfly.db'), { readwrite: true });
+      other.run('BEGIN IMMEDIATE');
+      return () => {
+        other.run('ROLLBACK');
+        other.close();
+      };
     },
     async close() {
       for (const store of stores) await store[Symbol.asyncDispose]();

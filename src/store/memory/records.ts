@@ -192,7 +192,8 @@ function secretMethods(table: RecordTable, time: StoreTime): SecretMethods {
       if (record === null || !isWaiting(record, time.now()) || record.sealedSecret === null) return null;
       return toSecret(record, record.sealedSecret);
     },
-    async claim(secret): Promise<ClaimOutcome> {
+    async claim(secret, isAbandoned): Promise<ClaimOutcome> {
+      if (isAbandoned()) return 'abandoned';
       const record = table.ofSecret(secret.secretId);
       if (record?.rowVersion !== secret.rowVersion) return 'gone';
       return end(record, 'received', time.now()) === null ? 'gone' : 'won';
@@ -216,7 +217,10 @@ function receiptMethods(table: RecordTable, time: StoreTime): ReceiptMethods {
       const record = table.ofReceipt(id, time.now());
       return record === null ? null : toReceipt(record, time.now());
     },
-    burn: async (id) => end(table.ofReceipt(id, time.now()), 'burned', time.now()),
+    async burn(id, isAbandoned) {
+      if (isAbandoned()) return 'abandoned';
+      return end(table.ofReceipt(id, time.now()), 'burned', time.now());
+    },
     async markViewed(id) {
       const record = table.ofReceipt(id, time.now());
       if (record === null || !isWaiting(record, time.now())) return null;

@@ -67,6 +67,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     ...createDomainWrites(db),
     sweep: createSweep(db),
     keepTime: () => undefined,
+    withdrawn: () => 'abandoned',
   };
   return (now, ask) => (decisions[ask.name as keyof Decisions] as Decide)(now, ...ask.args);
 }
