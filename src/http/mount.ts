@@ -5,7 +5,7 @@
  * common headers, and what must not change anything has not run yet when a request is refused:
  *
  *   route (404, 405, OPTIONS; HEAD as GET) -> client prefix -> cross-site -> limits and credentials -> the token's scope
- *     -> decode -> handle
+ *     -> decode -> the end of the turn, if the client is still there -> handle
  *
  * The body is first touched by `decode`, so never before the credentials are right; a refused body is not read at all,
  * the server discards it. Status decides the headers of a refusal: 401 carries the challenge, 405 `Allow`, and a
@@ -33,6 +33,7 @@ import {
   type RouteMatch,
   type RouteTable,
 } from './route-table.ts';
+import { endOfTurn } from './turn.ts';
 
 /** What an API may use to word a problem. `path` and `params` hold keys: for the answer only, never for a log. */
 export interface ProblemFacts {
@@ -148,8 +149,11 @@ async function answer(api: MountedApi, call: Call, { route, values }: RouteMatch
   call.params = paramsOf(endpoint, values);
   const decoded = operation.decode(call);
   const input = decoded instanceof Promise ? await decoded : decoded;
-  // Nobody is there to read the answer: what would be consumed for it stays (P3).
-  if (method === 'POST' && call.request.signal.aborted) return refuse(api, call, clientLeft);
+  if (method === 'POST') {
+    await endOfTurn();
+    // Nobody is there to read the answer: what would be consumed for it stays (P3).
+    if (call.request.signal.aborted) return refuse(api, call, clientLeft);
+  }
   return toResponse(await operation.handle(input, admission, call), call);
 }
 

@@ -5,7 +5,7 @@
  * share domain no session is looked up; what must not change anything has not run yet when a request is refused:
  *
  *   face -> session -> route (404, 405, OPTIONS; HEAD as GET) -> what the share domain leaves to the site
- *     -> form of our own -> limit -> form of this session -> handler
+ *     -> form of our own -> limit -> form of this session -> the end of the turn, if the browser is still there -> handler
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
@@ -17,7 +17,8 @@ import type { PeerSource } from '../http/client-address.ts';
 import { Call, type CallDeps } from '../http/exchange.ts';
 import { methodForLog } from '../http/failure.ts';
 import type { MountDeps } from '../http/mount.ts';
-import { RequestProblem } from '../http/problem.ts';
+import { clientLeft, RequestProblem } from '../http/problem.ts';
+import { endOfTurn } from '../http/turn.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
 import type { Faces } from './brand/faces.ts';
@@ -192,7 +193,11 @@ async function answer(passage: Passage, context: Context, route: PageRoute | nul
     // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
     if (fault !== null && route.needsNoSession !== true) throw fault.error;
     countCall(passage, action);
-    if (action === route.post) await demandOwnSession(request);
+    if (action === route.post) {
+      await demandOwnSession(request);
+      await endOfTurn();
+      if (request.isAbandoned()) throw new RequestProblem(clientLeft);
+    }
     return withLanguage(passage, await handle(passage, route, action, request));
   } catch (error) {
     return await refuse(action, request, error, call.requestId);

@@ -17,7 +17,11 @@ export async function openMemorySubject(): Promise<StoreUnderTest> {
 /** Small, because a fresh one is written for every store that a test opens. */
 export const testBallastBytes = 256 * 1024;
 
-export async function openSqliteSubject(): Promise<StoreUnderTest & { readonly directory: string }> {
+export interface SqliteSubject extends Required<StoreUnderTest> {
+  readonly directory: string;
+}
+
+export async function openSqliteSubject(): Promise<SqliteSubject> {
   const directory = await mkdtemp(join(tmpdir(), 'mayfly-'));
   const wallClock = createSettableClock();
   const open = () => openSqliteStore({ directory, clock: wallClock.read, ballastBytes: testBallastBytes });
