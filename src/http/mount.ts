@@ -18,7 +18,7 @@ import { type Admit, createAdmission } from './admission.ts';
 import { BodyTimeout, createBodyReader } from './body.ts';
 import type { ClientAddressOf, PeerSource } from './client-address.ts';
 import { basicChallenge } from './credentials.ts';
-import { type CrossSitePolicy, createCrossSitePolicy } from './cross-site.ts';
+import { type CrossSitePolicy, createCrossSitePolicy, type Origins } from './cross-site.ts';
 import { Call, type CallDeps } from './exchange.ts';
 import { methodForLog, problemOf } from './failure.ts';
 import { declareLength, jsonResponse } from './headers.ts';
@@ -67,15 +67,13 @@ export interface AnswerFacts {
   readonly accountId: AccountId | null;
 }
 
-export interface MountDeps {
+export interface MountDeps extends Origins {
   readonly authenticate: SecretService['authenticate'];
   readonly limiter: RateLimiter;
   readonly clientAddressOf: ClientAddressOf;
   readonly bodyCapBytes: number;
   /** Milliseconds within which a body has to arrive; 10,000 when absent. */
   readonly bodyLimitMs?: number;
-  /** Serialised origins that may call from a browser; empty: none. */
-  readonly allowedOrigins: ReadonlySet<string>;
   readonly onAnswer: (answer: AnswerFacts) => void;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
@@ -99,7 +97,7 @@ export function mountApi(app: Hono, surface: ApiSurface, deps: MountDeps): ApiHa
 }
 
 export function createApiHandler(surface: ApiSurface, deps: MountDeps): ApiHandler {
-  const crossSite = createCrossSitePolicy(deps.allowedOrigins);
+  const crossSite = createCrossSitePolicy(deps);
   const api: MountedApi = {
     surface,
     deps,

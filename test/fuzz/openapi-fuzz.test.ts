@@ -58,6 +58,7 @@ async function createTarget(
       limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
       clientAddressOf: () => '192.0.2.1',
       bodyCapBytes: 65_536,
+      ownOrigin: 'https://mayfly.example',
       allowedOrigins: new Set(),
       onAnswer: ({ operation, status }) => {
         const name = `${operation ?? 'none'} ${status}`;

@@ -75,6 +75,7 @@ beforeAll(async () => {
     clientAddressOf: createClientAddressOf(trusted),
     bodyCapBytes: capBytes,
     bodyLimitMs: 200,
+    ownOrigin: 'https://mayfly.example',
     allowedOrigins: new Set(),
     onAnswer: ({ operation }) => operation === 'linger' && answered.resolve(),
     onFault: (error) => faults.push(error),
