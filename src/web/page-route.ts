@@ -82,6 +82,8 @@ export interface PageRoute {
    * password there.
    */
   readonly onSiteOnly?: true;
+  /** A way into an account: while nobody is logged in, its form is bound to the browser that it was shown to. */
+  readonly isSignIn?: true;
   /** Part of sharing, which the owner of a share domain may keep to itself. */
   readonly isSharing?: true;
   /** Shown as to a stranger when nobody's session can be looked up just now. */

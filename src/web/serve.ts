@@ -33,6 +33,7 @@ import { toResponse } from './page-response.ts';
 import type { PageAction, PageReply, PageRequest, PageRoute } from './page-route.ts';
 import { renderNotice } from './pages/notice.tsx';
 import type { Href } from './routes.ts';
+import type { SignInTokenOf } from './sign-in-token.ts';
 import type { StillPages } from './still-pages.ts';
 import { wordsIn } from './words.ts';
 
@@ -44,6 +45,7 @@ export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'
   readonly basePath: string;
   readonly accounts: Pick<AccountService, 'openSession'>;
   readonly sessionCookie: SessionCookie;
+  readonly signInTokenOf: SignInTokenOf;
   readonly faces: Faces;
   /** For routes that take a file. */
   readonly readUpload: ReadBody;
@@ -65,6 +67,8 @@ interface Passage {
   readonly cookies: string;
   signedIn: SignedIn | null;
   frame: Frame;
+  /** Set with the page, whatever the page is. */
+  newCookie: string | null;
 }
 
 /** @param route `null`: there is no such page. Never rejects. */
@@ -73,7 +77,7 @@ export async function servePage(site: Site, context: Context, route: PageRoute |
   const { call } = passage;
   let response: Response;
   try {
-    response = toResponse(passage, await answer(passage, context, route));
+    response = toResponse(passage, withNewCookie(passage, await answer(passage, context, route)));
   } catch (error) {
     response = answerFailure(passage, error);
   }
@@ -97,7 +101,7 @@ function enter(site: Site, context: Context, route: PageRoute | null): Passage {
   });
   const query = new URLSearchParams(call.rawQuery);
   const cookies = call.request.headers.get('cookie') ?? '';
-  const passage = { site, call, query, cookies, signedIn: null };
+  const passage = { site, call, query, cookies, signedIn: null, newCookie: null };
   return { ...passage, frame: frameOf(passage, route) };
 }
 
@@ -123,6 +127,13 @@ async function recognise(passage: Passage): Promise<null> {
     formToken: passage.signedIn.formToken,
   };
   return null;
+}
+
+/** A form that is shown now, or was sent now, is bound to this browser. */
+function bindToBrowser(passage: Passage): void {
+  const { formToken, cookie } = passage.site.signInTokenOf(passage.cookies);
+  passage.frame = { ...passage.frame, signInToken: formToken };
+  passage.newCookie = cookie;
 }
 
 function toFault(error: unknown): { readonly error: unknown } {
@@ -154,6 +165,7 @@ function frameOf(passage: Entering, route: PageRoute | null): Frame {
     assets: site.assets,
     visitor: null,
     formToken: '',
+    signInToken: '',
     here: route !== null && isSafe(call.request.method) ? hereOf(call.path, query) : null,
     locales: site.locales,
     signUpIsOpen: site.signUpIsOpen,
@@ -178,6 +190,7 @@ async function answer(passage: Passage, context: Context, route: PageRoute | nul
   const isNobodys = route?.isFile === true || passage.frame.domain !== null;
   const fault = isNobodys ? null : await recognise(passage).catch(toFault);
   if (route === null) throw new RequestProblem({ problem: 'not_found' });
+  if (route.isSignIn === true && passage.signedIn === null) bindToBrowser(passage);
   const allow = allowOf(route);
   if (call.request.method === 'OPTIONS')
     return { status: 204, content: { kind: 'none' }, headers: { allow } };
@@ -265,10 +278,16 @@ function isSameText(one: string, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** A form acts for the session it was shown to, or for nobody when it was shown to nobody. */
+/** A form acts for the session it was shown to; without one for nobody, or for the browser where it leads to an account. */
 async function demandOwnSession(request: PageRequest): Promise<void> {
   const sent = (await request.form()).text(formTokenField);
-  if (!isSameText(sent, request.signedIn?.formToken ?? '')) throw new StaleForm();
+  const { formToken, signInToken } = request.frame;
+  if (!isSameText(sent, formToken || signInToken)) throw new StaleForm();
+}
+
+function withNewCookie({ newCookie }: Passage, reply: PageReply): PageReply {
+  if (newCookie === null || reply.content.kind !== 'page') return reply;
+  return { ...reply, cookies: [...(reply.cookies ?? []), newCookie] };
 }
 
 /** A language that the address asks for stays with the browser when the reader goes on. */
