@@ -13,6 +13,7 @@ import type { ReceiptId, SecretId } from '../src/domain/keys.ts';
 import type { NewRecord } from '../src/domain/secret.ts';
 import type { MachineClock } from '../src/domain/time.ts';
 import { createMachineClock } from '../src/ops/machine-clock.ts';
+import { clientStays } from '../src/store/conformance/check.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
 
 const lifetimeSeconds = 604_800;
@@ -120,7 +121,7 @@ function claimer(store: SqliteStore, ids: SecretId[], from: 'end' | 'anywhere'):
     }
     const id = ids.pop();
     const secret = id === undefined ? null : await store.findSecret(id);
-    if (secret === null || (await store.claim(secret)) !== 'won')
+    if (secret === null || (await store.claim(secret, clientStays)) !== 'won')
       throw new Error('a live secret was not claimed');
   };
 }

@@ -24,7 +24,7 @@ import type { Brands } from './web/brand/brand.ts';
 import { mountPages } from './web/mount.ts';
 import { basePathOf } from './web/routes.ts';
 
-export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes'>, HealthDeps {
+export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes' | 'ownOrigin'>, HealthDeps {
   readonly service: SecretService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
@@ -70,7 +70,9 @@ export function createSite(deps: SiteDeps): ServerOptions['fetch'] {
   const app = new Hono();
   const basePath = basePathOf(deps.links.baseUrl);
   const bodyCapBytes = bodyCapBytesFor(largestValueBytes(deps.plans));
-  const mountDeps: MountDeps = { ...deps, authenticate: deps.service.authenticate, bodyCapBytes };
+  const { authenticate } = deps.service;
+  const ownOrigin = new URL(deps.links.baseUrl).origin;
+  const mountDeps: MountDeps = { ...deps, authenticate, bodyCapBytes, ownOrigin };
   const below = (surface: ApiSurface): ApiSurface => ({ ...surface, base: basePath + surface.base });
   const api = createApi(deps);
   // At the root too, because whoever watches the process does not know where it serves.

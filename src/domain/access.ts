@@ -16,7 +16,7 @@ import type { Caller } from './accounts.ts';
 import { type AttemptDeps, tryPassphrase } from './attempts.ts';
 import { ServiceError } from './errors.ts';
 import { parseSecretKey, type SecretKey, secretIdOf } from './keys.ts';
-import type { RevealInput, SecretRefusal, SecretView } from './outcomes.ts';
+import type { InspectInput, SecretRefusal, SecretView } from './outcomes.ts';
 import type { Events, SecretStore } from './ports.ts';
 import type { StoredSecret } from './secret.ts';
 import type { UnixSeconds } from './time.ts';
@@ -42,7 +42,7 @@ export function tagOf(id: Uint8Array): string {
 
 export async function proveAccess(
   deps: AccessDeps,
-  input: RevealInput,
+  input: InspectInput,
 ): Promise<ProvenSecret | SecretRefusal> {
   const secretKey = parseSecretKey(input.secretKey);
   if (secretKey === null) return { outcome: 'unknown' };
@@ -79,7 +79,7 @@ async function prove(
   stored: StoredSecret,
   unwrapped: UnwrappedSecret,
   secretKey: SecretKey,
-  input: RevealInput,
+  input: InspectInput,
 ): Promise<{ outcome: 'proven'; keys: ProvenKeys } | SecretRefusal> {
   if (!stored.hasPassphrase) {
     const keys = proveKeys(unwrapped, secretKey, null);

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createBench, guess } from '../../test/support/service-bench.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { attemptLimits, maxPassphraseBytes } from './attempts.ts';
 import { ServiceError } from './errors.ts';
@@ -94,7 +95,10 @@ describe('guesses at a passphrase', () => {
     if (passphrase === undefined) throw new Error('no passphrase');
     const proof = { passphrase, clientPrefix };
     for (let count = 0; count < 3; count += 1) {
-      const burned = await bench.service.burn({ metadataKey, authority: 'holder', proof }, anonymous);
+      const burned = await bench.service.burn(
+        { metadataKey, authority: 'holder', isAbandoned: clientStays, proof },
+        anonymous,
+      );
       expect(burned).toMatchObject({ outcome: 'passphrase_wrong', attemptsLeft: 2 - count });
     }
     expect(await bench.service.inspect(asked, anonymous)).toMatchObject({ outcome: 'attempts_exhausted' });

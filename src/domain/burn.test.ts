@@ -4,11 +4,16 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { type Bench, createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import type { BurnInput } from './outcomes.ts';
 import { Sensitive } from './sensitive.ts';
 
-const holder = (metadataKey: string): BurnInput => ({ metadataKey, authority: 'holder' });
+const holder = (metadataKey: string): BurnInput => ({
+  metadataKey,
+  authority: 'holder',
+  isAbandoned: clientStays,
+});
 const withProof = (metadataKey: string, passphrase: string | null): BurnInput => ({
   ...holder(metadataKey),
   proof: {
@@ -64,7 +69,7 @@ describe('a burn', () => {
         ...store,
         async burn(id) {
           await bench.service.reveal(guess(kept), anonymous);
-          return store.burn(id);
+          return store.burn(id, clientStays);
         },
       }),
     });
@@ -81,7 +86,7 @@ describe('a burn', () => {
         ...store,
         burn(id) {
           bench.advance(120);
-          return store.burn(id);
+          return store.burn(id, clientStays);
         },
       }),
     });
@@ -93,7 +98,7 @@ describe('a burn', () => {
     const bench = createBench();
     const [owner, other] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
     const { metadataKey, secretKey } = await bench.share('v', { caller: owner });
-    const asked = { metadataKey, authority: 'owner' } as const;
+    const asked = { metadataKey, authority: 'owner', isAbandoned: clientStays } as const;
     for (const caller of [other, anonymous]) {
       expect(await bench.service.burn(asked, caller)).toEqual({ outcome: 'unknown' });
     }

@@ -2,7 +2,7 @@
  * Burn: destroying an unread secret.
  *
  * Owns: the order find → (prove) → view → burn. Invariant: a burn that loses to a reveal says so, and never reports
- * `burned` for what was read (P7).
+ * `burned` for what was read (P7); nothing is burned for a client that has left (P3).
  */
 import { type AccessDeps, proveAccess, tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
@@ -21,7 +21,9 @@ export async function burn(deps: BurnDeps, input: BurnInput, caller: Caller): Pr
   const refusal = await checkProof(deps, input, before);
   if (refusal !== null) return refusal;
 
-  const burnedAt = await deps.store.burn(managed.stored.receiptId);
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const burnedAt = await deps.store.burn(managed.stored.receiptId, input.isAbandoned);
+  if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
   if (burnedAt === null) return alreadyGone(deps, input, caller, before);
   deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId) });
   tell(deps, 'burned', managed.stored, burnedAt);

@@ -7,6 +7,7 @@ import { dumpOf, findCanaries } from '../../test/support/canary.ts';
 import { type Bench, createBench, guess, type ShareOptions } from '../../test/support/service-bench.ts';
 import { openBox } from '../crypto/box.ts';
 import { utf8 } from '../crypto/bytes.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { type AccountCaller, anonymous, type Caller } from './accounts.ts';
 import type { DeliverInput } from './outcomes.ts';
 import type { MailQuota } from './ports.ts';
@@ -159,7 +160,7 @@ describe('the other address at rest', () => {
     const { bench, jo, metadataKey } = await scene({ recipient: first });
     await bench.service.deliver(asked(metadataKey, second), jo);
     await bench.service.settled();
-    await bench.service.burn(asked(metadataKey), jo);
+    await bench.service.burn({ ...asked(metadataKey), isAbandoned: clientStays }, jo);
     const { creatorBox, delivery } = await storedOf(bench, jo);
     expect([creatorBox, delivery?.addressBox]).toEqual([null, null]);
     const found = await bench.service.findReceipt(asked(metadataKey), jo);

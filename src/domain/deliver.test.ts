@@ -7,6 +7,7 @@ import { dumpOf, findCanaries } from '../../test/support/canary.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
 import { openBox, sealBox, unwrapBox, wrapBox } from '../crypto/box.ts';
 import { utf8 } from '../crypto/bytes.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
 import type { DeliverOutcome } from './outcomes.ts';
@@ -188,7 +189,11 @@ describe('there is nothing to send', () => {
   it('once the secret is read, burned or expired', async () => {
     const endings: ReadonlyArray<[string, (made: Awaited<ReturnType<typeof mailedSecret>>) => unknown]> = [
       ['received', ({ bench, secretKey }) => bench.service.reveal(guess(secretKey), anonymous)],
-      ['burned', ({ bench, caller, metadataKey }) => bench.service.burn(owned(metadataKey), caller)],
+      [
+        'burned',
+        ({ bench, caller, metadataKey }) =>
+          bench.service.burn({ ...owned(metadataKey), isAbandoned: clientStays }, caller),
+      ],
       ['expired', ({ bench }) => bench.advance(604_800)],
     ];
     for (const [state, end] of endings) {
@@ -312,7 +317,7 @@ describe('the plain address', () => {
 
   it('goes with the secret: no box of it is left when the secret is gone (P10)', async () => {
     const { bench, caller, metadataKey } = await mailedSecret();
-    await bench.service.burn(owned(metadataKey), caller);
+    await bench.service.burn({ ...owned(metadataKey), isAbandoned: clientStays }, caller);
     const [receipt] = await bench.deps.store.listReceipts(caller.account.id, { limit: 1 });
     expect(receipt).toMatchObject({ state: 'burned', creatorBox: null });
   });

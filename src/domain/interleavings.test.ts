@@ -7,7 +7,9 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { type Bench, createBench, guess } from '../../test/support/service-bench.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
+import type { IsAbandoned } from './ports.ts';
 import type { ServiceDeps } from './service.ts';
 
 type Store = ServiceDeps['store'];
@@ -36,7 +38,7 @@ function readThenDelete(store: Store, gate: Gate): Store {
     async claim(secret) {
       if ((await store.findSecret(secret.secretId)) === null) return 'gone';
       await gate();
-      await store.claim(secret);
+      await store.claim(secret, clientStays);
       return 'won';
     },
   };
@@ -119,7 +121,10 @@ const reveals =
 const burns =
   ({ bench, metadataKey }: Made) =>
   async () => {
-    const burned = await bench.service.burn({ metadataKey, authority: 'holder' }, anonymous);
+    const burned = await bench.service.burn(
+      { metadataKey, authority: 'holder', isAbandoned: clientStays },
+      anonymous,
+    );
     return 'receipt' in burned ? `${burned.outcome}, ${burned.receipt.state}` : burned.outcome;
   };
 const looks =
@@ -239,6 +244,66 @@ describe('in every order of their steps', () => {
     expect(doubles).toBeGreaterThan(0);
   });
 });
+
+describe('a client that leaves', () => {
+  const leavers: ReadonlyArray<
+    [string, (subject: Made, isAbandoned: IsAbandoned) => Promise<{ outcome: string }>]
+  > = [
+    [
+      'a reveal',
+      ({ bench, secretKey, passphrase }, isAbandoned) =>
+        bench.service.reveal({ ...guess(secretKey, passphrase), isAbandoned }, anonymous),
+    ],
+    [
+      'a burn with the passphrase',
+      ({ bench, metadataKey, passphrase }, isAbandoned) => {
+        const { clientPrefix, passphrase: given = null } = guess('', passphrase);
+        const proof = { passphrase: given, clientPrefix };
+        return bench.service.burn({ metadataKey, authority: 'holder', proof, isAbandoned }, anonymous);
+      },
+    ],
+  ];
+
+  it.each(leavers)(
+    'P3: before any step of %s but its decision takes nothing and asks the store for nothing',
+    async (_name, leave) => {
+      const decisions: string[] = [];
+      let [step, leavesAt, hasLeft] = [0, 0, false];
+      const gate = async () => {
+        step += 1;
+        if (step === leavesAt) hasLeft = true;
+      };
+      const bench = createBench({ wrap: (store) => gated(noting(store, decisions), gate, true) });
+      const subject = await made(bench, 'right');
+      const attempt = async (at: number) => {
+        [step, leavesAt, hasLeft] = [0, at, false];
+        return (await leave(subject, () => hasLeft)).outcome;
+      };
+      let at = 1;
+      for (; decisions.length === 0; at += 1) {
+        expect(['abandoned', 'revealed', 'burned']).toContain(await attempt(at));
+        expect(at).toBeLessThan(20);
+      }
+      // Found, reserved and refunded, each on the way there and back, and then the way to the decision.
+      expect(at - 2).toBeGreaterThanOrEqual(6);
+    },
+  );
+});
+
+/** Notes that a secret’s end was asked for, which then goes as for a client that stays. */
+function noting(store: Store, decisions: string[]): Store {
+  return {
+    ...store,
+    claim(secret) {
+      decisions.push('claim');
+      return store.claim(secret, clientStays);
+    },
+    burn(id) {
+      decisions.push('burn');
+      return store.burn(id, clientStays);
+    },
+  };
+}
 
 describe('in orders drawn at random', () => {
   /** How many of three readers and a burner, all with the passphrase, won. */

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'bun:test';
 import { dumpOf, findCanaries } from '../../test/support/canary.ts';
 import { giveDomain } from '../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
 import type { Mailer } from './ports.ts';
@@ -20,7 +21,8 @@ async function scene(deps = {}) {
   return { bench, caller };
 }
 
-const owned = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
+const owned = (metadataKey: string) =>
+  ({ metadataKey, authority: 'owner', isAbandoned: clientStays }) as const;
 
 async function told(bench: Bench) {
   await bench.service.settled();

@@ -7,6 +7,7 @@
 import type { Caller } from './accounts.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
 import type { TtlRequest } from './plans.ts';
+import type { IsAbandoned } from './ports.ts';
 import type { Delivery, NoticeKind, ReceiptState } from './secret.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { DomainChoice } from './share-domains.ts';
@@ -97,13 +98,17 @@ export interface TooManyMails {
   readonly retryAfterSeconds: number;
 }
 
-export interface RevealInput {
+export interface InspectInput {
   /** As given: anything that is not a key is simply unknown. */
   readonly secretKey: string;
   /** Absent or empty: none given, which is no attempt. */
   readonly passphrase?: Sensitive<string>;
   /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted by it. */
   readonly clientPrefix: string;
+}
+
+export interface RevealInput extends InspectInput {
+  readonly isAbandoned: IsAbandoned;
 }
 
 /** What anyone who holds the link may know of a live secret, without its value. */
@@ -140,7 +145,13 @@ export interface WrongPassphrase {
 
 export type RevealOutcome =
   | { readonly outcome: 'revealed'; readonly secret: SecretView; readonly value: Sensitive<string> }
+  | Abandoned
   | SecretRefusal;
+
+/** The client left before anything was decided, so nothing was: whatever this is answered with reaches nobody (P3). */
+export interface Abandoned {
+  readonly outcome: 'abandoned';
+}
 
 /** A look that does not consume; the passphrase was right or none is needed. */
 export type InspectOutcome = { readonly outcome: 'waiting'; readonly secret: SecretView } | SecretRefusal;
@@ -170,6 +181,7 @@ export type ReceiptOutcome =
   | { readonly outcome: 'unknown' };
 
 export interface BurnInput extends ReceiptInput {
+  readonly isAbandoned: IsAbandoned;
   /**
    * When present the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
    * its passphrase); `passphrase: null` means it was required and not given.
@@ -181,6 +193,7 @@ export type BurnOutcome =
   | { readonly outcome: 'burned'; readonly receipt: ReceiptView }
   /** Read, burned or expired before. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
+  | Abandoned
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
   | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
@@ -239,7 +252,7 @@ export interface SecretService {
   generate(input: GenerateInput, caller: Caller): Promise<CreationOutcome>;
   reveal(input: RevealInput, caller: Caller): Promise<RevealOutcome>;
   /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in reveal. */
-  inspect(input: RevealInput, caller: Caller): Promise<InspectOutcome>;
+  inspect(input: InspectInput, caller: Caller): Promise<InspectOutcome>;
   secretStatus(input: { readonly secretKey: string }, caller: Caller): Promise<StatusOutcome>;
   findReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
   /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */

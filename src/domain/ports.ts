@@ -31,11 +31,15 @@ import type { Sensitive } from './sensitive.ts';
 import type { DomainBrand, DomainCheck, DomainLogo, NewDomain, StoredDomain } from './share-domains.ts';
 import type { UnixSeconds } from './time.ts';
 
+/** Whether the client that a call is made for has left: asked again wherever time has passed, so it must be cheap. */
+export type IsAbandoned = () => boolean;
+
 /**
  * - `won`: this call, and no other ever, took the secret; the decision is durable.
  * - `gone`: another call took it, it was burned, it expired, or it never existed. Nothing changed.
+ * - `abandoned`: its client has left. Nothing changed.
  */
-export type ClaimOutcome = 'won' | 'gone';
+export type ClaimOutcome = 'won' | 'gone' | 'abandoned';
 
 export interface SecretStore {
   /**
@@ -59,17 +63,19 @@ export interface SecretStore {
    * Takes the secret that `findSecret` returned: in one atomic step the sealed secret and the creator's box are erased
    * and the state becomes `received` at store time, if and only if it is still waiting, unexpired at store time and at
    * the same row version. Resolves only when that is durable. After a rejection nothing may be released (P2).
+   * `isAbandoned` is asked after the claim has waited for earlier writes, so that a client that left meanwhile takes
+   * nothing (P3).
    */
-  claim(secret: StoredSecret): Promise<ClaimOutcome>;
+  claim(secret: StoredSecret, isAbandoned: IsAbandoned): Promise<ClaimOutcome>;
 
   /** The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing. */
   findReceipt(id: ReceiptId): Promise<StoredReceipt | null>;
 
   /**
    * Destroys a waiting secret: one atomic step as in `claim`, with the state `burned`. Exactly one of a burn and a
-   * claim wins (P7). Resolves to the time of burning, or `null` when there was nothing waiting.
+   * claim wins (P7). Resolves to its time, or `null` when nothing was waiting. `isAbandoned` as in `claim`.
    */
-  burn(id: ReceiptId): Promise<UnixSeconds | null>;
+  burn(id: ReceiptId, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'>;
 
   /** Notes that the creator has looked at a waiting receipt; the first time counts. Returns that first time, or `null`. */
   markViewed(id: ReceiptId): Promise<UnixSeconds | null>;

@@ -9,6 +9,7 @@ import { seal, unseal } from '../crypto/aead.ts';
 import { deriveOuterKeys } from '../crypto/derive.ts';
 import { secretAad } from '../crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../crypto/keyring.ts';
+import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
 import type { RevealOutcome } from './outcomes.ts';
@@ -160,7 +161,7 @@ describe('the end of a secret’s life', () => {
         ...store,
         claim(secret) {
           bench.advance(60);
-          return store.claim(secret);
+          return store.claim(secret, clientStays);
         },
       }),
     });
@@ -228,7 +229,7 @@ function finding(change: (secret: StoredSecret) => StoredSecret) {
       },
       claim(secret) {
         state.claims += 1;
-        return store.claim(secret);
+        return store.claim(secret, clientStays);
       },
     }),
   });
@@ -245,7 +246,7 @@ describe('a fault', () => {
     const bench = createBench({
       wrap: (store) => ({
         ...store,
-        claim: (secret) => (state.down ? Promise.reject(outage) : store.claim(secret)),
+        claim: (secret) => (state.down ? Promise.reject(outage) : store.claim(secret, clientStays)),
       }),
     });
     const { secretKey } = await bench.share('v');
@@ -261,7 +262,7 @@ describe('a fault', () => {
       wrap: (store) => ({
         ...store,
         async claim(secret) {
-          const outcome = await store.claim(secret);
+          const outcome = await store.claim(secret, clientStays);
           if (state.down) throw new ServiceError('unavailable', 'the answer was lost');
           return outcome;
         },

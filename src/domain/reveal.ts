@@ -2,14 +2,15 @@
  * Reveal: the only door through which a value leaves.
  *
  * Owns: the order prove → claim → open. Invariant: nothing is opened before the store has confirmed, durably, that this
- * call and no other took the secret (P1, P2); whatever could be wrong was found before the claim (P3). Any new path that
- * shows a value must go through here: a test forbids other imports of `open`.
+ * call and no other took the secret (P1, P2); whatever could be wrong was found before the claim, and nothing is claimed
+ * for a client that has left (P3). Any new path that shows a value must go through here: a test forbids other imports of
+ * `open`.
  */
 import { open } from '../crypto/envelope.ts';
 import { type AccessDeps, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
 import { type NoticeDeps, tell } from './notices.ts';
-import type { InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
+import type { InspectInput, InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
 import { Sensitive } from './sensitive.ts';
 
 export type RevealDeps = AccessDeps & NoticeDeps;
@@ -17,8 +18,10 @@ export type RevealDeps = AccessDeps & NoticeDeps;
 export async function reveal(deps: RevealDeps, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
-  const claim = await deps.store.claim(access.stored);
-  if (claim !== 'won') return { outcome: 'unknown' };
+  // Hashing and the store's look-ups took their time.
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const claim = await deps.store.claim(access.stored, input.isAbandoned);
+  if (claim !== 'won') return { outcome: claim === 'gone' ? 'unknown' : 'abandoned' };
   const now = deps.store.now();
   tell(deps, 'read', access.stored, now);
   return {
@@ -44,7 +47,11 @@ function release(deps: AccessDeps, access: ProvenSecret): Sensitive<string> {
 }
 
 /** A look that proves link and passphrase and does not consume. */
-export async function inspect(deps: AccessDeps, input: RevealInput, caller: Caller): Promise<InspectOutcome> {
+export async function inspect(
+  deps: AccessDeps,
+  input: InspectInput,
+  caller: Caller,
+): Promise<InspectOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
   return {

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'bun:test';
 import { createCrossSitePolicy } from './cross-site.ts';
 
 const friend = 'https://friend.example';
-const closed = createCrossSitePolicy(new Set());
-const open = createCrossSitePolicy(new Set([friend]));
+const ownOrigin = 'https://mayfly.example';
+const closed = createCrossSitePolicy({ ownOrigin, allowedOrigins: new Set() });
+const open = createCrossSitePolicy({ ownOrigin, allowedOrigins: new Set([friend]) });
 
 function request(headers: Record<string, string>, method = 'POST'): Request {
   return new Request('http://localhost/', { method, headers });
@@ -35,6 +36,56 @@ describe('a cross-site POST', () => {
       expect(closed.admits(request({ 'sec-fetch-site': site }))).toBe(true);
     }
     expect(closed.admits(request({}))).toBe(true);
+  });
+});
+
+describe('a POST with credentials', () => {
+  const authorization = 'Basic eDp5';
+  const admits = (headers: Record<string, string>) => open.admits(request({ authorization, ...headers }));
+
+  it('is refused when the browser marks it as from anywhere but the same origin', () => {
+    for (const site of ['cross-site', 'same-site', 'unheard-of']) {
+      expect(admits({ 'sec-fetch-site': site })).toBe(false);
+      for (const origin of ['null', 'https://other.example', ownOrigin]) {
+        expect(admits({ 'sec-fetch-site': site, origin })).toBe(false);
+      }
+    }
+  });
+
+  it.each([
+    'null',
+    'https://other.example',
+    'http://mayfly.example',
+    'https://mayfly.example:8443',
+    'https://MAYFLY.example',
+    'https://sub.mayfly.example',
+    '',
+  ])('is refused from the origin %j of a browser without Fetch Metadata', (origin) => {
+    expect(admits({ origin })).toBe(false);
+  });
+
+  it('is admitted from our own origin, from an allowed one, and when it was typed by hand', () => {
+    expect(admits({ origin: ownOrigin })).toBe(true);
+    expect(admits({ 'sec-fetch-site': 'same-origin', origin: ownOrigin })).toBe(true);
+    expect(admits({ 'sec-fetch-site': 'none' })).toBe(true);
+    expect(admits({ origin: friend })).toBe(true);
+    for (const site of ['same-site', 'cross-site']) {
+      expect(admits({ 'sec-fetch-site': site, origin: friend })).toBe(true);
+    }
+  });
+
+  it('is admitted from programs, which say nothing of an origin', () => {
+    expect(admits({})).toBe(true);
+  });
+
+  it('is what is asked more of: without any, what a neighbour or an old browser sends is admitted', () => {
+    for (const headers of [
+      { origin: 'null' },
+      { origin: 'https://other.example' },
+      { 'sec-fetch-site': 'same-site' },
+    ]) {
+      expect(closed.admits(request(headers))).toBe(true);
+    }
   });
 });
 

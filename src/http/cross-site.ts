@@ -4,10 +4,14 @@
  * Owns: the refusal of cross-site POSTs (Fetch Metadata, W3C) and CORS (Fetch standard). Invariant: nothing is allowed
  * by default; an allowed origin is matched whole and answered by name, never with `*`, and never with credentials:
  * `Authorization` is not among the allowed headers, so a page of another site can only act anonymously.
+ *
+ * A browser that was once given Basic credentials adds them by itself, also to the form of another site. A POST with
+ * `Authorization` must therefore come from the very origin, from an allowed one, or from a program, which sends neither
+ * `Sec-Fetch-Site` nor `Origin`. A share domain is not our origin: its owner decides what is served there.
  */
 
 export interface CrossSitePolicy {
-  /** Whether a POST may go on: it is not marked cross-site, or its origin is allowed. */
+  /** Whether a POST may go on. */
   admits(request: Request): boolean;
   /** Adds what the origin needs to read the answer. */
   share(request: Request, headers: Headers): void;
@@ -19,11 +23,23 @@ const allowedHeaders = 'content-type, idempotency-key, secret-passphrase';
 const exposedHeaders = 'retry-after, ratelimit, ratelimit-policy, x-request-id';
 const preflightSeconds = '600';
 
-/** @param allowedOrigins serialised origins, `https://app.example`. */
-export function createCrossSitePolicy(allowedOrigins: ReadonlySet<string>): CrossSitePolicy {
+export interface Origins {
+  /** The site's own, serialised: `https://app.example`. */
+  readonly ownOrigin: string;
+  /** Others that may call from a browser; empty: none. */
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
+export function createCrossSitePolicy({ ownOrigin, allowedOrigins }: Origins): CrossSitePolicy {
   const allows = (origin: string | null): origin is string => origin !== null && allowedOrigins.has(origin);
-  const admits = (request: Request) =>
-    request.headers.get('sec-fetch-site') !== 'cross-site' || allows(request.headers.get('origin'));
+  const admits = ({ headers }: Request) => {
+    const site = headers.get('sec-fetch-site');
+    const origin = headers.get('origin');
+    if (site === 'cross-site') return allows(origin);
+    if (!headers.has('authorization')) return true;
+    if (site === null) return origin === null || origin === ownOrigin || allows(origin);
+    return site === 'same-origin' || site === 'none' || allows(origin);
+  };
   if (allowedOrigins.size === 0) return { admits, share: () => {}, answerPreflight: () => {} };
   const share = (request: Request, headers: Headers) => {
     headers.append('vary', 'Origin');

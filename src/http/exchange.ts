@@ -5,6 +5,7 @@
  * has resolved dot segments and encoded what is not ASCII); nothing here reads Host or any forwarded name (P20).
  */
 import { anonymous, type Caller } from '../domain/accounts.ts';
+import type { IsAbandoned } from '../domain/ports.ts';
 import type { ReadBody } from './body.ts';
 import { type ClientAddressOf, clientPrefixOf, type PeerSource } from './client-address.ts';
 import { newRequestId } from './headers.ts';
@@ -56,6 +57,11 @@ export class Call implements Exchange {
       this.#clientPrefix = clientPrefixOf(this.#deps.clientAddressOf(this.request, this.#peer));
     }
     return this.#clientPrefix;
+  }
+
+  get isAbandoned(): IsAbandoned {
+    const { signal } = this.request;
+    return () => signal.aborted;
   }
 
   body(): Promise<Uint8Array> {

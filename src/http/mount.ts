@@ -5,7 +5,7 @@
  * common headers, and what must not change anything has not run yet when a request is refused:
  *
  *   route (404, 405, OPTIONS; HEAD as GET) -> client prefix -> cross-site -> limits and credentials -> the token's scope
- *     -> decode -> handle
+ *     -> decode -> the end of the turn, if the client is still there -> handle
  *
  * The body is first touched by `decode`, so never before the credentials are right; a refused body is not read at all,
  * the server discards it. Status decides the headers of a refusal: 401 carries the challenge, 405 `Allow`, and a
@@ -18,12 +18,12 @@ import { type Admit, createAdmission } from './admission.ts';
 import { BodyTimeout, createBodyReader } from './body.ts';
 import type { ClientAddressOf, PeerSource } from './client-address.ts';
 import { basicChallenge } from './credentials.ts';
-import { type CrossSitePolicy, createCrossSitePolicy } from './cross-site.ts';
+import { type CrossSitePolicy, createCrossSitePolicy, type Origins } from './cross-site.ts';
 import { Call, type CallDeps } from './exchange.ts';
 import { methodForLog, problemOf } from './failure.ts';
 import { declareLength, jsonResponse } from './headers.ts';
 import type { Operation, Reply } from './operation.ts';
-import type { Problem } from './problem.ts';
+import { clientLeft, type Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import {
   createRouteTable,
@@ -33,6 +33,7 @@ import {
   type RouteMatch,
   type RouteTable,
 } from './route-table.ts';
+import { endOfTurn } from './turn.ts';
 
 /** What an API may use to word a problem. `path` and `params` hold keys: for the answer only, never for a log. */
 export interface ProblemFacts {
@@ -66,15 +67,13 @@ export interface AnswerFacts {
   readonly accountId: AccountId | null;
 }
 
-export interface MountDeps {
+export interface MountDeps extends Origins {
   readonly authenticate: SecretService['authenticate'];
   readonly limiter: RateLimiter;
   readonly clientAddressOf: ClientAddressOf;
   readonly bodyCapBytes: number;
   /** Milliseconds within which a body has to arrive; 10,000 when absent. */
   readonly bodyLimitMs?: number;
-  /** Serialised origins that may call from a browser; empty: none. */
-  readonly allowedOrigins: ReadonlySet<string>;
   readonly onAnswer: (answer: AnswerFacts) => void;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
@@ -98,7 +97,7 @@ export function mountApi(app: Hono, surface: ApiSurface, deps: MountDeps): ApiHa
 }
 
 export function createApiHandler(surface: ApiSurface, deps: MountDeps): ApiHandler {
-  const crossSite = createCrossSitePolicy(deps.allowedOrigins);
+  const crossSite = createCrossSitePolicy(deps);
   const api: MountedApi = {
     surface,
     deps,
@@ -132,8 +131,6 @@ async function serve(api: MountedApi, request: Request, peer: PeerSource | undef
   return response;
 }
 
-const clientLeft: Problem = { problem: 'malformed', message: 'The client closed the connection' };
-
 async function answer(api: MountedApi, call: Call, { route, values }: RouteMatch): Promise<Response> {
   const { method } = call.request;
   if (method === 'OPTIONS') return answerOptions(api, call, route);
@@ -150,8 +147,11 @@ async function answer(api: MountedApi, call: Call, { route, values }: RouteMatch
   call.params = paramsOf(endpoint, values);
   const decoded = operation.decode(call);
   const input = decoded instanceof Promise ? await decoded : decoded;
-  // Nobody is there to read the answer: what would be consumed for it stays (P3).
-  if (method === 'POST' && call.request.signal.aborted) return refuse(api, call, clientLeft);
+  if (method === 'POST') {
+    await endOfTurn();
+    // Nobody is there to read the answer: what would be consumed for it stays (P3).
+    if (call.request.signal.aborted) return refuse(api, call, clientLeft);
+  }
   return toResponse(await operation.handle(input, admission, call), call);
 }
 

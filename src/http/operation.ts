@@ -6,6 +6,7 @@
  */
 import type { ZodType } from 'zod';
 import type { Caller, TokenScope } from '../domain/accounts.ts';
+import type { IsAbandoned } from '../domain/ports.ts';
 
 /** Which limit of `http/rate-limit.ts` a call counts against. */
 export type LimitClass = 'create' | 'manage' | 'none';
@@ -29,6 +30,8 @@ export interface Exchange {
   readonly requestId: string;
   /** The client's prefix, `203.0.113.0/24` or `2001:db8:0:100::/56`, from trusted proxies only (P22). */
   readonly clientPrefix: string;
+  /** Whether the client has closed the connection by now. */
+  readonly isAbandoned: IsAbandoned;
   /** The whole body. Throws `RequestProblem('body_too_large')` over the cap. */
   body(): Promise<Uint8Array>;
 }

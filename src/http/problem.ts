@@ -25,6 +25,12 @@ export type Problem =
   | { readonly problem: 'invalid_fields'; readonly errors: readonly FieldError[] }
   | { readonly problem: 'internal'; readonly requestId: string };
 
+/** Nothing was done for a client that had closed the connection; the answer reaches nobody. */
+export const clientLeft = {
+  problem: 'malformed',
+  message: 'The client closed the connection',
+} as const satisfies Problem;
+
 export interface FieldError {
   /** A dotted path, `secret.ttl`; `''` for the body as a whole. */
   readonly field: string;

@@ -16,8 +16,13 @@
  *   closed. Unknown methods: closed without an answer. Those answers are the runtime's and carry none of our headers;
  *   no handler has run.
  * - Targets: dot segments are resolved (also `%2e`, and backslashes count as slashes), what is not ASCII is
- *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped. Pipelined requests are answered in
- *   order.
+ *   percent-encoded, `%2f` stays. The authority of an absolute target is dropped.
+ * - Pipelining: requests in one packet are answered in order for as long as every answer is there before the event loop
+ *   turns. A request that arrives while an answer is still due closes the connection, without a byte, and aborts the
+ *   signal of the request that was waiting for it. A POST waits for the end of its turn before it does anything
+ *   (`turn.ts`), so one with another request in its packet does nothing. One whose decision is with the store
+ *   when the next request arrives is decided all the same, and its answer is lost; that the runtime closes then cannot be
+ *   changed from here (RFC 9112 §9.3.2: nobody should pipeline behind a POST).
  * - A body nobody reads is discarded without being kept.
  * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400); refusing a port in use.
  * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.

@@ -8,6 +8,7 @@
 import { BodyTimeout, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';
+import { endOfTurn } from '../http/turn.ts';
 import { fieldsForRegion } from './fields.ts';
 import { type BodyStream, type HopRequest, isSafe } from './hop.ts';
 import { circle, malformed, type Refusal } from './refusals.ts';
@@ -47,6 +48,8 @@ export async function readRequest(
   if (!/^[\x21-\x7e]+$/.test(target)) return refused(malformed('The address is not well-formed'));
   try {
     const body = await readContent(request, deps.readBody);
+    // A request pipelined behind this one ends the connection: the region then hears of neither (P3).
+    if (!isSafe(method)) await endOfTurn();
     return { outcome: 'read', request: { method, target, fields, body, signal }, clientAddress };
   } catch (error) {
     if (!(error instanceof RequestProblem) || error.problem.problem !== 'malformed') throw error;

@@ -29,6 +29,8 @@ export interface Frame {
   readonly visitor: { readonly username: string } | null;
   /** What a form of this session carries; `''` without one. `PostForm` sees to it. */
   readonly formToken: string;
+  /** What a form of a way into an account carries without a session; `''` on every other page. */
+  readonly signInToken: string;
   /** Path and query that show this page again, in any language; `null` on an answer that a GET would not repeat. */
   readonly here: string | null;
   /** The languages offered. */
@@ -267,15 +269,25 @@ interface PostFormProps {
   readonly id?: string;
   /** For a form that brings a file. */
   readonly enctype?: 'multipart/form-data';
+  /** For a way into an account. */
+  readonly isSignIn?: true;
 }
 
-/** A form that changes something: posts, and carries the session's token. */
-export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({ frame, children, ...attributes }) => (
-  <form method="post" {...attributes}>
-    {frame.formToken === '' ? null : <input type="hidden" name={formTokenField} value={frame.formToken} />}
-    {children}
-  </form>
-);
+/** A form that changes something: posts, and carries the token of the session, or else of the browser where it must. */
+export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
+  frame,
+  isSignIn,
+  children,
+  ...attributes
+}) => {
+  const token = isSignIn === true ? frame.formToken || frame.signInToken : frame.formToken;
+  return (
+    <form method="post" {...attributes}>
+      {token === '' ? null : <input type="hidden" name={formTokenField} value={token} />}
+      {children}
+    </form>
+  );
+};
 
 export const Mark: FC<{ class?: string }> = (attributes) => (
   <svg

@@ -33,6 +33,7 @@ import { createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
 import { type Site, servePage } from './serve.ts';
+import { createSignInTokens } from './sign-in-token.ts';
 import { createSiteFiles } from './site-files.ts';
 import { createStillPages } from './still-pages.ts';
 
@@ -77,6 +78,7 @@ function siteOf(deps: PageDeps): Site {
   const { limiter, clientAddressOf, onAnswer, onFault, links, accounts, brands, domains } = deps;
   const { locales, defaultLocale, signUpIsOpen, regions } = deps;
   const basePath = basePathOf(links.baseUrl);
+  const isSecure = links.baseUrl.startsWith('https:');
   return {
     limiter,
     clientAddressOf,
@@ -93,7 +95,8 @@ function siteOf(deps: PageDeps): Site {
     readUpload: createBodyReader({ capBytes: maxLogoBytes + formRoomBytes }),
     origin: new URL(links.baseUrl).origin,
     href: createHref(basePath),
-    sessionCookie: createSessionCookie(links.baseUrl.startsWith('https:')),
+    sessionCookie: createSessionCookie(isSecure),
+    signInTokenOf: createSignInTokens(isSecure),
     assets: createAssets(),
     stills: createStillPages(),
   };

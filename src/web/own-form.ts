@@ -8,11 +8,12 @@
  *    Every current browser sends it over https and to localhost.
  * 2. Without it `Origin` decides: ours, or the origin of the host the request was sent to (a share domain).
  * 3. With neither, or with `Origin: null` (which our own `Referrer-Policy: no-referrer` makes browsers send), the form
- *    passes this check. Without a session it acts with nothing but the keys in its own address, so another site could
- *    only do in this browser what it can do from its own server, with keys it has already.
- *
- * A form of a session must besides carry that session's own token (`formTokenField`), which `serve.ts` compares: no other
- * site can know it, whatever the browser says or leaves out.
+ *    passes this check, and `serve.ts` goes on with what no other site can know, whatever the browser says or leaves out:
+ *    - A form of a session carries that session's own token (`formTokenField`).
+ *    - A form of a way into an account (log-in, sign-up, forgotten password) carries one that follows from a cookie of the
+ *      browser that it was shown to (`sign-in-token.ts`), so that nobody is logged in as somebody else.
+ *    - Every other form without a session (share, open, burn) acts with nothing but the keys in its own address, so
+ *      another site could only do in this browser what it can do from its own server, with keys it has already.
  */
 export const formTokenField = 'form-token';
 

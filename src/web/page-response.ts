@@ -50,11 +50,12 @@ function contentResponse(answered: Answered, { status, content }: PageReply): Re
 }
 
 /**
- * Compressed is only what repeats nothing that was sent: an answer to a GET that holds no session's token. Otherwise
+ * Compressed is only what repeats nothing that was sent: an answer to a GET that holds no form token. Otherwise
  * the length would tell, guess by guess, what stands beside the guess (BREACH).
  */
 function mayCompress({ call, frame }: Answered): boolean {
-  return frame.visitor === null && call.request.method === 'GET' && acceptsGzip(call.request);
+  const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
+  return !holdsToken && call.request.method === 'GET' && acceptsGzip(call.request);
 }
 
 function acceptsGzip(request: Request): boolean {

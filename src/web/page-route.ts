@@ -6,6 +6,7 @@
  */
 import type { SignedIn } from '../domain/account-outcomes.ts';
 import type { Caller } from '../domain/accounts.ts';
+import type { IsAbandoned } from '../domain/ports.ts';
 import type { LimitClass } from '../http/operation.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';
@@ -28,6 +29,8 @@ export interface PageRequest {
   readonly signedIn: SignedIn | null;
   /** The account that is logged in, or anonymous. */
   readonly caller: Caller;
+  /** Whether the browser has closed the connection by now. */
+  readonly isAbandoned: IsAbandoned;
   /** Read once, bounded. Rejects with `RequestProblem`. */
   form(): Promise<Form>;
 }
@@ -79,6 +82,8 @@ export interface PageRoute {
    * password there.
    */
   readonly onSiteOnly?: true;
+  /** A way into an account: while nobody is logged in, its form is bound to the browser that it was shown to. */
+  readonly isSignIn?: true;
   /** Part of sharing, which the owner of a share domain may keep to itself. */
   readonly isSharing?: true;
   /** Shown as to a stranger when nobody's session can be looked up just now. */

@@ -5,7 +5,7 @@
  * share domain no session is looked up; what must not change anything has not run yet when a request is refused:
  *
  *   face -> session -> route (404, 405, OPTIONS; HEAD as GET) -> what the share domain leaves to the site
- *     -> form of our own -> limit -> form of this session -> handler
+ *     -> form of our own -> limit -> form of this session -> the end of the turn, if the browser is still there -> handler
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
@@ -17,7 +17,8 @@ import type { PeerSource } from '../http/client-address.ts';
 import { Call, type CallDeps } from '../http/exchange.ts';
 import { methodForLog } from '../http/failure.ts';
 import type { MountDeps } from '../http/mount.ts';
-import { RequestProblem } from '../http/problem.ts';
+import { clientLeft, RequestProblem } from '../http/problem.ts';
+import { endOfTurn } from '../http/turn.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
 import type { Faces } from './brand/faces.ts';
@@ -32,6 +33,7 @@ import { toResponse } from './page-response.ts';
 import type { PageAction, PageReply, PageRequest, PageRoute } from './page-route.ts';
 import { renderNotice } from './pages/notice.tsx';
 import type { Href } from './routes.ts';
+import type { SignInTokenOf } from './sign-in-token.ts';
 import type { StillPages } from './still-pages.ts';
 import { wordsIn } from './words.ts';
 
@@ -43,6 +45,7 @@ export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'
   readonly basePath: string;
   readonly accounts: Pick<AccountService, 'openSession'>;
   readonly sessionCookie: SessionCookie;
+  readonly signInTokenOf: SignInTokenOf;
   readonly faces: Faces;
   /** For routes that take a file. */
   readonly readUpload: ReadBody;
@@ -64,6 +67,8 @@ interface Passage {
   readonly cookies: string;
   signedIn: SignedIn | null;
   frame: Frame;
+  /** Set with the page, whatever the page is. */
+  newCookie: string | null;
 }
 
 /** @param route `null`: there is no such page. Never rejects. */
@@ -72,7 +77,7 @@ export async function servePage(site: Site, context: Context, route: PageRoute |
   const { call } = passage;
   let response: Response;
   try {
-    response = toResponse(passage, await answer(passage, context, route));
+    response = toResponse(passage, withNewCookie(passage, await answer(passage, context, route)));
   } catch (error) {
     response = answerFailure(passage, error);
   }
@@ -96,7 +101,7 @@ function enter(site: Site, context: Context, route: PageRoute | null): Passage {
   });
   const query = new URLSearchParams(call.rawQuery);
   const cookies = call.request.headers.get('cookie') ?? '';
-  const passage = { site, call, query, cookies, signedIn: null };
+  const passage = { site, call, query, cookies, signedIn: null, newCookie: null };
   return { ...passage, frame: frameOf(passage, route) };
 }
 
@@ -122,6 +127,13 @@ async function recognise(passage: Passage): Promise<null> {
     formToken: passage.signedIn.formToken,
   };
   return null;
+}
+
+/** A form that is shown now, or was sent now, is bound to this browser. */
+function bindToBrowser(passage: Passage): void {
+  const { formToken, cookie } = passage.site.signInTokenOf(passage.cookies);
+  passage.frame = { ...passage.frame, signInToken: formToken };
+  passage.newCookie = cookie;
 }
 
 function toFault(error: unknown): { readonly error: unknown } {
@@ -153,6 +165,7 @@ function frameOf(passage: Entering, route: PageRoute | null): Frame {
     assets: site.assets,
     visitor: null,
     formToken: '',
+    signInToken: '',
     here: route !== null && isSafe(call.request.method) ? hereOf(call.path, query) : null,
     locales: site.locales,
     signUpIsOpen: site.signUpIsOpen,
@@ -177,6 +190,7 @@ async function answer(passage: Passage, context: Context, route: PageRoute | nul
   const isNobodys = route?.isFile === true || passage.frame.domain !== null;
   const fault = isNobodys ? null : await recognise(passage).catch(toFault);
   if (route === null) throw new RequestProblem({ problem: 'not_found' });
+  if (route.isSignIn === true && passage.signedIn === null) bindToBrowser(passage);
   const allow = allowOf(route);
   if (call.request.method === 'OPTIONS')
     return { status: 204, content: { kind: 'none' }, headers: { allow } };
@@ -192,7 +206,11 @@ async function answer(passage: Passage, context: Context, route: PageRoute | nul
     // Only now, where the page can give a form back: nothing typed is lost to a store that does not answer.
     if (fault !== null && route.needsNoSession !== true) throw fault.error;
     countCall(passage, action);
-    if (action === route.post) await demandOwnSession(request);
+    if (action === route.post) {
+      await demandOwnSession(request);
+      await endOfTurn();
+      if (request.isAbandoned()) throw new RequestProblem(clientLeft);
+    }
     return withLanguage(passage, await handle(passage, route, action, request));
   } catch (error) {
     return await refuse(action, request, error, call.requestId);
@@ -240,6 +258,7 @@ function toPageRequest(passage: Passage, context: Context, route: PageRoute): Pa
     userAgent: headers.get('user-agent') ?? '',
     signedIn,
     caller: signedIn?.caller ?? anonymous,
+    isAbandoned: call.isAbandoned,
     form() {
       form ??= readForm();
       return form;
@@ -259,10 +278,16 @@ function isSameText(one: string, other: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** A form acts for the session it was shown to, or for nobody when it was shown to nobody. */
+/** A form acts for the session it was shown to; without one for nobody, or for the browser where it leads to an account. */
 async function demandOwnSession(request: PageRequest): Promise<void> {
   const sent = (await request.form()).text(formTokenField);
-  if (!isSameText(sent, request.signedIn?.formToken ?? '')) throw new StaleForm();
+  const { formToken, signInToken } = request.frame;
+  if (!isSameText(sent, formToken || signInToken)) throw new StaleForm();
+}
+
+function withNewCookie({ newCookie }: Passage, reply: PageReply): PageReply {
+  if (newCookie === null || reply.content.kind !== 'page') return reply;
+  return { ...reply, cookies: [...(reply.cookies ?? []), newCookie] };
 }
 
 /** A language that the address asks for stays with the browser when the reader goes on. */

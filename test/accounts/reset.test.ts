@@ -4,6 +4,7 @@ import { createAccount } from '../../src/domain/account-admin.ts';
 import type { SignedIn } from '../../src/domain/account-outcomes.ts';
 import type { StoredTicket } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import {
   type AccountBench,
   type AccountBenchOptions,
@@ -62,7 +63,7 @@ describe('a reset', () => {
     const receiptInput = { metadataKey: kept.receipt.metadataKey, authority: 'owner' } as const;
     expect(await bench.secrets.findReceipt(receiptInput, after.caller)).toMatchObject({ outcome: 'found' });
     const revealed = await bench.secrets.reveal(
-      { secretKey: kept.receipt.secretKey, clientPrefix: '192.0.2.0/24' },
+      { secretKey: kept.receipt.secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
       { kind: 'anonymous' },
     );
     expect(revealed).toMatchObject({ outcome: 'revealed' });

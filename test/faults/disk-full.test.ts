@@ -9,7 +9,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
-import { createSettableClock, found, newRecord, ttlSeconds } from '../../src/store/conformance/check.ts';
+import {
+  clientStays,
+  createSettableClock,
+  found,
+  newRecord,
+  ttlSeconds,
+} from '../../src/store/conformance/check.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 
 const ballastBytes = 128 * 1024;
@@ -74,8 +80,8 @@ describe('a full disk', () => {
       for (const [n, record] of stored.entries()) {
         const secret = await found(store, record.secretId);
         expect(secret.sealedSecret).toEqual(record.sealedSecret);
-        if (n % 2 === 0) expect(await store.claim(secret)).toBe('won');
-        else expect(await store.burn(record.receiptId)).not.toBeNull();
+        if (n % 2 === 0) expect(await store.claim(secret, clientStays)).toBe('won');
+        else expect(await store.burn(record.receiptId, clientStays)).not.toBeNull();
       }
       expect(await outcomeOf(store.put(newRecord(store.now())))).toBe('storage_full');
     }, 60_000);
@@ -100,7 +106,7 @@ describe('a full disk', () => {
     await store.scrub();
     takeTheRest();
     const outcomes: string[] = [];
-    for (const record of records) outcomes.push(await outcomeOf(store.burn(record.receiptId)));
+    for (const record of records) outcomes.push(await outcomeOf(store.burn(record.receiptId, clientStays)));
     return [...new Set(outcomes)];
   }
 
@@ -144,7 +150,7 @@ describe('a full disk', () => {
     const { stored, refused } = await fillUp(store, 8);
     const [read] = stored;
     if (read === undefined) throw new Error('nothing was stored');
-    expect(await store.claim(await found(store, read.secretId))).toBe('won');
+    expect(await store.claim(await found(store, read.secretId), clientStays)).toBe('won');
     await store[Symbol.asyncDispose]();
     await using again = await open();
     expect(await again.findSecret(read.secretId)).toBeNull();

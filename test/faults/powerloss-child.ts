@@ -3,7 +3,7 @@
  * promised. Arguments: the store's folder, the ledger, a seed, and the level of `synchronous`.
  */
 import { openSync, writeSync } from 'node:fs';
-import { newRecord } from '../../src/store/conformance/check.ts';
+import { clientStays, newRecord } from '../../src/store/conformance/check.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openWithSettings } from '../../src/store/sqlite/store.ts';
 import { steadyClock } from '../support/clocks.ts';
@@ -31,12 +31,12 @@ async function run(): Promise<void> {
     const secret = await store.findSecret(idsOf(n).secretId);
     if (secret === null) return;
     note({ began: 'claim', n });
-    if ((await store.claim(secret)) === 'won') note({ promised: 'claim', n });
+    if ((await store.claim(secret, clientStays)) === 'won') note({ promised: 'claim', n });
   }
 
   async function burn(n: number): Promise<void> {
     note({ began: 'burn', n });
-    if ((await store.burn(idsOf(n).receiptId)) !== null) note({ promised: 'burn', n });
+    if ((await store.burn(idsOf(n).receiptId, clientStays)) !== null) note({ promised: 'burn', n });
   }
 
   let stored = 0;

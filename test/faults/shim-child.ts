@@ -3,7 +3,7 @@
  * to do (`slow`, `inline`: the same with a commit on the event loop, `broken`); the path of the flag that breaks the disk.
  */
 import { rmSync, writeFileSync } from 'node:fs';
-import { found, newRecord, putNew } from '../../src/store/conformance/check.ts';
+import { clientStays, found, newRecord, putNew } from '../../src/store/conformance/check.ts';
 import { Engine } from '../../src/store/sqlite/engine.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
@@ -68,9 +68,9 @@ async function onBrokenDisk(store: SqliteStore): Promise<object> {
   const secret = await found(store, before.secretId);
   writeFileSync(brokenFlag, '');
   const neverTold = newRecord(store.now());
-  const broken = await Promise.all([codeOf(store.claim(secret)), codeOf(store.put(neverTold))]);
+  const broken = await Promise.all([codeOf(store.claim(secret, clientStays)), codeOf(store.put(neverTold))]);
   const began = performance.now();
-  const next = await codeOf(store.burn(other.receiptId));
+  const next = await codeOf(store.burn(other.receiptId, clientStays));
   const toldWithinMs = performance.now() - began;
   const readMeanwhile = (await store.findSecret(other.secretId)) !== null;
   rmSync(brokenFlag);

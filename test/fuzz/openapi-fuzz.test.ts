@@ -12,6 +12,7 @@ import type { ApiSurface } from '../../src/http/mount.ts';
 import { mountApi } from '../../src/http/mount.ts';
 import type { Operation, Reply } from '../../src/http/operation.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { announceSeed } from '../support/run-seed.ts';
 import { createJudge, documentOf, type Judge, surfacesOf } from '../v2/documented-app.ts';
@@ -57,6 +58,7 @@ async function createTarget(
       limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
       clientAddressOf: () => '192.0.2.1',
       bodyCapBytes: 65_536,
+      ownOrigin: 'https://mayfly.example',
       allowedOrigins: new Set(),
       onAnswer: ({ operation, status }) => {
         const name = `${operation ?? 'none'} ${status}`;
@@ -327,7 +329,10 @@ describe('the service under requests made from its own document', () => {
       const target = await createTarget((surface) =>
         withDefect(surface, 'v2.secretStatus', ({ handle }) => async (secretKey, caller, exchange) => {
           const answer = await handle(secretKey, caller, exchange);
-          await target.app.service.reveal({ secretKey: String(secretKey), clientPrefix: '' }, caller);
+          await target.app.service.reveal(
+            { secretKey: String(secretKey), clientPrefix: '', isAbandoned: clientStays },
+            caller,
+          );
           return answer;
         }),
       );

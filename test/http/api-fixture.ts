@@ -87,6 +87,7 @@ export function setUp({ handle, surface, limits = 'off', origins = [], ...given 
     limiter: createRateLimiter({ table: limits, nowMs: () => clock.nowMs }),
     clientAddressOf: createClientAddressOf(trusted),
     bodyCapBytes: 1_000,
+    ownOrigin: 'https://mayfly.example',
     allowedOrigins: new Set(origins),
     onAnswer: (answer) => answers.push(answer),
     onFault: (error) => faults.push(error),

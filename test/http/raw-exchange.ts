@@ -5,20 +5,36 @@
  */
 import { connect } from 'node:net';
 
+const lastRequest = 'GET /api/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+
+export interface ExchangeOptions {
+  /** Not when the bytes leave the server waiting for more. */
+  readonly thenClose?: boolean;
+  /** Sent when an answer has begun to arrive, before the request that ends the connection: nothing may follow a POST earlier. */
+  readonly onceAnswered?: string;
+}
+
 /**
  * Everything the server sends for these bytes. A request that ends the connection follows, so that the end of the
- * answers is known without waiting; it is not sent when the bytes leave the server waiting for more.
+ * answers is known without waiting.
  */
 export function exchange(
   bytes: string | Uint8Array,
-  { thenClose = true, port }: { thenClose?: boolean; port: number },
+  { thenClose = true, onceAnswered, port }: ExchangeOptions & { readonly port: number },
 ): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
+    const end = () => thenClose && socket.write(lastRequest);
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-      if (thenClose) socket.write('GET /api/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+      if (onceAnswered === undefined) end();
     });
+    if (onceAnswered !== undefined) {
+      socket.once('data', () => {
+        socket.write(onceAnswered);
+        end();
+      });
+    }
     socket.on('data', (data) => {
       received += data.toString('latin1');
     });

@@ -8,10 +8,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { Hono } from 'hono';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
-import type { Operation } from '../../src/http/operation.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
-import { exchange, get, last, post, sendAndLeave, startBareServer, statusesIn } from './raw-exchange.ts';
+import {
+  type ExchangeOptions,
+  exchange,
+  get,
+  last,
+  post,
+  sendAndLeave,
+  startBareServer,
+  statusesIn,
+} from './raw-exchange.ts';
+import { document, noting } from './raw-operations.ts';
 
 const capBytes = 65_536;
 /** What reached a handler: the operation, and the path or the body as it saw them. */
@@ -19,36 +28,7 @@ const handled: string[] = [];
 const faults: unknown[] = [];
 let server: RunningServer;
 
-const document: Operation['document'] = { summary: '', tag: '', responses: {} };
-const operations: Operation[] = [
-  {
-    name: 'look',
-    method: 'GET',
-    path: '/secret/:key',
-    access: 'anyone',
-    limit: 'none',
-    document,
-    decode: () => null,
-    handle(_input, _caller, { params }) {
-      handled.push(`look ${params.key}`);
-      return { status: 200, body: { key: params.key } };
-    },
-  },
-  {
-    name: 'create',
-    method: 'POST',
-    path: '/create',
-    access: 'anyone',
-    limit: 'none',
-    document,
-    decode: async (exchange) => Buffer.from(await exchange.body()).toString('latin1'),
-    handle(input) {
-      const text = String(input);
-      handled.push(`create ${text.length > 40 ? text.length : text}`);
-      return { status: 200, body: { length: text.length } };
-    },
-  },
-];
+const operations = noting(handled);
 
 /** Resolves when the client of a `linger` is gone. */
 let left = Promise.withResolvers<void>();
@@ -95,6 +75,7 @@ beforeAll(async () => {
     clientAddressOf: createClientAddressOf(trusted),
     bodyCapBytes: capBytes,
     bodyLimitMs: 200,
+    ownOrigin: 'https://mayfly.example',
     allowedOrigins: new Set(),
     onAnswer: ({ operation }) => operation === 'linger' && answered.resolve(),
     onFault: (error) => faults.push(error),
@@ -116,7 +97,7 @@ interface Seen {
   readonly text: string;
 }
 
-async function send(bytes: string | Uint8Array, options?: { thenClose?: boolean }): Promise<Seen> {
+async function send(bytes: string | Uint8Array, options?: ExchangeOptions): Promise<Seen> {
   handled.length = 0;
   const text = await exchange(bytes, { port: server.port, ...options });
   return { statuses: statusesIn(text), handled: [...handled], text };
@@ -153,23 +134,40 @@ describe('framing', () => {
     expect(seen.statuses).toEqual([400]);
   });
 
-  it('answers pipelined requests in order, each with its own body', async () => {
-    const first = post('Content-Length: 5\r\n', 'first');
-    const chunked = post('Transfer-Encoding: chunked\r\n', '3\r\nsec\r\n3\r\nond\r\n0\r\n\r\n');
-    const seen = await send(first + get('/api/secret/k1') + chunked + get('/api/secret/k2'));
-    expect(seen.statuses).toEqual([200, 200, 200, 200, last]);
-    expect([...seen.handled].sort()).toEqual(['create first', 'create second', 'look k1', 'look k2']);
-    const order = ['"length":5', '"key":"k1"', '"length":6', '"key":"k2"'].map((text) =>
-      seen.text.indexOf(text),
-    );
+  it('answers pipelined GETs in order', async () => {
+    const keys = ['k1', 'k2', 'k3'];
+    const seen = await send(keys.map((key) => get(`/api/secret/${key}`)).join(''));
+    expect(seen.statuses).toEqual([200, 200, 200, last]);
+    expect(seen.handled).toEqual(keys.map((key) => `look ${key}`));
+    const order = keys.map((key) => seen.text.indexOf(`"key":"${key}"`));
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
+  it.each([
+    ['with a length', 'Content-Length: 5\r\n', 'first'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n', '3\r\nfir\r\n2\r\nst\r\n0\r\n\r\n'],
+  ])(
+    'P3 with another request in its packet, a POST %s is not handled, and closed',
+    async (_how, head, body) => {
+      const request = post(head, body);
+      for (const next of [get('/api/secret/k1'), request]) {
+        const seen = await send(request + next);
+        expect([seen.statuses, seen.handled]).toEqual([[], []]);
+      }
+      const alone = await send(request, { onceAnswered: get('/api/secret/k1') });
+      expect([alone.statuses, alone.handled]).toEqual([
+        [200, 200, last],
+        ['create first', 'look k1'],
+      ]);
+    },
+  );
+
   it('takes no more of the stream than the length says: what follows is another request', async () => {
-    const seen = await send(post('Content-Length: 2\r\n', `ab${get('/api/secret/smuggled')}`));
+    const [start = '', ...rest] = get('/api/secret/smuggled');
+    const seen = await send(post('Content-Length: 2\r\n', `ab${start}`), { onceAnswered: rest.join('') });
     expect(seen.statuses).toEqual([200, 200, last]);
     expect(seen.handled).toEqual(['create ab', 'look smuggled']);
-    const odd = await send(post('Content-Length: 2\r\n', 'abcdef'));
+    const odd = await send(post('Content-Length: 2\r\n', 'abcdef'), { onceAnswered: '' });
     expect(odd.handled).toEqual(['create ab']);
     expect(odd.statuses.filter((status) => status >= 500)).toEqual([]);
   });
@@ -210,7 +208,7 @@ describe('a client that has left', () => {
   });
 
   it('P3 is not what one is that waits (tooth check)', async () => {
-    const seen = await send(linger('?now'));
+    const seen = await send(linger('?now'), { onceAnswered: '' });
     expect([seen.statuses, seen.handled]).toEqual([[200, last], ['linger']]);
   });
 });
@@ -244,8 +242,10 @@ describe('the cap', () => {
 
   it('accepts a body of exactly the cap, by length and by chunks', async () => {
     const body = 'x'.repeat(capBytes);
-    const byLength = await send(post(`Content-Length: ${capBytes}\r\n`, body));
-    const byChunks = await send(post('Transfer-Encoding: chunked\r\n', `10000\r\n${body}\r\n0\r\n\r\n`));
+    const alone = { onceAnswered: '' };
+    const byLength = await send(post(`Content-Length: ${capBytes}\r\n`, body), alone);
+    const inChunks = `10000\r\n${body}\r\n0\r\n\r\n`;
+    const byChunks = await send(post('Transfer-Encoding: chunked\r\n', inChunks), alone);
     expect([byLength.statuses, byChunks.statuses]).toEqual([
       [200, last],
       [200, last],

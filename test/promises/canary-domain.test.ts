@@ -8,6 +8,7 @@ import { describe, expect, it } from 'bun:test';
 import { anonymous } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { ServiceDeps } from '../../src/domain/service.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { type Canary, dumpOf, findCanaries, formsOf } from '../support/canary.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { createBench, guess } from '../support/service-bench.ts';
@@ -44,7 +45,7 @@ async function lifeOfASecret(
       const flaky: typeof store = {
         ...store,
         claim: (secret) =>
-          state.down ? Promise.reject(new Error('the store is away')) : store.claim(secret),
+          state.down ? Promise.reject(new Error('the store is away')) : store.claim(secret, clientStays),
       };
       return listening(defect(flaky), heard);
     },
@@ -72,7 +73,7 @@ async function lifeOfASecret(
   await bench.service.deliver({ metadataKey, authority: 'owner', locale: 'en', recipient }, caller);
   await bench.service.settled();
   const revealed = await bench.service.reveal(guess(secretKey, text.passphrase), anonymous);
-  await bench.service.burn({ metadataKey, authority: 'owner' }, caller);
+  await bench.service.burn({ metadataKey, authority: 'owner', isAbandoned: clientStays }, caller);
   await bench.service.settled();
   const canaries: Canary[] = [
     ...Object.entries(text).map(([name, content]) => ({ name, content })),

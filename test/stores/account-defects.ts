@@ -4,6 +4,7 @@
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
 import type { NewRecord } from '../../src/domain/secret.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
 import { createMemoryRecords, type MemoryRecords } from '../../src/store/memory/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -233,7 +234,7 @@ const deletionDefects: readonly SeededDefect[] = [
         const burned = await store.deleteAccount(id);
         for (const account of await store.listAccounts()) {
           for (const each of await store.listReceipts(account.id, { limit: 10 }))
-            await store.burn(each.receiptId);
+            await store.burn(each.receiptId, clientStays);
         }
         return burned;
       },

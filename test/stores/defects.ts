@@ -6,7 +6,12 @@
 import type { SecretId } from '../../src/domain/keys.ts';
 import type { AttemptStore } from '../../src/domain/ports.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
-import { createSettableClock, newSecretId, type StoreUnderTest } from '../../src/store/conformance/check.ts';
+import {
+  clientStays,
+  createSettableClock,
+  newSecretId,
+  type StoreUnderTest,
+} from '../../src/store/conformance/check.ts';
 import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
 import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
 import { createMemoryRecords } from '../../src/store/memory/records.ts';
@@ -22,7 +27,8 @@ export interface SeededDefect {
   readonly defect: string;
   /** The name of a check that must fail. */
   readonly caughtBy: string;
-  readonly seed: (store: Store, subject: StoreUnderTest) => Store;
+  /** `released` resolves when writes are not held. */
+  readonly seed: (store: Store, subject: StoreUnderTest, released: () => Promise<void>) => Store;
 }
 
 /** Lets everything else that is ready run first. */
@@ -32,8 +38,14 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
   const wallClock = createSettableClock();
   const store = createMemoryStore({ clock: wallClock });
-  const subject = { store, wallClock, close: async () => {} };
-  return { ...subject, store: defect.seed(store, subject) };
+  let held = Promise.resolve();
+  const holdWrites = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held = promise;
+    return resolve;
+  };
+  const subject = { store, wallClock, holdWrites, close: async () => {} };
+  return { ...subject, store: defect.seed(store, subject, () => held) };
 }
 
 /** All of a memory store, on a clock that follows the wall backwards too. */
@@ -74,7 +86,7 @@ const recordDefects: readonly SeededDefect[] = [
       async claim(secret) {
         if ((await store.findSecret(secret.secretId)) === null) return 'gone';
         await turn();
-        await store.claim(secret);
+        await store.claim(secret, clientStays);
         return 'won';
       },
     }),
@@ -82,7 +94,60 @@ const recordDefects: readonly SeededDefect[] = [
   {
     defect: 'a claim ignores the version that was found',
     caughtBy: 'a claim takes only the version that was found',
-    seed: (store) => ({ ...store, claim: (secret) => store.claim({ ...secret, rowVersion: 1 }) }),
+    seed: (store) => ({
+      ...store,
+      claim: (secret) => store.claim({ ...secret, rowVersion: 1 }, clientStays),
+    }),
+  },
+  {
+    defect: 'a claim does not ask whether its client has left',
+    caughtBy: 'a claim whose client has left takes nothing',
+    seed: (store) => ({ ...store, claim: (secret) => store.claim(secret, clientStays) }),
+  },
+  {
+    defect: 'a burn does not ask whether its client has left',
+    caughtBy: 'a burn whose client has left burns nothing',
+    seed: (store) => ({ ...store, burn: (id) => store.burn(id, clientStays) }),
+  },
+  {
+    defect: 'one client that has left takes all claims beside its own with it',
+    caughtBy: 'of claims and burns at once only those go undone whose clients have left',
+    seed(store) {
+      let hasOneLeft = false;
+      return {
+        ...store,
+        claim(secret, isAbandoned) {
+          hasOneLeft ||= isAbandoned();
+          return store.claim(secret, () => hasOneLeft);
+        },
+      };
+    },
+  },
+  {
+    defect: 'a claim asks when it is handed in, and not again after it has waited',
+    caughtBy:
+      'a claim or burn that had to wait for other writes takes nothing for a client that left meanwhile',
+    seed: (store, _subject, released) => ({
+      ...store,
+      async claim(secret, isAbandoned) {
+        const hasLeft = isAbandoned();
+        await released();
+        return store.claim(secret, () => hasLeft);
+      },
+    }),
+  },
+  {
+    defect: 'a burn asks when it is handed in, and not again after it has waited',
+    caughtBy:
+      'a claim or burn that had to wait for other writes takes nothing for a client that left meanwhile',
+    seed: (store, _subject, released) => ({
+      ...store,
+      async burn(id, isAbandoned) {
+        const hasLeft = isAbandoned();
+        await released();
+        return store.burn(id, () => hasLeft);
+      },
+    }),
   },
   {
     defect: 'expiry is judged by the wall clock',
@@ -101,7 +166,7 @@ const recordDefects: readonly SeededDefect[] = [
       ...store,
       async burn(id) {
         const receipt = await store.findReceipt(id);
-        return (await store.burn(id)) ?? (receipt?.state === 'received' ? store.now() : null);
+        return (await store.burn(id, clientStays)) ?? (receipt?.state === 'received' ? store.now() : null);
       },
     }),
   },
@@ -170,7 +235,7 @@ const recordDefects: readonly SeededDefect[] = [
           await store.put(record);
         },
         async sweep(limit) {
-          for (const id of ids) await store.burn(id);
+          for (const id of ids) await store.burn(id, clientStays);
           return store.sweep(limit);
         },
       };

@@ -16,7 +16,7 @@ import {
   newTicket,
   newToken,
 } from '../../src/store/conformance/account-fixtures.ts';
-import { createSettableClock, found, putNew } from '../../src/store/conformance/check.ts';
+import { clientStays, createSettableClock, found, putNew } from '../../src/store/conformance/check.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testBallastBytes } from './subjects.ts';
@@ -99,7 +99,8 @@ describe('the end of an account in the embedded store', () => {
     ];
     expect(await store.scrub()).toBe(true);
     expect(remainsAmong(own)).toEqual(own);
-    for (const { secretId } of records.slice(0, 10)) await store.claim(await found(store, secretId));
+    for (const { secretId } of records.slice(0, 10))
+      await store.claim(await found(store, secretId), clientStays);
     expect(await store.deleteAccount(ann)).toBe(count - 10);
     expect(await store.scrub()).toBe(true);
     expect(remainsAmong(own)).toEqual([]);
@@ -113,7 +114,8 @@ describe('the end of an account in the embedded store', () => {
     await using store = await open();
     const ann = await fillAccount(store, 'ann');
     await putMarked(store, ann, 'ann', count);
-    for (const { receiptId } of await store.listReceipts(ann, { limit: count })) await store.burn(receiptId);
+    for (const { receiptId } of await store.listReceipts(ann, { limit: count }))
+      await store.burn(receiptId, clientStays);
     expect(await store.scrub()).toBe(true);
     const recent = marksOf('ann', count).filter((name) => name.startsWith('recent'));
     expect(remainsAmong(marksOf('ann', count))).toEqual(recent);
@@ -131,7 +133,7 @@ describe('the end of an account in the embedded store', () => {
     // One after the other, so that the deletion comes in between.
     for (const [n, secret] of secrets.entries()) {
       if (n === 20) deletion = other.deleteAccount(id);
-      claims.push(one.claim(secret));
+      claims.push(one.claim(secret, clientStays));
       if (n % 10 === 0) await claims[n];
     }
     const won = (await Promise.all(claims)).filter((each) => each === 'won').length;

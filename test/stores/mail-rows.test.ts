@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId } from '../../src/domain/accounts.ts';
 import {
+  clientStays,
   createSettableClock,
   found,
   newRecord,
@@ -51,7 +52,7 @@ describe('what is kept of a mail and of a notice', () => {
   it('is nothing where there is none', async () => {
     await using store = await open();
     const record = await putNew(store, { owner, notify: ['read', 'burned'] });
-    await store.claim(await found(store, record.secretId));
+    await store.claim(await found(store, record.secretId), clientStays);
     expect(counts()).toEqual([0, 0, 1]);
   });
 
@@ -78,7 +79,7 @@ describe('what is kept of a mail and of a notice', () => {
     await using store = await open();
     const [read, expiring] = [await putNew(store), await putNew(store)];
     for (const { receiptId } of [read, expiring]) await store.setDelivery(receiptId, refused);
-    await store.claim(await found(store, read.secretId));
+    await store.claim(await found(store, read.secretId), clientStays);
     await store.setDelivery(read.receiptId, refused);
     expect(countOf('deliveries WHERE address_box IS NOT NULL')).toBe(1);
     await store.sweep(10);

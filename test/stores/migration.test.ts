@@ -16,7 +16,7 @@ import {
   newTicket,
   newToken,
 } from '../../src/store/conformance/account-fixtures.ts';
-import { createSettableClock, found, newRecord } from '../../src/store/conformance/check.ts';
+import { clientStays, createSettableClock, found, newRecord } from '../../src/store/conformance/check.ts';
 import { hintOf } from '../../src/store/sqlite/hint.ts';
 import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
@@ -231,8 +231,8 @@ describe('data from before domains proved themselves and mails were followed', (
     expect(await store.takeDueNotices(10)).toEqual([]);
     const [first, second] = earlier;
     if (first === undefined || second === undefined) throw new Error('there are no earlier records');
-    expect(await store.claim(await found(store, first.secretId))).toBe('won');
-    expect(await store.burn(second.receiptId)).toBe(made);
+    expect(await store.claim(await found(store, first.secretId), clientStays)).toBe('won');
+    expect(await store.burn(second.receiptId, clientStays)).toBe(made);
     expect(await store.deleteAccount(ann.id)).toBe(19);
   });
 
@@ -241,8 +241,9 @@ describe('data from before domains proved themselves and mails were followed', (
     const before = payloadBytes();
     expect(before).toBeGreaterThan(earlier.length * 300);
     for (const { receiptId } of earlier) await store.markViewed(receiptId);
-    for (const { secretId } of earlier.slice(0, 10)) await store.claim(await found(store, secretId));
-    for (const { receiptId } of earlier.slice(10, 20)) await store.burn(receiptId);
+    for (const { secretId } of earlier.slice(0, 10))
+      await store.claim(await found(store, secretId), clientStays);
+    for (const { receiptId } of earlier.slice(10, 20)) await store.burn(receiptId, clientStays);
     await store.deleteAccount(ann.id);
     expect(payloadBytes()).toBe(before);
   });

@@ -15,6 +15,7 @@ import type {
   StoredState,
 } from '../../src/domain/secret.ts';
 import {
+  clientStays,
   newReceiptId,
   newRecord,
   newSecretId,
@@ -122,7 +123,7 @@ class History {
   async #claim(each: ModelRecord): Promise<void> {
     if (each.lastFound === null) return this.#find(each);
     assert.equal(
-      await this.#subject.current.claim(each.lastFound),
+      await this.#subject.current.claim(each.lastFound, clientStays),
       this.#waits(each) ? 'won' : 'gone',
       'claim',
     );
@@ -137,7 +138,7 @@ class History {
 
   async #burn(each: ModelRecord): Promise<void> {
     assert.equal(
-      await this.#subject.current.burn(each.record.receiptId),
+      await this.#subject.current.burn(each.record.receiptId, clientStays),
       this.#waits(each) ? this.#now : null,
       'burn',
     );
@@ -149,8 +150,8 @@ class History {
     const { lastFound } = each;
     if (lastFound === null) return this.#find(each);
     const store = this.#subject.current;
-    const claims = [store.claim(lastFound), store.claim(lastFound)];
-    const burned = await store.burn(each.record.receiptId);
+    const claims = [store.claim(lastFound, clientStays), store.claim(lastFound, clientStays)];
+    const burned = await store.burn(each.record.receiptId, clientStays);
     const won = (await Promise.all(claims)).filter((outcome) => outcome === 'won').length;
     assert.equal(won + (burned === null ? 0 : 1), this.#waits(each) ? 1 : 0, 'race');
     this.#end(each, won === 1 ? 'received' : 'burned');
@@ -259,7 +260,7 @@ class History {
 
   async #strangers(): Promise<void> {
     assert.equal(await this.#subject.current.findSecret(newSecretId()), null);
-    assert.equal(await this.#subject.current.burn(newReceiptId()), null);
+    assert.equal(await this.#subject.current.burn(newReceiptId(), clientStays), null);
   }
 
   #passTime(): void {

@@ -8,7 +8,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AccountId, tokenScopes } from '../../src/domain/accounts.ts';
-import { createSettableClock, found, newRecord, putNew } from '../../src/store/conformance/check.ts';
+import {
+  clientStays,
+  createSettableClock,
+  found,
+  newRecord,
+  putNew,
+} from '../../src/store/conformance/check.ts';
 import { StoreRefusal } from '../../src/store/refusal.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openSqliteStore, openWithSettings, type SqliteStore } from '../../src/store/sqlite/store.ts';
@@ -134,7 +140,7 @@ describe('the end of the embedded store', () => {
     const record = await putNew(store);
     const secret = await found(store, record.secretId);
     await store[Symbol.asyncDispose]();
-    await expect(store.claim(secret)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(store.claim(secret, clientStays)).rejects.toMatchObject({ code: 'unavailable' });
     await expect(store.put(newRecord(1_800_000_000))).rejects.toMatchObject({ code: 'unavailable' });
     await expect(store.findSecret(record.secretId)).rejects.toMatchObject({ code: 'unavailable' });
   });
@@ -196,10 +202,10 @@ describe('erasure', () => {
     expect(sizes.map((_, n) => remainsOf(n))).toEqual(sizes.map(() => true));
     const [first, second, third, fourth, fifth] = records;
     if (!first || !second || !third || !fourth || !fifth) throw new Error('records are missing');
-    await store.claim(await found(store, first.secretId));
-    await store.burn(second.receiptId);
-    await store.claim(await found(store, fourth.secretId));
-    await store.burn(fifth.receiptId);
+    await store.claim(await found(store, first.secretId), clientStays);
+    await store.burn(second.receiptId, clientStays);
+    await store.claim(await found(store, fourth.secretId), clientStays);
+    await store.burn(fifth.receiptId, clientStays);
     expect(await store.scrub()).toBe(true);
     expect(sizes.map((_, n) => remainsOf(n))).toEqual([false, false, true, false, false, true]);
     wallClock.set(third.expiresAt);
@@ -233,9 +239,9 @@ describe('erasure', () => {
       const chosen = alive.get(victim);
       if (chosen !== undefined) {
         const deed = dice(8);
-        if (deed === 0) await store.burn(chosen.receiptId);
+        if (deed === 0) await store.burn(chosen.receiptId, clientStays);
         const secret = deed === 1 ? await store.findSecret(chosen.secretId) : null;
-        if (secret !== null) await store.claim(secret);
+        if (secret !== null) await store.claim(secret, clientStays);
         if (deed === 2) await store.markViewed(chosen.receiptId);
         if (deed === 3) await store.setDelivery(chosen.receiptId, refused(n));
       }
@@ -287,7 +293,7 @@ describe('erasure', () => {
     const reader = new Database(join(directory, 'mayfly.db'), { readwrite: true });
     reader.run('BEGIN');
     reader.query('SELECT count(*) FROM records').get();
-    await store.claim(await found(store, record.secretId));
+    await store.claim(await found(store, record.secretId), clientStays);
     expect(await store.scrub()).toBe(false);
     reader.run('COMMIT');
     reader.close();

@@ -1,6 +1,7 @@
 /**
  * Stores to run checks on: the real ones, opened fresh, each with a wall clock of its own.
  */
+import { Database } from 'bun:sqlite';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,11 @@ export async function openMemorySubject(): Promise<StoreUnderTest> {
 /** Small, because a fresh one is written for every store that a test opens. */
 export const testBallastBytes = 256 * 1024;
 
-export async function openSqliteSubject(): Promise<StoreUnderTest & { readonly directory: string }> {
+export interface SqliteSubject extends Required<StoreUnderTest> {
+  readonly directory: string;
+}
+
+export async function openSqliteSubject(): Promise<SqliteSubject> {
   const directory = await mkdtemp(join(tmpdir(), 'mayfly-'));
   const wallClock = createSettableClock();
   const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
@@ -30,6 +35,14 @@ export async function openSqliteSubject(): Promise<StoreUnderTest & { readonly d
       const store = await open();
       stores.push(store);
       return store;
+    },
+    holdWrites() {
+      const other = new Database(join(directory, 'mayfly.db'), { readwrite: true });
+      other.run('BEGIN IMMEDIATE');
+      return () => {
+        other.run('ROLLBACK');
+        other.close();
+      };
     },
     async close() {
       for (const store of stores) await store[Symbol.asyncDispose]();

@@ -111,13 +111,14 @@ export interface TestApp {
 
 /** 2025-05-08, an instant without meaning. */
 const startSeconds = 1_746_700_000;
+const ownBaseUrl = 'https://mayfly.example';
 const testRoot = { kid: 1, key: new Uint8Array(32).fill(7) };
 
 export function createTestApp(options: TestAppOptions = {}): TestApp {
   const clock = createTestClock(startSeconds);
   const memory = createMemoryStore({ clock: steadyClock(clock.now) });
   const store = options.wrapStore?.(memory) ?? memory;
-  const links = createLinks(options.baseUrl ?? 'https://mayfly.example');
+  const links = createLinks(options.baseUrl ?? ownBaseUrl);
   const plans = { ...builtInPlans, ...options.plans };
   const mails: SecretLinkMail[] = [];
   const accountMails: AccountMail[] = [];
@@ -227,6 +228,7 @@ function mountDeps(
     limiter: createRateLimiter({ table: options.rateLimits ?? 'off', nowMs: () => performance.now() }),
     clientAddressOf: createClientAddressOf(trusted),
     bodyCapBytes: bodyCapBytesFor(largestValueBytes),
+    ownOrigin: new URL(options.baseUrl ?? ownBaseUrl).origin,
     allowedOrigins: new Set(options.allowedOrigins ?? []),
     onAnswer: (answer) => answers.push(answer),
     onFault: (error) => faults.push(error),

@@ -25,6 +25,7 @@ export function exchangeOf(parts: ExchangeParts = {}): Exchange {
     params: parts.params ?? {},
     requestId: 'test',
     clientPrefix: parts.clientPrefix ?? '192.0.2.0/24',
+    isAbandoned: () => false,
     body: () => Promise.resolve(bytes),
   };
 }

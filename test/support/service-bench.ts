@@ -16,6 +16,7 @@ import type { AccountMail, PassphraseHasher, SecretLinkMail, ServiceEvent } from
 import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -171,6 +172,6 @@ export function createBench(
 
 /** One guess, as the HTTP layer hands it on. */
 export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24'): RevealInput {
-  const base = { secretKey, clientPrefix };
+  const base = { secretKey, clientPrefix, isAbandoned: clientStays };
   return passphrase === undefined ? base : { ...base, passphrase: new Sensitive(passphrase) };
 }

@@ -101,9 +101,8 @@ describe('the npm client onetimesecret-api 1.1.3', () => {
       [stranger.share('a'), npm.NotAuthorizedError],
       [stranger.recentMetadata(), npm.NotAuthorizedError],
     ];
-    for (const [call, expected] of cases) {
-      expect(await call.catch((error) => error)).toBeInstanceOf(expected);
-    }
+    const told = await Promise.all(cases.map(([call]) => call.catch((error: unknown) => error)));
+    for (const [at, [, expected]] of cases.entries()) expect(told[at]).toBeInstanceOf(expected);
     expect(String(await client.share('').catch((error) => error))).toContain(
       'You did not provide anything to share',
     );

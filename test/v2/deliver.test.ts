@@ -4,6 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
+import type { Handover } from '../../src/domain/ports.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import type { TestAccount, TestAppOptions } from '../support/app.ts';
 import { type Call, createDocumentedApp } from './documented-app.ts';
@@ -95,11 +96,19 @@ describe('POST /private/:key/deliver and /receipt/:key/deliver', () => {
   });
 
   it('refuse while a mail of the secret is under way', async () => {
-    const { app, deliver } = await scene();
+    const accepted = Promise.withResolvers<Handover>();
+    let handedOver = 0;
+    const sendSecretLink = () => {
+      handedOver += 1;
+      return accepted.promise;
+    };
+    const mailer = { sendSecretLink, sendAccountMail: () => accepted.promise };
+    const { app, deliver, look } = await scene({ mailer });
     const { status, body } = await deliver();
     expect([status, body.error]).toEqual([409, 'delivery_in_flight']);
+    accepted.resolve({ state: 'accepted', reply: '250 OK' });
     await app.service.settled();
-    expect(app.mails).toHaveLength(1);
+    expect([handedOver, (await look()).delivery.state]).toEqual([1, 'accepted']);
   });
 
   it('refuse once the secret is gone, with the record', async () => {

@@ -141,6 +141,7 @@ describe('GET /api/v2/openapi.json', () => {
     limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
     clientAddressOf: () => '192.0.2.1',
     bodyCapBytes: 65_536,
+    ownOrigin: 'https://mayfly.example',
     allowedOrigins: new Set(),
     onAnswer: () => undefined,
     onFault: (error) => {

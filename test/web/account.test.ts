@@ -15,7 +15,7 @@ import {
   wholeToken,
   wrongFields,
 } from './account-visitor.ts';
-import { postForm, valueIn, visit } from './visit.ts';
+import { postForm, sendForm, valueIn, visit } from './visit.ts';
 
 const gets = [
   '/account',
@@ -90,6 +90,7 @@ describe('a form of an account', () => {
       const app = createTestApp();
       const visitor = await settled(app);
       const other = openAccountVisitor(app);
+      await other.get('/log-in');
       await other.post('/log-in', { email: address, password });
       const page = (await other.get('/account')).html;
       const foreign = /name="form-token" value="([0-9a-f]{32})"/.exec(page)?.[1] ?? '';
@@ -171,8 +172,8 @@ describe('a change of password', () => {
     expect([changed.status, changed.headers.get('location')]).toEqual([303, '/account?done=password']);
     expect((await visitor.get('/account?done=password')).html).toContain('Your password is changed.');
     expect((await other.get('/account')).status).toBe(303);
-    expect((await postForm(app, '/log-in', { email: address, password })).status).toBe(422);
-    expect((await postForm(app, '/log-in', { email: address, password: newPassword })).status).toBe(303);
+    expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(422);
+    expect((await sendForm(app, '/log-in', { email: address, password: newPassword })).status).toBe(303);
   });
 
   it('marks the field that is wrong, and gives neither password back', async () => {
@@ -205,7 +206,7 @@ describe('guesses at the password of an open browser', () => {
       expect(seen.map(({ status }) => status)).toEqual([422, 422, 429]);
       expect(seen.at(-1)?.headers.get('retry-after')).not.toBeNull();
       expect((await visitor.post(path, { ...fields, ...right })).status).toBe(429);
-      expect((await postForm(app, '/log-in', { email: address, password })).status).toBe(429);
+      expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(429);
       expect(await stateOf(app)).not.toBe('deleted');
     });
   }
@@ -228,6 +229,7 @@ describe('the sessions', () => {
     const phone = openAccountVisitor(app, {
       'user-agent': 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5) <b> Version/18.5 Safari/605.1.15',
     });
+    await phone.get('/log-in');
     await phone.post('/log-in', { email: address, password });
     const list = await visitor.get('/account/sessions');
     expect(list.html.match(/This browser/g)).toHaveLength(1);

@@ -12,7 +12,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
-import { postForm, visit } from './visit.ts';
+import { postForm, sendForm, visit } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
 
 const name = 'secrets.example.com';
@@ -185,7 +185,7 @@ describe('accounts, on a share domain', () => {
     const onSite = { headers: { host: 'mayfly.example' } };
     expect((await visit(app, '/log-in', onSite)).status).toBe(200);
     expect((await visit(app, '/account', onSite)).headers.get('location')).toBe('/log-in');
-    expect((await postForm(app, '/log-in', { email: 'x', password: 'y' }, onSite.headers)).status).not.toBe(
+    expect((await sendForm(app, '/log-in', { email: 'x', password: 'y' }, onSite.headers)).status).not.toBe(
       404,
     );
   });

@@ -13,12 +13,13 @@ import {
   signUp,
   wrongFields,
 } from './account-visitor.ts';
-import { postForm, valueIn, visit } from './visit.ts';
+import { sendForm, valueIn, visit } from './visit.ts';
 
 const sensitive = (text: string) => new Sensitive(text);
 
 async function callerOf(app: TestApp, cookie: string): Promise<Caller> {
-  const found = await app.accounts.openSession(cookie.split('=')[1] ?? '');
+  const token = /__Host-mayfly=([0-9a-f]{64})/.exec(cookie)?.[1] ?? '';
+  const found = await app.accounts.openSession(token);
   if (found === null) throw new Error('the session is not open');
   return found.caller;
 }
@@ -27,10 +28,10 @@ describe('a forgotten password', () => {
   it('is asked for with the same answer for every address (P17)', async () => {
     const app = createTestApp();
     await signUp(app);
-    const asked = await postForm(app, '/forgotten', { email: address });
+    const asked = await sendForm(app, '/forgotten', { email: address });
     expect([asked.status, asked.headers.get('location')]).toEqual([303, '/forgotten?done=sent']);
     const known = faceOf(asked);
-    const unknown = faceOf(await postForm(app, '/forgotten', { email: 'nobody@example.com' }));
+    const unknown = faceOf(await sendForm(app, '/forgotten', { email: 'nobody@example.com' }));
     expect(known).toEqual(unknown);
     await app.accounts.settled();
     expect(app.accountMails.filter(({ kind }) => kind === 'reset')).toHaveLength(1);
@@ -47,13 +48,14 @@ describe('a forgotten password', () => {
     expect(form.html).toContain('Links and receipts keep working.');
     expect((await visitor.get('/account')).status).toBe(200);
     const other = openAccountVisitor(app);
+    await other.get(path);
     const set = await other.post(path, { password: newPassword, token: '' });
     expect(set.headers.get('location')).toBe('/account?done=reset-lost');
     expect((await other.get('/account?done=reset-lost')).html).toContain('no longer in your list');
     expect((await other.get('/recent')).html).toContain('Nothing shared yet');
     expect((await visitor.get('/account')).status).toBe(303);
-    expect((await postForm(app, '/log-in', { email: address, password })).status).toBe(422);
-    expect((await postForm(app, path, { password: newPassword, token: '' })).status).toBe(404);
+    expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(422);
+    expect((await sendForm(app, path, { password: newPassword, token: '' })).status).toBe(404);
   });
 
   it('keeps the list with a token of the account, which stays in the form when the password is refused', async () => {
@@ -63,12 +65,13 @@ describe('a forgotten password', () => {
     if (caller === null) throw new Error('the token does not authenticate');
     await app.service.conceal({ value: sensitive('old') }, caller);
     const path = await askForReset(app);
-    const refused = await postForm(app, path, { password: 'short', token: account.token });
+    const refused = await sendForm(app, path, { password: 'short', token: account.token });
     expect([refused.status, wrongFields(refused.html)]).toEqual([422, ['password']]);
     expect(valueIn(refused.html, 'token')).toBe(account.token);
-    const wrong = await postForm(app, path, { password: newPassword, token: 'f'.repeat(64) });
+    const wrong = await sendForm(app, path, { password: newPassword, token: 'f'.repeat(64) });
     expect([wrong.status, wrongFields(wrong.html)]).toEqual([422, ['token']]);
     const visitor = openAccountVisitor(app);
+    await visitor.get(path);
     const set = await visitor.post(path, { password: newPassword, token: ` ${account.token}\n` });
     expect(set.headers.get('location')).toBe('/account?done=reset-kept');
     expect((await visitor.get('/recent')).html).toContain('Open the receipt');
@@ -79,8 +82,8 @@ describe('a forgotten password', () => {
     await signUp(app);
     const path = await askForReset(app);
     for (const method of ['GET', 'HEAD', 'GET']) await visit(app, path, { method });
-    expect((await postForm(app, '/log-in', { email: address, password })).status).toBe(303);
-    expect((await postForm(app, path, { password: newPassword })).status).toBe(303);
+    expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(303);
+    expect((await sendForm(app, path, { password: newPassword })).status).toBe(303);
     const gone = await visit(app, path);
     expect([gone.status, gone.html.includes('This link no longer works')]).toEqual([404, true]);
   });

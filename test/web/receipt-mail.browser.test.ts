@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Handover } from '../../src/domain/ports.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { carry, flawsOf, focusOf, headingOf, noticedBy, patienceMs, tabTo } from './creator.ts';
 import {
@@ -182,7 +183,10 @@ describe('a page that waits for its mail, with scripts', () => {
       await page.waitForSelector('.badge:has-text("The mail server took it")');
       expect(loads).toHaveLength(1);
       const secretKey = link.split('/').at(-1) ?? '';
-      await site.app.service.reveal({ secretKey, clientPrefix: '203.0.113.0/24' }, { kind: 'anonymous' });
+      await site.app.service.reveal(
+        { secretKey, clientPrefix: '203.0.113.0/24', isAbandoned: clientStays },
+        { kind: 'anonymous' },
+      );
       await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
       await page.clock.runFor(5_000);
       await page.waitForSelector('text="The secret was just opened. This page is up to date."');

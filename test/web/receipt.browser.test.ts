@@ -1,6 +1,7 @@
 /** The creator's page in a real browser, with scripts and without: handing the link over, watching, burning. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, patienceMs, shareIn, tabTo } from './creator.ts';
 import { decodeQr } from './qr-code.ts';
@@ -14,7 +15,7 @@ afterAll(() => browser.close());
 /** Opens the secret as its recipient does, from elsewhere. */
 async function openElsewhere({ app }: Site, link: string): Promise<void> {
   const secretKey = link.split('/').at(-1) ?? '';
-  const input = { secretKey, clientPrefix: '203.0.113.0/24' };
+  const input = { secretKey, clientPrefix: '203.0.113.0/24', isAbandoned: clientStays };
   const opened = await app.service.reveal(input, { kind: 'anonymous' });
   if (opened.outcome !== 'revealed') throw new Error(`it did not open: ${opened.outcome}`);
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import type { AccountCaller } from '../../src/domain/accounts.ts';
 import type { ReceiptView } from '../../src/domain/outcomes.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
 import { visit } from './visit.ts';
@@ -80,7 +81,7 @@ describe('the recent list', () => {
     const waiting = await conceal(app, caller, { ttlSeconds: 86_400 });
     const opened = await conceal(app, caller, { ttlSeconds: 86_400 });
     await app.service.reveal(
-      { secretKey: String(opened.secretKey), clientPrefix: '192.0.2.0/24' },
+      { secretKey: String(opened.secretKey), clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
       { kind: 'anonymous' },
     );
     const of = async (state: string) => listed((await visitor.get(`/recent?state=${state}`)).html);

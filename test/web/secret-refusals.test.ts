@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/domain/errors.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import type { MemoryStore } from '../../src/store/memory.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
@@ -57,7 +58,7 @@ describe('what is in the way', () => {
     let isDown = true;
     const wrapStore = (store: MemoryStore) =>
       withMethod(store, 'claim', (secret) =>
-        isDown ? Promise.reject(new ServiceError('unavailable', 'down')) : store.claim(secret),
+        isDown ? Promise.reject(new ServiceError('unavailable', 'down')) : store.claim(secret, clientStays),
       );
     const app = createTestApp({ wrapStore });
     const { secretPath } = await makeWaiting(app);

@@ -1,5 +1,6 @@
 /** The recipient's pages: nothing consumes but the button, and what is gone is gone for everyone alike. */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import type { MemoryStore } from '../../src/store/memory.ts';
 import { ownBrand } from '../../src/web/brand/brand.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -69,7 +70,7 @@ describe('looking at a link', () => {
     const wrapStore = (store: MemoryStore) =>
       withMethod(store, 'findSecret', async (id) => {
         const secret = await store.findSecret(id);
-        if (secret !== null) await store.claim(secret);
+        if (secret !== null) await store.claim(secret, clientStays);
         return secret;
       });
     expect((await consumers(() => createTestApp({ wrapStore }))).length).toBeGreaterThan(5);
@@ -275,7 +276,10 @@ describe('what is gone', () => {
     const opened = await makeWaiting(app);
     await postForm(app, opened.secretPath);
     const burned = await makeWaiting(app);
-    await app.service.burn({ metadataKey: burned.metadataKey, authority: 'holder' }, { kind: 'anonymous' });
+    await app.service.burn(
+      { metadataKey: burned.metadataKey, authority: 'holder', isAbandoned: clientStays },
+      { kind: 'anonymous' },
+    );
     const guarded = await makeWaiting(app, { passphrase: 'p' });
     await postForm(app, guarded.secretPath, { passphrase: 'p' });
     const expired = await makeWaiting(app, { ttlSeconds: 300 });

@@ -10,6 +10,7 @@ import { ServiceError } from '../../src/domain/errors.ts';
 import type { RegionLabel, Regions } from '../../src/domain/regions.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { clientStays } from '../../src/store/conformance/check.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
 import type { Site } from './browser.ts';
@@ -153,9 +154,12 @@ async function fillList({ app }: Site, token: string): Promise<void> {
   await makeWaiting(app, { caller, ttlSeconds: 60 });
   app.clock.advance(61);
   const burned = await makeWaiting(app, { caller });
-  await app.service.burn({ metadataKey: burned.metadataKey, authority: 'owner' }, caller);
+  await app.service.burn(
+    { metadataKey: burned.metadataKey, authority: 'owner', isAbandoned: clientStays },
+    caller,
+  );
   const { secretKey } = await makeWaiting(app, { caller });
-  await app.service.reveal({ secretKey, clientPrefix: '192.0.2.0/24' }, caller);
+  await app.service.reveal({ secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays }, caller);
   await makeWaiting(app, { caller, passphrase: 'p' });
 }
 

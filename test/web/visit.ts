@@ -27,6 +27,25 @@ export function postForm(
   return visit(app, path, { method: 'POST', body, headers: { ...contentType, ...headers } });
 }
 
+/** Looks at the page of a form and sends it, as somebody does who comes to log in: with its token and its cookies. */
+export async function sendForm(
+  app: Pick<TestApp, 'fetch'>,
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Visit> {
+  const shown = await visit(app, path, { headers });
+  const set = shown.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
+  const cookie = [...(headers.cookie === undefined ? [] : [headers.cookie]), ...set].join('; ');
+  const token = { 'form-token': formTokenIn(shown.html) ?? '' };
+  return postForm(app, path, { ...token, ...fields }, { ...headers, cookie });
+}
+
+/** The token that the forms of a page carry. */
+export function formTokenIn(html: string): string | null {
+  return /name="form-token" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? null;
+}
+
 /** The text of a `<textarea>`, as a browser would hold it. */
 export function textIn(html: string, id: string): string | null {
   const found = new RegExp(`<textarea id="${id}"[^>]*>([^<]*)</textarea>`).exec(html)?.[1];

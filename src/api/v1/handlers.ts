@@ -86,8 +86,13 @@ function creationOperations(service: SecretService, dialect: Dialect): Operation
 function revealOperation(service: SecretService, links: Links, dialect: Dialect): Operation {
   return bind(v1Contract.reveal, {
     decode: decodeKeyPost,
-    async handle({ key, passphrase }, caller, { clientPrefix }) {
-      const input = { secretKey: key, clientPrefix, ...(passphrase === null ? {} : { passphrase }) };
+    async handle({ key, passphrase }, caller, { clientPrefix, isAbandoned }) {
+      const input = {
+        secretKey: key,
+        clientPrefix,
+        isAbandoned,
+        ...(passphrase === null ? {} : { passphrase }),
+      };
       return encodeReveal(await service.reveal(input, caller), key, dialect, links.linkOrigin);
     },
   });
@@ -128,8 +133,9 @@ function burnOperation(service: SecretService, dialect: Dialect): Operation {
   });
 }
 
-function burnInput({ key, passphrase }: KeyInput, { clientPrefix }: Exchange, dialect: Dialect): BurnInput {
-  const input = { metadataKey: key, authority: dialect.managementAuthority };
+function burnInput({ key, passphrase }: KeyInput, exchange: Exchange, dialect: Dialect): BurnInput {
+  const { clientPrefix, isAbandoned } = exchange;
+  const input = { metadataKey: key, authority: dialect.managementAuthority, isAbandoned };
   return dialect.burnNeedsPassphrase ? { ...input, proof: { passphrase, clientPrefix } } : input;
 }
 

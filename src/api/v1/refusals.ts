@@ -8,7 +8,7 @@
  */
 import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../domain/outcomes.ts';
 import type { Reply } from '../../http/operation.ts';
-import type { Problem } from '../../http/problem.ts';
+import { clientLeft, type Problem } from '../../http/problem.ts';
 import type { Dialect } from './dialect.ts';
 
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
@@ -45,6 +45,7 @@ const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
 const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
   unknown: (_, key) => unknownSecret(key),
   already_gone: (_, key) => unknownSecret(key),
+  abandoned: () => refusal(400, clientLeft.message),
   passphrase_missing: (_, key) => unknownSecret(key),
   passphrase_wrong: (_, key) => unknownSecret(key),
   attempts_exhausted: ({ retryAfterSeconds }) =>

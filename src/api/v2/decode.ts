@@ -12,9 +12,11 @@ import type {
   CreationOptions,
   DeliverInput,
   GenerateInput,
+  InspectInput,
   RecentInput,
   RevealInput,
 } from '../../domain/outcomes.ts';
+import type { IsAbandoned } from '../../domain/ports.ts';
 import type { NoticeKind } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
@@ -47,6 +49,7 @@ export interface RevealRequest {
 
 export interface BurnRequest {
   readonly metadataKey: string;
+  readonly isAbandoned: IsAbandoned;
   readonly checkOnly: boolean;
 }
 
@@ -199,6 +202,7 @@ export async function decodeReveal(exchange: Exchange): Promise<RevealRequest> {
     input: {
       secretKey: exchange.params.key ?? '',
       clientPrefix: exchange.clientPrefix,
+      isAbandoned: exchange.isAbandoned,
       ...(isGiven(fields.passphrase) && { passphrase: new Sensitive(fields.passphrase) }),
     },
     checkOnly: isFalse(fields.continue),
@@ -207,7 +211,8 @@ export async function decodeReveal(exchange: Exchange): Promise<RevealRequest> {
 
 export async function decodeBurn(exchange: Exchange): Promise<BurnRequest> {
   const fields = parseFields(burnBody, await readObject(exchange), '');
-  return { metadataKey: exchange.params.key ?? '', checkOnly: isFalse(fields.continue) };
+  const { params, isAbandoned } = exchange;
+  return { metadataKey: params.key ?? '', isAbandoned, checkOnly: isFalse(fields.continue) };
 }
 
 export async function decodeDeliver(exchange: Exchange): Promise<DeliverRequest> {
@@ -219,7 +224,7 @@ export async function decodeDeliver(exchange: Exchange): Promise<DeliverRequest>
   };
 }
 
-export function decodeInspect(exchange: Exchange): RevealInput {
+export function decodeInspect(exchange: Exchange): InspectInput {
   const fromHeader = exchange.request.headers.get('secret-passphrase');
   const passphrase =
     fromHeader === null

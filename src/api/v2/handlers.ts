@@ -7,18 +7,20 @@
 import type { Caller } from '../../domain/accounts.ts';
 import type { Links } from '../../domain/links.ts';
 import type {
+  Abandoned,
   ConcealInput,
   CreationOutcome,
   DeliverOutcome,
   GenerateInput,
+  InspectInput,
   InspectOutcome,
   RecentInput,
-  RevealInput,
   SecretRefusal,
   SecretService,
 } from '../../domain/outcomes.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Reply } from '../../http/operation.ts';
+import { clientLeft } from '../../http/problem.ts';
 import type { BurnRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
 import {
   encodeAccount,
@@ -64,7 +66,7 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
       return ok(encodeGenerated(outcome.receipt, outcome.value?.expose() ?? '', caller, links));
     },
 
-    inspect: async (input: RevealInput, caller: Caller) =>
+    inspect: async (input: InspectInput, caller: Caller) =>
       answerInspected(await service.inspect(input, caller), input.secretKey, caller),
 
     secretStatus: async (secretKey: string, caller: Caller) => {
@@ -86,8 +88,8 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
       return ok(encodeReceipt(outcome.receipt, caller, links));
     },
 
-    burn: async ({ metadataKey, checkOnly }: BurnRequest, caller: Caller) => {
-      const input = { metadataKey, authority } as const;
+    burn: async ({ metadataKey, isAbandoned, checkOnly }: BurnRequest, caller: Caller) => {
+      const input = { metadataKey, authority, isAbandoned } as const;
       const outcome = checkOnly
         ? await checkBurn(service, metadataKey, caller)
         : await service.burn(input, caller);
@@ -97,6 +99,8 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
           return ok(encodeBurned(outcome.receipt, caller, links));
         case 'already_gone':
           return refuse('already_gone', { extra: { record: encodeMetadata(outcome.receipt, links) } });
+        case 'abandoned':
+          return encodeProblem(clientLeft);
         case 'unknown':
           return unknownMetadata(metadataKey);
         case 'passphrase_missing':
@@ -142,8 +146,10 @@ function answerInspected(outcome: InspectOutcome, secretKey: string, caller: Cal
   return ok(encodeInspected(outcome.secret, caller));
 }
 
-function refuseSecret(refusal: SecretRefusal, secretKey: string): Reply {
+function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
   switch (refusal.outcome) {
+    case 'abandoned':
+      return encodeProblem(clientLeft);
     case 'unknown':
       return refuse('unknown_secret', { extra: { secret_key: secretKey } });
     case 'passphrase_missing':

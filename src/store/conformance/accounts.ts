@@ -7,7 +7,15 @@ import type { AccountId, TokenScope } from '../../domain/accounts.ts';
 import type { NoticeKind } from '../../domain/secret.ts';
 import type { Store } from '../store.ts';
 import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
-import { type ConformanceCheck, check, found, putNew, restartCheck, ttlSeconds } from './check.ts';
+import {
+  type ConformanceCheck,
+  check,
+  clientStays,
+  found,
+  putNew,
+  restartCheck,
+  ttlSeconds,
+} from './check.ts';
 
 const idOf = async (store: Store, username: string): Promise<AccountId> =>
   (await accountNamed(store, username)).id;
@@ -163,8 +171,8 @@ export const accountChecks: readonly ConformanceCheck[] = [
       await putNew(store, { expiresAt: store.now() + ttlSeconds / 2 }, 3);
       await putNew(store, {}, 300);
       assert.deepEqual(await store.rootKidsInUse(), [1, 2, 3, 300]);
-      await store.burn(burned.receiptId);
-      await store.claim(await found(store, read.secretId));
+      await store.burn(burned.receiptId, clientStays);
+      await store.claim(await found(store, read.secretId), clientStays);
       wallClock.advance(ttlSeconds / 2);
       assert.deepEqual(await store.rootKidsInUse(), [300]);
     },

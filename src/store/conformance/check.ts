@@ -7,6 +7,7 @@ import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { IsAbandoned } from '../../domain/ports.ts';
 import type { NewRecord, StoredSecret } from '../../domain/secret.ts';
 import type { Clock, MachineClock, UnixSeconds } from '../../domain/time.ts';
 import type { Store } from '../store.ts';
@@ -20,6 +21,11 @@ export interface StoreUnderTest {
    * in memory. `close` ends these too.
    */
   reopen?(): Promise<Store>;
+  /**
+   * Writes are decided only after the answer is called, as when another process is at work; absent for a store where
+   * nothing waits.
+   */
+  holdWrites?(): () => void;
   close(): Promise<void>;
 }
 
@@ -32,6 +38,8 @@ export interface ConformanceCheck {
   readonly promise: `P${number}` | 'port';
   /** Whether it needs `reopen`. */
   readonly needsRestart: boolean;
+  /** Whether it needs `holdWrites`. */
+  readonly needsHold: boolean;
   /** Rejects when the store breaks the promise. */
   run(open: OpenStore): Promise<void>;
 }
@@ -87,7 +95,7 @@ export function check(
   name: string,
   body: (subject: StoreUnderTest) => Promise<void>,
 ): ConformanceCheck {
-  return { name, promise, needsRestart: false, run: (open) => withStore(open, body) };
+  return { name, promise, needsRestart: false, needsHold: false, run: (open) => withStore(open, body) };
 }
 
 /** A check that also opens the data again. */
@@ -101,7 +109,22 @@ export function restartCheck(
       if (subject.reopen === undefined) throw new Error('this check needs a store that can be opened again');
       return body(subject, subject.reopen);
     });
-  return { name, promise, needsRestart: true, run };
+  return { name, promise, needsRestart: true, needsHold: false, run };
+}
+
+/** A check that holds writes up; the answer of `hold` lets them go. */
+export function heldCheck(
+  promise: ConformanceCheck['promise'],
+  name: string,
+  body: (subject: StoreUnderTest, hold: () => () => void) => Promise<void>,
+): ConformanceCheck {
+  const run = (open: OpenStore) =>
+    withStore(open, (subject) => {
+      const { holdWrites } = subject;
+      if (holdWrites === undefined) throw new Error('this check needs a store whose writes can be held');
+      return body(subject, holdWrites);
+    });
+  return { name, promise, needsRestart: false, needsHold: true, run };
 }
 
 async function withStore(open: OpenStore, body: (subject: StoreUnderTest) => Promise<void>): Promise<void> {
@@ -112,6 +135,9 @@ async function withStore(open: OpenStore, body: (subject: StoreUnderTest) => Pro
     await subject.close();
   }
 }
+
+/** For a claim or burn whose client does not leave. */
+export const clientStays: IsAbandoned = () => false;
 
 export const newSecretId = (): SecretId => new Uint8Array(randomBytes(16)) as SecretId;
 export const newReceiptId = (): ReceiptId => new Uint8Array(randomBytes(16)) as ReceiptId;

@@ -8,7 +8,15 @@ import { ServiceError } from '../../domain/errors.ts';
 import type { AttemptLimits } from '../../domain/ports.ts';
 import type { NewRecord } from '../../domain/secret.ts';
 import type { Store } from '../store.ts';
-import { type ConformanceCheck, check, found, putNew, restartCheck, ttlSeconds } from './check.ts';
+import {
+  type ConformanceCheck,
+  check,
+  clientStays,
+  found,
+  putNew,
+  restartCheck,
+  ttlSeconds,
+} from './check.ts';
 
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
@@ -44,7 +52,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
         assert.equal((await store.findReceipt(record.receiptId))?.state, 'waiting');
         wallClock.jump(-jump);
         assert.equal(store.clock().verdict, 'agreed');
-        assert.equal(await store.claim(await found(store, record.secretId)), 'won');
+        assert.equal(await store.claim(await found(store, record.secretId), clientStays), 'won');
       }
     },
   ),
@@ -69,12 +77,12 @@ export const clockChecks: readonly ConformanceCheck[] = [
       for (const jump of wrongBy) {
         wallClock.jump(jump);
         const [read, unread] = [await putNew(store), await putNew(store)];
-        assert.equal(await store.claim(await found(store, read.secretId)), 'won');
+        assert.equal(await store.claim(await found(store, read.secretId), clientStays), 'won');
         wallClock.advance(ttlSeconds - 1);
         const late = await found(store, unread.secretId);
         wallClock.advance(1);
         assert.equal(await store.findSecret(unread.secretId), null);
-        assert.equal(await store.claim(late), 'gone');
+        assert.equal(await store.claim(late, clientStays), 'gone');
         assert.equal(await store.sweep(100), 0, 'it was erased while the clocks disagreed');
         wallClock.jump(-jump);
         assert.equal(await store.findSecret(unread.secretId), null);
@@ -93,10 +101,10 @@ export const clockChecks: readonly ConformanceCheck[] = [
       wallClock.jump(30 * daySeconds);
       const refusal = await refusalOf(store.findSecret(kept.secretId));
       assert.ok(refusal.retryAfterSeconds >= 1);
-      await refusalOf(store.claim(secret));
-      assert.notEqual(await store.burn(burned.receiptId), null);
+      await refusalOf(store.claim(secret, clientStays));
+      assert.notEqual(await store.burn(burned.receiptId, clientStays), null);
       wallClock.jump(-30 * daySeconds);
-      assert.equal(await store.claim(await found(store, kept.secretId)), 'won');
+      assert.equal(await store.claim(await found(store, kept.secretId), clientStays), 'won');
     },
   ),
 
@@ -237,7 +245,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
       assert.equal(await again.sweep(100), 0);
       wallClock.jump(-30 * daySeconds);
       assert.deepEqual([again.now(), again.clock().verdict], [wallClock.read(), 'agreed']);
-      assert.equal(await again.claim(await found(again, record.secretId)), 'won');
+      assert.equal(await again.claim(await found(again, record.secretId), clientStays), 'won');
     },
   ),
 

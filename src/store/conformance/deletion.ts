@@ -15,7 +15,16 @@ import {
   personNamed,
   ticketFor,
 } from './account-fixtures.ts';
-import { type ConformanceCheck, check, found, fullRecord, newRecord, putNew, restartCheck } from './check.ts';
+import {
+  type ConformanceCheck,
+  check,
+  clientStays,
+  found,
+  fullRecord,
+  newRecord,
+  putNew,
+  restartCheck,
+} from './check.ts';
 import { domainOf, newDomain, newLogo } from './domain-fixtures.ts';
 
 const recentBox = () => new Uint8Array(randomBytes(120));
@@ -89,8 +98,8 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       const ann = await accountNamed(store, 'ann@example.org');
       const expired = await putNew(store, { owner: ann.id, expiresAt: store.now() + 10 });
       const [read, burned] = [await putOwned(store, ann), await putOwned(store, ann)];
-      await store.claim(await found(store, read.secretId));
-      await store.burn(burned.receiptId);
+      await store.claim(await found(store, read.secretId), clientStays);
+      await store.burn(burned.receiptId, clientStays);
       const waiting = [await putOwned(store, ann), await putOwned(store, ann), await putOwned(store, ann)];
       wallClock.advance(10);
       const before = await Promise.all(waiting.map(({ secretId }) => found(store, secretId)));
@@ -102,9 +111,9 @@ export const deletionChecks: readonly ConformanceCheck[] = [
           [receipt?.state, receipt?.endedAt, receipt?.creatorBox],
           ['burned', store.now(), null],
         );
-        assert.equal(await store.burn(receiptId), null);
+        assert.equal(await store.burn(receiptId, clientStays), null);
       }
-      for (const secret of before) assert.equal(await store.claim(secret), 'gone');
+      for (const secret of before) assert.equal(await store.claim(secret, clientStays), 'gone');
       const states = [read, burned, expired].map(({ receiptId }) => store.findReceipt(receiptId));
       assert.deepEqual(
         (await Promise.all(states)).map((each) => [each?.state, each?.endedAt]),
@@ -129,7 +138,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
         recentBox: recentBox(),
         expiresAt: store.now() + 10,
       });
-      await store.claim(await found(store, records[0]?.secretId ?? expired.secretId));
+      await store.claim(await found(store, records[0]?.secretId ?? expired.secretId), clientStays);
       wallClock.advance(10);
       assert.equal(await store.deleteAccount(ann.id), 1);
       for (const record of [...records, expired]) {
@@ -148,9 +157,12 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     const ann = await accountNamed(store, 'ann@example.org');
     const records = await Promise.all(Array.from({ length: 20 }, () => putOwned(store, ann)));
     const secrets = await Promise.all(records.map(({ secretId }) => found(store, secretId)));
-    const first = secrets.slice(0, 7).map((secret) => store.claim(secret));
+    const first = secrets.slice(0, 7).map((secret) => store.claim(secret, clientStays));
     const deleted = store.deleteAccount(ann.id);
-    const claims = await Promise.all([...first, ...secrets.slice(7).map((secret) => store.claim(secret))]);
+    const claims = await Promise.all([
+      ...first,
+      ...secrets.slice(7).map((secret) => store.claim(secret, clientStays)),
+    ]);
     const won = claims.filter((each) => each === 'won').length;
     assert.equal(won + ((await deleted) ?? 0), records.length);
     const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));

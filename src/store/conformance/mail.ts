@@ -10,6 +10,7 @@ import { accountNamed } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
+  clientStays,
   found,
   newReceiptId,
   newRecord,
@@ -118,8 +119,8 @@ const deliveryChecks: readonly ConformanceCheck[] = [
       const [read, burned, expiring] = records;
       for (const { receiptId } of records) await store.setDelivery(receiptId, delivery);
       const at = store.now();
-      await store.claim(await found(store, read.secretId));
-      await store.burn(burned.receiptId);
+      await store.claim(await found(store, read.secretId), clientStays);
+      await store.burn(burned.receiptId, clientStays);
       for (const record of [read, burned]) {
         assert.deepEqual(await deliveryOf(store, record), { ...delivery, at, addressBox: null });
         // A try that was under way when the secret went.
@@ -247,8 +248,8 @@ const noticeChecks: readonly ConformanceCheck[] = [
     const burned = await putDue(store, 101);
     const expired = await putDue(store, 102, { expiresAt: store.now() + 200 });
     const waiting = await putDue(store, 103, { expiresAt: store.now() + 201 });
-    await store.claim(await found(store, read.secretId));
-    await store.burn(burned.receiptId);
+    await store.claim(await found(store, read.secretId), clientStays);
+    await store.burn(burned.receiptId, clientStays);
     wallClock.set(expired.expiresAt);
     // Those that are gone do not take the place of those that are not.
     assert.deepEqual(

@@ -3,7 +3,15 @@
  */
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../domain/accounts.ts';
-import { type ConformanceCheck, check, fullRecord, newReceiptId, putNew, ttlSeconds } from './check.ts';
+import {
+  type ConformanceCheck,
+  check,
+  clientStays,
+  fullRecord,
+  newReceiptId,
+  putNew,
+  ttlSeconds,
+} from './check.ts';
 
 const owner = 7 as AccountId;
 const stranger = 8 as AccountId;
@@ -71,7 +79,7 @@ export const receiptChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.markViewed(record.receiptId), record.createdAt + 1);
       assert.equal((await store.findReceipt(record.receiptId))?.viewedAt, record.createdAt + 1);
       assert.notEqual(await store.findSecret(record.secretId), null);
-      assert.notEqual(await store.burn(record.receiptId), null);
+      assert.notEqual(await store.burn(record.receiptId, clientStays), null);
       assert.equal(await store.markViewed(record.receiptId), null);
       assert.equal(await store.markViewed(newReceiptId()), null);
       assert.equal((await store.findReceipt(record.receiptId))?.viewedAt, record.createdAt + 1);

@@ -7,6 +7,7 @@ import type { SecretId } from '../../domain/keys.ts';
 import {
   type ConformanceCheck,
   check,
+  clientStays,
   found,
   fullRecord,
   newReceiptId,
@@ -82,7 +83,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.findSecret(newSecretId()), null);
       assert.equal(await store.findReceipt(newReceiptId()), null);
       assert.equal(await store.findSecret(record.receiptId as Uint8Array as SecretId), null);
-      assert.equal(await store.burn(newReceiptId()), null);
+      assert.equal(await store.burn(newReceiptId(), clientStays), null);
     },
   ),
 
@@ -105,7 +106,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
     });
     const first = await look();
     for (let times = 0; times < 5; times += 1) assert.deepEqual(await look(), first);
-    assert.equal(await store.claim(await found(store, record.secretId)), 'won');
+    assert.equal(await store.claim(await found(store, record.secretId), clientStays), 'won');
   }),
 
   check(
@@ -117,8 +118,8 @@ export const secretChecks: readonly ConformanceCheck[] = [
       const secret = await found(store, record.secretId);
       wallClock.set(record.expiresAt);
       assert.equal(await store.findSecret(record.secretId), null);
-      assert.equal(await store.claim(secret), 'gone');
-      assert.equal(await store.burn(record.receiptId), null);
+      assert.equal(await store.claim(secret, clientStays), 'gone');
+      assert.equal(await store.burn(record.receiptId, clientStays), null);
       assert.equal(await store.markViewed(record.receiptId), null);
     },
   ),
@@ -134,8 +135,8 @@ export const secretChecks: readonly ConformanceCheck[] = [
       wallClock.jump(-86_400 - ttlSeconds);
       assert.ok(store.now() >= record.expiresAt, 'store time stepped back');
       assert.equal(await store.findSecret(record.secretId), null);
-      assert.equal(await store.claim(secret), 'gone');
-      assert.equal(await store.burn(record.receiptId), null);
+      assert.equal(await store.claim(secret, clientStays), 'gone');
+      assert.equal(await store.burn(record.receiptId, clientStays), null);
     },
   ),
 
@@ -169,7 +170,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
 
   check('P10', 'a store with no reader in the way can be scrubbed', async ({ store }) => {
     const record = await putNew(store);
-    await store.claim(await found(store, record.secretId));
+    await store.claim(await found(store, record.secretId), clientStays);
     assert.equal(await store.scrub(), true);
   }),
 
@@ -178,8 +179,8 @@ export const secretChecks: readonly ConformanceCheck[] = [
     'what put, claim and burn have acknowledged survives a restart',
     async ({ store }, reopen) => {
       const [waiting, read, burned] = [await putNew(store), await putNew(store), await putNew(store)];
-      assert.equal(await store.claim(await found(store, read.secretId)), 'won');
-      assert.notEqual(await store.burn(burned.receiptId), null);
+      assert.equal(await store.claim(await found(store, read.secretId), clientStays), 'won');
+      assert.notEqual(await store.burn(burned.receiptId, clientStays), null);
       const again = await reopen();
       assert.deepEqual((await found(again, waiting.secretId)).sealedSecret, waiting.sealedSecret);
       assert.equal(await again.findSecret(read.secretId), null);

@@ -193,7 +193,8 @@ function secretMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earlie
       if (record === null || !isWaiting(record, time.earliest()) || record.sealedSecret === null) return null;
       return toSecret(record, record.sealedSecret);
     },
-    async claim(secret): Promise<ClaimOutcome> {
+    async claim(secret, isAbandoned): Promise<ClaimOutcome> {
+      if (isAbandoned()) return 'abandoned';
       const record = table.ofSecret(secret.secretId);
       if (record?.rowVersion !== secret.rowVersion) return 'gone';
       return end(record, 'received', time.now()) === null ? 'gone' : 'won';
@@ -217,7 +218,10 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
       const record = table.ofReceipt(id, time.earliest());
       return record === null ? null : toReceipt(record, time.earliest());
     },
-    burn: async (id) => end(table.ofReceipt(id, time.now()), 'burned', time.now()),
+    async burn(id, isAbandoned) {
+      if (isAbandoned()) return 'abandoned';
+      return end(table.ofReceipt(id, time.now()), 'burned', time.now());
+    },
     async markViewed(id) {
       const record = table.ofReceipt(id, time.now());
       if (record === null || !isWaiting(record, time.now())) return null;

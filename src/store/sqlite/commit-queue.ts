@@ -3,10 +3,12 @@
  *
  * Owns: the thread and the waiting promises. Invariants: at most one batch is with the writer, the next one collects
  * meanwhile; a promise resolves only with the answer of a committed batch; when a batch fails, everything in it rejects
- * with `unavailable`, and while the writer is broken everything rejects at once (P23).
+ * with `unavailable`, and while the writer is broken everything rejects at once (P23). A claim or burn whose client has
+ * left while it was collecting is withdrawn when its batch is put together (P3).
  */
 import { ServiceError } from '../../domain/errors.ts';
-import type { ClaimOutcome } from '../../domain/ports.ts';
+import type { ReceiptId } from '../../domain/keys.ts';
+import type { ClaimOutcome, IsAbandoned } from '../../domain/ports.ts';
 import type { NewRecord } from '../../domain/secret.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { type RefusalReason, StoreRefusal } from '../refusal.ts';
@@ -22,6 +24,7 @@ import {
   type DecisionName,
   type FromWriter,
   frameOutcome,
+  type Located,
   type OpenRequest,
   type ToWriter,
 } from './protocol.ts';
@@ -36,10 +39,17 @@ interface WaitingFrame extends Waiting<number> {
   readonly put: StoredHints | null;
 }
 
+/** A decision that is taken only for a client that is still there. */
+interface Revocable {
+  readonly isAbandoned: IsAbandoned;
+  readonly withdraw: () => void;
+}
+
 interface Collected {
   frames: WaitingFrame[];
   asks: Ask[];
   askers: Waiting<Answer>[];
+  readonly revocables: Revocable[];
   /** Resolves when all of it was answered, whatever the answers. */
   readonly answered: PromiseWithResolvers<void>;
 }
@@ -48,6 +58,7 @@ const nothingCollected = (): Collected => ({
   frames: [],
   asks: [],
   askers: [],
+  revocables: [],
   answered: Promise.withResolvers<void>(),
 });
 const sizeOf = (collected: Collected): number => collected.frames.length + collected.asks.length;
@@ -101,23 +112,29 @@ export class CommitQueue {
     throw new ServiceError('unavailable', 'The store refused the record.');
   }
 
-  async claim(target: ClaimTarget): Promise<ClaimOutcome> {
+  async claim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
     const outcome = await this.#collect<number>((waiting) => {
-      this.#sink.claim(target);
+      const at = this.#sink.claim(target);
       this.#collecting.frames.push({ ...waiting, put: null });
+      this.#collecting.revocables.push({ isAbandoned, withdraw: () => this.#sink.withdraw(at) });
     });
     if (outcome === frameOutcome.done) return 'won';
     if (outcome === frameOutcome.gone) return 'gone';
+    if (outcome === frameOutcome.withdrawn) return 'abandoned';
     throw new ServiceError('unavailable', 'The store did not decide the claim.');
   }
 
-  async decide<N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> {
+  async burn(at: Located<ReceiptId>, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'> {
     const answered = await this.#collect<Answer>((waiting) => {
-      this.#collecting.asks.push({ name, args });
-      this.#collecting.askers.push(waiting);
+      const { asks, revocables } = this.#collecting;
+      const index = this.#ask({ name: 'burn', args: [at] }, waiting);
+      revocables.push({ isAbandoned, withdraw: () => void asks.splice(index, 1, withdrawnAsk) });
     });
-    if ('answer' in answered) return answered.answer as DecisionAnswer<N>;
-    throw new ServiceError('unavailable', `The store refused: ${answered.refused}`);
+    return answerIn<'burn' | 'withdrawn'>(answered);
+  }
+
+  async decide<N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> {
+    return answerIn<N>(await this.#collect<Answer>((waiting) => void this.#ask({ name, args }, waiting)));
   }
 
   /** Commits what waits, then ends the thread. */
@@ -134,6 +151,12 @@ export class CommitQueue {
 
   #tell(message: ToWriter, transfer: ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, transfer);
+  }
+
+  /** Where the question stands in the batch. */
+  #ask(ask: Ask, waiting: Waiting<Answer>): number {
+    this.#collecting.askers.push(waiting);
+    return this.#collecting.asks.push(ask) - 1;
   }
 
   /** Takes a decision in, unless nothing is being accepted. */
@@ -159,7 +182,9 @@ export class CommitQueue {
 
   #flush(): void {
     if (this.#committing !== null || sizeOf(this.#collecting) === 0) return;
-    const { asks, frames: waiting } = this.#collecting;
+    const { asks, frames: waiting, revocables } = this.#collecting;
+    // The batch before may have taken seconds.
+    for (const { isAbandoned, withdraw } of revocables) if (isAbandoned()) withdraw();
     this.#committing = this.#collecting;
     this.#collecting = nothingCollected();
     const frames = this.#sink.take();
@@ -234,6 +259,13 @@ export class CommitQueue {
     this.#outage = message;
     this.#opening.reject(new StoreRefusal(reason ?? 'damaged', message));
   }
+}
+
+const withdrawnAsk: Ask = { name: 'withdrawn', args: [] };
+
+function answerIn<N extends DecisionName>(answered: Answer): DecisionAnswer<N> {
+  if ('answer' in answered) return answered.answer as DecisionAnswer<N>;
+  throw new ServiceError('unavailable', `The store refused: ${answered.refused}`);
 }
 
 function rejectAll(collected: Collected, message: string): void {

@@ -70,6 +70,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     sweep,
     keepTime: () => undefined,
     setTime: createTimeSetter(db, sweep),
+    withdrawn: () => 'abandoned',
   };
   return (now, ask) => (decisions[ask.name as keyof Decisions] as Decide)(now, ...ask.args);
 }

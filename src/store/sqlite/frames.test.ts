@@ -49,6 +49,16 @@ it('a batch of puts and claims is read as it was written, also in a buffer that 
   fc.assert(property, { numRuns: 300 });
 });
 
+it('a claim that was withdrawn keeps its place and says so, also after the buffer has grown', () => {
+  const sink = new FrameSink();
+  const claims = fc.sample(claim, 5_000);
+  const places = claims.map((each) => sink.claim(each));
+  const isWithdrawn = (n: number) => n % 3 === 1;
+  for (const [n, at] of places.entries()) if (isWithdrawn(n)) sink.withdraw(at);
+  const wanted = claims.map((each, n) => ({ kind: isWithdrawn(n) ? 'withdrawn' : 'claim', ...each }));
+  expect([...readFrames(sink.take(), claims.length)] as unknown[]).toEqual(wanted);
+});
+
 it('a batch holds the bytes of the moment they were given', () => {
   const sink = new FrameSink();
   const [given] = fc.sample(claim, 1);

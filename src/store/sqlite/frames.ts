@@ -12,6 +12,7 @@ import { chosenBy, maskOf } from './bit-masks.ts';
 
 const putFrame = 1;
 const claimFrame = 2;
+const withdrawnFrame = 3;
 const absent = 0xffff_ffff;
 const idBytes = 16;
 /** With both of the times that most records have not. */
@@ -60,12 +61,20 @@ export class FrameSink {
     for (const part of parts) this.#sized(part);
   }
 
-  claim(target: ClaimTarget): void {
+  /** Where the claim's frame stands, to withdraw it by. */
+  claim(target: ClaimTarget): number {
     this.#makeRoom(claimBytes);
+    const at = this.#used;
     this.#byte(claimFrame);
     this.#number(target.position);
     this.#length(target.rowVersion);
     this.#raw(target.secretId);
+    return at;
+  }
+
+  /** A claim that is not to be decided any more. It keeps its place, because answers are given by place. */
+  withdraw(at: number): void {
+    this.#bytes[at] = withdrawnFrame;
   }
 
   /** The frames so far, to be transferred; the sink starts afresh. */
@@ -140,7 +149,8 @@ export interface PutFrame {
   readonly sealedSecret: Uint8Array;
 }
 
-export type Frame = PutFrame | ({ readonly kind: 'claim' } & ClaimTarget);
+export type ClaimFrame = { readonly kind: 'claim' | 'withdrawn' } & ClaimTarget;
+export type Frame = PutFrame | ClaimFrame;
 
 /** The `count` frames of a batch, in order. */
 export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame> {
@@ -164,11 +174,11 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     return length === absent ? null : raw(length);
   }
 
-  function readClaim(): Frame {
+  function readClaim(kind: ClaimFrame['kind']): ClaimFrame {
     const position = number();
     const rowVersion = view.getUint32(at, true);
     at += 4;
-    return { kind: 'claim', position, rowVersion, secretId: raw(idBytes) as SecretId };
+    return { kind, position, rowVersion, secretId: raw(idBytes) as SecretId };
   }
 
   function readPut(): Frame {
@@ -200,7 +210,8 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
   }
 
   for (let n = 0; n < count; n += 1) {
+    const kind = bytes[at];
     at += 1;
-    yield bytes[at - 1] === putFrame ? readPut() : readClaim();
+    yield kind === putFrame ? readPut() : readClaim(kind === claimFrame ? 'claim' : 'withdrawn');
   }
 }

@@ -45,6 +45,8 @@ export interface Located<Id> {
 /** The rarer writes, each taken whole inside its batch's transaction. Puts and claims travel as frames. */
 export interface Decisions {
   burn(at: Located<ReceiptId>): UnixSeconds | null;
+  /** In the place of a decision whose client left before its batch was sent. */
+  withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
   setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
   takeDueNotices(limit: number): DueNotice[];
@@ -111,7 +113,7 @@ export interface Batch {
 }
 
 /** What became of a put or a claim, as one byte. `refused`: it failed alone and changed nothing. */
-export const frameOutcome = { done: 0, gone: 1, full: 2, refused: 3 } as const;
+export const frameOutcome = { done: 0, gone: 1, full: 2, refused: 3, withdrawn: 4 } as const;
 
 /** `refused`: this decision alone failed and changed nothing. */
 export type Answer = { readonly answer: unknown } | { readonly refused: string };

@@ -135,13 +135,13 @@ function recordStore({ db, queue, locator, time }: Parts): SecretStore {
   return {
     now,
     put: (record) => queue.put(record),
-    claim: (secret) => queue.claim(secret),
+    claim: (secret, isAbandoned) => queue.claim(secret, isAbandoned),
     findSecret: (id) => reading(() => reads.findSecret(id, time.earliest())),
     findReceipt: (id) => reading(() => reads.findReceipt(id, time.earliest())),
     listReceipts: (owner, page) => reading(() => reads.listReceipts(owner, page, now())),
-    async burn(id) {
+    async burn(id, isAbandoned) {
       const at = await locate(id);
-      return at === null ? null : queue.decide('burn', at);
+      return at === null ? null : queue.burn(at, isAbandoned);
     },
     async markViewed(id) {
       const at = await locate(id);

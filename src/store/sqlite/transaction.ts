@@ -7,7 +7,7 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { WritingConnection } from './connection.ts';
-import { type PutFrame, readFrames } from './frames.ts';
+import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
 import { type Answer, type Ask, type Batch, type BatchAnswers, frameOutcome } from './protocol.ts';
 import { isConstraint, messageOf } from './sqlite-errors.ts';
 
@@ -50,8 +50,8 @@ function runFrames(
   const outcomes = new Uint8Array(batch.frameCount);
   let [index, puts, lastPosition] = [0, 0, 0];
   for (const frame of readFrames(batch.frames, batch.frameCount)) {
-    if (frame.kind === 'claim') {
-      outcomes[index] = connection.records.claim(now, frame) ? frameOutcome.done : frameOutcome.gone;
+    if (frame.kind !== 'put') {
+      outcomes[index] = claimAlone(connection, frame, now);
     } else if (acceptPuts) {
       const position = putAlone(connection, frame);
       outcomes[index] = position === null ? frameOutcome.refused : frameOutcome.done;
@@ -60,6 +60,11 @@ function runFrames(
     index += 1;
   }
   return { outcomes, puts, lastPosition };
+}
+
+function claimAlone({ records }: WritingConnection, frame: ClaimFrame, now: UnixSeconds): number {
+  if (frame.kind === 'withdrawn') return frameOutcome.withdrawn;
+  return records.claim(now, frame) ? frameOutcome.done : frameOutcome.gone;
 }
 
 /** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */

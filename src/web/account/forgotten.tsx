@@ -18,7 +18,7 @@ import {
   ResetPage,
 } from '../pages/account/sign-in-reset.tsx';
 import { browserLabel } from './browser-label.ts';
-import { type FormRefusal, refusalOfPassword, refusalOfProblem, refuseField } from './form-refusal.ts';
+import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
 import type { GuessLimiter } from './guesses.ts';
 
 export interface ForgottenDeps {
@@ -32,22 +32,23 @@ export function createForgottenPages(deps: ForgottenDeps): PageRoute[] {
   return [
     {
       name: 'forgotten',
+      isSignIn: true,
       get: { limit: 'none', handle: showForm },
       post: {
         limit: 'none',
         handle: (request) => ask(request, deps),
         refuse: async (request, problem) =>
-          redisplay(request, refusalOfProblem(problem, request.frame.words, 'signUp.later')),
+          redisplay(request, refusalOfSignIn(problem, request.frame.words, 'signUp.later')),
       },
     },
     {
       name: 'reset',
+      isSignIn: true,
       get: { limit: 'manage', handle: (request) => showReset(request, deps, null) },
       post: {
         limit: 'manage',
         handle: (request) => reset(request, deps),
-        refuse: (request, problem) =>
-          showReset(request, deps, refusalOfProblem(problem, request.frame.words)),
+        refuse: (request, problem) => showReset(request, deps, refusalOfSignIn(problem, request.frame.words)),
       },
     },
   ];

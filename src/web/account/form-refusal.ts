@@ -22,6 +22,12 @@ export function refuseField(name: string, message: string, status = 422): FormRe
   return { status, wrong: { [name]: message }, message: null };
 }
 
+/** As `refusalOfProblem`, for a way into an account: without a session, a form is stale when its cookie is not there. */
+export function refusalOfSignIn(problem: PageProblem, words: Words, laterKey?: MessageKey): FormRefusal {
+  const refusal = refusalOfProblem(problem, words, laterKey);
+  return problem.problem === 'stale_form' ? { ...refusal, message: words.say('signIn.stale') } : refusal;
+}
+
 /** What is wrong with the whole form. */
 export function refuseForm(message: string, status: number): FormRefusal {
   return { status, wrong: {}, message };

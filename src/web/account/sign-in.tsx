@@ -15,7 +15,7 @@ import { LogInPage } from '../pages/account/sign-in.tsx';
 import { renderNotice } from '../pages/notice.tsx';
 import { browserLabel } from './browser-label.ts';
 import { createForgottenPages, type ForgottenDeps } from './forgotten.tsx';
-import { type FormRefusal, refusalOfProblem, refuseForm } from './form-refusal.ts';
+import { type FormRefusal, refusalOfSignIn, refuseForm } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';
 import { createSignUpPages, type SignUpDeps } from './sign-up.tsx';
 
@@ -36,12 +36,13 @@ function createLogInPages(deps: LogInDeps): PageRoute[] {
   return [
     {
       name: 'logIn',
+      isSignIn: true,
       get: { limit: 'none', handle: showLogIn },
       post: {
         limit: 'none',
         handle: (request) => logIn(request, deps),
         refuse: async (request, problem) =>
-          redisplay(request, refusalOfProblem(problem, request.frame.words, 'logIn.later')),
+          redisplay(request, refusalOfSignIn(problem, request.frame.words, 'logIn.later')),
       },
     },
     {

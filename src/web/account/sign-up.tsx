@@ -27,7 +27,7 @@ import {
   SignUpSentPage,
 } from '../pages/account/sign-in-new.tsx';
 import { browserLabel } from './browser-label.ts';
-import { type FormRefusal, refusalOfPassword, refusalOfProblem, refuseField } from './form-refusal.ts';
+import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
 import type { GuessLimiter } from './guesses.ts';
 
 export interface SignUpDeps {
@@ -41,25 +41,28 @@ export interface SignUpDeps {
 export function createSignUpPages(deps: SignUpDeps): PageRoute[] {
   const whenOpen = (handle: PageAction['handle']): PageAction['handle'] =>
     deps.signUpIsOpen ? handle : showClosed;
+  const form = deps.signUpIsOpen ? ({ isSignIn: true } as const) : {};
   return [
     {
       name: 'signUp',
+      ...form,
       get: { limit: 'none', handle: whenOpen(showForm) },
       post: {
         limit: 'none',
         handle: whenOpen((request) => ask(request, deps)),
         refuse: async (request, problem) =>
-          redisplay(request, refusalOfProblem(problem, request.frame.words, 'signUp.later')),
+          redisplay(request, refusalOfSignIn(problem, request.frame.words, 'signUp.later')),
       },
     },
     {
       name: 'completeSignUp',
+      ...form,
       get: { limit: 'manage', handle: whenOpen((request) => showChoice(request, deps, null)) },
       post: {
         limit: 'manage',
         handle: whenOpen((request) => complete(request, deps)),
         refuse: (request, problem) =>
-          showChoice(request, deps, refusalOfProblem(problem, request.frame.words)),
+          showChoice(request, deps, refusalOfSignIn(problem, request.frame.words)),
       },
     },
   ];

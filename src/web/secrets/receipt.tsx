@@ -5,6 +5,7 @@
  * the link only to the browser that has just made it; whoever holds the metadata key in the address is the creator here.
  */
 import type { ReceiptView } from '../../domain/outcomes.ts';
+import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { renderPage } from '../layout.tsx';
 import {
   movedTo,
@@ -82,7 +83,9 @@ async function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageR
 
 /** The receipt then says what is true: burned, or opened before that. */
 async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
-  const outcome = await deps.service.burn({ metadataKey: request.key, authority }, request.caller);
+  const { key, isAbandoned, caller } = request;
+  const outcome = await deps.service.burn({ metadataKey: key, authority, isAbandoned }, caller);
+  if (outcome.outcome === 'abandoned') throw new RequestProblem(clientLeft);
   if (outcome.outcome !== 'burned' && outcome.outcome !== 'already_gone') return unknownReceipt(request);
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));
 }

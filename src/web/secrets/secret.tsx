@@ -7,6 +7,7 @@
 import type { SecretService, WrongPassphrase } from '../../domain/outcomes.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Clock } from '../../domain/time.ts';
+import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { type Frame, renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
@@ -48,12 +49,15 @@ function renderAsk(frame: Frame, waiting: WaitingSecret, refusal: AskRefusal): s
 }
 
 async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
-  const { frame, key, clientPrefix, caller } = request;
+  const { frame, key, clientPrefix, isAbandoned, caller } = request;
   const passphrase = new Sensitive((await request.form()).text('passphrase'));
-  const outcome = await deps.service.reveal({ secretKey: key, passphrase, clientPrefix }, caller);
+  const input = { secretKey: key, passphrase, clientPrefix, isAbandoned };
+  const outcome = await deps.service.reveal(input, caller);
   switch (outcome.outcome) {
     case 'revealed':
       return pageReply(200, renderPage(<RevealedPage frame={frame} value={outcome.value.expose()} />));
+    case 'abandoned':
+      throw new RequestProblem(clientLeft);
     case 'unknown':
       return gone(request);
     case 'passphrase_missing':

@@ -25,7 +25,7 @@ export const SignUpPage: FC<SignUpProps> = ({ frame, email, refusal }) => {
         <h1>{say('signUp.title')}</h1>
         <p class="lead">{say('signUp.lead')}</p>
         <RefusalSummary frame={frame} refusal={refusal} isQuestion />
-        <PostForm frame={frame} action={frame.href('signUp')} class="sheet">
+        <PostForm frame={frame} action={frame.href('signUp')} class="sheet" isSignIn>
           <TextField
             name="email"
             label={say('signUp.email')}
@@ -86,7 +86,7 @@ export const ChoosePasswordPage: FC<ChoosePasswordProps> = ({ frame, ticket, use
         <h1>{say('signUp.chooseTitle')}</h1>
         <p class="lead">{say('signUp.chooseLead')}</p>
         <RefusalSummary frame={frame} refusal={refusal} />
-        <PostForm frame={frame} action={frame.href('completeSignUp', ticket)} class="sheet">
+        <PostForm frame={frame} action={frame.href('completeSignUp', ticket)} class="sheet" isSignIn>
           <UsernameField frame={frame} username={username} />
           <NewPasswordField frame={frame} name="password" label={say('password.choose')} refusal={refusal} />
           <button type="submit">{say('signUp.finish')}</button>

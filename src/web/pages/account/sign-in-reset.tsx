@@ -25,7 +25,7 @@ export const ForgottenPage: FC<ForgottenProps> = ({ frame, email, refusal }) => 
         <h1>{say('forgotten.title')}</h1>
         <p class="lead">{say('forgotten.lead')}</p>
         <RefusalSummary frame={frame} refusal={refusal} isQuestion />
-        <PostForm frame={frame} action={frame.href('forgotten')} class="sheet">
+        <PostForm frame={frame} action={frame.href('forgotten')} class="sheet" isSignIn>
           <TextField
             name="email"
             label={say('forgotten.email')}
@@ -79,7 +79,7 @@ export const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, refu
             <li>{say('reset.changesLinks')}</li>
           </ul>
         </section>
-        <PostForm frame={frame} action={frame.href('reset', ticket)} class="sheet">
+        <PostForm frame={frame} action={frame.href('reset', ticket)} class="sheet" isSignIn>
           <UsernameField frame={frame} username={username} />
           <NewPasswordField frame={frame} name="password" label={say('password.next')} refusal={refusal} />
           <TextField

@@ -25,7 +25,7 @@ export const LogInPage: FC<LogInProps> = ({ frame, email, refusal, isAfterLogOut
         <h1>{say('logIn.title')}</h1>
         {isAfterLogOut ? <DoneNote>{say('logIn.loggedOut')}</DoneNote> : null}
         <RefusalSummary frame={frame} refusal={refusal} isQuestion />
-        <PostForm frame={frame} action={href('logIn')} class="sheet">
+        <PostForm frame={frame} action={href('logIn')} class="sheet" isSignIn>
           <TextField
             name="email"
             label={say('logIn.email')}
