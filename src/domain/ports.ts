@@ -344,11 +344,22 @@ export interface MailQuota {
   ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
 }
 
-/** Bounded, off-thread slow hashing (P24). Rejects with `ServiceError('busy')` when the queue is full. */
+/** For whom a passphrase is hashed, and for what: the places in the queue are shared out by both (P21). */
+export interface HashPlace {
+  /** A client's prefix, or an account; `''` outside a request. */
+  readonly client: string;
+  /** `create`: for a new secret. `prove`: to open, burn or log in, and for a new password, whose address is proven. */
+  readonly purpose: 'create' | 'prove';
+}
+
+/** Bounded, off-thread slow hashing (P24). */
 export interface PassphraseHasher {
-  /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. */
-  stretch(passphrase: Uint8Array, salt: Uint8Array): Promise<Uint8Array>;
-  /** bcrypt, cost 10, of at most 72 bytes of ASCII. */
+  /**
+   * argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')`, before anything is computed, when
+   * there is no place.
+   */
+  stretch(passphrase: Uint8Array, salt: Uint8Array, place: HashPlace): Promise<Uint8Array>;
+  /** bcrypt, cost 10, of at most 72 bytes of ASCII: of what was just stretched, so it is never refused as busy. */
   hashVerifier(input: string): Promise<string>;
   checkVerifier(input: string, hash: string): Promise<boolean>;
 }

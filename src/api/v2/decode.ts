@@ -127,10 +127,15 @@ function recipientOf({ recipient }: Pick<ConcealFields, 'recipient'>): Pick<Crea
   return isGiven(address) ? { recipient: new Sensitive(address) } : {};
 }
 
-function creationOptions(fields: Omit<ConcealFields, 'secret'>, { request }: Exchange): CreationOptions {
-  const arrivedOn = request.headers.get('host');
+/** The prefix belongs to it: only a passphrase takes the work that is shared out by it. */
+function withPassphrase(text: string, { clientPrefix }: Exchange): CreationOptions {
+  return { passphrase: new Sensitive(text), clientPrefix };
+}
+
+function creationOptions(fields: Omit<ConcealFields, 'secret'>, exchange: Exchange): CreationOptions {
+  const arrivedOn = exchange.request.headers.get('host');
   return {
-    ...(isGiven(fields.passphrase) && { passphrase: new Sensitive(fields.passphrase) }),
+    ...(isGiven(fields.passphrase) && withPassphrase(fields.passphrase, exchange)),
     ...(isGiven(fields.ttl) && { ttl: { seconds: Number(fields.ttl), outOfRange: 'refuse' as const } }),
     ...recipientOf(fields),
     ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),
