@@ -55,9 +55,9 @@ export interface OpenStore {
 }
 
 /** Opens the store that the settings name. Rejects with `StartRefusal`. */
-export async function openStore({ dataDir }: Config): Promise<OpenStore> {
+export async function openStore({ dataDir, maxStorageBytes }: Config): Promise<OpenStore> {
   try {
-    const store = await openSqliteStore({ directory: dataDir, clock: systemClock });
+    const store = await openSqliteStore({ directory: dataDir, clock: systemClock, maxStorageBytes });
     return { store, close: async () => store[Symbol.asyncDispose]() };
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
@@ -108,8 +108,9 @@ export async function tryMailServer(config: Config, recipient: Sensitive<string>
   }
 }
 
-async function openObservers({ internalPort }: Config, log: Log) {
-  const metrics = internalPort === null ? null : await openMetrics();
+async function openObservers({ internalPort, maxStorageBytes }: Config, store: Store, log: Log) {
+  const storage = { usedBytes: store.usedBytes, maxBytes: maxStorageBytes };
+  const metrics = internalPort === null ? null : await openMetrics(storage);
   const counts = metrics ?? noMetrics;
   return { metrics, events: createEvents(log, counts), onAnswer: createAnswerObserver(log, counts) };
 }
@@ -187,7 +188,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const { store, close } = await opening;
   closers.push(close);
   const { ring, isNew } = await openKeys(config, store);
-  const { events, onAnswer, metrics } = await openObservers(config, log);
+  const { events, onAnswer, metrics } = await openObservers(config, store, log);
   const links = createLinks(config.baseUrl);
   const shared = { links, plans: config.plans, anonymousMayCreate: config.anonymous === 'create' };
   const hasher = createPassphraseHasher();

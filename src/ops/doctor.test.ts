@@ -36,6 +36,42 @@ async function findingsOn(
   return { found, verdicts: found.map(({ what, verdict }) => `${what}: ${verdict}`), asked };
 }
 
+describe('what the doctor says of the store’s limit (P21)', () => {
+  async function findingOn(usedBytes: number, MAYFLY_MAX_STORAGE: string) {
+    const store = {
+      findRootCheck: async () => null,
+      addRootCheck: async () => {},
+      rootKidsInUse: async () => [],
+      usedBytes: async () => usedBytes,
+    };
+    const deps: DoctorDeps = {
+      openStore: async () => ({ outcome: 'open', store, close: async () => {} }),
+      probeMail: async () => ({ server: well, testMail: null }),
+      resolver: { txt: async () => ({ outcome: 'none' }) },
+    };
+    const found = await examine(read({ MAYFLY_DATA_DIR: '.', MAYFLY_MAX_STORAGE }), deps, null);
+    return found.find(({ what }) => what === 'storage');
+  }
+
+  it('is how much of it is used; advice from 80 % on, a fault where secrets are refused', async () => {
+    const verdicts: unknown[] = [];
+    for (const mebibytes of [0, 79, 80, 99, 100, 130]) {
+      verdicts.push((await findingOn(mebibytes * 2 ** 20, '100MiB'))?.verdict);
+    }
+    expect(verdicts).toEqual(['ok', 'ok', 'advice', 'advice', 'fault', 'fault']);
+    const { words } = (await findingOn(80 * 2 ** 20, '100MiB')) ?? {};
+    expect(words).toStartWith('80 of 100 MiB in use (MAYFLY_MAX_STORAGE): new secrets will be refused soon');
+  });
+
+  it('is what is used where there is no limit', async () => {
+    expect(await findingOn(3 * 2 ** 20, 'none')).toEqual({
+      what: 'storage',
+      verdict: 'ok',
+      words: '3 MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s',
+    });
+  });
+});
+
 describe('what the doctor says of mail', () => {
   it('without a mail server: advice, and that a test mail cannot be sent', async () => {
     const alone = await findingsOn({});

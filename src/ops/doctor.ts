@@ -22,8 +22,12 @@ export interface Finding {
   readonly words: string;
 }
 
+export interface CheckStore extends RootCheckStore {
+  usedBytes(): Promise<number>;
+}
+
 export type OpenCheckStore =
-  | { readonly outcome: 'open'; readonly store: RootCheckStore; readonly close: () => Promise<void> }
+  | { readonly outcome: 'open'; readonly store: CheckStore; readonly close: () => Promise<void> }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
@@ -88,15 +92,38 @@ function examineKeys({ rootKeysFile }: Config): { finding: Finding; ring: KeyRin
   return { finding: ok('keys', words), ring: reading.ring };
 }
 
-async function examineStore(config: Config, ring: KeyRing | null, deps: DoctorDeps): Promise<Finding> {
-  if (!existsSync(config.dataDir)) return ok('store', 'will be made at the first start');
+/** From this part of the limit on, the operator is told. */
+const nearlyFull = 0.8;
+
+function examineStorage({ maxStorageBytes }: Config, usedBytes: number): Finding {
+  const used = Math.ceil(usedBytes / mebibyte);
+  if (maxStorageBytes === null)
+    return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s`);
+  const part = usedBytes / maxStorageBytes;
+  const limit = Math.floor(maxStorageBytes / mebibyte);
+  const words = `${used} of ${limit} MiB in use (MAYFLY_MAX_STORAGE)`;
+  const cure = 'raise it, or shorten the longest ttl (MAYFLY_PLANS_FILE)';
+  if (part >= 1) return fault('storage', `${words}: new secrets are refused; ${cure}`);
+  return part >= nearlyFull
+    ? advice('storage', `${words}: new secrets will be refused soon; ${cure}`)
+    : ok('storage', words);
+}
+
+async function examineStore(
+  config: Config,
+  ring: KeyRing | null,
+  deps: DoctorDeps,
+): Promise<readonly Finding[]> {
+  if (!existsSync(config.dataDir)) return [ok('store', 'will be made at the first start')];
   const opened = await deps.openStore();
-  if (opened.outcome === 'refused') return fault('store', opened.problem);
+  if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
     const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
-    return compared.outcome === 'refused'
-      ? fault('store', compared.problem)
-      : ok('store', 'opens with safe settings, and fits the keys');
+    const opening =
+      compared.outcome === 'refused'
+        ? fault('store', compared.problem)
+        : ok('store', 'opens with safe settings, and fits the keys');
+    return [opening, examineStorage(config, await opened.store.usedBytes())];
   } finally {
     await opened.close();
   }
@@ -187,7 +214,7 @@ export async function examine(
     examineFolder(config),
     examineDisk(config),
     keys.finding,
-    await examineStore(config, keys.ring, deps),
+    ...(await examineStore(config, keys.ring, deps)),
     examineAddress(config),
     ...(await examineMail(config, deps, recipient)),
     ...(await examineSignature(config, deps)),

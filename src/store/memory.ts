@@ -22,6 +22,7 @@ export function createMemoryStore(options: { clock: Clock }): MemoryStore {
     ...records.store,
     ...attempts.store,
     ...accounts.store,
+    usedBytes: async () => 0,
     async sweep(limit) {
       let touched = await records.store.sweep(limit);
       touched += attempts.forgetStale(limit - touched);

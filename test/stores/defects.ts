@@ -39,7 +39,8 @@ function storeOnWallClock(subject: StoreUnderTest): Store {
   const time = { now: subject.wallClock.read, raiseTo: () => {} };
   const records = createMemoryRecords(time);
   const attempts = createMemoryAttempts(time, records.expiryOf);
-  return { ...records.store, ...attempts.store, ...createMemoryAccounts(time, records).store };
+  const accounts = createMemoryAccounts(time, records);
+  return { ...subject.store, ...records.store, ...attempts.store, ...accounts.store };
 }
 
 /** Counts first and records a turn later, as a get followed by a set does. */

@@ -25,6 +25,7 @@ import { createSessionReads } from './read-sessions.ts';
 import { readRootKidsInUse } from './root-uses.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 import { codeOf, messageOf } from './sqlite-errors.ts';
+import { usedBytes } from './storage-mark.ts';
 
 export interface SqliteStoreOptions {
   /** Made, for this user alone, when it is missing. */
@@ -32,6 +33,8 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   /** Room kept for reads and burns on a full disk; twice the length at which the log is written out. 16 MiB if absent. */
   readonly ballastBytes?: number;
+  /** What the data may take before new secrets are refused as `storage_full`; no more than the disk has if absent or `null`. */
+  readonly maxStorageBytes?: number | null;
 }
 
 /** Disposing commits what waits, empties the log and ends the writer's thread. */
@@ -53,9 +56,9 @@ export async function openWithSettings(
 ): Promise<SqliteStore> {
   const db = openDatabase(options.directory);
   const time = createStoreTime(options.clock);
-  const { directory, ballastBytes = defaultBallastBytes } = options;
+  const { directory, ballastBytes = defaultBallastBytes, maxStorageBytes = null } = options;
   const locator = createLocator(db);
-  const queue = new CommitQueue({ directory, settings, ballastBytes }, time, locator);
+  const queue = new CommitQueue({ directory, settings, ballastBytes, maxStorageBytes }, time, locator);
   try {
     await queue.opened;
     return createStore({ db, queue, locator, now: createPersistedTime(db, queue, time, options.clock) });
@@ -147,6 +150,7 @@ function createStore(parts: Parts): SqliteStore {
     ...attemptStore(parts),
     ...accountStore(parts),
     ...domainStore(parts),
+    usedBytes: () => reading(() => usedBytes(parts.db)),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();
       parts.db.close();
