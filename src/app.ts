@@ -176,7 +176,7 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
 async function start(config: Config, version: string, log: Log, closers: Closers): Promise<RunningApp> {
   const locales = readLocales(config);
   const table = readRateLimits(config);
-  const clientAddressOf = createClientAddressOf(readProxies(config));
+  const clientAddressOf = createClientAddressOf(readProxies(config), () => log({ event: 'proxy_untrusted' }));
   const brands = await readBrands(config);
   const mailer = openMailer(config, log);
   closers.push(mailer.close);
