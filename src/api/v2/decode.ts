@@ -19,6 +19,7 @@ import type { NoticeKind } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
+import { repeatsName } from '../json-names.ts';
 import {
   burnBody,
   type ConcealFields,
@@ -80,6 +81,12 @@ async function readJson(exchange: Exchange): Promise<unknown> {
     throw new RequestProblem({ problem: 'unsupported_media_type' });
   }
   const text = decodeUtf8(bytes);
+  const json = parseJson(text);
+  if (repeatsName(text)) throw malformed('The body names a member more than once');
+  return json;
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
