@@ -112,8 +112,3 @@ export interface AccountCaller {
 export type Caller = AnonymousCaller | AccountCaller;
 
 export const anonymous: AnonymousCaller = { kind: 'anonymous' };
-
-/** Who a caller counts as where work is shared out: an account alone, wherever it calls from; else the client's prefix. */
-export function clientOf(caller: Caller, clientPrefix: string): string {
-  return caller.kind === 'account' ? `account ${caller.account.id}` : clientPrefix;
-}

@@ -9,7 +9,8 @@
 import type { RandomBytes } from '../crypto/random.ts';
 import { type AccountMailDeps, sendBehind } from './account-mail.ts';
 import type { ChangePasswordOutcome, DeleteOutcome, SignedIn } from './account-outcomes.ts';
-import { type AccountCaller, clientOf, type StoredPassword } from './accounts.ts';
+import type { AccountCaller, StoredPassword } from './accounts.ts';
+import { clientOf } from './hash-place.ts';
 import type { Links } from './links.ts';
 import { makePassword, openWithPassword, refusalOf } from './passwords.ts';
 import type { AccountStore, IsCommonPassword, PassphraseHasher } from './ports.ts';

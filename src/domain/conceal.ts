@@ -11,10 +11,11 @@ import { sealSecret } from '../crypto/envelope.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 import { tagOf } from './access.ts';
-import { type Caller, clientOf } from './accounts.ts';
+import type { Caller } from './accounts.ts';
 import { maxPassphraseBytes } from './attempts.ts';
 import type { InBackground } from './background.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
+import { clientOf, type HashPlace } from './hash-place.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
 import { type LinkMailDeps, sendLink } from './link-mail.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
@@ -24,7 +25,6 @@ import {
   type AccountStore,
   type DomainStore,
   firstTrySeconds,
-  type HashPlace,
   type MailQuota,
   type PassphraseHasher,
   type SecretStore,

@@ -17,6 +17,7 @@ import type {
   StoredToken,
   TicketKind,
 } from './accounts.ts';
+import type { HashPlace } from './hash-place.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import type {
@@ -344,20 +345,9 @@ export interface MailQuota {
   ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
 }
 
-/** For whom a passphrase is hashed, and for what: the places in the queue are shared out by both (P21). */
-export interface HashPlace {
-  /** A client's prefix, or an account; `''` outside a request. */
-  readonly client: string;
-  /** `create`: for a new secret. `prove`: to open, burn or log in, and for a new password, whose address is proven. */
-  readonly purpose: 'create' | 'prove';
-}
-
 /** Bounded, off-thread slow hashing (P24). */
 export interface PassphraseHasher {
-  /**
-   * argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')`, before anything is computed, when
-   * there is no place.
-   */
+  /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')` when there is no place for it. */
   stretch(passphrase: Uint8Array, salt: Uint8Array, place: HashPlace): Promise<Uint8Array>;
   /** bcrypt, cost 10, of at most 72 bytes of ASCII: of what was just stretched, so it is never refused as busy. */
   hashVerifier(input: string): Promise<string>;

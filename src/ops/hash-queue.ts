@@ -7,7 +7,7 @@
  * `busy` before anything is computed; whoever has begun is never refused halfway.
  */
 import { ServiceError } from '../domain/errors.ts';
-import type { HashPlace } from '../domain/ports.ts';
+import type { HashPlace } from '../domain/hash-place.ts';
 
 export interface QueueLimits {
   readonly maxInFlight: number;

@@ -2,7 +2,8 @@
  * The queue of slow hashes behind every door: whose turn a request takes, and that one client cannot use them all up.
  */
 import { describe, expect, it } from 'bun:test';
-import type { HashPlace, PassphraseHasher } from '../../src/domain/ports.ts';
+import type { HashPlace } from '../../src/domain/hash-place.ts';
+import type { PassphraseHasher } from '../../src/domain/ports.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createPassphraseHasher, hashLimitsFor } from '../../src/ops/slow-hashes.ts';
 import { createTestApp, fastHasher, type TestApp } from '../support/app.ts';
