@@ -22,10 +22,12 @@ import { createAccountService } from './domain/account-service.ts';
 import type { DomainService } from './domain/domain-outcomes.ts';
 import { createDomainService, type DomainServiceDeps } from './domain/domain-service.ts';
 import { createLinks } from './domain/links.ts';
+import { isLoopbackHost } from './domain/loopback.ts';
 import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
 import { systemClock } from './domain/time.ts';
 import { createClientAddressOf } from './http/client-address.ts';
+import { refuseForeignHosts } from './http/foreign-host.ts';
 import { createMailQuota } from './http/mail-quota.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
@@ -173,6 +175,11 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
+/** Whether it is reached from this machine alone. */
+function isTrial({ baseUrl, host }: Config): boolean {
+  return isLoopbackHost(new URL(baseUrl).hostname) && isLoopbackHost(host);
+}
+
 async function start(config: Config, version: string, log: Log, closers: Closers): Promise<RunningApp> {
   const locales = readLocales(config);
   const table = readRateLimits(config);
@@ -241,7 +248,16 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     onFault,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
   });
-  const server = await startServer({ fetch, hostname: config.host, port: config.port, onFault });
+  const served = isTrial(config)
+    ? refuseForeignHosts(fetch, {
+        baseUrl: config.baseUrl,
+        isShareDomain: async (name) =>
+          brands.forHost(name) !== brands.forHost(null) ||
+          // Without the store nothing can be done by the name either, and the handlers say so in their own words.
+          (await domains.isVerified(name).catch(() => true)),
+      })
+    : fetch;
+  const server = await startServer({ fetch: served, hostname: config.host, port: config.port, onFault });
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library behind the first answers rather than in front of the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
