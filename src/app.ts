@@ -22,10 +22,12 @@ import { createAccountService } from './domain/account-service.ts';
 import type { DomainService } from './domain/domain-outcomes.ts';
 import { createDomainService, type DomainServiceDeps } from './domain/domain-service.ts';
 import { createLinks } from './domain/links.ts';
+import { isLoopbackHost } from './domain/loopback.ts';
 import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
 import type { ClockReport } from './domain/time.ts';
 import { createClientAddressOf } from './http/client-address.ts';
+import { refuseForeignHosts } from './http/foreign-host.ts';
 import { createMailQuota } from './http/mail-quota.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
@@ -56,9 +58,10 @@ export interface OpenStore {
 }
 
 /** Opens the store that the settings name. Rejects with `StartRefusal`. */
-export async function openStore({ dataDir }: Config): Promise<OpenStore> {
+export async function openStore({ dataDir, maxStorageBytes }: Config): Promise<OpenStore> {
   try {
-    const store = await openSqliteStore({ directory: dataDir, clock: createMachineClock() });
+    const clock = createMachineClock();
+    const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes });
     return { store, close: async () => store[Symbol.asyncDispose]() };
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
@@ -111,8 +114,9 @@ export async function tryMailServer(config: Config, recipient: Sensitive<string>
   }
 }
 
-async function openObservers({ internalPort }: Config, log: Log) {
-  const metrics = internalPort === null ? null : await openMetrics();
+async function openObservers({ internalPort, maxStorageBytes }: Config, store: Store, log: Log) {
+  const storage = { usedBytes: store.usedBytes, maxBytes: maxStorageBytes };
+  const metrics = internalPort === null ? null : await openMetrics(storage);
   const counts = metrics ?? noMetrics;
   return { metrics, events: createEvents(log, counts), onAnswer: createAnswerObserver(log, counts) };
 }
@@ -175,10 +179,15 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
+/** Whether it is reached from this machine alone. */
+function isTrial({ baseUrl, host }: Config): boolean {
+  return isLoopbackHost(new URL(baseUrl).hostname) && isLoopbackHost(host);
+}
+
 async function start(config: Config, version: string, log: Log, closers: Closers): Promise<RunningApp> {
   const locales = readLocales(config);
   const table = readRateLimits(config);
-  const clientAddressOf = createClientAddressOf(readProxies(config));
+  const clientAddressOf = createClientAddressOf(readProxies(config), () => log({ event: 'proxy_untrusted' }));
   const brands = await readBrands(config);
   const mailer = openMailer(config, log);
   closers.push(mailer.close);
@@ -190,7 +199,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const { store, close } = await opening;
   closers.push(close);
   const { ring, isNew } = await openKeys(config, store);
-  const { events, onAnswer, metrics } = await openObservers(config, log);
+  const { events, onAnswer, metrics } = await openObservers(config, store, log);
   const links = createLinks(config.baseUrl);
   const shared = { links, plans: config.plans, anonymousMayCreate: config.anonymous === 'create' };
   const hasher = createPassphraseHasher();
@@ -245,7 +254,16 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     clockVerdict: () => store.clock().verdict,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
   });
-  const server = await startServer({ fetch, hostname: config.host, port: config.port, onFault });
+  const served = isTrial(config)
+    ? refuseForeignHosts(fetch, {
+        baseUrl: config.baseUrl,
+        isShareDomain: async (name) =>
+          brands.forHost(name) !== brands.forHost(null) ||
+          // Without the store nothing can be done by the name either, and the handlers say so in their own words.
+          (await domains.isVerified(name).catch(() => true)),
+      })
+    : fetch;
+  const server = await startServer({ fetch: served, hostname: config.host, port: config.port, onFault });
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library behind the first answers rather than in front of the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();

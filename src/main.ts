@@ -116,18 +116,24 @@ async function route(config: Config): Promise<ExitCode> {
   return 0;
 }
 
-async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
+async function openTheStore(config: Config) {
   const [{ openStore }, { StartRefusal }] = await Promise.all([
     import('./app.ts'),
     import('./app-settings.ts'),
   ]);
   try {
-    const { store, close } = await openStore(config);
-    return { outcome: 'open', accounts: { store, random: systemRandom, close } };
+    return { outcome: 'open', ...(await openStore(config)) } as const;
   } catch (error) {
     if (!(error instanceof StartRefusal)) throw error;
-    return { outcome: 'refused', problem: error.message };
+    return { outcome: 'refused', problem: error.message } as const;
   }
+}
+
+async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
+  const opened = await openTheStore(config);
+  if (opened.outcome === 'refused') return opened;
+  const { store, close } = opened;
+  return { outcome: 'open', accounts: { store, random: systemRandom, close } };
 }
 
 const world: World = {
@@ -139,12 +145,7 @@ const world: World = {
   route,
   examine: (config, recipient) => {
     const deps: DoctorDeps = {
-      openStore: async () => {
-        const opened = await openAccounts(config);
-        if (opened.outcome === 'refused') return opened;
-        const { store, close } = opened.accounts;
-        return { outcome: 'open', store, close };
-      },
+      openStore: () => openTheStore(config),
       probeMail: async (to) => (await import('./app.ts')).tryMailServer(config, to),
       resolver: createResolver(config.dnsServers),
     };

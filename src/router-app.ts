@@ -45,6 +45,7 @@ export async function startRouterApp(config: Config, log: Log): Promise<RouterSt
       metrics.noteRegion(region, isWell);
     },
     onAnswer: metrics.countAnswer,
+    onUntrustedProxy: () => log({ event: 'proxy_untrusted' }),
     onFault: (error, requestId) => log({ event: 'fault', where: 'request', error, requestId }),
   });
   const stopInternal = async () => internal?.stop();

@@ -90,7 +90,7 @@ export type NewTokenOutcome =
 
 /**
  * Accounts, ports bound: what the account pages call. A method rejects only with `ServiceError`. Limits on how often
- * belong to the caller; mails go out in the background.
+ * belong to the caller; mails go out in the background. `clientPrefix`: as in `CreationOptions`.
  */
 export interface AccountService {
   /** Mails a link that completes the sign-up; to an address with an account, a mail that says so. Same answer, same time. */
@@ -101,11 +101,13 @@ export interface AccountService {
     readonly password: Sensitive<string>;
     readonly label: string;
     readonly locale: string;
+    readonly clientPrefix?: string;
   }): Promise<SignUpOutcome>;
   logIn(input: {
     readonly email: string;
     readonly password: Sensitive<string>;
     readonly label: string;
+    readonly clientPrefix?: string;
   }): Promise<LogInOutcome>;
   /** Who a session's token belongs to; `null` when it is none, ended or expired. */
   openSession(token: string): Promise<SignedIn | null>;
@@ -120,6 +122,7 @@ export interface AccountService {
     readonly existingToken: Sensitive<string>;
     readonly label: string;
     readonly locale: string;
+    readonly clientPrefix?: string;
   }): Promise<ResetOutcome>;
   /** Ends every other session. */
   changePassword(

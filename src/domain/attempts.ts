@@ -60,13 +60,11 @@ export async function tryPassphrase(
   if (reservation.outcome === 'exhausted')
     return { outcome: 'attempts_exhausted', retryAfterSeconds: reservation.retryAfterSeconds };
 
-  const keys = await stretchAndProve(deps, unwrapped, guess.secretKey, bytes).catch(
-    async (fault: unknown) => {
-      // Nothing was computed (the queue was full): the guess did not happen.
-      await deps.store.refund(stored.secretId, reservation.attempt);
-      throw fault;
-    },
-  );
+  const keys = await stretchAndProve(deps, unwrapped, guess, bytes).catch(async (fault: unknown) => {
+    // Nothing was computed (the queue was full): the guess did not happen.
+    await deps.store.refund(stored.secretId, reservation.attempt);
+    throw fault;
+  });
   if (keys === null) {
     const { left, moreAfterSeconds } = reservation;
     return { outcome: 'passphrase_wrong', attemptsLeft: left, moreAfterSeconds };
@@ -78,12 +76,13 @@ export async function tryPassphrase(
 async function stretchAndProve(
   deps: AttemptDeps,
   unwrapped: UnwrappedSecret,
-  secretKey: SecretKey,
+  { secretKey, clientPrefix }: Guess,
   passphrase: Uint8Array,
 ): Promise<ProvenKeys | null> {
   const passphraseKey = await deps.hasher.stretch(
     passphrase,
     derivePassphraseSalt(secretKey, unwrapped.salt),
+    { client: clientPrefix, purpose: 'prove' },
   );
   const keys = proveKeys(unwrapped, secretKey, passphraseKey);
   passphraseKey.fill(0);

@@ -9,7 +9,8 @@
 import type { RandomBytes } from '../crypto/random.ts';
 import { type AccountMailDeps, sendBehind } from './account-mail.ts';
 import type { ChangePasswordOutcome, DeleteOutcome, SignedIn } from './account-outcomes.ts';
-import type { Account, StoredPassword } from './accounts.ts';
+import type { AccountCaller, StoredPassword } from './accounts.ts';
+import { clientOf } from './hash-place.ts';
 import type { Links } from './links.ts';
 import { makePassword, openWithPassword, refusalOf } from './passwords.ts';
 import type { AccountStore, IsCommonPassword, PassphraseHasher } from './ports.ts';
@@ -36,10 +37,15 @@ export async function changePassword(
   const { id, username } = caller.account;
   const refusal = await refusalOf(input.next.expose(), username, deps.isCommonPassword);
   if (refusal !== null) return refusal;
-  const proven = await provePassword(deps, caller.account, input.current);
+  const proven = await provePassword(deps, caller, input.current);
   if (proven === null) return wrongPassword;
   const { dataKey, password } = proven;
-  const next = await makePassword(deps, { password: input.next, dataKey, setAt: deps.store.now() });
+  const next = await makePassword(deps, {
+    password: input.next,
+    dataKey,
+    setAt: deps.store.now(),
+    client: clientOf(caller, ''),
+  });
   dataKey.fill(0);
   if (!(await deps.store.changePassword(id, password.verifier, next, sessionId))) return wrongPassword;
   deps.events({ event: 'password_changed', account: id, by: 'password' });
@@ -55,7 +61,7 @@ export async function deleteAccount(
   input: { readonly password: Sensitive<string>; readonly locale: string },
 ): Promise<DeleteOutcome> {
   const { id, username } = caller.account;
-  const proven = await provePassword(deps, caller.account, input.password);
+  const proven = await provePassword(deps, caller, input.password);
   if (proven === null) return wrongPassword;
   proven.dataKey.fill(0);
   const burned = await deps.store.deleteAccount(id);
@@ -74,11 +80,12 @@ interface ProvenPassword {
 /** `null` when the password is not this account's: the address may have another account by now. */
 async function provePassword(
   { store, hasher }: Pick<OwnPasswordDeps, 'store' | 'hasher'>,
-  account: Account,
+  caller: AccountCaller,
   text: Sensitive<string>,
 ): Promise<ProvenPassword | null> {
+  const { account } = caller;
   const found = await store.findPassword(account.username);
   const password = found?.account.id === account.id ? found.password : null;
-  const dataKey = await openWithPassword(hasher, password, text);
+  const dataKey = await openWithPassword(hasher, password, text, clientOf(caller, ''));
   return password === null || dataKey === null ? null : { dataKey, password };
 }

@@ -15,6 +15,7 @@ import type { Caller } from './accounts.ts';
 import { maxPassphraseBytes } from './attempts.ts';
 import type { InBackground } from './background.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
+import { clientOf, type HashPlace } from './hash-place.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
 import { type LinkMailDeps, sendLink } from './link-mail.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
@@ -56,7 +57,7 @@ type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
 /** What has been checked and may be stored. */
 interface Checked {
   readonly value: Uint8Array;
-  readonly passphrase: Uint8Array | null;
+  readonly passphrase: { readonly bytes: Uint8Array; readonly place: HashPlace } | null;
   readonly ttlSeconds: number;
   readonly recipient: string | null;
   readonly shareDomain: string;
@@ -100,9 +101,10 @@ async function create(
   const tooMany = countMail(deps, input, caller);
   if (tooMany !== null) return tooMany;
   const passphrase = input.passphrase?.expose() ?? '';
+  const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
   return store(deps, input, kind, caller, {
     value: utf8(value),
-    passphrase: passphrase === '' ? null : utf8(passphrase),
+    passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
     ttlSeconds: granted.seconds,
     recipient: input.recipient?.expose() ?? null,
     shareDomain: choice.shareDomain,
@@ -247,10 +249,10 @@ async function stretch(
   hasher: PassphraseHasher,
   secretKey: SecretKey,
   salt: Uint8Array,
-  passphrase: Uint8Array,
+  { bytes, place }: NonNullable<Checked['passphrase']>,
 ) {
-  const key = await hasher.stretch(passphrase, derivePassphraseSalt(secretKey, salt));
-  passphrase.fill(0);
+  const key = await hasher.stretch(bytes, derivePassphraseSalt(secretKey, salt), place);
+  bytes.fill(0);
   return { key, verifierHash: await hasher.hashVerifier(derivePassphraseVerifierInput(key, salt)) };
 }
 

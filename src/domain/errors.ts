@@ -9,7 +9,8 @@
  * - `unavailable`: the store did not confirm, or its durability is in doubt. Nothing was released, and nothing the
  *   caller may rely on was stored (P2, P5).
  * - `busy`: the bounded queue of passphrase hashes is full (P24). Nothing was consumed.
- * - `storage_full`: the disk has no room for another secret; reads and burns still work (P23).
+ * - `storage_full`: the disk, or the limit of the store, has no room for another secret; reads and burns still work
+ *   (P21, P23).
  * - `damaged`: a stored record does not open although its key is right. It was not consumed (P3).
  */
 export type ServiceErrorCode = 'unavailable' | 'busy' | 'storage_full' | 'damaged';

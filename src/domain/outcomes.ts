@@ -21,6 +21,8 @@ export interface CreationOptions {
   readonly shareDomain?: string;
   /** The `Host` that the request arrived on, as given: it only chooses among verified share domains. */
   readonly arrivedOn?: string;
+  /** The client's prefix, as in `RevealInput`; a passphrase is hashed in this client's turn. */
+  readonly clientPrefix?: string;
   /** The mail's language, a BCP 47 tag; the default language when absent or unknown. */
   readonly locale?: string;
   /** Which mails the account wants about this secret; as the account has it when absent. */

@@ -77,7 +77,7 @@ describe('what is kept of a password', () => {
   const make = (text: string) =>
     makePassword(
       { hasher: createCountingHasher(), random },
-      { password: new Sensitive(text), dataKey, setAt: 7 },
+      { password: new Sensitive(text), dataKey, setAt: 7, client: '' },
     );
 
   it('has a salt of its own, so that equal passwords look different', async () => {
@@ -91,7 +91,7 @@ describe('what is kept of a password', () => {
     const stored = await make('the right words');
     const hasher = createCountingHasher();
     const open = (text: string, from: typeof stored | null = stored) =>
-      openWithPassword(hasher, from, new Sensitive(text));
+      openWithPassword(hasher, from, new Sensitive(text), '');
     expect(hex((await open('the right words')) ?? new Uint8Array(0))).toBe(hex(dataKey));
     expect(await open('the wrong words')).toBeNull();
     expect(await open('')).toBeNull();
@@ -103,24 +103,25 @@ describe('what is kept of a password', () => {
     const [one, two] = [await make('the first words'), await make('the second words')];
     const mixed = { ...one, wrappedDataKey: two.wrappedDataKey };
     await expect(
-      openWithPassword(createCountingHasher(), mixed, new Sensitive('the first words')),
+      openWithPassword(createCountingHasher(), mixed, new Sensitive('the first words'), ''),
     ).rejects.toMatchObject({ code: 'damaged' });
   });
 
   it('is made and compared without leaving the password or the stretched bytes behind', async () => {
     const seen: Uint8Array[] = [];
     const hasher = createCountingHasher();
-    const watching = {
+    const watching: typeof hasher = {
       ...hasher,
-      async stretch(text: Uint8Array, salt: Uint8Array) {
-        const stretched = await hasher.stretch(text, salt);
+      async stretch(text, salt, place) {
+        const stretched = await hasher.stretch(text, salt, place);
         seen.push(text, stretched);
         return stretched;
       },
     };
     const password = new Sensitive('to be forgotten');
-    const stored = await makePassword({ hasher: watching, random }, { password, dataKey, setAt: 7 });
-    await openWithPassword(watching, stored, password);
+    const given = { password, dataKey, setAt: 7, client: '' };
+    const stored = await makePassword({ hasher: watching, random }, given);
+    await openWithPassword(watching, stored, password, '');
     expect(seen).toHaveLength(4);
     for (const bytes of seen) expect(bytes.every((byte) => byte === 0)).toBe(true);
   });

@@ -57,10 +57,11 @@ export async function makePassword(
     readonly password: Sensitive<string>;
     readonly dataKey: Uint8Array;
     readonly setAt: UnixSeconds;
+    readonly client: string;
   },
 ): Promise<StoredPassword> {
   const salt = deps.random(saltBytes);
-  const stretched = await stretch(deps.hasher, input.password, salt);
+  const stretched = await stretch(deps.hasher, input.password, salt, input.client);
   const verifier = derivePasswordVerifier(stretched, salt);
   const wrappedDataKey = wrapDataKey(input.dataKey, stretched, deps.random);
   stretched.fill(0);
@@ -75,9 +76,10 @@ export async function openWithPassword(
   hasher: PassphraseHasher,
   stored: StoredPassword | null,
   password: Sensitive<string>,
+  client: string,
 ): Promise<Uint8Array | null> {
   const { salt, verifier } = stored ?? nobodysPassword;
-  const stretched = await stretch(hasher, password, salt);
+  const stretched = await stretch(hasher, password, salt, client);
   const isEqual = equalInConstantTime(derivePasswordVerifier(stretched, salt), verifier);
   // A lone surrogate is stretched as U+FFFD, which another password may have in that place.
   const isRight = isEqual && password.expose().isWellFormed();
@@ -92,10 +94,11 @@ async function stretch(
   hasher: PassphraseHasher,
   password: Sensitive<string>,
   salt: Uint8Array,
+  client: string,
 ): Promise<Uint8Array> {
   const bytes = utf8(password.expose());
   try {
-    return await hasher.stretch(bytes, salt);
+    return await hasher.stretch(bytes, salt, { client, purpose: 'prove' });
   } finally {
     bytes.fill(0);
   }

@@ -17,6 +17,7 @@ import type {
   StoredToken,
   TicketKind,
 } from './accounts.ts';
+import type { HashPlace } from './hash-place.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import type {
@@ -353,11 +354,11 @@ export interface MailQuota {
   ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
 }
 
-/** Bounded, off-thread slow hashing (P24). Rejects with `ServiceError('busy')` when the queue is full. */
+/** Bounded, off-thread slow hashing (P24). */
 export interface PassphraseHasher {
-  /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. */
-  stretch(passphrase: Uint8Array, salt: Uint8Array): Promise<Uint8Array>;
-  /** bcrypt, cost 10, of at most 72 bytes of ASCII. */
+  /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')` when there is no place for it. */
+  stretch(passphrase: Uint8Array, salt: Uint8Array, place: HashPlace): Promise<Uint8Array>;
+  /** bcrypt, cost 10, of at most 72 bytes of ASCII: of what was just stretched, so it is never refused as busy. */
   hashVerifier(input: string): Promise<string>;
   checkVerifier(input: string, hash: string): Promise<boolean>;
 }

@@ -2,9 +2,11 @@
  * Recipients: which text is a deliverable address, and how one is shown.
  *
  * Owns: the address's form (a dot-atom local part and a host name of two labels or more, RFC 5321 without quoting and
- * literals) and the obfuscation. Invariant: nothing that passes can change a mail's headers or envelope (P26).
+ * literals) and the obfuscation. Invariant: nothing that passes can change a mail's headers or envelope (P26), nor mean
+ * more to a mail server behind ours than one mailbox: no route to another host (`%`, `!`), no program (`|`), no option of
+ * one (a leading `-`), no encoded word (`=?`, RFC 2047). RFC 5321 allows these, and no mailbox in use has them.
  */
-const localPart = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
+const localPart = /^(?!-)(?!.*=\?)[A-Za-z0-9#$&'*+/=?^_`{}~-]+(?:\.[A-Za-z0-9#$&'*+/=?^_`{}~-]+)*$/;
 const label = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 const topLabel = /^(?:[A-Za-z]{2,63}|xn--[A-Za-z0-9-]{1,59})$/i;
 const maxAddressLength = 320;

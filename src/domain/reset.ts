@@ -60,6 +60,7 @@ export interface ResetInput {
   readonly existingToken: Sensitive<string>;
   readonly label: string;
   readonly locale: string;
+  readonly clientPrefix?: string;
 }
 
 export async function resetPassword(deps: ResetDeps, input: ResetInput): Promise<ResetOutcome> {
@@ -73,7 +74,8 @@ export async function resetPassword(deps: ResetDeps, input: ResetInput): Promise
     ? await dataKeyBehind(store, found.username, input.existingToken.expose())
     : drawDataKey(random);
   if (dataKey === null) return { outcome: 'invalid_token' };
-  const password = await makePassword(deps, { password: input.password, dataKey, setAt: store.now() });
+  const { password: text, clientPrefix: client = '' } = input;
+  const password = await makePassword(deps, { password: text, dataKey, setAt: store.now(), client });
   const account = await store.redeemReset(found.ticketHash, password);
   if (account === null) return { outcome: 'gone' };
   tellChanged(deps, account, input.locale);

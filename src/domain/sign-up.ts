@@ -52,7 +52,12 @@ export async function checkSignUp(deps: Pick<SignUpDeps, 'store'>, ticket: strin
 
 export async function signUp(
   deps: SignUpDeps,
-  input: { readonly ticket: string; readonly password: Sensitive<string>; readonly label: string },
+  input: {
+    readonly ticket: string;
+    readonly password: Sensitive<string>;
+    readonly label: string;
+    readonly clientPrefix?: string;
+  },
 ): Promise<SignUpOutcome> {
   const { store, events, random } = deps;
   const found = await findTicket(deps, 'sign_up', input.ticket);
@@ -61,7 +66,8 @@ export async function signUp(
   if (refusal !== null) return refusal;
   const dataKey = drawDataKey(random);
   const createdAt = store.now();
-  const password = await makePassword(deps, { password: input.password, dataKey, setAt: createdAt });
+  const client = input.clientPrefix ?? '';
+  const password = await makePassword(deps, { password: input.password, dataKey, setAt: createdAt, client });
   const account = await store.redeemSignUp(found.ticketHash, { plan: 'basic', createdAt }, password);
   if (account === 'gone' || account === 'exists') return { outcome: account };
   events({ event: 'signed_up', account: account.id });

@@ -31,6 +31,37 @@ function canBeSpoofed(addressOf: ClientAddressOf): boolean {
   return addressOf(...from('10.0.0.1', '198.51.100.1, 203.0.113.9')) !== '203.0.113.9';
 }
 
+describe('a proxy that is not trusted', () => {
+  function told(ranges: readonly string[], ...calls: readonly ReturnType<typeof from>[]): number {
+    const trusted = parseTrustedProxies(ranges);
+    if ('error' in trusted) throw new Error(trusted.error);
+    let times = 0;
+    const addressOf = createClientAddressOf(trusted, () => {
+      times += 1;
+    });
+    for (const call of calls) addressOf(...call);
+    return times;
+  }
+
+  it('is told of once, when it is on a loopback or private address (P22)', () => {
+    for (const peer of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.1.2.3', '172.17.0.1', 'fd00::2']) {
+      const call = from(peer, '198.51.100.1');
+      expect([peer, told([], call, call, call)]).toEqual([peer, 1]);
+      expect([peer, told(['192.0.2.7'], call, call)]).toEqual([peer, 1]);
+    }
+    const [request, peer] = from('127.0.0.1');
+    request.headers.set('forwarded', 'for=198.51.100.1');
+    expect(told([], [request, peer])).toBe(1);
+  });
+
+  it('is no more than a visitor who writes the header when it is on a public address, and no proxy without it', () => {
+    for (const peer of ['203.0.113.9', '172.32.0.1', '2001:db8::1'])
+      expect(told([], from(peer, '198.51.100.1'))).toBe(0);
+    expect(told([], from('127.0.0.1'))).toBe(0);
+    expect(told(['127.0.0.1'], from('127.0.0.1', '198.51.100.1'))).toBe(0);
+  });
+});
+
 describe('the client address', () => {
   it("P22 is the socket's when no proxy is trusted, whatever the request says", () => {
     expect(resolver([])(...from('203.0.113.9', '198.51.100.1'))).toBe('203.0.113.9');

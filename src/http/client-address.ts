@@ -48,11 +48,41 @@ function addRange(list: BlockList, range: string): boolean {
   return true;
 }
 
-export function createClientAddressOf(trusted: TrustedProxies): ClientAddressOf {
-  if (trusted.isEmpty) return socketAddressOf;
+/** Where a proxy of one's own stands: loopback, link-local, and the ranges of RFC 1918, RFC 6598 and RFC 4193. */
+const nearby = new BlockList();
+const nearbyRanges =
+  '127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 ::1/128 fc00::/7 fe80::/10';
+for (const range of nearbyRanges.split(' ')) addRange(nearby, range);
+
+function isNearby(address: string): boolean {
+  return nearby.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+}
+
+function isForwarded({ headers }: Request): boolean {
+  return headers.has('x-forwarded-for') || headers.has('forwarded');
+}
+
+/**
+ * @param onUntrustedProxy called once, when a nearby peer that is not trusted forwards a request: then all of a proxy's
+ * visitors count as one client
+ */
+export function createClientAddressOf(
+  trusted: TrustedProxies,
+  onUntrustedProxy: () => void = () => {},
+): ClientAddressOf {
+  let isTold = false;
+
+  function socketClient(request: Request, socketAddress: string): string {
+    if (!isTold && isForwarded(request) && isNearby(socketAddress)) {
+      isTold = true;
+      onUntrustedProxy();
+    }
+    return socketAddress;
+  }
+
   return (request, peer) => {
     const socketAddress = socketAddressOf(request, peer);
-    if (!trusted.has(socketAddress)) return socketAddress;
+    if (trusted.isEmpty || !trusted.has(socketAddress)) return socketClient(request, socketAddress);
     const forwarded = request.headers.get('x-forwarded-for');
     return forwarded === null ? socketAddress : clientOf(forwarded, socketAddress, trusted);
   };

@@ -20,7 +20,7 @@ export type Problem =
   | { readonly problem: 'cross_site' }
   | { readonly problem: 'rate_limited'; readonly retryAfterSeconds: number }
   | { readonly problem: 'unavailable'; readonly retryAfterSeconds: number }
-  /** The disk has no room for another secret. */
+  /** The store has no room for another secret. */
   | { readonly problem: 'storage_full'; readonly retryAfterSeconds: number }
   | { readonly problem: 'invalid_fields'; readonly errors: readonly FieldError[] }
   | { readonly problem: 'internal'; readonly requestId: string };

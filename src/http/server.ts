@@ -24,7 +24,8 @@
  *   when the next request arrives is decided all the same, and its answer is lost; that the runtime closes then cannot be
  *   changed from here (RFC 9112 §9.3.2: nobody should pipeline behind a POST).
  * - A body nobody reads is discarded without being kept.
- * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400); refusing a port in use.
+ * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400); an unknown expectation
+ * (417); refusing a port in use.
  * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.
  * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
  * proxy in front bounds both.
@@ -100,7 +101,7 @@ function listen(options: ServerOptions): BunServer {
       idleTimeout: options.idleTimeoutSeconds ?? defaultIdleTimeoutSeconds,
       // The cap is ours (`body.ts`), so that its refusal is in the API's words; what is over it is never kept.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: (request, peer) => (isServable(request) ? fetch(request, peer) : refuseRequest()),
+      fetch: (request, peer) => refusalOf(request) ?? fetch(request, peer),
       error: (error) => answerFault(error, onFault),
     });
   } catch (error) {
@@ -108,14 +109,18 @@ function listen(options: ServerOptions): BunServer {
   }
 }
 
-/** Whether there is one well-formed Host (RFC 9112 §3.2) and a target that is a path. */
-function isServable(request: Request): boolean {
-  const host = request.headers.get('host');
-  return host !== null && hostForm.test(host) && request.method !== 'CONNECT';
+/** Why no handler should see it; `null` for a request with one well-formed Host (RFC 9112 §3.2) and a path for a target. */
+function refusalOf({ method, headers }: Request): Response | null {
+  const host = headers.get('host');
+  if (host === null || !hostForm.test(host) || method === 'CONNECT') return refuse(400, 'Bad Request');
+  // What the runtime fulfils itself; a client that expects more may be waiting with its body (RFC 9110 §10.1.1).
+  const expected = headers.get('expect');
+  const isMet = expected === null || expected === '' || expected.toLowerCase() === '100-continue';
+  return isMet ? null : refuse(417, 'Expectation Failed');
 }
 
-function refuseRequest(): Response {
-  const response = jsonResponse(400, '{"message":"Bad Request"}', newRequestId());
+function refuse(status: 400 | 417, message: string): Response {
+  const response = jsonResponse(status, JSON.stringify({ message }), newRequestId());
   response.headers.set('connection', 'close');
   return response;
 }

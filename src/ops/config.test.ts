@@ -129,6 +129,20 @@ describe('configuration', () => {
     expect(refusals({ MAYFLY_QUITE_ANOTHER_THING: 'x' })[0]).toContain('See docs/configuration.md');
   });
 
+  it('reads the limit of the store in the usual units, and shows it in the largest that fits', () => {
+    const limit = (MAYFLY_MAX_STORAGE: string) => read({ MAYFLY_MAX_STORAGE }).maxStorageBytes;
+    expect(read({}).maxStorageBytes).toBe(10 * 1024 ** 3);
+    expect(['500MB', '500 MiB', '2GB', '3TiB'].map(limit)).toEqual([5e8, 500 * 2 ** 20, 2e9, 3 * 2 ** 40]);
+    expect(limit('none')).toBeNull();
+    const shown = (text: string) =>
+      effectiveSettings(read({ MAYFLY_MAX_STORAGE: text })).find(({ env }) => env === 'MAYFLY_MAX_STORAGE');
+    const texts = ['10GiB', '1024MiB', '1500MB', 'none'];
+    expect(texts.map((text) => shown(text)?.value)).toEqual(['10GiB', '1GiB', '1500MB', 'none']);
+    for (const text of ['0MB', '-1GB', '1.5GB', '10', '10G', '10gb', '1e3MB', '9999999MB', 'None']) {
+      expect(refusals({ MAYFLY_MAX_STORAGE: text })).toHaveLength(1);
+    }
+  });
+
   it('accepts DNS servers in every form of an address, with a port or without', () => {
     const servers = ['192.0.2.53', '127.0.0.1:5353', '2001:db8::53', '::1', '[2001:db8::53]', '[::1]:5353'];
     expect(read({ MAYFLY_DNS_SERVERS: servers.join(', ') }).dnsServers).toEqual(servers);

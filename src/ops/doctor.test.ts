@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { DnsAnswer } from '../domain/dns.ts';
 import { Sensitive } from '../domain/sensitive.ts';
+import type { ClockReport } from '../domain/time.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';
 
@@ -35,6 +36,72 @@ async function findingsOn(
   const found = all.filter(({ what }) => ['mail', 'test mail', 'signature'].includes(what));
   return { found, verdicts: found.map(({ what, verdict }) => `${what}: ${verdict}`), asked };
 }
+
+const agreed: ClockReport = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 };
+
+/** One finding about a store that opens and uses so much. */
+async function findingOn(
+  wanted: string,
+  { usedBytes = 0, clock = agreed }: { usedBytes?: number; clock?: ClockReport },
+  env: Environment = {},
+) {
+  const store = {
+    findRootCheck: async () => null,
+    addRootCheck: async () => {},
+    rootKidsInUse: async () => [],
+    usedBytes: async () => usedBytes,
+    clock: () => clock,
+  };
+  const deps: DoctorDeps = {
+    openStore: async () => ({ outcome: 'open', store, close: async () => {} }),
+    probeMail: async () => ({ server: well, testMail: null }),
+    resolver: { txt: async () => ({ outcome: 'none' }) },
+  };
+  const found = await examine(read({ MAYFLY_DATA_DIR: '.', ...env }), deps, null);
+  return found.find(({ what }) => what === wanted);
+}
+
+describe('what the doctor says of the clock (P8)', () => {
+  it('is well when it agrees, advice after a restart, and a fault with what to do when it is in dispute', async () => {
+    const on = (changes: Partial<ClockReport>) => findingOn('clock', { clock: { ...agreed, ...changes } });
+    expect((await on({}))?.verdict).toBe('ok');
+    const restarted = await on({ verdict: 'unproven', aheadSeconds: 28_800 });
+    expect(restarted?.verdict).toBe('advice');
+    expect(restarted?.words).toContain('8 hours ahead');
+    for (const [aheadSeconds, words] of [
+      [30 * 86_400, '30 days ahead'],
+      [-3_600, '1 hour behind'],
+    ] as const) {
+      const disputed = await on({ verdict: 'disputed', aheadSeconds });
+      expect(disputed?.verdict).toBe('fault');
+      expect(disputed?.words).toContain(words);
+      expect(disputed?.words).toEndWith('run mayfly store set-time');
+    }
+  });
+});
+
+describe('what the doctor says of the store’s limit (P21)', () => {
+  const onLimit = (usedBytes: number, MAYFLY_MAX_STORAGE: string) =>
+    findingOn('storage', { usedBytes }, { MAYFLY_MAX_STORAGE });
+
+  it('is how much of it is used; advice from 80 % on, a fault where secrets are refused', async () => {
+    const verdicts: unknown[] = [];
+    for (const mebibytes of [0, 79, 80, 99, 100, 130]) {
+      verdicts.push((await onLimit(mebibytes * 2 ** 20, '100MiB'))?.verdict);
+    }
+    expect(verdicts).toEqual(['ok', 'ok', 'advice', 'advice', 'fault', 'fault']);
+    const { words } = (await onLimit(80 * 2 ** 20, '100MiB')) ?? {};
+    expect(words).toStartWith('80 of 100 MiB in use (MAYFLY_MAX_STORAGE): new secrets will be refused soon');
+  });
+
+  it('is what is used where there is no limit', async () => {
+    expect(await onLimit(3 * 2 ** 20, 'none')).toEqual({
+      what: 'storage',
+      verdict: 'ok',
+      words: '3 MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s',
+    });
+  });
+});
 
 describe('what the doctor says of mail', () => {
   it('without a mail server: advice, and that a test mail cannot be sent', async () => {

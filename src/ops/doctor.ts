@@ -24,12 +24,12 @@ export interface Finding {
   readonly words: string;
 }
 
+export interface CheckStore extends RootCheckStore, Pick<StoreClock, 'clock'> {
+  usedBytes(): Promise<number>;
+}
+
 export type OpenCheckStore =
-  | {
-      readonly outcome: 'open';
-      readonly store: RootCheckStore & Pick<StoreClock, 'clock'>;
-      readonly close: () => Promise<void>;
-    }
+  | { readonly outcome: 'open'; readonly store: CheckStore; readonly close: () => Promise<void> }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
@@ -94,6 +94,23 @@ function examineKeys({ rootKeysFile }: Config): { finding: Finding; ring: KeyRin
   return { finding: ok('keys', words), ring: reading.ring };
 }
 
+/** From this part of the limit on, the operator is told. */
+const nearlyFull = 0.8;
+
+function examineStorage({ maxStorageBytes }: Config, usedBytes: number): Finding {
+  const used = Math.ceil(usedBytes / mebibyte);
+  if (maxStorageBytes === null)
+    return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s`);
+  const part = usedBytes / maxStorageBytes;
+  const limit = Math.floor(maxStorageBytes / mebibyte);
+  const words = `${used} of ${limit} MiB in use (MAYFLY_MAX_STORAGE)`;
+  const cure = 'raise it, or shorten the longest ttl (MAYFLY_PLANS_FILE)';
+  if (part >= 1) return fault('storage', `${words}: new secrets are refused; ${cure}`);
+  return part >= nearlyFull
+    ? advice('storage', `${words}: new secrets will be refused soon; ${cure}`)
+    : ok('storage', words);
+}
+
 async function examineStore(
   config: Config,
   ring: KeyRing | null,
@@ -104,11 +121,12 @@ async function examineStore(
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
     const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
-    const finding =
+    const opening =
       compared.outcome === 'refused'
         ? fault('store', compared.problem)
         : ok('store', 'opens with safe settings, and fits the keys');
-    return [finding, examineClock(opened.store.clock())];
+    const storage = examineStorage(config, await opened.store.usedBytes());
+    return [opening, storage, examineClock(opened.store.clock())];
   } finally {
     await opened.close();
   }

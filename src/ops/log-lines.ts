@@ -54,6 +54,8 @@ export type LogLine =
       readonly replyCode: number | null;
       readonly willRetry: boolean;
     }
+  /** A proxy forwards requests and is not in `MAYFLY_TRUSTED_PROXIES`: all its visitors count as one client. Once. */
+  | { readonly event: 'proxy_untrusted' }
   /** Told by the router of a region: no server of it can serve, or one can again. */
   | { readonly event: 'region_lost' | 'region_back'; readonly region: RegionLabel }
   /** Lines that were dropped because nobody read the log. */
@@ -152,6 +154,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
+  proxy_untrusted: { level: 'warn', fields: [] },
   region_lost: { level: 'error', fields: ['region'] },
   region_back: { level: 'info', fields: ['region'] },
   log_dropped: { level: 'warn', fields: ['records'] },

@@ -60,6 +60,25 @@ describe('metrics', () => {
     expect(text).not.toContain(String(account));
   });
 
+  it('say how much the store holds when they are read, and its limit (P21)', async () => {
+    let bytes = 4096;
+    const metrics = await openMetrics({ usedBytes: async () => bytes, maxBytes: 1_000_000 });
+    expect(await metrics.render()).toContain('\nmayfly_storage_used_bytes 4096\n');
+    bytes = 8192;
+    const text = await metrics.render();
+    expect(text).toContain('\nmayfly_storage_used_bytes 8192\n');
+    expect(text).toContain('\nmayfly_storage_limit_bytes 1000000\n');
+    const unlimited = await openMetrics({ usedBytes: async () => 1, maxBytes: null });
+    expect(await unlimited.render()).not.toContain('mayfly_storage_limit_bytes');
+  });
+
+  it('are still to be had while the store does not answer', async () => {
+    const usedBytes = () => Promise.reject(new Error('down'));
+    const text = await (await openMetrics({ usedBytes, maxBytes: 1 })).render();
+    expect(text).toContain('mayfly_storage_used_bytes Nan\n');
+    expect(text).toContain('process_resident_memory_bytes');
+  });
+
   it('have no series for a tag, so that their number is bounded and no key can be followed (P18)', async () => {
     const metrics = await openMetrics();
     metrics.countEvent({ event: 'revealed', tag: 'feedface' });

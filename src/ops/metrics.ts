@@ -85,10 +85,44 @@ function createSeries(prom: typeof import('prom-client'), registry: Registry): S
   return { events, requests, durations };
 }
 
-export async function openMetrics(): Promise<OpenMetrics> {
+/** What the store holds, asked when the series are read. */
+export interface StorageGauge {
+  readonly usedBytes: () => Promise<number>;
+  /** `null`: no limit. */
+  readonly maxBytes: number | null;
+}
+
+function watchStorage(
+  prom: typeof import('prom-client'),
+  registry: Registry,
+  { usedBytes, maxBytes }: StorageGauge,
+): void {
+  const registers = [registry];
+  new prom.Gauge({
+    name: 'mayfly_storage_used_bytes',
+    help: 'What the store holds, as MAYFLY_MAX_STORAGE counts it',
+    registers,
+    async collect() {
+      // A store that does not answer keeps nobody from the other series.
+      await usedBytes().then(
+        (bytes) => this.set(bytes),
+        () => this.set(Number.NaN),
+      );
+    },
+  });
+  if (maxBytes === null) return;
+  new prom.Gauge({
+    name: 'mayfly_storage_limit_bytes',
+    help: 'MAYFLY_MAX_STORAGE: from there on new secrets are refused',
+    registers,
+  }).set(maxBytes);
+}
+
+export async function openMetrics(storage?: StorageGauge): Promise<OpenMetrics> {
   const prom = await import('prom-client');
   const registry = new prom.Registry();
   const { events, requests, durations } = createSeries(prom, registry);
+  if (storage !== undefined) watchStorage(prom, registry, storage);
   const residentHelp = 'Memory in use';
   new prom.Gauge({
     name: 'process_resident_memory_bytes',

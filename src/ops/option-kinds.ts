@@ -60,6 +60,34 @@ export function wholeNumber(min: number, max: number): OptionKind<number> {
   });
 }
 
+const unitBytes: Readonly<Record<string, number>> = {
+  MB: 1e6,
+  MiB: 2 ** 20,
+  GB: 1e9,
+  GiB: 2 ** 30,
+  TB: 1e12,
+  TiB: 2 ** 40,
+};
+
+function parseByteSize(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,5}) ?([MGT]i?B)$/.exec(text) ?? [];
+  const bytes = Number(digits) * (unitBytes[unit] ?? Number.NaN);
+  return Number.isNaN(bytes) ? undefined : bytes;
+}
+
+function showByteSize(bytes: number): string {
+  const units = Object.entries(unitBytes).sort(([, one], [, other]) => other - one);
+  const [unit, size] = units.find(([, each]) => bytes % each === 0) ?? ['B', 1];
+  return `${bytes / size}${unit}`;
+}
+
+/** A size in bytes; `null` for none. */
+export const byteLimit: OptionKind<number | null> = kind<number | null>(
+  'a size in MB, MiB, GB, GiB, TB or TiB, such as 500MB or 10GiB, or "none"',
+  (text) => (text === 'none' ? null : parseByteSize(text)),
+  (bytes) => (bytes === null ? 'none' : showByteSize(bytes)),
+);
+
 export function oneOf<const T extends string>(...allowed: readonly T[]): OptionKind<T> {
   return kind(allowed.map((word) => `"${word}"`).join(' or '), (text) =>
     allowed.find((word) => word === text),

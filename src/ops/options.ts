@@ -13,6 +13,7 @@ import {
   addressRanges,
   anyText,
   baseUrl,
+  byteLimit,
   dnsServers,
   domainName,
   filePath,
@@ -112,6 +113,14 @@ export const options = {
     kind: storeAddress,
     defaultText: 'sqlite',
     fallback: () => 'sqlite' as const,
+    reader: 'server',
+  }),
+  maxStorageBytes: option<number | null>({
+    env: 'MAYFLY_MAX_STORAGE',
+    doc: 'How much the embedded store may hold, without room in its file that is free for reuse. At the limit new secrets are refused; none is evicted, and everything else still works.',
+    kind: byteLimit,
+    defaultText: '10GiB',
+    fallback: () => 10 * 2 ** 30,
     reader: 'server',
   }),
   rootKeysFile: option({

@@ -1,12 +1,13 @@
 /**
  * The slow hashes of passphrases, bounded.
  *
- * Owns: the queue in front of argon2id and bcrypt. Invariant (P24, P21): both run off the main thread, at most two at
- * once, because more would fill the thread pool that the store's fsync may need; what does not fit the queue is refused
- * as `busy` at once. Costs: OWASP's first choice for argon2id (19 MiB, t = 2, p = 1) and its least for bcrypt (10).
+ * Owns: argon2id and bcrypt, behind the queue of `hash-queue.ts`. Invariant (P24, P21): both run off the main thread, so
+ * many at once that a core stays free for the rest, because more would fill the thread pool that the store's fsync may
+ * need. Costs: OWASP's first choice for argon2id (19 MiB, t = 2, p = 1) and its least for bcrypt (10).
  */
-import { ServiceError } from '../domain/errors.ts';
+import { availableParallelism } from 'node:os';
 import type { PassphraseHasher } from '../domain/ports.ts';
+import { createHashQueue, type QueueLimits } from './hash-queue.ts';
 
 const argon2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 /** `Algorithm.Argon2id`; the library's enum exists only at compile time. */
@@ -14,38 +15,9 @@ const argon2id = 2;
 const bcryptCost = 10;
 const bcryptMaxBytes = 72;
 
-export interface QueueLimits {
-  readonly maxInFlight: number;
-  readonly maxWaiting: number;
-}
-
-const hashLimits: QueueLimits = { maxInFlight: 2, maxWaiting: 64 };
-
-/** Runs work first come, first served, so many at once; rejects with `busy` what would wait behind too many. */
-export function createBoundedQueue(limits: QueueLimits): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = [];
-  let inFlight = 0;
-
-  function leave(): void {
-    const next = waiting.shift();
-    // The place is handed on rather than freed, so that nobody who comes later slips in between.
-    if (next === undefined) inFlight -= 1;
-    else next();
-  }
-
-  return async (work) => {
-    if (inFlight < limits.maxInFlight) {
-      inFlight += 1;
-    } else {
-      if (waiting.length >= limits.maxWaiting) throw new ServiceError('busy', 'too many passphrases at once');
-      await new Promise<void>((enter) => waiting.push(enter));
-    }
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
-  };
+/** A full line is worked off within three seconds on two cores. */
+export function hashLimitsFor(cores: number): QueueLimits {
+  return { maxInFlight: Math.max(2, cores - 1), maxWaiting: 64, maxWaitingPerClient: 8, maxProofsInARow: 4 };
 }
 
 function assertFitsBcrypt(input: string): void {
@@ -54,22 +26,35 @@ function assertFitsBcrypt(input: string): void {
     throw new RangeError('not an input for bcrypt');
 }
 
-export function createPassphraseHasher(limits: QueueLimits = hashLimits): PassphraseHasher {
-  const queued = createBoundedQueue(limits);
+/** The hashes themselves, unbounded. */
+export type SlowHashes = {
+  readonly stretch: (passphrase: Uint8Array, salt: Uint8Array) => Promise<Uint8Array>;
+} & Pick<PassphraseHasher, 'hashVerifier' | 'checkVerifier'>;
+
+const slowHashes: SlowHashes = {
+  async stretch(passphrase, salt) {
+    // Loaded by the first passphrase: a start should not pay for it.
+    const { hashRaw } = await import('@node-rs/argon2');
+    return new Uint8Array(await hashRaw(passphrase, { ...argon2, algorithm: argon2id, salt }));
+  },
+  hashVerifier: (input) => Bun.password.hash(input, { algorithm: 'bcrypt', cost: bcryptCost }),
+  checkVerifier: (input, hash) => Bun.password.verify(input, hash, 'bcrypt'),
+};
+
+export function createPassphraseHasher(
+  limits: QueueLimits = hashLimitsFor(availableParallelism()),
+  hashes: SlowHashes = slowHashes,
+): PassphraseHasher {
+  const queue = createHashQueue(limits);
   return {
-    stretch: (passphrase, salt) =>
-      queued(async () => {
-        // Loaded by the first passphrase: a start should not pay for it.
-        const { hashRaw } = await import('@node-rs/argon2');
-        return new Uint8Array(await hashRaw(passphrase, { ...argon2, algorithm: argon2id, salt }));
-      }),
+    stretch: (passphrase, salt, place) => queue.run(place, () => hashes.stretch(passphrase, salt)),
     hashVerifier: async (input) => {
       assertFitsBcrypt(input);
-      return queued(() => Bun.password.hash(input, { algorithm: 'bcrypt', cost: bcryptCost }));
+      return queue.continueWith(() => hashes.hashVerifier(input));
     },
     checkVerifier: async (input, hash) => {
       assertFitsBcrypt(input);
-      return queued(() => Bun.password.verify(input, hash, 'bcrypt'));
+      return queue.continueWith(() => hashes.checkVerifier(input, hash));
     },
   };
 }

@@ -86,6 +86,22 @@ describe('what a region hears', () => {
     expect(Object.fromEntries(fields)).toEqual({ 'x-forwarded-for': '203.0.113.9', via: '1.1 mayfly-1' });
   });
 
+  it('is nothing at all where Connection would make a field disappear that the region decides by', () => {
+    const fields = [
+      'content-type',
+      'sec-fetch-site',
+      'origin',
+      'secret-passphrase',
+      'Idempotency-Key',
+      'Cookie',
+    ];
+    for (const name of fields)
+      expect([
+        name,
+        fieldsForRegion(new Headers({ Connection: `close, ${name}` }), '203.0.113.9', 'm'),
+      ]).toEqual([name, null]);
+  });
+
   it('is nothing at all where Connection would make credentials disappear', () => {
     for (const options of ['authorization', 'close, Authorization', 'x ,\tAUTHORIZATION'])
       expect(fieldsForRegion(new Headers({ Connection: options }), '203.0.113.9', 'm')).toBeNull();

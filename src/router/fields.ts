@@ -37,15 +37,27 @@ const dropped = new Set([
 ]);
 const forwardedPrefix = 'x-forwarded';
 
+/** What a region decides by: none of it may count as absent because `Connection` names it. */
+export const decisiveFields: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-type',
+  'sec-fetch-site',
+  'origin',
+  'cookie',
+  'secret-passphrase',
+  'idempotency-key',
+  'access-control-request-method',
+]);
+
 export type Fields = [name: string, value: string][];
 
 /**
  * @param via the router's own name, for `Via`
- * @returns `null` when `Connection` names what must not disappear: credentials that were sent never count as absent
+ * @returns `null` when `Connection` names what must not disappear, see `decisiveFields`
  */
 export function fieldsForRegion(headers: Headers, clientAddress: string, via: string): Fields | null {
   const options = connectionOptions(headers.get('connection'));
-  if (options.includes('authorization')) return null;
+  if (options.some((name) => decisiveFields.has(name))) return null;
   const fields: Fields = [];
   headers.forEach((value, name) => {
     if (dropped.has(name) || name.startsWith(forwardedPrefix) || options.includes(name)) return;

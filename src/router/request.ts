@@ -43,7 +43,8 @@ export async function readRequest(
   if (headers.get('via')?.includes(deps.via) === true) return refused(circle);
   const clientAddress = deps.clientAddressOf(request, peer);
   const fields = fieldsForRegion(headers, clientAddress, deps.via);
-  if (fields === null) return refused(malformed('Connection may not name Authorization'));
+  if (fields === null)
+    return refused(malformed('Connection may not name a field that the request is decided by'));
   // The runtime lets no other character through; a request line could not hold one.
   if (!/^[\x21-\x7e]+$/.test(target)) return refused(malformed('The address is not well-formed'));
   try {

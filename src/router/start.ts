@@ -120,6 +120,8 @@ export interface RouterOptions {
   readonly deprecatedSince: string | null;
   /** Ranges of addresses whose `X-Forwarded-For` is believed. */
   readonly trustedProxies: readonly string[];
+  /** Called once, when a proxy forwards requests that is not among them. */
+  readonly onUntrustedProxy?: () => void;
   readonly onChange: (label: RegionLabel, isWell: boolean) => void;
   readonly onAnswer: OnAnswer;
   readonly onFault: (error: unknown, requestId: string) => void;
@@ -135,12 +137,13 @@ const idleTimeoutSeconds = 60;
 const graceMs = 8_000;
 
 function settingsOf(options: RouterOptions, trustedProxies: TrustedProxies): RouterSettings {
-  const { regions, upstreams, weights, deprecatedSince: day, onChange, onAnswer } = options;
+  const { regions, upstreams, weights, deprecatedSince: day } = options;
+  const { onChange, onAnswer, onUntrustedProxy } = options;
   return {
     regions: routerRegions(regions, upstreams),
     weights,
     deprecatedSince: day === null ? null : Date.parse(`${day}T00:00:00Z`) / 1_000,
-    clientAddressOf: createClientAddressOf(trustedProxies),
+    clientAddressOf: createClientAddressOf(trustedProxies, onUntrustedProxy),
     ...{ onChange, onAnswer },
   };
 }

@@ -28,6 +28,7 @@ export function createMemoryStore({ clock }: { clock: MachineClock }): MemorySto
     ...judgeByStoreTime({ ...records.store, sweep }, time),
     ...attempts.store,
     ...accounts.store,
+    usedBytes: async () => 0,
     clock: time.report,
     countExpiringBy: async (at) => records.countExpiringBy(at),
     async setTime() {

@@ -7,7 +7,10 @@ import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../do
 import type { StoredDelivery } from '../domain/secret.ts';
 import type { StoreClock, UnixSeconds } from '../domain/time.ts';
 
-export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, StoreClock {}
+export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, StoreClock {
+  /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
+  usedBytes(): Promise<number>;
+}
 
 /**
  * The delivery as a receipt tells it: one still `queued` when it is no longer believed has outlived its process, so nobody

@@ -25,8 +25,8 @@ async function lifeOfAnAccount() {
   const bench = createAccountBench({
     wrapHasher: (hasher) => ({
       ...hasher,
-      async stretch(text, salt) {
-        const key = await hasher.stretch(text, salt);
+      async stretch(text, salt, place) {
+        const key = await hasher.stretch(text, salt, place);
         stretched.push(key.slice());
         return key;
       },

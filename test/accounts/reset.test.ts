@@ -219,8 +219,8 @@ function createGatedBench(ignoresPassword: boolean) {
     }),
     wrapHasher: (hasher) => ({
       ...hasher,
-      async stretch(text, salt) {
-        const stretched = await hasher.stretch(text, salt);
+      async stretch(text, salt, place) {
+        const stretched = await hasher.stretch(text, salt, place);
         if (gate.isClosed) await new Promise<void>((open) => gate.held.push(open));
         return stretched;
       },

@@ -57,6 +57,7 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_BASE_URL', 'ftp://files.example.org', /http or https/],
   ['MAYFLY_BASE_URL', 'https://user:hunter2@example.org', /without user/],
   ['MAYFLY_STORE', 'mysql://db.example.org', /sqlite/],
+  ['MAYFLY_MAX_STORAGE', '10', /a size in MB, MiB/],
   ['MAYFLY_SMTP_URL', 'mail.example.org hunter2', /smtps?:\/\//],
   ['MAYFLY_MAIL_FROM', 'nobody', /mayfly@example.org/],
   ['MAYFLY_MAIL_RETURN_PATH', 'nobody', /bounces@example.org/],

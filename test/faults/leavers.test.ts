@@ -223,9 +223,9 @@ function heldAtHasher(options: TestAppOptions = {}): Scene {
   const barrier = new Barrier();
   const hasher: TestAppOptions['hasher'] = {
     ...fastHasher,
-    async stretch(text, salt) {
+    async stretch(text, salt, place) {
       await barrier.pass();
-      return fastHasher.stretch(text, salt);
+      return fastHasher.stretch(text, salt, place);
     },
   };
   return openScene(barrier, { ...options, hasher });

@@ -41,7 +41,8 @@ async function onSlowDisk(commit: () => Promise<unknown>): Promise<object> {
 
 /** The seeded defect: the engine that belongs on the writer's thread, on this one. */
 function commitInline(): () => Promise<unknown> {
-  const engine = new Engine({ directory, settings: writerSettings, ballastBytes: 64 * 1024 });
+  const limits = { ballastBytes: 64 * 1024, maxStorageBytes: null };
+  const engine = new Engine({ directory, settings: writerSettings, ...limits });
   const time = { now: 0, sinceBoot: 0, timesSet: 0, mark: null };
   const batch = { time, frames: new ArrayBuffer(0), frameCount: 0 };
   return async () => {

@@ -277,6 +277,9 @@ describe('POST /secret/conceal', () => {
     ['brackets without end', { raw: '['.repeat(60_000) }, 400, 'malformed'],
     ['bytes that are no UTF-8', { raw: Uint8Array.from([0x7b, 0x22, 0xff, 0x22, 0x7d]) }, 400, 'malformed'],
     ['an overlong encoding', { raw: Uint8Array.from([0x22, 0xc0, 0x80, 0x22]) }, 400, 'malformed'],
+    ['a name that stands twice', { raw: '{"secret":{"secret":"x","ttl":60,"ttl":3600}}' }, 400, 'malformed'],
+    ['a name twice, once escaped', { raw: '{"secret":"x","\\u0073ecret":"y"}' }, 400, 'malformed'],
+    ['a name twice where nobody looks', { raw: '{"secret":"x","y":[{"z":1,"z":2}]}' }, 400, 'malformed'],
     ['an empty body', { raw: '' }, 400, 'malformed'],
     ['no body', { method: 'POST' }, 400, 'malformed'],
   ];

@@ -76,6 +76,60 @@ describe('a logo', () => {
     }
   });
 
+  describe('that draws itself over and over', () => {
+    const tenTimes = (piece: string) => piece.repeat(10);
+    const levels = (count: number, level: (n: number) => string) =>
+      svg(Array.from({ length: count }, (_, n) => level(n)).join(''));
+    const flood =
+      'must be a plain drawing, and this SVG has more than 100,000 shapes once its references are drawn';
+    const shape = '<path id="i0" d="M0 0h1v1z"/>';
+
+    it('is refused for more than 100,000 shapes, by whatever reference (P21)', () => {
+      const bombs = [
+        levels(9, (n) => (n === 0 ? shape : `<g id="i${n}">${tenTimes(`<use href="#i${n - 1}"/>`)}</g>`)),
+        levels(9, (n) => `<g id="i${n}">${tenTimes(`<use xlink:href='#i${n + 1}'/>`)}</g>`),
+        levels(
+          9,
+          (n) => `<mask id="i${n}">${tenTimes(`<rect mask="url(#i${n + 1})" width="1" height="1"/>`)}</mask>`,
+        ),
+        levels(9, (n) => `<pattern id="i${n}">${tenTimes(`<rect fill="url( '#i${n + 1}' )"/>`)}</pattern>`),
+        levels(9, (n) => `<g xml:id="i${n}">${tenTimes(`<use href="#i${n + 1}"/>`)}</g>`),
+        svg(`<g id="i0">${'<path/>'.repeat(1_000)}</g>${'<use href="#i0"/>'.repeat(200)}`),
+      ];
+      expect(bombs.map(flawOf)).toEqual(bombs.map(() => flood));
+      for (const bomb of bombs) expect(bomb.length).toBeLessThan(12_000);
+    });
+
+    it('is refused when it is inside of what it draws', () => {
+      for (const circle of [
+        '<g id="a"><use href="#a"/></g>',
+        '<g id="a"><use href="#b"/></g><g id="b"><use href="#a"/></g>',
+        '<pattern id="a"><rect fill="url(#a)"/></pattern>',
+      ]) {
+        expect(flawOf(svg(circle))).toBe(flood);
+      }
+    });
+
+    it('is accepted as long as it is few, also in several levels', () => {
+      const nested = levels(4, (n) =>
+        n === 0 ? shape : `<g id="i${n}">${tenTimes(`<use href="#i${n - 1}"/>`)}</g>`,
+      );
+      expect(flawOf(nested)).toBe('accepted');
+      expect(flawOf(svg('<path fill="url(#g)"/>'.repeat(5_000)))).toBe('accepted');
+    });
+
+    it('is judged in a time that its length bounds', () => {
+      const wide = `<g id="a">${'<use href="#b"/>'.repeat(7_000)}</g>${'<use href="#a"/>'.repeat(7_000)}`;
+      const deep = Array.from({ length: 6_000 }, (_, n) => `<g id="i${n}"><use href="#i${n + 1}"/></g>`).join(
+        '',
+      );
+      for (const drawn of [svg(wide), svg(deep)]) {
+        expect(drawn.length).toBeLessThan(maxLogoBytes);
+        expect(flawOf(drawn)).not.toBe('');
+      }
+    });
+  });
+
   const dangerous: readonly string[] = [
     '<script>alert(1)</script>',
     '<SCRIPT/>',
@@ -105,6 +159,16 @@ describe('a logo', () => {
     '<path d="M0"',
     '<filter/>',
     '<iframe/>',
+    '<g mask="image-set(&quot;http://a.example/x.png&quot; 1x)"/>',
+    '<g mask=\'image-set("http://a.example/x.png" 1x)\'/>',
+    '<g mask=\'-webkit-image-set("//a.example/x.png" 1x)\'/>',
+    '<g mask=\'image-set("x.png" 1x)\'/>',
+    '<g cursor=\'src("x.cur")\'/>',
+    '<g fill="https://a.example/"/>',
+    '<use href="#%61"/>',
+    '<use href="#a&amp;b"/>',
+    '<path fill="url(#a&amp;b)"/>',
+    '<path fill="url(#a"/>',
   ];
   for (const inside of dangerous) {
     it(`is refused when it holds ${inside}`, () => {
@@ -119,6 +183,10 @@ describe('a logo', () => {
       '<use xlink:href="#a"/>',
       '<path fill="url(#a)"/>',
       '<path d="M0"/>',
+      '<path fill="url(\'#a\') red"/>',
+      '<path id="s"/><clipPath id="c"><use href="#s"/></clipPath><g clip-path="url(#c)"/>',
+      '<linearGradient id="b" href="#a" gradientTransform="rotate(45)"/>',
+      '<g xmlns:x="http://www.w3.org/1999/xlink"><use x:href="#a"/></g>',
       '<!-- <script> -->',
       'a &gt; b',
     ];

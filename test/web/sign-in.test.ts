@@ -221,9 +221,9 @@ describe('logging in', () => {
     let computed = 0;
     const hasher: typeof fastHasher = {
       ...fastHasher,
-      stretch: (passphrase, salt) => {
+      stretch: (passphrase, salt, place) => {
         computed += 1;
-        return fastHasher.stretch(passphrase, salt);
+        return fastHasher.stretch(passphrase, salt, place);
       },
     };
     const app = createTestApp({ rateLimits: tight('logIn', 3), hasher, ...proxied });

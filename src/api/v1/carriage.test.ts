@@ -154,6 +154,11 @@ const refused: [title: string, parts: ExchangeParts, message: RegExp][] = [
     /more than once/,
   ],
   [
+    'beside a list with a name that stands twice',
+    { body: '{"secret":"a","x":[{"y":1,"y":2}]}', contentType: 'application/json' },
+    /more than once/,
+  ],
+  [
     'as a JSON number for secret',
     { body: '{"secret":1}', contentType: 'application/json' },
     /"secret" must be a text/,

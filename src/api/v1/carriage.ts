@@ -8,6 +8,7 @@
  * service use every one of these carriages, some with a Content-Type that says something else.
  */
 import type { Exchange } from '../../http/operation.ts';
+import { isUtf8AsLabelled } from './charset.ts';
 import { formPairs, jsonPairs, malformed, multipartPairs, type Pair, toText } from './pairs.ts';
 
 /** What was given: non-empty texts by name, of the names the operation knows. */
@@ -44,9 +45,12 @@ async function bodyPairs(exchange: Exchange): Promise<readonly Pair[]> {
   if (bytes.length === 0) return [];
   const contentType = exchange.request.headers.get('content-type') ?? '';
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
-  if (mediaType === 'application/json') return jsonPairs(toText(bytes));
+  const text = toText(bytes);
+  if (!isUtf8AsLabelled(contentType, text))
+    throw malformed('The body must be UTF-8, and it says that it is not.');
+  if (mediaType === 'application/json') return jsonPairs(text);
   if (mediaType === 'multipart/form-data') return multipartPairs(bytes, contentType);
-  return formPairs(toText(bytes));
+  return formPairs(text);
 }
 
 function collect(pairs: readonly Pair[], known: ReadonlySet<string>): Map<string, string> {

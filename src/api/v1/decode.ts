@@ -57,21 +57,26 @@ function keyOf(exchange: Exchange): string {
   return exchange.params.secret_key ?? exchange.params.metadata_key ?? '';
 }
 
-function creationOptions(given: Parameters, dialect: Dialect, { request }: Exchange): CreationOptions {
+function creationOptions(given: Parameters, dialect: Dialect, exchange: Exchange): CreationOptions {
   const passphrase = given.get('passphrase');
   const ttl = parseGiven(given.get('ttl'), dialect.parseTtl);
   const recipient = parseGiven(given.get('recipient'), dialect.parseRecipient);
   const shareDomain = parseGiven(given.get('share_domain'), dialect.parseShareDomain);
   const notify = parseGiven(given.get('notify'), parseNotify);
-  const arrivedOn = request.headers.get('host');
+  const arrivedOn = exchange.request.headers.get('host');
   return {
-    ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
+    ...(passphrase === undefined ? {} : withPassphrase(passphrase, exchange)),
     ...(ttl === undefined ? {} : { ttl }),
     ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
     ...(shareDomain === undefined ? {} : { shareDomain }),
     ...(notify === undefined ? {} : { notify }),
     ...(arrivedOn === null ? {} : { arrivedOn }),
   };
+}
+
+/** The prefix belongs to it: only a passphrase takes the work that is shared out by it. */
+function withPassphrase(text: string, { clientPrefix }: Exchange): CreationOptions {
+  return { passphrase: new Sensitive(text), clientPrefix };
 }
 
 function parseGiven<T>(text: string | undefined, parse: (text: string) => T): T | undefined {

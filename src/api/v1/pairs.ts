@@ -5,6 +5,7 @@
  * an invalid byte is refused, a byte order mark stays, nothing is trimmed.
  */
 import { RequestProblem } from '../../http/problem.ts';
+import { repeatsName } from '../json-names.ts';
 
 /** The value is a text, save in JSON. */
 export type Pair = readonly [name: string, value: unknown];
@@ -31,17 +32,14 @@ function unescapeText(text: string): string {
   }
 }
 
-/**
- * The members of a JSON object. A name that stands twice is refused: the standard parser would silently keep the last.
- */
+/** The members of a JSON object. A name that stands twice in it, or in what it holds, is refused. */
 export function jsonPairs(text: string): readonly Pair[] {
   const parsed = parseJson(text);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw malformed('The body must be a JSON object.');
   }
-  const pairs = Object.entries(parsed);
-  if (pairs.length !== countNames(text)) throw malformed('The JSON body names a member more than once.');
-  return pairs;
+  if (repeatsName(text)) throw malformed('The JSON body names a member more than once.');
+  return Object.entries(parsed);
 }
 
 function parseJson(text: string): unknown {
@@ -50,21 +48,6 @@ function parseJson(text: string): unknown {
   } catch {
     throw malformed('The body is not valid JSON.');
   }
-}
-
-/** Every quoted text of valid JSON, with the colon that makes it a name, and every bracket. */
-const jsonToken = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/g;
-
-/** How many names the outermost object of valid JSON spells out. */
-function countNames(text: string): number {
-  let names = 0;
-  let depth = 0;
-  for (const [token, colon] of text.matchAll(jsonToken)) {
-    if (token === '{' || token === '[') depth += 1;
-    else if (token === '}' || token === ']') depth -= 1;
-    else if (colon !== undefined && depth === 1) names += 1;
-  }
-  return names;
 }
 
 /**

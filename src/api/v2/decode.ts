@@ -21,6 +21,7 @@ import type { NoticeKind } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
+import { repeatsName } from '../json-names.ts';
 import {
   burnBody,
   type ConcealFields,
@@ -83,6 +84,12 @@ async function readJson(exchange: Exchange): Promise<unknown> {
     throw new RequestProblem({ problem: 'unsupported_media_type' });
   }
   const text = decodeUtf8(bytes);
+  const json = parseJson(text);
+  if (repeatsName(text)) throw malformed('The body names a member more than once');
+  return json;
+}
+
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -130,10 +137,15 @@ function recipientOf({ recipient }: Pick<ConcealFields, 'recipient'>): Pick<Crea
   return isGiven(address) ? { recipient: new Sensitive(address) } : {};
 }
 
-function creationOptions(fields: Omit<ConcealFields, 'secret'>, { request }: Exchange): CreationOptions {
-  const arrivedOn = request.headers.get('host');
+/** The prefix belongs to it: only a passphrase takes the work that is shared out by it. */
+function withPassphrase(text: string, { clientPrefix }: Exchange): CreationOptions {
+  return { passphrase: new Sensitive(text), clientPrefix };
+}
+
+function creationOptions(fields: Omit<ConcealFields, 'secret'>, exchange: Exchange): CreationOptions {
+  const arrivedOn = exchange.request.headers.get('host');
   return {
-    ...(isGiven(fields.passphrase) && { passphrase: new Sensitive(fields.passphrase) }),
+    ...(isGiven(fields.passphrase) && withPassphrase(fields.passphrase, exchange)),
     ...(isGiven(fields.ttl) && { ttl: { seconds: Number(fields.ttl), outOfRange: 'refuse' as const } }),
     ...recipientOf(fields),
     ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),

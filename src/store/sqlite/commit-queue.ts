@@ -107,7 +107,7 @@ export class CommitQueue {
     });
     if (outcome === frameOutcome.done) return;
     if (outcome === frameOutcome.full) {
-      throw new ServiceError('storage_full', 'The disk has no room for another secret.');
+      throw new ServiceError('storage_full', 'There is no room for another secret.');
     }
     throw new ServiceError('unavailable', 'The store refused the record.');
   }

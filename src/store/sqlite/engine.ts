@@ -3,8 +3,8 @@
  *
  * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
  * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
- * file checked, because after a failed fsync a later one can succeed without the data; a full disk refuses new secrets
- * and nothing else (P23).
+ * file checked, because after a failed fsync a later one can succeed without the data; a full disk, or a store that has
+ * reached its limit, refuses new secrets and nothing else (P23, P21).
  */
 import { type Ballast, createBallast } from './ballast.ts';
 import { openWritingConnection, type WritingConnection } from './connection.ts';
@@ -12,6 +12,7 @@ import { prepareFolder, type StoreFolder } from './folder.ts';
 import type { Batch, BatchAnswers } from './protocol.ts';
 import type { ConnectionSettings } from './settings.ts';
 import { isBusy, isFull } from './sqlite-errors.ts';
+import { createStorageMark, type HasRoom } from './storage-mark.ts';
 import { rollBack, transact } from './transaction.ts';
 
 export interface EngineOptions {
@@ -19,6 +20,8 @@ export interface EngineOptions {
   readonly settings: ConnectionSettings;
   /** Twice the length at which the log is written out, so that the ballast's room always suffices for that. */
   readonly ballastBytes: number;
+  /** What the database may hold before new secrets are refused; `null`: as much as the disk. */
+  readonly maxStorageBytes: number | null;
 }
 
 /** Holds the connection that writes: one for each process, on the writer's thread. */
@@ -26,6 +29,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #folder: StoreFolder;
   readonly #ballast: Ballast;
+  readonly #hasRoom: HasRoom;
   #connection: WritingConnection;
   #sound = true;
 
@@ -33,6 +37,7 @@ export class Engine {
     this.#options = options;
     this.#folder = prepareFolder(options.directory);
     this.#ballast = createBallast(this.#folder.ballast, options.ballastBytes);
+    this.#hasRoom = createStorageMark(options.maxStorageBytes);
     this.#connection = this.#connect();
   }
 
@@ -79,11 +84,16 @@ export class Engine {
 
   #transactWithRoom(batch: Batch): BatchAnswers {
     try {
-      return transact(this.#connection, batch, batch.frameCount === 0 || this.#ballast.held());
+      return transact(this.#connection, batch, this.#acceptsPuts(batch));
     } catch (error) {
       if (!isFull(error, this.#ballast.diskIsFull)) throw error;
       return this.#transactOnFullDisk(batch);
     }
+  }
+
+  #acceptsPuts(batch: Batch): boolean {
+    const hasRoom = this.#hasRoom(this.#connection.db, batch);
+    return batch.frameCount === 0 || (hasRoom && this.#ballast.held());
   }
 
   /**
@@ -93,7 +103,7 @@ export class Engine {
   #transactOnFullDisk(batch: Batch): BatchAnswers {
     this.#makeRoom();
     try {
-      return transact(this.#connection, batch, this.#ballast.held());
+      return transact(this.#connection, batch, this.#acceptsPuts(batch));
     } catch (error) {
       if (!isFull(error, this.#ballast.diskIsFull)) throw error;
       this.#ballast.release();

@@ -133,6 +133,7 @@ export interface OpenRequest {
   readonly directory: string;
   readonly settings: ConnectionSettings;
   readonly ballastBytes: number;
+  readonly maxStorageBytes: number | null;
 }
 
 export type ToWriter =

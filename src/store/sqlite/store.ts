@@ -26,6 +26,7 @@ import { readRootKidsInUse } from './root-uses.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 import { createSharedTime, type SharedTime } from './shared-time.ts';
 import { codeOf, messageOf } from './sqlite-errors.ts';
+import { usedBytes } from './storage-mark.ts';
 
 export interface SqliteStoreOptions {
   /** Made, for this user alone, when it is missing. */
@@ -33,6 +34,8 @@ export interface SqliteStoreOptions {
   readonly clock: MachineClock;
   /** Room kept for reads and burns on a full disk; twice the length at which the log is written out. 16 MiB if absent. */
   readonly ballastBytes?: number;
+  /** What the data may take before new secrets are refused as `storage_full`; no more than the disk has if absent or `null`. */
+  readonly maxStorageBytes?: number | null;
 }
 
 /** Disposing commits what waits, empties the log and ends the writer's thread. */
@@ -51,10 +54,14 @@ export async function openWithSettings(
   settings: ConnectionSettings,
 ): Promise<SqliteStore> {
   const db = openDatabase(options.directory);
-  const { directory, clock, ballastBytes = defaultBallastBytes } = options;
+  const { directory, clock, ballastBytes = defaultBallastBytes, maxStorageBytes = null } = options;
   const time = createSharedTime(db, clock, () => queue.decide('keepTime'));
   const locator = createLocator(db);
-  const queue = new CommitQueue({ directory, settings, ballastBytes }, time.ofBatch, locator);
+  const queue = new CommitQueue(
+    { directory, settings, ballastBytes, maxStorageBytes },
+    time.ofBatch,
+    locator,
+  );
   try {
     await queue.opened;
     return createStore({ db, queue, locator, clock, time });
@@ -116,6 +123,7 @@ function createStore(parts: Parts): SqliteStore {
     ...accountStore(parts),
     ...domainStore(parts),
     ...storeClock(parts),
+    usedBytes: () => reading(() => usedBytes(parts.db)),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();
       parts.db.close();

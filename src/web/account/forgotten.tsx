@@ -96,7 +96,7 @@ async function showReset(
 }
 
 async function reset(request: PageRequest, deps: ForgottenDeps): Promise<PageReply> {
-  const { frame, key, userAgent, signedIn } = request;
+  const { frame, key, userAgent, signedIn, clientPrefix } = request;
   const form = await request.form();
   const set = await deps.accounts.resetPassword({
     ticket: key,
@@ -104,6 +104,7 @@ async function reset(request: PageRequest, deps: ForgottenDeps): Promise<PageRep
     existingToken: new Sensitive(form.text('token').trim()),
     label: browserLabel(userAgent),
     locale: frame.words.locale,
+    clientPrefix,
   });
   switch (set.outcome) {
     case 'reset': {

@@ -79,7 +79,7 @@ async function logIn(request: PageRequest, deps: LogInDeps): Promise<PageReply> 
   const outcome = await countGuess(deps.limiter, {
     clientPrefix,
     username: email,
-    compute: () => deps.accounts.logIn({ email, password, label: browserLabel(userAgent) }),
+    compute: () => deps.accounts.logIn({ email, password, label: browserLabel(userAgent), clientPrefix }),
     isWrong: ({ outcome }) => outcome === 'refused',
   });
   if (outcome.outcome === 'refused') {

@@ -113,10 +113,11 @@ async function showChoice(
 }
 
 async function complete(request: PageRequest, deps: SignUpDeps): Promise<PageReply> {
-  const { frame, key, userAgent, signedIn } = request;
+  const { frame, key, userAgent, signedIn, clientPrefix } = request;
   const password = new Sensitive((await request.form()).text('password'));
   const { locale } = frame.words;
-  const made = await deps.accounts.signUp({ ticket: key, password, label: browserLabel(userAgent), locale });
+  const label = browserLabel(userAgent);
+  const made = await deps.accounts.signUp({ ticket: key, password, label, locale, clientPrefix });
   switch (made.outcome) {
     case 'signed_up':
       // This browser was another account's until now.

@@ -1,10 +1,12 @@
 /**
  * Drawings: an SVG that only draws.
  *
- * Owns: which elements and attributes that is. Invariants: an SVG that could run, load or restyle anything is refused and
- * not cleaned, because only what is understood completely is served from our own origin; reading takes a time that grows
- * with the length alone, whatever the text is.
+ * Owns: which elements and attributes that is. Invariants: an SVG that could run, load or restyle anything, or draw itself
+ * over and over, is refused and not cleaned, because only what is understood completely is served from our own origin;
+ * reading takes a time that grows with the length alone, whatever the text is.
  */
+import { createShapeCounter, maxDrawnShapes } from './drawn-shapes.ts';
+
 export type DrawingFlaw = {
   readonly problem: 'unsafe_svg' | 'damaged';
   /** What it has, as the end of a sentence. */
@@ -45,6 +47,7 @@ const piece =
 /** What is wrong with the text of an SVG; `null`: nothing, it draws. */
 export function flawOfSvg(text: string): DrawingFlaw | null {
   const open: string[] = [];
+  const shapes = createShapeCounter();
   let isTorn = false;
   for (let at = text.indexOf('<'); at !== -1; at = text.indexOf('<', piece.lastIndex)) {
     piece.lastIndex = at;
@@ -53,33 +56,62 @@ export function flawOfSvg(text: string): DrawingFlaw | null {
     const [, closing, name, attributes = '', isEmpty] = found;
     if (name === undefined) continue;
     if (!drawingElements.has(name)) return unsafe(`the element <${name}>`);
-    const flaw = flawOfAttributes(attributes);
-    if (flaw !== null) return unsafe(flaw);
+    const read = readAttributes(attributes);
+    if ('flaw' in read) return unsafe(read.flaw);
+    if (closing !== '/') shapes.begin(read.ids, read.references);
+    if (closing === '/' || isEmpty === '/') shapes.end();
     if (closing === '/') isTorn ||= open.pop() !== name;
     else if (isEmpty !== '/') open.push(name);
   }
-  return isTorn || open.length > 0
-    ? { problem: 'damaged', has: 'elements that do not begin and end in pairs' }
-    : null;
+  if (isTorn || open.length > 0)
+    return { problem: 'damaged', has: 'elements that do not begin and end in pairs' };
+  return shapes.isTooMuch() ? unsafe(tooMuch) : null;
 }
+
+const tooMuch = `more than ${maxDrawnShapes.toLocaleString('en')} shapes once its references are drawn`;
 
 function unsafe(has: string): DrawingFlaw {
   return { problem: 'unsafe_svg', has };
 }
 
-function flawOfAttributes(attributes: string): string | null {
+type Attributes =
+  | { readonly flaw: string }
+  | { readonly ids: readonly string[]; readonly references: readonly string[] };
+
+function readAttributes(attributes: string): Attributes {
+  const ids: string[] = [];
+  const references: string[] = [];
   for (const [, name = '', quoted = ''] of attributes.matchAll(/([\w:.-]+)\s*=\s*("[^"]*"|'[^']*')/g)) {
     const value = quoted.slice(1, -1);
     const lower = name.toLowerCase();
-    if (lower.startsWith('on')) return `the event handler ${name}`;
-    if (lower === 'style') return 'a style attribute: write fill="…" and the like instead';
-    if (/^(?:.*:)?href$/.test(lower) && !value.startsWith('#'))
-      return 'a reference to something outside of it';
-    if (lower === 'xml:base') return 'a reference to something outside of it';
-    // References of characters and escapes could hide the word that is looked for.
-    if (/[\\]|&#/.test(value)) return `an escape in the attribute ${name}`;
-    if (/url\s*\((?!\s*["']?#)|@import|javascript:/i.test(value))
-      return 'a reference to something outside of it';
+    const flaw = flawOfAttribute(name, lower, value);
+    if (flaw !== null) return { flaw };
+    if (lower === 'id' || lower === 'xml:id') ids.push(value);
+    const found = isReference.test(lower) ? [value.slice(1)] : value.matchAll(paintReference);
+    for (const reference of found)
+      references.push(typeof reference === 'string' ? reference : (reference[1] ?? ''));
   }
-  return null;
+  return { ids, references };
+}
+
+const isReference = /^(?:.*:)?href$/;
+/** An id as it is: no reference of a character and no percent-encoding, under which it could hide. */
+const idText = '[^\\s"\'()&%#]+';
+const ownElement = new RegExp(`^#${idText}$`);
+const paintReference = new RegExp(`url\\(\\s*["']?#(${idText})["']?\\s*\\)`, 'gi');
+const outside = 'a reference to something outside of it';
+
+function flawOfAttribute(name: string, lower: string, value: string): string | null {
+  if (lower.startsWith('on')) return `the event handler ${name}`;
+  if (lower === 'style') return 'a style attribute: write fill="…" and the like instead';
+  if (isReference.test(lower)) return ownElement.test(value) ? null : outside;
+  if (lower === 'xml:base') return outside;
+  // References of characters and escapes could hide the word that is looked for.
+  if (/[\\]|&#/.test(value)) return `an escape in the attribute ${name}`;
+  // A name space is a name, and nothing is loaded from it.
+  if (lower === 'xmlns' || lower.startsWith('xmlns:')) return null;
+  if (/url\s*\(/i.test(value.replaceAll(paintReference, ''))) return outside;
+  return /:\/\/|@import|javascript:|(?:image|src|cross-fade|element)\s*\(|image-set/i.test(value)
+    ? outside
+    : null;
 }

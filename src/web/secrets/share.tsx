@@ -94,11 +94,15 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
   return seeOther(receipt, [deps.justCreated.set(receipt)]);
 }
 
-function toConcealInput({ host, signedIn }: PageRequest, typed: TypedShare, seconds: number): ConcealInput {
+function toConcealInput(
+  { host, signedIn, clientPrefix }: PageRequest,
+  typed: TypedShare,
+  seconds: number,
+): ConcealInput {
   const { passphrase, recipient, shareDomain, locale, notify } = typed;
   return {
     value: new Sensitive(typed.secret),
-    ...(passphrase === '' ? {} : { passphrase: new Sensitive(passphrase) }),
+    ...(passphrase === '' ? {} : { passphrase: new Sensitive(passphrase), clientPrefix }),
     ...(recipient === '' ? {} : { recipient: new Sensitive(recipient) }),
     ...(shareDomain === '' ? {} : { shareDomain }),
     ...(host === '' ? {} : { arrivedOn: host }),

@@ -1,0 +1,102 @@
+/**
+ * Which code may call what changes something: in the pages, only what a `post` of a route leads to (P4). A hidden way to a
+ * reveal, such as a query parameter of a GET, answers every request of a test correctly that does not know its name.
+ */
+import { describe, expect, it } from 'bun:test';
+import { isTest, readSources, type SourceFile } from './source-files.ts';
+
+const changing =
+  /\b(?:service\.(?:reveal|burn|conceal|generate|viewReceipt|deliver|sendDueNotices)|accounts\.(?:requestSignUp|signUp|logIn|logOut|requestReset|resetPassword|changePassword|deleteAccount|createToken|revokeToken|endSession|setNotify|setLocale)|domains\.(?:add|verify|remove|setBrand|setLogo))\b/g;
+
+interface Piece {
+  /** Of the top-level function. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Without comments, texts and imports, in which a function's name is only a word. */
+function codeOf(text: string): string {
+  return text
+    .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+    .replace(/^import [\s\S]*?;$/gm, '')
+    .replace(/'(?:[^'\\\n]|\\.)*'/g, "''");
+}
+
+/** A file cut at its top-level functions. */
+function piecesOf({ text }: SourceFile): Piece[] {
+  return codeOf(text)
+    .split(/^(?=(?:export )?(?:async )?function )/m)
+    .map((piece) => ({
+      name: /^(?:export )?(?:async )?function (\w+)/.exec(piece)?.[1] ?? '',
+      text: piece,
+    }));
+}
+
+/** Whether the nearest action in front of a place in a table of routes is `post`; `null` where there is no such table. */
+function isPosted(text: string, at: number): boolean | null {
+  const actions = [...text.slice(0, at).matchAll(/\b(get|post): /g)];
+  return actions.length === 0 ? null : actions.at(-1)?.[1] === 'post';
+}
+
+/** Where a changing call can be reached but by a `post`, as `file: function`. */
+function openDoors(file: SourceFile): string[] {
+  const pieces = piecesOf(file);
+  const open: string[] = [];
+  const judged = new Set<string>();
+
+  function judge(piece: Piece, at: number): void {
+    const posted = isPosted(piece.text, at);
+    if (posted === true) return;
+    if (posted === false || piece.name === '') open.push(`${file.path}: ${piece.name}`);
+    else follow(piece.name);
+  }
+
+  /** Everything that calls the function, which has to be reached by a `post` in turn. */
+  function follow(name: string): void {
+    if (judged.has(name)) return;
+    judged.add(name);
+    let uses = 0;
+    for (const piece of pieces) {
+      for (const use of piece.text.matchAll(new RegExp(`(?<!function |[.\\w])${name}\\b(?!\\??:)`, 'g'))) {
+        uses += 1;
+        judge(piece, use.index);
+      }
+    }
+    if (uses === 0) open.push(`${file.path}: ${name}, which nothing here posts`);
+  }
+
+  for (const piece of pieces) {
+    for (const call of piece.text.matchAll(changing)) judge(piece, call.index);
+  }
+  return open;
+}
+
+const pages = readSources(['src/web']).filter((file) => !isTest(file));
+
+describe('the doors of the pages', () => {
+  it('that change something are opened by a post alone (P4)', () => {
+    expect(pages.flatMap(({ text }) => [...codeOf(text).matchAll(changing)]).length).toBeGreaterThan(20);
+    expect(pages.flatMap(openDoors)).toEqual([]);
+  });
+
+  it('tooth check: a reveal behind a query of a GET is found', () => {
+    const path = 'src/web/secrets/secret.tsx';
+    const { text } = pages.find((file) => file.path === path) ?? { text: '' };
+    const ask = /^async function ask\([\s\S]*?\{$/m;
+    expect(text).toMatch(ask);
+    const backdoors = [
+      text.replace(
+        ask,
+        (head) => `${head}\n  if (request.query.get('open') === 'yes') return open(request, deps);`,
+      ),
+      text.replace(/get: \{ limit: 'manage', handle: \(request\) => ask\(request, deps, 200\)/, (get) =>
+        get.replace('ask(request, deps, 200)', 'open(request, deps)'),
+      ),
+      `${text}\nexport function peek(deps: SecretDeps) {\n  return deps.service.reveal({}, nobody);\n}\n`,
+    ];
+    for (const backdoor of backdoors) {
+      expect(backdoor).not.toBe(text);
+      expect(openDoors({ path, text: backdoor })).not.toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,147 @@
+/**
+ * The limit on what the embedded store may hold: creations are refused there, and nothing is evicted for them.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceError } from '../../src/domain/errors.ts';
+import type { NewRecord } from '../../src/domain/secret.ts';
+import {
+  clientStays,
+  createSettableClock,
+  found,
+  newRecord,
+  putNew,
+  ttlSeconds,
+} from '../../src/store/conformance/check.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { testBallastBytes } from './subjects.ts';
+
+const maxBytes = 2 * 1024 * 1024;
+/** One batch may be let in below the limit and end above it. */
+const oneBatchBytes = 256 * 1024;
+
+let directory = '';
+let wallClock = createSettableClock();
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  wallClock = createSettableClock();
+});
+
+afterEach(() => rm(directory, { recursive: true }));
+
+const open = (limit: number | null = maxBytes) =>
+  openSqliteStore({
+    directory,
+    clock: wallClock,
+    ballastBytes: testBallastBytes,
+    maxStorageBytes: limit,
+  });
+
+const outcomeOf = (deed: Promise<unknown>): Promise<string> =>
+  deed.then(
+    () => 'done',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  );
+
+const largeRecord = (store: SqliteStore, sealedBytes = 10_000): NewRecord =>
+  newRecord(store.now(), { sealedSecret: crypto.getRandomValues(new Uint8Array(sealedBytes)) });
+
+/** Stores secrets, `together` at a time, until one is refused. */
+async function fillUp(
+  stores: readonly [SqliteStore, ...SqliteStore[]],
+  together = 8,
+  sealedBytes = 10_000,
+): Promise<NewRecord[]> {
+  const stored: NewRecord[] = [];
+  for (let round = 0; round < 1_000; round++) {
+    const store = stores[round % stores.length] ?? stores[0];
+    const records = Array.from({ length: together }, () => largeRecord(store, sealedBytes));
+    const outcomes = await Promise.all(records.map((record) => outcomeOf(store.put(record))));
+    stored.push(...records.filter((_, n) => outcomes[n] === 'done'));
+    if (outcomes.includes('storage_full')) return stored;
+    expect(new Set(outcomes)).toEqual(new Set(['done']));
+  }
+  throw new Error('the store was never full');
+}
+
+describe('a store that has reached its limit', () => {
+  it('refuses new secrets, evicts none, and still reveals, burns, counts guesses and keeps sessions (P21)', async () => {
+    await using store = await open();
+    const stored = await fillUp([store]);
+    expect(stored.length).toBeGreaterThan(100);
+    const used = await store.usedBytes();
+    expect(used).toBeGreaterThanOrEqual(maxBytes);
+    expect(used).toBeLessThan(maxBytes + oneBatchBytes);
+    expect(await outcomeOf(store.put(newRecord(store.now())))).toBe('storage_full');
+    for (const [n, record] of stored.entries()) {
+      const secret = await found(store, record.secretId);
+      expect(secret.sealedSecret).toEqual(record.sealedSecret);
+      if (n % 2 === 0) expect(await store.claim(secret, clientStays)).toBe('won');
+      else expect(await store.burn(record.receiptId, clientStays)).not.toBeNull();
+    }
+    const limits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
+    const guessed = stored[0]?.secretId ?? new Uint8Array(16);
+    expect((await store.reserve(guessed as never, new Uint8Array(16), limits)).outcome).toBe('reserved');
+    const token = { tokenHash: new Uint8Array(32), name: 'x', wrappedDataKey: new Uint8Array(60) };
+    const account = { username: 'jo@example.org', plan: 'basic', createdAt: store.now() } as const;
+    const made = store.createAccount(account, {
+      ...{ ...token, scopes: [], createdAt: store.now(), expiresAt: null },
+    });
+    expect(await outcomeOf(made)).toBe('done');
+  });
+
+  for (const sealedBytes of [400, 10_000]) {
+    it(`accepts secrets of ${sealedBytes} bytes again once a sweep has freed the room of expired ones (P21)`, async () => {
+      await using store = await open();
+      const first = await fillUp([store], 32, sealedBytes);
+      wallClock.advance(ttlSeconds);
+      // Expired secrets are overwritten where they are; their room comes back with the receipts.
+      while ((await store.sweep(500)) > 0);
+      expect(await outcomeOf(store.put(largeRecord(store)))).toBe('storage_full');
+      wallClock.advance(ttlSeconds);
+      while ((await store.sweep(500)) > 0);
+      expect(await store.usedBytes()).toBeLessThan(maxBytes / 4);
+      const second = await fillUp([store], 32, sealedBytes);
+      expect(second.length).toBeGreaterThan(0.8 * first.length);
+      for (const { secretId } of second) expect(await store.findSecret(secretId)).not.toBeNull();
+    });
+  }
+
+  it('refuses from the start when it is opened full, and accepts with a higher limit (P21)', async () => {
+    {
+      await using store = await open();
+      await fillUp([store]);
+    }
+    {
+      await using store = await open();
+      expect(await outcomeOf(store.put(newRecord(store.now())))).toBe('storage_full');
+    }
+    await using store = await open(2 * maxBytes);
+    await putNew(store);
+  });
+
+  it('counts what another process on the same folder has stored (P21)', async () => {
+    await using store = await open();
+    await using other = await open();
+    await fillUp([store, other], 1);
+    // Neither looks at every creation, so each may run on for a sixteenth of the limit.
+    expect(await store.usedBytes()).toBeLessThan(maxBytes + maxBytes / 8 + oneBatchBytes);
+    for (const each of [store, other]) {
+      const tries = await Promise.all(
+        Array.from({ length: 50 }, () => outcomeOf(each.put(largeRecord(each)))),
+      );
+      expect(tries).toContain('storage_full');
+    }
+  });
+
+  it('has no limit where none is set', async () => {
+    await using store = await open(null);
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(Array.from({ length: 20 }, () => store.put(largeRecord(store))));
+    }
+    expect(await store.usedBytes()).toBeGreaterThan(maxBytes);
+  });
+});
