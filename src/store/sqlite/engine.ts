@@ -4,11 +4,12 @@
  * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
  * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
  * file checked, because after a failed fsync a later one can succeed without the data; a full disk refuses new secrets
- * and nothing else (P23).
+ * and nothing else (P23); nothing is decided in files that the folder no longer names (P5).
  */
 import { type Ballast, createBallast } from './ballast.ts';
 import { openWritingConnection, type WritingConnection } from './connection.ts';
 import { prepareFolder, type StoreFolder } from './folder.ts';
+import { type OpenFiles, rememberOpenFiles } from './open-files.ts';
 import type { Batch, BatchAnswers } from './protocol.ts';
 import type { ConnectionSettings } from './settings.ts';
 import { isBusy, isFull } from './sqlite-errors.ts';
@@ -26,6 +27,7 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #folder: StoreFolder;
   readonly #ballast: Ballast;
+  readonly #files: OpenFiles;
   #connection: WritingConnection;
   #sound = true;
 
@@ -34,6 +36,7 @@ export class Engine {
     this.#folder = prepareFolder(options.directory);
     this.#ballast = createBallast(this.#folder.ballast, options.ballastBytes);
     this.#connection = this.#connect();
+    this.#files = rememberOpenFiles(this.#folder);
   }
 
   #connect(): WritingConnection {
@@ -54,6 +57,7 @@ export class Engine {
   /** Commits a batch. Throws when its outcome is unknown. */
   run(batch: Batch): BatchAnswers {
     try {
+      this.#files.assertInPlace();
       const { log } = this.#connection;
       const scrubs = batch.asks.filter((ask) => ask.name === 'scrub').length;
       const onlyScrubs = batch.frameCount === 0 && scrubs === batch.asks.length;
@@ -107,11 +111,13 @@ export class Engine {
     this.#connection.log.writeOut('TRUNCATE');
   }
 
-  /** Opens the database anew and checks it; whether it may be used again. */
+  /** Opens the database anew and checks it; whether it may be used again. Another file is never opened in its place. */
   recover(): boolean {
     try {
+      if (!this.#files.areInPlace()) return false;
       this.#connection.db.close();
       this.#connection = this.#connect();
+      if (!this.#files.areInPlace()) return false;
       // Writes every frame anew, so that nothing rests on pages that a failed fsync may have dropped.
       if (!this.#connection.log.writeOut('TRUNCATE')) return false;
       const verdict = this.#connection.db.query('PRAGMA quick_check(1)').values()[0]?.[0];

@@ -6,7 +6,7 @@
  * restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError, StoreMovedError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../domain/ports.ts';
 import type { Clock, UnixSeconds } from '../../domain/time.ts';
@@ -58,7 +58,8 @@ export async function openWithSettings(
   const queue = new CommitQueue({ directory, settings, ballastBytes }, time, locator);
   try {
     await queue.opened;
-    return createStore({ db, queue, locator, now: createPersistedTime(db, queue, time, options.clock) });
+    const now = createPersistedTime(db, queue, time, options.clock);
+    return createStore({ db, queue, locator, now, reading: createReading(queue) });
   } catch (error) {
     await queue.close();
     db.close();
@@ -125,13 +126,19 @@ function createPersistedTime(
   };
 }
 
-/** A read that fails is a store in doubt, not a fault of the program. */
-function reading<Result>(read: () => Result): Promise<Result> {
-  try {
-    return Promise.resolve(read());
-  } catch (error) {
-    return Promise.reject(new ServiceError('unavailable', 'The store could not be read.', { cause: error }));
-  }
+type Reading = <Result>(read: () => Result) => Promise<Result>;
+
+/** A read that fails is a store in doubt, not a fault of the program; so is one of files that the folder does not name. */
+function createReading(queue: CommitQueue): Reading {
+  return (read) => {
+    if (queue.hasMoved) return Promise.reject(new StoreMovedError());
+    try {
+      return Promise.resolve(read());
+    } catch (error) {
+      const options = { cause: error };
+      return Promise.reject(new ServiceError('unavailable', 'The store could not be read.', options));
+    }
+  };
 }
 
 interface Parts {
@@ -139,6 +146,7 @@ interface Parts {
   readonly queue: CommitQueue;
   readonly locator: Locator;
   readonly now: () => UnixSeconds;
+  readonly reading: Reading;
 }
 
 function createStore(parts: Parts): SqliteStore {
@@ -154,7 +162,7 @@ function createStore(parts: Parts): SqliteStore {
   };
 }
 
-function recordStore({ db, queue, locator, now }: Parts): SecretStore {
+function recordStore({ db, queue, locator, now, reading }: Parts): SecretStore {
   const reads = createRecordReads(db, locator);
   const locate = (id: ReceiptId) =>
     reading(() => {
@@ -188,7 +196,7 @@ function recordStore({ db, queue, locator, now }: Parts): SecretStore {
   };
 }
 
-function attemptStore({ queue, locator }: Parts): AttemptStore {
+function attemptStore({ queue, locator, reading }: Parts): AttemptStore {
   return {
     async reserve(id, client, limits) {
       const [secretId, token] = [id.slice() as SecretId, client.slice()];
@@ -205,7 +213,7 @@ const decideOn =
   <N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> =>
     queue.decide(name, ...structuredClone(args));
 
-function accountStore({ db, queue, now }: Parts): AccountStore {
+function accountStore({ db, queue, now, reading }: Parts): AccountStore {
   const reads = createAccountReads(db);
   const sessions = createSessionReads(db);
   const decide = decideOn(queue);
@@ -244,7 +252,7 @@ function accountStore({ db, queue, now }: Parts): AccountStore {
   };
 }
 
-function domainStore({ db, queue }: Parts): DomainStore {
+function domainStore({ db, queue, reading }: Parts): DomainStore {
   const reads = createDomainReads(db);
   const decide = decideOn(queue);
   return {

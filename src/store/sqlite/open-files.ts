@@ -1,0 +1,39 @@
+/**
+ * Whether the folder still names the files that are open.
+ *
+ * A file that was moved or removed takes writes as before, and what they hold is gone with it at the next start (P5); with
+ * another log or another lock file than ours, a second process would write into what we have. Invariant: a file is known
+ * by its device and inode, so that the same file put back is itself again, and a copy is not.
+ * Source: https://www.sqlite.org/howtocorrupt.html §4
+ */
+import { statSync } from 'node:fs';
+import type { StoreFolder } from './folder.ts';
+
+/** Nothing was begun: what was open is still as it was. */
+export class FilesMoved extends Error {
+  override readonly name = 'FilesMoved';
+}
+
+export interface OpenFiles {
+  areInPlace(): boolean;
+  /** @throws FilesMoved */
+  assertInPlace(): void;
+}
+
+/** Call it while a connection that has read something is open: SQLite makes its two files beside the database then. */
+export function rememberOpenFiles({ database, wal }: StoreFolder): OpenFiles {
+  const paths = [database, wal, `${database}-shm`];
+  const opened = paths.map(identityOf);
+  const areInPlace = () => paths.every((path, n) => identityOf(path) === opened[n]);
+  return {
+    areInPlace,
+    assertInPlace() {
+      if (!areInPlace()) throw new FilesMoved('the files in the data folder are not those that are open');
+    },
+  };
+}
+
+function identityOf(path: string): string | null {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+}
