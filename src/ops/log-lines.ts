@@ -33,6 +33,8 @@ export type LogLine =
   | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
   /** Erased bytes are still in the store's files because a reader was in the way. */
   | { readonly event: 'scrub_waiting'; readonly durationMs: number }
+  /** The store's files are not where they were opened, so that nothing is answered; or they are again. */
+  | { readonly event: 'store_moved' | 'store_back' }
   | {
       readonly event: 'fault';
       readonly where: 'request' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
@@ -138,6 +140,8 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   stopped: { level: 'info', fields: [] },
   swept: { level: 'debug', fields: ['records', 'durationMs'] },
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
+  store_moved: { level: 'error', fields: [] },
+  store_back: { level: 'info', fields: [] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
   region_lost: { level: 'error', fields: ['region'] },
