@@ -11,7 +11,7 @@ import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import { hintOf } from './hint.ts';
 import { createRecentRows } from './recent-rows.ts';
 
-/** One position at least: where there is no row, one that none has. */
+/** One position at least: where there is no such row, that of another one, so that as much is read for it (P17). */
 export type Positions = readonly number[];
 
 export interface Locator {
@@ -38,8 +38,6 @@ interface HintRow {
 }
 
 const catchUpRows = 1_024;
-/** Positions start at 1. */
-const noRow: Positions = [0];
 
 export function createLocator(db: Database): Locator {
   const progress = db.query<{ upto: number }, []>('SELECT upto FROM index_progress');
@@ -60,7 +58,7 @@ export function createLocator(db: Database): Locator {
     }
   }
 
-  function createLookUp(kind: 'secret' | 'receipt', among: (hint: number) => readonly number[]) {
+  function createLookUp(kind: 'secret' | 'receipt', among: (hint: number) => number[]) {
     const indexedAndNewest = db.query<unknown, [number]>(
       `SELECT position FROM ${kind}_index WHERE hint = ?1 UNION ALL SELECT max(position) FROM records`,
     );
@@ -83,9 +81,10 @@ export function createLocator(db: Database): Locator {
         // What was taken in may have been entered in the index meanwhile.
         looked = look(hint);
       }
-      const recently = among(hint);
-      const places = recently.concat(looked.indexed.filter((place) => !recently.includes(place)));
-      return places.length === 0 ? noRow : places;
+      const places = among(hint);
+      for (const place of looked.indexed) if (!places.includes(place)) places.push(place);
+      if (places.length === 0) places.push(1 + (hint % Math.max(1, looked.newest)));
+      return places;
     }
 
     return {
