@@ -33,7 +33,12 @@ export function rememberOpenFiles({ database, wal }: StoreFolder): OpenFiles {
   };
 }
 
+/** A name that cannot be looked up is not known to be ours. */
 function identityOf(path: string): string | null {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? null : `${stats.dev}:${stats.ino}`;
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
 }
