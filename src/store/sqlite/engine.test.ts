@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Engine } from './engine.ts';
 import { prepareFolder } from './folder.ts';
 import { migrate } from './migrate.ts';
-import { FilesMoved } from './open-files.ts';
+import { FilesMoved, lookEveryMs } from './open-files.ts';
 import type { Batch } from './protocol.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';
 
@@ -17,6 +17,7 @@ let directory = '';
 /** Open as long as the engine, as the event loop's own connection is. */
 let reader: Database;
 let engine: Engine;
+let nowMs = 0;
 
 const path = (name: string) => join(directory, name);
 const asking = (...asks: Batch['asks']): Batch => ({
@@ -25,6 +26,8 @@ const asking = (...asks: Batch['asks']): Batch => ({
   frameCount: 0,
   asks,
 });
+const rootCheck = (kid: number) => ({ name: 'addRootCheck', args: [kid, new Uint8Array(32)] }) as const;
+const sweep = { name: 'sweep', args: [1] } as const;
 const scrub = asking({ name: 'scrub', args: [] });
 
 beforeEach(() => {
@@ -32,7 +35,7 @@ beforeEach(() => {
   const { database } = prepareFolder(directory);
   reader = openConnection(database, { ...readerSettings, queryOnly: false });
   migrate(reader);
-  engine = new Engine({ directory, settings: writerSettings, ballastBytes: 64 * 1024 });
+  engine = new Engine({ directory, settings: writerSettings, ballastBytes: 64 * 1024 }, () => nowMs);
 });
 
 afterEach(() => {
@@ -62,8 +65,18 @@ describe('the writer whose database file', () => {
 
   it('P3: was moved away has begun nothing of what it was asked then', () => {
     renameSync(path('mayfly.db'), path('aside'));
-    expect(() => engine.run(asking({ name: 'addRootCheck', args: [1, new Uint8Array(32)] }))).toThrow();
+    expect(() => engine.run(asking(rootCheck(1), sweep))).toThrow(FilesMoved);
     expect(reader.query('SELECT kid FROM root_checks').all()).toEqual([]);
+  });
+
+  it('P5: was moved away takes no write a second after it last looked', () => {
+    engine.run(asking(sweep));
+    renameSync(path('mayfly.db'), path('aside'));
+    nowMs += lookEveryMs - 1;
+    engine.run(asking(rootCheck(1)));
+    nowMs += 1;
+    expect(() => engine.run(asking(rootCheck(2)))).toThrow(FilesMoved);
+    expect(reader.query('SELECT kid FROM root_checks').all()).toEqual([{ kid: 1 }]);
   });
 
   it('P23: was put back, after a copy had its name, recovers', () => {

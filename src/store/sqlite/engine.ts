@@ -4,7 +4,7 @@
  * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
  * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
  * file checked, because after a failed fsync a later one can succeed without the data; a full disk refuses new secrets
- * and nothing else (P23); nothing is decided in files that the folder no longer names (P5).
+ * and nothing else (P23); nothing is decided for longer than a second in files that the folder no longer names (P5).
  */
 import { type Ballast, createBallast } from './ballast.ts';
 import { openWritingConnection, type WritingConnection } from './connection.ts';
@@ -31,12 +31,12 @@ export class Engine {
   #connection: WritingConnection;
   #sound = true;
 
-  constructor(options: EngineOptions) {
+  constructor(options: EngineOptions, monotonicMs: () => number = () => performance.now()) {
     this.#options = options;
     this.#folder = prepareFolder(options.directory);
     this.#ballast = createBallast(this.#folder.ballast, options.ballastBytes);
     this.#connection = this.#connect();
-    this.#files = rememberOpenFiles(this.#folder);
+    this.#files = rememberOpenFiles(this.#folder, monotonicMs);
   }
 
   #connect(): WritingConnection {
@@ -57,7 +57,7 @@ export class Engine {
   /** Commits a batch. Throws when its outcome is unknown. */
   run(batch: Batch): BatchAnswers {
     try {
-      this.#files.assertInPlace();
+      this.#files.assertInPlace(batch.asks.some(({ name }) => name === 'sweep' || name === 'scrub'));
       const { log } = this.#connection;
       const scrubs = batch.asks.filter((ask) => ask.name === 'scrub').length;
       const onlyScrubs = batch.frameCount === 0 && scrubs === batch.asks.length;

@@ -16,18 +16,30 @@ export class FilesMoved extends Error {
 
 export interface OpenFiles {
   areInPlace(): boolean;
-  /** @throws FilesMoved */
-  assertInPlace(): void;
+  /**
+   * Looks if it must, and else once in `lookEveryMs`, because a look costs more than a small decision.
+   * @throws FilesMoved
+   */
+  assertInPlace(mustLook: boolean): void;
 }
 
-/** Call it while a connection that has read something is open: SQLite makes its two files beside the database then. */
-export function rememberOpenFiles({ database, wal }: StoreFolder): OpenFiles {
+export const lookEveryMs = 1_000;
+
+/**
+ * Call it while a connection that has read something is open: SQLite makes its two files beside the database then.
+ * @param monotonicMs milliseconds of a clock that only runs forward
+ */
+export function rememberOpenFiles({ database, wal }: StoreFolder, monotonicMs: () => number): OpenFiles {
   const paths = [database, wal, `${database}-shm`];
   const opened = paths.map(identityOf);
+  let lookedAtMs = monotonicMs();
   const areInPlace = () => paths.every((path, n) => identityOf(path) === opened[n]);
   return {
     areInPlace,
-    assertInPlace() {
+    assertInPlace(mustLook) {
+      const nowMs = monotonicMs();
+      if (!mustLook && nowMs - lookedAtMs < lookEveryMs) return;
+      lookedAtMs = nowMs;
       if (!areInPlace()) throw new FilesMoved('the files in the data folder are not those that are open');
     },
   };
