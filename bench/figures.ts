@@ -4,6 +4,7 @@
  * Owns: the shapes, the medians and the verdicts. Invariant: a miss is called a miss; a figure that was not taken is
  * shown as not measured, never as kept.
  */
+import type { TimingFigure } from './interleave.ts';
 import type { JobKind } from './jobs.ts';
 import type { PageFigures, PagesFigures } from './pages.ts';
 import type { RouterFigure } from './router.ts';
@@ -40,6 +41,7 @@ export interface Figures {
   readonly store: StoreFigures | null;
   readonly fsyncMicroseconds: number;
   readonly router: readonly RouterFigure[];
+  readonly uniform: readonly TimingFigure[];
   /** `null` when no browser was there. */
   readonly pages: PagesFigures | null;
 }

@@ -2,7 +2,8 @@
  * `npm run bench`: what is fast, how fast, and beside what.
  *
  * Owns: the run. Invariant: the service and its yardsticks are measured in the same rounds of the same run; the report is
- * written only when the run came to its end. `--quick` for a short run, `--long` with a million requests.
+ * written only when the run came to its end. `--quick` for a short run, `--long` with a million requests; `uniform` takes
+ * the times that must not differ, and nothing else, and writes no report.
  */
 
 import { Database } from 'bun:sqlite';
@@ -36,6 +37,7 @@ import {
 import { renderPicture, renderReport } from './report.ts';
 import { measureRouter } from './router.ts';
 import type { StoreFigures } from './store.ts';
+import { measureUniform, printUniform, quickUniform, wholeUniform } from './uniform.ts';
 
 const flags = new Set(process.argv.slice(2));
 const isQuick = flags.has('--quick');
@@ -46,6 +48,7 @@ const tripsPerRound = isQuick ? 6_000 : 20_000;
 const startCount = isQuick ? 5 : 11;
 const quickPages = { visits: 3, requests: 500 };
 const wholePages = { visits: 11, requests: 4_000 };
+const uniformSize = isQuick ? quickUniform : wholeUniform;
 const routerSize = isQuick ? { rounds: 3, requests: 2_000 } : { rounds: 9, requests: 8_000 };
 
 const kinds: readonly (readonly [JobKind, string])[] = [
@@ -227,6 +230,7 @@ async function measure(): Promise<Figures> {
       memory,
       startMilliseconds: await timeStarts(),
       store: measureStore(),
+      uniform: await measureUniform(uniformSize),
       fsyncMicroseconds: timeFsync(),
     };
   } finally {
@@ -257,8 +261,8 @@ function describeVersions(): string {
   return `Mayfly ${packageJson.version}, Bun ${Bun.version} with SQLite ${sqlite}, Node ${node} for the bare server`;
 }
 
-const loadBefore = loadavg()[0] ?? 0;
-try {
+async function writeReport(): Promise<void> {
+  const loadBefore = loadavg()[0] ?? 0;
   const figures = await measure();
   const circumstances = {
     date: new Date().toISOString().slice(0, 10),
@@ -275,6 +279,10 @@ try {
   writeFileSync(join(repositoryRoot, 'docs/benchmarks.md'), report);
   writeFileSync(join(repositoryRoot, 'docs/benchmarks.svg'), renderPicture(figures));
   console.log(report);
+}
+
+try {
+  await (flags.has('uniform') ? printUniform(uniformSize) : writeReport());
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -7,6 +7,7 @@
 import { type Figures, formatNumber, judge, type Series, summary } from './figures.ts';
 import { requestsPerTrip } from './jobs.ts';
 import { drawBars } from './picture.ts';
+import { isEven } from './uniform.ts';
 
 export interface Circumstances {
   readonly date: string;
@@ -136,6 +137,22 @@ function routerTable({ router }: Figures): string {
   return [row(header), row(['---', ...header.slice(1).map(() => '---:')]), ...rows].join('\n');
 }
 
+function uniformTable({ uniform }: Figures): string {
+  const header = ['what', 'of', 'samples', 'median µs', 'to the first', 't', 'within 3 %'];
+  const rows = uniform.map((one) =>
+    row([
+      one.comparison,
+      one.label,
+      formatNumber(one.count, 0),
+      formatNumber(one.medianMicroseconds, 1),
+      formatNumber(one.ratio, 3),
+      formatNumber(one.t, 2),
+      isEven(one) ? 'yes' : '**no**',
+    ]),
+  );
+  return [row(header), row(['---', '---', ...header.slice(2).map(() => '---:')]), ...rows].join('\n');
+}
+
 export function renderReport(figures: Figures, circumstances: Circumstances): string {
   const { date, machine, versions, rounds, connections, isPinned, isQuick, loadBefore } = circumstances;
   const pinning = isPinned
@@ -179,6 +196,14 @@ The same request asked of a region's server and through the router before it, in
 the server and the router together, and of the router alone.
 
 ${routerTable(figures)}
+
+## Times that must not differ
+
+One request at a time on one connection, all classes in each round in a random order; the slowest tenth of each is cut. \`t\`
+is Welch's, against the first class; another class of unknown ones shows what the machine alone makes of it. Where a form was
+posted, the next request on the same connection is timed as well, because work put off shows there.
+
+${uniformTable(figures)}
 
 ## Pages
 

@@ -1,5 +1,6 @@
 /**
- * What is fast, and how fast: `npm run bench`, with `-- --quick` for a short run.
+ * What is fast, and how fast: `npm run bench`, with `-- --quick` for a short run; `-- uniform` for the times that must not
+ * differ alone.
  *
  * Owns: starting `bench/main.ts` with everything installed. Runs on Node 20 with nothing installed.
  */

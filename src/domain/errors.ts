@@ -31,3 +31,10 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds ?? 2;
   }
 }
+
+/** The store's files are not where they were opened: nothing is answered from them until they have been put back. */
+export class StoreMovedError extends ServiceError {
+  constructor() {
+    super('unavailable', 'The files of the store were moved, removed or replaced while they were open.');
+  }
+}

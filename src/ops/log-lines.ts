@@ -40,6 +40,8 @@ export type LogLine =
       readonly seconds: number;
     }
   | { readonly event: 'clock_agreed' }
+  /** The store's files are not where they were opened, so that nothing is answered; or they are again. */
+  | { readonly event: 'store_moved' | 'store_back' }
   | {
       readonly event: 'fault';
       readonly where: 'request' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
@@ -152,6 +154,8 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   clock_unproven: { level: 'warn', fields: ['direction', 'seconds'] },
   clock_agreed: { level: 'info', fields: [] },
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
+  store_moved: { level: 'error', fields: [] },
+  store_back: { level: 'info', fields: [] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
   proxy_untrusted: { level: 'warn', fields: [] },

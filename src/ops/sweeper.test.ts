@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'bun:test';
+import { StoreMovedError } from '../domain/errors.ts';
 import type { ClockReport } from '../domain/time.ts';
 import type { LogLine } from './log-lines.ts';
 import { startSweeper, sweepIntervalMs } from './sweeper.ts';
@@ -145,6 +146,24 @@ describe('the sweeper', () => {
       { event: 'clock_unproven', direction: 'behind', seconds: 7_000 },
       { event: 'clock_agreed' },
     ]);
+  });
+
+  it('says once that the store’s files have been moved, and once that they are back (P5)', async () => {
+    let isMoved = true;
+    const answer = <Result>(well: Result) => (isMoved ? Promise.reject(new StoreMovedError()) : well);
+    const { time, lines } = setUp({
+      sweep: async () => answer(0),
+      scrub: async () => answer(true),
+      sendDueNotices: async () => answer(0),
+    });
+    await time.advance(60_000);
+    expect(lines).toEqual([{ event: 'store_moved' }]);
+    isMoved = false;
+    await time.advance(60_000);
+    expect(lines).toEqual([{ event: 'store_moved' }, { event: 'store_back' }]);
+    isMoved = true;
+    await time.advance(60_000);
+    expect(lines.at(-1)).toEqual({ event: 'store_moved' });
   });
 
   it('stops after the slice at hand, and stays stopped', async () => {

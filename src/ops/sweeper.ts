@@ -4,8 +4,9 @@
  *
  * Owns: when that happens. Invariant: within 60 s of an erasure no copy is left in the store's files (P10), or the log
  * says that a reader is in the way; runs never overlap; a long sweep is cut into slices so that requests get their turn;
- * a failure is told and tried again. Expiry itself never waits for this: the store judges it on every read (P8).
+ * a failure is told and tried again, and that the store's files were moved is told once. Expiry itself never waits for this: the store judges it on every read (P8).
  */
+import { StoreMovedError } from '../domain/errors.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import type { SecretStore } from '../domain/ports.ts';
 import type { ClockVerdict, StoreClock } from '../domain/time.ts';
@@ -39,6 +40,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   let running: Promise<void> = Promise.resolve();
   let unscrubbedSinceMs: number | null = null;
   let clockTold: ClockVerdict = 'agreed';
+  let isMoved = false;
 
   async function sweep(): Promise<void> {
     const startMs = deps.monotonicMs();
@@ -67,9 +69,12 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     step: () => Promise<unknown>,
   ): Promise<boolean> {
     try {
-      return (await step()) !== false;
+      const isDone = (await step()) !== false;
+      noteMoved(false);
+      return isDone;
     } catch (error) {
-      deps.log({ event: 'fault', where, error });
+      if (error instanceof StoreMovedError) noteMoved(true);
+      else deps.log({ event: 'fault', where, error });
       return false;
     }
   }
@@ -84,6 +89,11 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
       const direction = aheadSeconds >= 0 ? 'ahead' : 'behind';
       deps.log({ event: `clock_${verdict}`, direction, seconds: Math.abs(aheadSeconds) });
     }
+  }
+
+  function noteMoved(now: boolean): void {
+    if (now !== isMoved) deps.log({ event: now ? 'store_moved' : 'store_back' });
+    isMoved = now;
   }
 
   async function run(): Promise<void> {

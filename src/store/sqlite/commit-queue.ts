@@ -6,7 +6,7 @@
  * with `unavailable`, and while the writer is broken everything rejects at once (P23). A claim or burn whose client has
  * left while it was collecting is withdrawn when its batch is put together (P3).
  */
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError, StoreMovedError } from '../../domain/errors.ts';
 import type { ReceiptId } from '../../domain/keys.ts';
 import type { ClaimOutcome, IsAbandoned } from '../../domain/ports.ts';
 import type { NewRecord } from '../../domain/secret.ts';
@@ -85,6 +85,7 @@ export class CommitQueue {
   #scheduled = false;
   /** Why nothing is accepted at present. */
   #outage: string | null = null;
+  #hasMoved = false;
 
   constructor(request: OpenRequest, time: BatchClock, locator: Locator) {
     this.#time = time;
@@ -97,6 +98,11 @@ export class CommitQueue {
   /** Resolves when the writer has the database open; rejects with its refusal. */
   get opened(): Promise<void> {
     return this.#opening.promise;
+  }
+
+  /** Whether the open files are known not to be those of the folder, so that reads do not count either. */
+  get hasMoved(): boolean {
+    return this.#hasMoved;
   }
 
   async put(record: NewRecord): Promise<void> {
@@ -162,7 +168,7 @@ export class CommitQueue {
   /** Takes a decision in, unless nothing is being accepted. */
   #collect<Result>(add: (waiting: Waiting<Result>) => void): Promise<Result> {
     if (this.#outage !== null) {
-      return Promise.reject(new ServiceError('unavailable', `The store is down: ${this.#outage}`));
+      return Promise.reject(this.#fault(`The store is down: ${this.#outage}`));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     add({ resolve, reject });
@@ -195,8 +201,8 @@ export class CommitQueue {
 
   #hear(message: FromWriter): void {
     if (message.kind === 'answers') this.#answer(message);
-    else if (message.kind === 'failed') this.#fail(message.message, message.broken);
-    else if (message.kind === 'recovered') this.#outage = null;
+    else if (message.kind === 'failed') this.#fail(message.message, message.broken, message.moved);
+    else if (message.kind === 'recovered') this.#recover();
     else if (message.kind === 'opened') this.#opening.resolve();
     else if (message.kind === 'refused') this.#refuse(message.reason, message.message);
     else this.#closing.resolve();
@@ -232,8 +238,18 @@ export class CommitQueue {
     this.#locator.indexed(message.indexedUpto);
   }
 
-  #fail(message: string, broken: boolean): void {
-    rejectAll(this.#finished(), message);
+  #fault(message: string): ServiceError {
+    return this.#hasMoved ? new StoreMovedError() : new ServiceError('unavailable', message);
+  }
+
+  #recover(): void {
+    this.#outage = null;
+    this.#hasMoved = false;
+  }
+
+  #fail(message: string, broken: boolean, moved: boolean): void {
+    this.#hasMoved = moved;
+    this.#reject(this.#finished(), message);
     if (broken) this.#stop(message);
     else this.#flush();
   }
@@ -245,12 +261,17 @@ export class CommitQueue {
     this.#collecting = nothingCollected();
     // What was packed is dropped with those who wait for it.
     this.#sink.take();
-    rejectAll(waiting, message);
+    this.#reject(waiting, message);
+  }
+
+  #reject(collected: Collected, message: string): void {
+    const fault = this.#fault(`The store did not confirm: ${message}`);
+    for (const waiting of [...collected.frames, ...collected.askers]) waiting.reject(fault);
   }
 
   /** The thread has ended: nothing more will be answered. */
   #lose(message: string): void {
-    this.#fail(message, true);
+    this.#fail(message, true, false);
     this.#refuse(null, `The store’s writer has ended: ${message}`);
     this.#closing.resolve();
   }
@@ -266,9 +287,4 @@ const withdrawnAsk: Ask = { name: 'withdrawn', args: [] };
 function answerIn<N extends DecisionName>(answered: Answer): DecisionAnswer<N> {
   if ('answer' in answered) return answered.answer as DecisionAnswer<N>;
   throw new ServiceError('unavailable', `The store refused: ${answered.refused}`);
-}
-
-function rejectAll(collected: Collected, message: string): void {
-  const error = new ServiceError('unavailable', `The store did not confirm: ${message}`);
-  for (const waiting of [...collected.frames, ...collected.askers]) waiting.reject(error);
 }

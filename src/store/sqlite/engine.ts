@@ -4,11 +4,13 @@
  * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
  * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
  * file checked, because after a failed fsync a later one can succeed without the data; a full disk, or a store that has
- * reached its limit, refuses new secrets and nothing else (P23, P21).
+ * reached its limit, refuses new secrets and nothing else (P23, P21); nothing is decided for longer than a second in files
+ * that the folder no longer names (P5).
  */
 import { type Ballast, createBallast } from './ballast.ts';
 import { openWritingConnection, type WritingConnection } from './connection.ts';
 import { prepareFolder, type StoreFolder } from './folder.ts';
+import { type OpenFiles, rememberOpenFiles } from './open-files.ts';
 import type { Batch, BatchAnswers } from './protocol.ts';
 import type { ConnectionSettings } from './settings.ts';
 import { isBusy, isFull } from './sqlite-errors.ts';
@@ -30,15 +32,17 @@ export class Engine {
   readonly #folder: StoreFolder;
   readonly #ballast: Ballast;
   readonly #hasRoom: HasRoom;
+  readonly #files: OpenFiles;
   #connection: WritingConnection;
   #sound = true;
 
-  constructor(options: EngineOptions) {
+  constructor(options: EngineOptions, monotonicMs: () => number = () => performance.now()) {
     this.#options = options;
     this.#folder = prepareFolder(options.directory);
     this.#ballast = createBallast(this.#folder.ballast, options.ballastBytes);
     this.#hasRoom = createStorageMark(options.maxStorageBytes);
     this.#connection = this.#connect();
+    this.#files = rememberOpenFiles(this.#folder, monotonicMs);
   }
 
   #connect(): WritingConnection {
@@ -59,6 +63,7 @@ export class Engine {
   /** Commits a batch. Throws when its outcome is unknown. */
   run(batch: Batch): BatchAnswers {
     try {
+      this.#files.assertInPlace(batch.asks.some(({ name }) => name === 'sweep' || name === 'scrub'));
       const { log } = this.#connection;
       const scrubs = batch.asks.filter((ask) => ask.name === 'scrub').length;
       const onlyScrubs = batch.frameCount === 0 && scrubs === batch.asks.length;
@@ -117,11 +122,13 @@ export class Engine {
     this.#connection.log.writeOut('TRUNCATE');
   }
 
-  /** Opens the database anew and checks it; whether it may be used again. */
+  /** Opens the database anew and checks it; whether it may be used again. Another file is never opened in its place. */
   recover(): boolean {
     try {
+      if (!this.#files.areInPlace()) return false;
       this.#connection.db.close();
       this.#connection = this.#connect();
+      if (!this.#files.areInPlace()) return false;
       // Writes every frame anew, so that nothing rests on pages that a failed fsync may have dropped.
       if (!this.#connection.log.writeOut('TRUNCATE')) return false;
       const verdict = this.#connection.db.query('PRAGMA quick_check(1)').values()[0]?.[0];

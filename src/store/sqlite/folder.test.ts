@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreRefusal } from '../refusal.ts';
@@ -12,6 +12,16 @@ beforeEach(() => {
 });
 
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+function refusalOf(deed: () => unknown): StoreRefusal | null {
+  try {
+    deed();
+    return null;
+  } catch (error) {
+    if (error instanceof StoreRefusal) return error;
+    throw error;
+  }
+}
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
@@ -30,6 +40,17 @@ describe('the data folder', () => {
     } finally {
       process.umask(umask);
     }
+  });
+
+  it('P5: is refused when the database has gone and its log has stayed, and is left as it is', () => {
+    const log = join(parent, 'mayfly.db-wal');
+    writeFileSync(log, 'the latest secrets');
+    const refusal = refusalOf(() => prepareFolder(parent));
+    expect(refusal?.reason).toBe('damaged');
+    expect(refusal?.message).toContain('mayfly.db-wal');
+    expect(readdirSync(parent)).toEqual(['mayfly.db-wal']);
+    rmSync(log);
+    expect(existsSync(prepareFolder(parent).database)).toBe(true);
   });
 
   const onLinux = process.platform === 'linux';

@@ -49,7 +49,12 @@ export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTyp
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     assertLocal(directory, typeOf);
-    if (!existsSync(folder.database)) createDatabaseFile(folder);
+    // Asked for first: whoever else is at its first start makes the database before the log.
+    const hasLog = existsSync(folder.wal);
+    if (!existsSync(folder.database)) {
+      if (hasLog) throw databaseGone(folder);
+      createDatabaseFile(folder);
+    }
     // SQLite gives its -wal and -shm files the mode of the database.
     chmodSync(folder.database, 0o600);
     return folder;
@@ -62,6 +67,15 @@ export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTyp
       { cause: error },
     );
   }
+}
+
+/** Beside an empty database SQLite deletes the log, and with it the latest changes of the one that may be put back. */
+function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
+  return new StoreRefusal(
+    'damaged',
+    `The database in ${directory} is gone, and the log of its latest changes is still there. Put mayfly.db back, or ` +
+      `move ${wal} away to start empty.`,
+  );
 }
 
 /** An empty file is an empty database. The names are made durable too: a file without a name is lost with power. */

@@ -1,16 +1,23 @@
 /**
- * From an id to the position of its row.
+ * From an id to the positions that its row may have.
  *
- * Owns: the event loop's view of where rows are. Invariant: every row that is visible to this connection is in the index
- * or among the recent rows, or has a position after `seen`; a miss in the first two therefore looks at what came after
- * `seen` (rows of other processes on this folder) before it is one. What is found is compared with the whole id.
+ * Invariants: every row that is visible to this connection is in the index or among the recent rows, or has a position
+ * after `seen`; each look-up therefore asks for the newest position first, and takes in what came after `seen` (rows of
+ * other processes on this folder) before it answers. It asks the same of the database whether or not there is such a row
+ * (P17). Positions come from a hint: whose row it is, its whole id decides.
  */
 import type { Database } from 'bun:sqlite';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import { hintOf } from './hint.ts';
 import { createRecentRows } from './recent-rows.ts';
 
+/** One position at least: where there is no such row, that of another one, so that as much is read for it (P17). */
+export type Positions = readonly number[];
+
 export interface Locator {
+  /** Where the row of this secret may be. */
+  placesOfSecret(id: SecretId): Positions;
+  placesOfReceipt(id: ReceiptId): Positions;
   ofSecret(id: SecretId): number | null;
   ofReceipt(id: ReceiptId): number | null;
   /** Takes in rows that this process has just stored: consecutive positions from `first` on. */
@@ -37,54 +44,66 @@ export function createLocator(db: Database): Locator {
   const after = db.query<HintRow, [number, number]>(
     'SELECT position, secret_hint, receipt_hint FROM records WHERE position > ?1 ORDER BY position LIMIT ?2',
   );
-  const lookUp = (kind: 'secret' | 'receipt') => ({
-    indexed: db.query<{ position: number }, [number, Uint8Array]>(
-      `SELECT r.position FROM ${kind}_index i JOIN records r ON r.position = i.position
-       WHERE i.hint = ?1 AND r.${kind}_id = ?2`,
-    ),
-    at: db.query<{ position: number }, [number, Uint8Array]>(
-      `SELECT position FROM records WHERE position = ?1 AND ${kind}_id = ?2`,
-    ),
-  });
-  const [secrets, receipts] = [lookUp('secret'), lookUp('receipt')];
   const recent = createRecentRows();
   let seen = 0;
 
-  /** Takes in what is after `seen`; whether there was anything. */
-  function catchUp(): boolean {
-    const before = seen;
+  /** Takes in what is after `seen`. */
+  function catchUp(): void {
     seen = Math.max(seen, progress.get()?.upto ?? 0);
     for (;;) {
       const rows = after.all(seen, catchUpRows);
       for (const row of rows) recent.add(row.position, row.secret_hint, row.receipt_hint);
       seen = rows.at(-1)?.position ?? seen;
-      if (rows.length < catchUpRows) return seen > before;
+      if (rows.length < catchUpRows) return;
     }
   }
 
-  function locate(
-    kind: typeof secrets,
-    id: Uint8Array,
-    among: (hint: number) => readonly number[],
-  ): number | null {
-    const hint = hintOf(id);
-    for (const position of among(hint)) if (kind.at.get(position, id) !== null) return position;
-    return kind.indexed.get(hint, id)?.position ?? null;
+  function createLookUp(kind: 'secret' | 'receipt', among: (hint: number) => number[]) {
+    const indexedAndNewest = db.query<unknown, [number]>(
+      `SELECT position FROM ${kind}_index WHERE hint = ?1 UNION ALL SELECT max(position) FROM records`,
+    );
+    const at = db.query<{ position: number }, [number, Uint8Array]>(
+      `SELECT position FROM records WHERE position = ?1 AND ${kind}_id = ?2`,
+    );
+
+    function look(hint: number): { indexed: number[]; newest: number } {
+      const positions = indexedAndNewest.values(hint).map(([position]) => Number(position));
+      // The newest row is never deleted, so no entry leads past it.
+      const newest = positions.sort((a, b) => a - b).pop() ?? 0;
+      return { indexed: positions, newest };
+    }
+
+    function placesOf(id: Uint8Array): Positions {
+      const hint = hintOf(id);
+      let looked = look(hint);
+      if (looked.newest > seen) {
+        catchUp();
+        // What was taken in may have been entered in the index meanwhile.
+        looked = look(hint);
+      }
+      const places = among(hint);
+      for (const place of looked.indexed) if (!places.includes(place)) places.push(place);
+      if (places.length === 0) places.push(1 + (hint % Math.max(1, looked.newest)));
+      return places;
+    }
+
+    return {
+      placesOf,
+      find: (id: Uint8Array) => rowAmong(placesOf(id), (place) => at.get(place, id))?.position ?? null,
+    };
   }
 
-  function find(
-    kind: typeof secrets,
-    id: Uint8Array,
-    among: (hint: number) => readonly number[],
-  ): number | null {
-    return locate(kind, id, among) ?? (catchUp() ? locate(kind, id, among) : null);
-  }
-
+  const secrets = createLookUp('secret', recent.ofSecret);
+  const receipts = createLookUp('receipt', recent.ofReceipt);
   catchUp();
   return {
-    ofSecret: (id) => find(secrets, id, recent.ofSecret),
-    ofReceipt: (id) => find(receipts, id, recent.ofReceipt),
+    placesOfSecret: secrets.placesOf,
+    placesOfReceipt: receipts.placesOf,
+    ofSecret: secrets.find,
+    ofReceipt: receipts.find,
     stored(first, rows) {
+      // A look-up has taken them in already, all of them: they were committed together.
+      if (first <= seen) return;
       // Another process has stored rows in between.
       if (first > seen + 1) catchUp();
       for (const [n, row] of rows.entries()) recent.add(first + n, row.secretHint, row.receiptHint);
@@ -92,4 +111,11 @@ export function createLocator(db: Database): Locator {
     },
     indexed: recent.forget,
   };
+}
+
+/** The row that one of the places holds. Each of them is asked, so that a hit costs what a miss does. */
+export function rowAmong<Row>(places: Positions, read: (place: number) => Row | null): Row | null {
+  let found: Row | null = null;
+  for (const place of places) found = read(place) ?? found;
+  return found;
 }

@@ -145,8 +145,11 @@ export type FromWriter =
   | { readonly kind: 'opened' }
   | { readonly kind: 'refused'; readonly reason: RefusalReason | null; readonly message: string }
   | ({ readonly kind: 'answers' /** Given back for reuse. */; readonly frames: ArrayBuffer } & BatchAnswers)
-  /** The whole batch is of unknown outcome. While `broken`, no further batch is accepted. */
-  | { readonly kind: 'failed'; readonly message: string; readonly broken: boolean }
+  /**
+   * The whole batch is of unknown outcome. While `broken`, no further batch is accepted. `moved`: the open files are not
+   * those of the folder, so nothing was begun, and what is read from them does not count either.
+   */
+  | { readonly kind: 'failed'; readonly message: string; readonly broken: boolean; readonly moved: boolean }
   /** The database was reopened and verified: batches are accepted again. */
   | { readonly kind: 'recovered' }
   | { readonly kind: 'closed' };

@@ -1,8 +1,9 @@
 /**
  * Reads of secrets and receipts, on the event loop's own connection.
  *
- * Owns: the look-ups and the way from a row to a domain record. Invariant: each read is one statement, finished when it
- * returns, so that no snapshot outlives it and a scrub is never kept waiting; a read changes nothing (P4).
+ * Owns: the look-ups and the way from a row to a domain record. Invariants: each statement has ended when its read
+ * returns, so that no snapshot outlives it and a scrub is never kept waiting; a read changes nothing (P4); a look-up runs
+ * the same statements whatever became of the secret (P17).
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../domain/accounts.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../domain/secret.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { deliveryAt } from '../store.ts';
-import type { Locator } from './locator.ts';
+import { type Locator, rowAmong } from './locator.ts';
 import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail-rows.ts';
 import { marksIn } from './marks.ts';
 
@@ -53,7 +54,7 @@ const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'receiv
 
 const selectSecret = `
   SELECT position, row_version, owner, created_at, expires_at, marks, share_domain, sealed_secret
-  FROM records WHERE position = ?1 AND state = 'w' AND expires_at > ?2`;
+  FROM records WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND expires_at > ?3`;
 
 const receiptColumns = `
   r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
@@ -61,7 +62,7 @@ const receiptColumns = `
 
 const selectReceipt = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries}
-  WHERE r.position = ?1 AND r.receipt_expires_at > ?2`;
+  WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3`;
 
 const selectRecent = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries}
@@ -78,18 +79,16 @@ export interface RecordReads {
 }
 
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
-  const secret = db.query<SecretRow, [number, number]>(selectSecret);
-  const receipt = db.query<ReceiptRow, [number, number]>(selectReceipt);
+  const secret = db.query<SecretRow, [number, Uint8Array, number]>(selectSecret);
+  const receipt = db.query<ReceiptRow, [number, Uint8Array, number]>(selectReceipt);
   const recent = db.query<ReceiptRow, [number, number, number, number]>(selectRecent);
   return {
     findSecret(id, now) {
-      const position = locator.ofSecret(id);
-      const row = position === null ? null : secret.get(position, now);
+      const row = rowAmong(locator.placesOfSecret(id), (place) => secret.get(place, id, now));
       return row === null ? null : toSecret(id, row);
     },
     findReceipt(id, now) {
-      const position = locator.ofReceipt(id);
-      const row = position === null ? null : receipt.get(position, now);
+      const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now));
       return row === null ? null : toReceipt(row, now);
     },
     listReceipts: (owner, page, now) =>

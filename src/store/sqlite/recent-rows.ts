@@ -18,14 +18,12 @@ interface Generation {
 
 export interface RecentRows {
   add(position: number, secretHint: number, receiptHint: number): void;
-  /** Positions of the rows whose id may be the one with this hint, in no order. */
-  ofSecret(hint: number): readonly number[];
-  ofReceipt(hint: number): readonly number[];
+  /** Positions of the rows whose id may be the one with this hint, in no order; the caller may add to them. */
+  ofSecret(hint: number): number[];
+  ofReceipt(hint: number): number[];
   /** Forgets generations of which every row is at `upto` or before. */
   forget(upto: number): void;
 }
-
-const none: readonly number[] = [];
 
 export function createRecentRows(): RecentRows {
   let generations: Generation[] = [];
@@ -38,11 +36,14 @@ export function createRecentRows(): RecentRows {
     return fresh;
   }
 
-  function find(kind: 'secrets' | 'receipts', hint: number): readonly number[] {
-    const found = generations
-      .map((generation) => generation[kind].get(hint))
-      .filter((each) => each !== undefined);
-    return found.length === 0 ? none : found.flat();
+  function find(kind: 'secrets' | 'receipts', hint: number): number[] {
+    const found: number[] = [];
+    for (const generation of generations) {
+      const positions = generation[kind].get(hint);
+      if (typeof positions === 'number') found.push(positions);
+      else if (positions !== undefined) found.push(...positions);
+    }
+    return found;
   }
 
   return {

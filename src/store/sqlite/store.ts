@@ -6,7 +6,7 @@
  * restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError, StoreMovedError } from '../../domain/errors.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../domain/ports.ts';
 import type { MachineClock, StoreClock } from '../../domain/time.ts';
@@ -64,7 +64,7 @@ export async function openWithSettings(
   );
   try {
     await queue.opened;
-    return createStore({ db, queue, locator, clock, time });
+    return createStore({ db, queue, locator, clock, time, reading: createReading(queue) });
   } catch (error) {
     await queue.close();
     db.close();
@@ -99,13 +99,19 @@ function toRefusal(error: unknown, directory: string): unknown {
   return new StoreRefusal(damaged ? 'damaged' : 'not_writable', message, { cause: error });
 }
 
-/** A read that fails is a store in doubt, not a fault of the program. */
-function reading<Result>(read: () => Result): Promise<Result> {
-  try {
-    return Promise.resolve(read());
-  } catch (error) {
-    return Promise.reject(new ServiceError('unavailable', 'The store could not be read.', { cause: error }));
-  }
+type Reading = <Result>(read: () => Result) => Promise<Result>;
+
+/** A read that fails is a store in doubt, not a fault of the program; so is one of files that the folder does not name. */
+function createReading(queue: CommitQueue): Reading {
+  return (read) => {
+    if (queue.hasMoved) return Promise.reject(new StoreMovedError());
+    try {
+      return Promise.resolve(read());
+    } catch (error) {
+      const options = { cause: error };
+      return Promise.reject(new ServiceError('unavailable', 'The store could not be read.', options));
+    }
+  };
 }
 
 interface Parts {
@@ -114,6 +120,7 @@ interface Parts {
   readonly locator: Locator;
   readonly clock: MachineClock;
   readonly time: SharedTime;
+  readonly reading: Reading;
 }
 
 function createStore(parts: Parts): SqliteStore {
@@ -123,7 +130,7 @@ function createStore(parts: Parts): SqliteStore {
     ...accountStore(parts),
     ...domainStore(parts),
     ...storeClock(parts),
-    usedBytes: () => reading(() => usedBytes(parts.db)),
+    usedBytes: () => parts.reading(() => usedBytes(parts.db)),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();
       parts.db.close();
@@ -131,7 +138,7 @@ function createStore(parts: Parts): SqliteStore {
   };
 }
 
-function recordStore({ db, queue, locator, time }: Parts): SecretStore {
+function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore {
   const { now } = time;
   const reads = createRecordReads(db, locator);
   const locate = (id: ReceiptId) =>
@@ -169,7 +176,7 @@ function recordStore({ db, queue, locator, time }: Parts): SecretStore {
 const countExpiring = `
   SELECT count(*) AS n FROM records WHERE state = 'w' AND expires_at > ?1 AND expires_at <= ?2`;
 
-function storeClock({ db, queue, clock, time }: Parts): StoreClock {
+function storeClock({ db, queue, clock, time, reading }: Parts): StoreClock {
   return {
     clock: time.report,
     countExpiringBy: (at) =>
@@ -187,7 +194,7 @@ function storeClock({ db, queue, clock, time }: Parts): StoreClock {
   };
 }
 
-function attemptStore({ queue, locator }: Parts): AttemptStore {
+function attemptStore({ queue, locator, reading }: Parts): AttemptStore {
   return {
     async reserve(id, client, limits) {
       const [secretId, token] = [id.slice() as SecretId, client.slice()];
@@ -204,7 +211,7 @@ const decideOn =
   <N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> =>
     queue.decide(name, ...structuredClone(args));
 
-function accountStore({ db, queue, time: { now } }: Parts): AccountStore {
+function accountStore({ db, queue, time: { now }, reading }: Parts): AccountStore {
   const reads = createAccountReads(db);
   const sessions = createSessionReads(db);
   const decide = decideOn(queue);
@@ -243,7 +250,7 @@ function accountStore({ db, queue, time: { now } }: Parts): AccountStore {
   };
 }
 
-function domainStore({ db, queue }: Parts): DomainStore {
+function domainStore({ db, queue, reading }: Parts): DomainStore {
   const reads = createDomainReads(db);
   const decide = decideOn(queue);
   return {

@@ -6,6 +6,7 @@
  */
 import { StoreRefusal } from '../refusal.ts';
 import { Engine } from './engine.ts';
+import { FilesMoved } from './open-files.ts';
 import type { FromWriter, OpenRequest, ToWriter } from './protocol.ts';
 import { messageOf } from './sqlite-errors.ts';
 
@@ -34,7 +35,7 @@ function runBatch(opened: Engine, batch: Extract<ToWriter, { kind: 'batch' }>): 
     say({ kind: 'answers', frames, ...opened.run(batch) }, [frames]);
   } catch (error) {
     const broken = !opened.isSound();
-    say({ kind: 'failed', message: messageOf(error), broken });
+    say({ kind: 'failed', message: messageOf(error), broken, moved: error instanceof FilesMoved });
     if (broken) recover(opened);
   }
 }

@@ -1,0 +1,187 @@
+/**
+ * Every look-up asks the database the same questions, whatever became of the secret (P17), and finds at once what another
+ * process has stored (P5).
+ */
+import type { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { testBallastBytes } from '../../../test/stores/subjects.ts';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { NewRecord } from '../../domain/secret.ts';
+import {
+  clientStays,
+  createSettableClock,
+  found,
+  newReceiptId,
+  newSecretId,
+  putNew,
+  startOfTest,
+} from '../conformance/check.ts';
+import { createLocator } from './locator.ts';
+import { createRecordReads } from './read-records.ts';
+import { openConnection, readerSettings, writerSettings } from './settings.ts';
+import { openSqliteStore, type SqliteStore } from './store.ts';
+
+const now = startOfTest + 100;
+let directory = '';
+const connections: Database[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+});
+
+afterEach(() => {
+  for (const db of connections.splice(0)) db.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const openStore = () =>
+  openSqliteStore({ directory, clock: createSettableClock(), ballastBytes: testBallastBytes });
+
+function connect(settings: typeof readerSettings): Database {
+  const db = openConnection(join(directory, 'mayfly.db'), settings);
+  connections.push(db);
+  return db;
+}
+
+/** Notes the text of each statement that is run on the connection. */
+function listening(db: Database, heard: string[]): Database {
+  const running = ['get', 'all', 'values', 'run'];
+  const query = (sql: string) =>
+    new Proxy(db.query(sql), {
+      get(statement, name) {
+        const member: unknown = Reflect.get(statement, name, statement);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          if (running.includes(String(name))) heard.push(sql.trim());
+          return Reflect.apply(member, statement, args) as unknown;
+        };
+      },
+    });
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === 'query') return query;
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === 'function' ? member.bind(target) : member;
+    },
+  });
+}
+
+/** The reads of one more process on the folder, and what they ask of the database. */
+function openReads() {
+  const heard: string[] = [];
+  const db = listening(connect(readerSettings), heard);
+  const reads = createRecordReads(db, createLocator(db));
+  const statementsOf = (look: () => unknown): string[] => {
+    heard.length = 0;
+    look();
+    return [...heard];
+  };
+  return {
+    ...reads,
+    ofSecret: (id: SecretId) => statementsOf(() => reads.findSecret(id, now)),
+    ofReceipt: (id: ReceiptId) => statementsOf(() => reads.findReceipt(id, now)),
+  };
+}
+
+/** A secret in each state that a look-up can meet, the expired one at `now`. */
+async function storeStates(store: SqliteStore): Promise<Readonly<Record<string, NewRecord>>> {
+  const states = {
+    waiting: await putNew(store),
+    owned: await putNew(store, { owner: 7 as AccountId }),
+    read: await putNew(store),
+    burned: await putNew(store),
+    expired: await putNew(store, { expiresAt: now }),
+    forgotten: await putNew(store, { expiresAt: now - 1, receiptExpiresAt: now }),
+  };
+  await store.claim(await found(store, states.read.secretId), clientStays);
+  await store.burn(states.burned.receiptId, clientStays);
+  return states;
+}
+
+/** The hint takes the first six bytes. */
+function sameHint<Id extends Uint8Array>(id: Id): Id {
+  const other = id.slice() as Id;
+  other[15] = (other[15] ?? 0) ^ 1;
+  return other;
+}
+
+/** What the look-ups of all these records ask, beside what unknown ids do. */
+function expectEqualWork(reads: ReturnType<typeof openReads>, records: Readonly<Record<string, NewRecord>>) {
+  const unknown = { secret: reads.ofSecret(newSecretId()), receipt: reads.ofReceipt(newReceiptId()) };
+  expect(unknown.secret.length).toBeGreaterThan(0);
+  for (const [state, { secretId, receiptId }] of Object.entries(records)) {
+    expect({ state, asked: reads.ofSecret(secretId) }).toEqual({ state, asked: unknown.secret });
+    expect({ state, asked: reads.ofReceipt(receiptId) }).toEqual({ state, asked: unknown.receipt });
+  }
+}
+
+describe('a look-up', () => {
+  it('P17: asks the same of the database for every state of a secret that is in the index', async () => {
+    const store = await openStore();
+    const states = await storeStates(store);
+    // An orderly end enters every row.
+    await store[Symbol.asyncDispose]();
+    expectEqualWork(openReads(), states);
+  });
+
+  it('P17: asks the same for every state of a secret that is not in the index yet', async () => {
+    await using store = await openStore();
+    const states = await storeStates(store);
+    expectEqualWork(openReads(), states);
+  });
+
+  it('P17: asks the same when another process has just stored, for a hit and for a miss', async () => {
+    await using store = await openStore();
+    const states = Object.values(await storeStates(store));
+    const asked: string[][] = [];
+    for (const id of [newSecretId(), ...states.map((each) => each.secretId)]) {
+      const reads = openReads();
+      await putNew(store);
+      asked.push(reads.ofSecret(id));
+    }
+    for (const each of asked) expect(each).toEqual(asked[0] ?? []);
+  });
+
+  it('P17: asks the same where an entry of the index leads nowhere, and where an id shares its hint', async () => {
+    const store = await openStore();
+    const { read, waiting, burned } = await storeStates(store);
+    await store[Symbol.asyncDispose]();
+    if (!read || !waiting || !burned) throw new Error('records are missing');
+    const reads = openReads();
+    const usual = reads.ofSecret(newSecretId());
+    for (const { secretId } of [read, waiting]) {
+      expect(reads.ofSecret(secretId)).toEqual(usual);
+      expect(reads.ofSecret(sameHint(secretId))).toEqual(usual);
+    }
+    expect(reads.findSecret(sameHint(waiting.secretId), now)).toBeNull();
+    connect(writerSettings).query('DELETE FROM records WHERE secret_id = ?1').run(burned.secretId);
+    expect(reads.ofSecret(burned.secretId)).toEqual(usual);
+  });
+
+  it('P17: reads another row for an id that has none, so that a page is read either way', async () => {
+    await using store = await openStore();
+    expect(createLocator(connect(readerSettings)).placesOfSecret(newSecretId())).toEqual([1]);
+    await storeStates(store);
+    const locator = createLocator(connect(readerSettings));
+    const places = Array.from({ length: 40 }, () => locator.placesOfSecret(newSecretId()));
+    expect(places.filter((each) => each.length !== 1)).toEqual([]);
+    // Two of them differ, but for one case in 6^39.
+    expect(new Set(places.flat()).size).toBeGreaterThan(1);
+    expect(Math.min(...places.flat())).toBeGreaterThan(0);
+    expect(Math.max(...places.flat())).toBeLessThan(7);
+  });
+
+  it('P5: finds at once what another process has stored, one record after the other', async () => {
+    await using store = await openStore();
+    const reads = openReads();
+    for (let n = 0; n < 20; n += 1) {
+      const { secretId, receiptId } = await putNew(store);
+      if (n % 2 === 0) expect(reads.findSecret(secretId, now)?.secretId).toEqual(secretId);
+      else expect(reads.findReceipt(receiptId, now)?.receiptId).toEqual(receiptId);
+    }
+  });
+});
