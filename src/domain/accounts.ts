@@ -85,6 +85,18 @@ export interface StoredSession {
 
 export type TicketKind = 'sign_up' | 'reset';
 
+/** Bounds on the tickets that are kept, and so on the mails that hold them. */
+export interface TicketLimits {
+  /** Of one kind for one username at the same time. */
+  readonly maxLive: number;
+  /**
+   * Least time between a ticket and the one before it of its kind and username, by how many of them were kept within the
+   * window: after one, after two, …; the last stands for all further ones.
+   */
+  readonly quietSeconds: readonly number[];
+  readonly windowSeconds: number;
+}
+
 /** A mailed link as the store keeps it. */
 export interface StoredTicket {
   readonly kind: TicketKind;

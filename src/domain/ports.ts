@@ -16,6 +16,7 @@ import type {
   StoredTicket,
   StoredToken,
   TicketKind,
+  TicketLimits,
 } from './accounts.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
@@ -168,15 +169,15 @@ export interface AccountStore {
   /** Keeps which mails the account wants about its secrets, in the order of `noticeKinds`. */
   setNotify(id: AccountId, kinds: readonly NoticeKind[]): Promise<void>;
   /**
-   * Keeps a ticket in place of an earlier one of its kind for this username. `false`, and nothing changed, when that
-   * one was made less than `quietSeconds` before this one: so nobody's mailbox is flooded.
+   * Keeps a ticket beside the others of its kind for this username. `false`, and nothing changed, when a limit is
+   * reached. Every ticket counts until the window has passed, also one that was used or has expired.
    */
-  addTicket(ticket: StoredTicket, quietSeconds: number): Promise<boolean>;
-  /** The ticket, or `null` when it is unknown, used, replaced or expired at store time. Changes nothing. */
+  addTicket(ticket: StoredTicket, limits: TicketLimits): Promise<boolean>;
+  /** The ticket, or `null` when it is unknown, used, voided or expired at store time. Changes nothing. */
   findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
   /**
-   * Uses a live sign-up ticket up and creates its account with this password, in one step. `gone`: there is no such
-   * ticket (any more); `exists`: the username was taken meanwhile, and the ticket is used up.
+   * Uses a live sign-up ticket up, voids the others for its username and creates the account with this password, in one
+   * step. `gone`: there is no such ticket (any more); `exists`: the username was taken meanwhile.
    */
   redeemSignUp(
     ticketHash: Uint8Array,
@@ -184,8 +185,8 @@ export interface AccountStore {
     password: StoredPassword,
   ): Promise<Account | 'gone' | 'exists'>;
   /**
-   * Uses a live reset ticket up, sets the password and ends every session of the account, in one step. `null`: there
-   * is no such ticket (any more), or no account of that name.
+   * Uses a live reset ticket up, voids the others for its username, sets the password and ends every session of the
+   * account, in one step. `null`: there is no such ticket (any more), or no account of that name.
    */
   redeemReset(ticketHash: Uint8Array, password: StoredPassword): Promise<Account | null>;
   /** The account of this name with its password, which is `null` when it has none; `null` when there is no account. */
@@ -193,7 +194,7 @@ export interface AccountStore {
     username: string,
   ): Promise<{ readonly account: Account; readonly password: StoredPassword | null } | null>;
   /**
-   * Sets the password, ends every other session and voids a reset ticket that is still under way, in one step, if the
+   * Sets the password, ends every other session and voids every reset ticket that is under way, in one step, if the
    * password is still the one that `from` is the verifier of. Whether it was.
    */
   changePassword(

@@ -34,15 +34,15 @@ export async function requestReset(
   if (!isDeliverable(email)) return { outcome: 'invalid_email' };
   const username = email.toLowerCase();
   const isKnown = (await deps.store.findAccount(username)) !== null;
-  const kept = await keepTicket(deps, 'reset', username, isKnown ? 'ticket' : 'husk');
-  if (kept !== null && isKnown) {
-    const link = new Sensitive(deps.links.resetUrl(kept.ticket.expose()));
+  const drawn = await keepTicket(deps, 'reset', username);
+  if (drawn.isKept && isKnown) {
+    const link = new Sensitive(deps.links.resetUrl(drawn.ticket.expose()));
     sendBehind(deps, {
       to: new Sensitive(username),
       locale,
       kind: 'reset',
       link,
-      expiresAt: kept.expiresAt,
+      expiresAt: drawn.expiresAt,
     });
   }
   return { outcome: 'requested' };

@@ -4,6 +4,7 @@ import { createAccount } from '../../src/domain/account-admin.ts';
 import type { SignedIn } from '../../src/domain/account-outcomes.ts';
 import type { StoredTicket } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
+import { noTicketLimits } from '../../src/store/conformance/account-fixtures.ts';
 import {
   type AccountBench,
   type AccountBenchOptions,
@@ -190,13 +191,13 @@ describe('a link to a reset', () => {
     const outcomes = await useThrice({
       wrap: (store) => ({
         ...store,
-        async addTicket(ticket, quietSeconds) {
+        async addTicket(ticket, limits) {
           tickets.push(ticket);
-          return store.addTicket(ticket, quietSeconds);
+          return store.addTicket(ticket, limits);
         },
         async redeemReset(hash, newPassword) {
           const account = await store.redeemReset(hash, newPassword);
-          for (const ticket of tickets) await store.addTicket(ticket, 0);
+          for (const ticket of tickets) await store.addTicket(ticket, noTicketLimits);
           return account;
         },
       }),

@@ -88,17 +88,6 @@ describe('an address with an account, one without a password and one without an 
       ['sign_up', stranger],
     ]);
   });
-
-  it('P21: what is kept for an address that gets no link is a minute’s husk', async () => {
-    const bench = createAccountBench();
-    await bench.person(owner);
-    bench.advance(60);
-    const kept = () => (bench.handed.at(-1) as readonly [{ readonly expiresAt: number }])[0].expiresAt;
-    await bench.accounts.requestReset({ email: stranger, locale });
-    expect([bench.calls.at(-1), kept()]).toEqual(['addTicket', bench.now() + 60]);
-    await bench.accounts.requestSignUp({ email: owner, locale });
-    expect([bench.calls.at(-1), kept()]).toEqual(['addTicket', bench.now() + 60]);
-  });
 });
 
 describe('tooth check: a service is noticed that', () => {

@@ -3,7 +3,9 @@
  *
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
+import type { StoredTicket } from '../../src/domain/accounts.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
+import { noTicketLimits } from '../../src/store/conformance/account-fixtures.ts';
 import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
 import { createMemoryRecords, type MemoryRecords } from '../../src/store/memory/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -71,34 +73,104 @@ const ticketDefects: readonly SeededDefect[] = [
     }),
   },
   {
-    defect: 'a ticket is replaced and works all the same',
-    caughtBy: 'a later ticket replaces the earlier one of its kind and username',
+    defect: 'a later ticket replaces the earlier one',
+    caughtBy: 'tickets of one kind and username live side by side',
     seed(store) {
-      const kept: Parameters<Store['addTicket']>[0][] = [];
+      const newest = new Map<string, Uint8Array>();
+      const isNewest = (place: string, hash: Uint8Array) => newest.get(place)?.toHex() === hash.toHex();
       return {
         ...store,
-        async addTicket(ticket, quietSeconds) {
-          kept.push(ticket);
-          return store.addTicket(ticket, quietSeconds);
+        async addTicket(ticket, limits) {
+          const kept = await store.addTicket(ticket, limits);
+          if (kept) newest.set(`${ticket.kind} ${ticket.username}`, ticket.ticketHash.slice());
+          return kept;
         },
-        findTicket: async (_kind, hash) => kept.find((each) => each.ticketHash === hash) ?? null,
+        async findTicket(kind, hash) {
+          const found = await store.findTicket(kind, hash);
+          return found !== null && isNewest(`${kind} ${found.username}`, hash) ? found : null;
+        },
+      };
+    },
+  },
+  {
+    defect: 'a ticket beyond the limit takes the place of the oldest',
+    caughtBy:
+      'a username gets no more live tickets of a kind than the limit, also of many at once, and keeps each until it ends',
+    seed(store) {
+      const kept: StoredTicket[] = [];
+      const isOut = (ticket: StoredTicket) => {
+        const same = kept.filter(
+          ({ kind, username }) => kind === ticket.kind && username === ticket.username,
+        );
+        return !same.slice(-3).includes(ticket);
+      };
+      return {
+        ...store,
+        async addTicket(ticket, limits) {
+          kept.push(ticket);
+          return store.addTicket(ticket, { ...limits, maxLive: 1_000 });
+        },
+        async findTicket(kind, hash) {
+          const ticket = kept.find((each) => each.ticketHash.toHex() === hash.toHex());
+          return ticket !== undefined && isOut(ticket) ? null : store.findTicket(kind, hash);
+        },
       };
     },
   },
   {
     defect: 'the quiet time of tickets is looked at, then begun',
-    caughtBy:
-      'within the quiet time a username gets no second ticket, also of many at once, and keeps its first',
+    caughtBy: 'within the quiet time a username gets no second ticket of a kind, also of many at once',
     seed(store) {
       const made = new Map<string, number>();
       return {
         ...store,
-        async addTicket(ticket, quietSeconds) {
-          const last = made.get(ticket.username) ?? Number.NEGATIVE_INFINITY;
+        async addTicket(ticket, limits) {
+          const place = `${ticket.kind} ${ticket.username}`;
+          const last = made.get(place) ?? Number.NEGATIVE_INFINITY;
           await turn();
-          if (ticket.createdAt - last < quietSeconds) return false;
-          made.set(ticket.username, ticket.createdAt);
-          return store.addTicket(ticket, 0);
+          if (ticket.createdAt - last < (limits.quietSeconds[0] ?? 0)) return false;
+          made.set(place, ticket.createdAt);
+          return store.addTicket(ticket, { ...limits, quietSeconds: [0] });
+        },
+      };
+    },
+  },
+  {
+    defect: 'the quiet time of tickets stays as short as the first',
+    caughtBy: 'the quiet time grows with every ticket of the window, and what was refused does not count',
+    seed: (store) => ({
+      ...store,
+      addTicket: (ticket, limits) =>
+        store.addTicket(ticket, { ...limits, quietSeconds: limits.quietSeconds.slice(0, 1) }),
+    }),
+  },
+  {
+    defect: 'only live tickets count against the next one',
+    caughtBy:
+      'tickets that were used, voided, expired or swept past their end count until the window has passed',
+    seed: (store) => ({
+      ...store,
+      addTicket: (ticket, limits) =>
+        store.addTicket(ticket, { ...limits, windowSeconds: ticket.expiresAt - ticket.createdAt }),
+    }),
+  },
+  {
+    defect: 'the use of a ticket leaves the others as they are',
+    caughtBy: 'the use of a ticket voids every other of its kind and username, and no other',
+    seed(store) {
+      const kept: StoredTicket[] = [];
+      return {
+        ...store,
+        async addTicket(ticket, limits) {
+          kept.push(ticket);
+          return store.addTicket(ticket, limits);
+        },
+        async redeemReset(ticketHash, password) {
+          const account = await store.redeemReset(ticketHash, password);
+          for (const each of kept)
+            if (account !== null && each.ticketHash.toHex() !== ticketHash.toHex())
+              await store.addTicket(each, noTicketLimits).catch(() => false);
+          return account;
         },
       };
     },

@@ -23,7 +23,7 @@ import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
   readonly store: AccountStore & DomainStore;
-  /** Forgets at most `limit` expired sessions and tickets; how many. */
+  /** Forgets at most `limit` expired sessions, and tickets that count no longer; how many. */
   forgetStale(limit: number): number;
 }
 
@@ -96,9 +96,9 @@ function deleteWhere<Key, Value>(
 }
 
 function forgetStale(tables: AccountTables, time: StoreTime, limit: number): number {
-  const isStale = ({ expiresAt }: { expiresAt: number }): boolean => time.now() >= expiresAt;
-  const ended = deleteWhere(tables.sessions, isStale, limit);
-  return ended + deleteWhere(tables.tickets, isStale, limit - ended);
+  const now = time.now();
+  const ended = deleteWhere(tables.sessions, ({ expiresAt }) => now >= expiresAt, limit);
+  return ended + deleteWhere(tables.tickets, ({ countsUntil }) => now >= countsUntil, limit - ended);
 }
 
 function tokenMethods(tables: AccountTables): TokenMethods {

@@ -11,8 +11,9 @@ import attempts from './migrations/002-attempts.sql' with { type: 'text' };
 import accounts from './migrations/003-accounts.sql' with { type: 'text' };
 import people from './migrations/004-people.sql' with { type: 'text' };
 import mailAndDomains from './migrations/005-mail-and-domains.sql' with { type: 'text' };
+import tickets from './migrations/007-tickets.sql' with { type: 'text' };
 
-const migrations: readonly string[] = [records, attempts, accounts, people, mailAndDomains];
+const migrations: readonly string[] = [records, attempts, accounts, people, mailAndDomains, tickets];
 
 /** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */
 const applicationId = 0x6d617966;

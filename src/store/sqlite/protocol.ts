@@ -10,6 +10,7 @@ import type {
   StoredSession,
   StoredTicket,
   StoredToken,
+  TicketLimits,
 } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { PlanName } from '../../domain/plans.ts';
@@ -56,7 +57,7 @@ export interface Decisions {
   noteTokenUse(tokenId: number, at: UnixSeconds): void;
   setLocale(id: AccountId, locale: string | null): void;
   setNotify(id: AccountId, kinds: readonly NoticeKind[]): void;
-  addTicket(ticket: StoredTicket, quietSeconds: number): boolean;
+  addTicket(ticket: StoredTicket, limits: TicketLimits): boolean;
   redeemSignUp(
     ticketHash: Uint8Array,
     account: Omit<NewAccount, 'username'>,

@@ -225,7 +225,7 @@ function accountStore({ db, queue, now }: Parts): AccountStore {
     revokeToken: (id, tokenId) => decide('revokeToken', id, tokenId),
     noteTokenUse: (tokenId, at) => decide('noteTokenUse', tokenId, at),
 
-    addTicket: (ticket, quietSeconds) => decide('addTicket', ticket, quietSeconds),
+    addTicket: (ticket, limits) => decide('addTicket', ticket, limits),
     findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
     redeemSignUp: (hash, account, password) => decide('redeemSignUp', hash, account, password),
     redeemReset: (hash, password) => decide('redeemReset', hash, password),

@@ -48,6 +48,7 @@ export const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
       <h1>{say('forgotten.sentTitle')}</h1>
       <p class="lead">{say('forgotten.sentLead')}</p>
       <p>{say('forgotten.sentHint')}</p>
+      <p>{say('forgotten.sentEarlier')}</p>
       <p>
         <a href={frame.href('forgotten')}>{say('forgotten.again')}</a>
       </p>
