@@ -6,7 +6,7 @@
  * the ticket is used up; every session ends. The data key is kept only by an API token that opens it: without one the
  * account gets a new key, and the list of what was shared before is lost (P9 leaves no other way).
  */
-import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import { type AccountMailDeps, sendBehind, sendOrDiscard } from './account-mail.ts';
 import type { RequestOutcome, ResetOutcome, TicketOutcome } from './account-outcomes.ts';
 import type { Account, StoredPassword } from './accounts.ts';
 import { dataKeyBehind } from './api-tokens.ts';
@@ -35,16 +35,10 @@ export async function requestReset(
   const username = email.toLowerCase();
   const isKnown = (await deps.store.findAccount(username)) !== null;
   const drawn = await keepTicket(deps, 'reset', username);
-  if (drawn.isKept && isKnown) {
-    const link = new Sensitive(deps.links.resetUrl(drawn.ticket.expose()));
-    sendBehind(deps, {
-      to: new Sensitive(username),
-      locale,
-      kind: 'reset',
-      link,
-      expiresAt: drawn.expiresAt,
-    });
-  }
+  const link = new Sensitive(deps.links.resetUrl(drawn.ticket.expose()));
+  const { expiresAt } = drawn;
+  const mail = { to: new Sensitive(username), locale, kind: 'reset', link, expiresAt } as const;
+  sendOrDiscard(deps, mail, drawn.isKept && isKnown ? 'send' : 'discard');
   return { outcome: 'requested' };
 }
 

@@ -6,7 +6,7 @@
  * works, the same whether or not the address has an account (P17).
  */
 
-import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import { type AccountMailDeps, sendOrDiscard } from './account-mail.ts';
 import type { RequestOutcome, SignUpOutcome, TicketOutcome } from './account-outcomes.ts';
 import { drawDataKey } from './data-key.ts';
 import type { Links } from './links.ts';
@@ -33,8 +33,8 @@ export async function requestSignUp(
   const username = email.toLowerCase();
   const isTaken = (await deps.store.findAccount(username)) !== null;
   const drawn = await keepTicket(deps, 'sign_up', username);
-  if (drawn.isKept)
-    sendBehind(deps, { to: new Sensitive(username), locale, ...contentOf(deps.links, drawn, isTaken) });
+  const mail = { to: new Sensitive(username), locale, ...contentOf(deps.links, drawn, isTaken) };
+  sendOrDiscard(deps, mail, drawn.isKept ? 'send' : 'discard');
   return { outcome: 'requested' };
 }
 

@@ -30,7 +30,10 @@ export interface AccountBench {
   readonly deps: Pick<ServiceDeps, 'store' | 'random'>;
   readonly hasher: CountingHasher;
   readonly events: readonly ServiceEvent[];
+  /** Those that were sent. */
   readonly mails: readonly AccountMail[];
+  /** What was done for mails: each that was written, whether it was sent or not, and each pause. */
+  readonly mailSteps: ('written' | 'paused')[];
   /** The names of the store's methods that were called, in order. */
   readonly calls: string[];
   /** Everything that the store was handed. */
@@ -87,17 +90,23 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   const hasher = options.wrapHasher?.(counting) ?? counting;
   const events: ServiceEvent[] = [];
   const mails: AccountMail[] = [];
+  const mailSteps: ('written' | 'paused')[] = [];
   const calls: string[] = [];
   const handed: unknown[] = [];
   const memory = createMemoryStore({ clock: () => now });
   const store = listening(options.wrap?.(memory) ?? memory, calls, handed);
+  const sendAccountMail = async (mail: AccountMail) => {
+    mails.push(mail);
+    return { state: options.mailEndsIn ?? 'accepted', reply: null } as const;
+  };
   const ports = {
     store,
     mailer: {
       sendSecretLink: async () => ({ state: 'accepted', reply: null }) as const,
-      sendAccountMail: async (mail: AccountMail) => {
-        mails.push(mail);
-        return { state: options.mailEndsIn ?? 'accepted', reply: null } as const;
+      sendAccountMail,
+      async writeAccountMail(mail: AccountMail) {
+        mailSteps.push('written');
+        return { send: () => sendAccountMail(mail) };
       },
     },
     hasher,
@@ -107,6 +116,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   } as const;
   const accounts = createAccountService({
     ...ports,
+    pauseBeforeSending: async () => void mailSteps.push('paused'),
     isCommonPassword: options.isCommonPassword ?? (async (text) => text === 'password123'),
   });
   const secrets = createService({
@@ -128,6 +138,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     hasher: counting,
     events,
     mails,
+    mailSteps,
     calls,
     handed,
     now: () => now,

@@ -151,7 +151,11 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
     region: options.regions?.own ?? frontRegion(),
   });
-  const accounts = createAccountService({ ...ports, isCommonPassword });
+  const accounts = createAccountService({
+    ...{ ...ports, isCommonPassword },
+    mailer: withWriting(ports.mailer),
+    pauseBeforeSending: async () => {},
+  });
   const service = options.wrapService?.(whole) ?? whole;
   const app = new Hono();
   const apiDeps = { ...deps, authenticate: service.authenticate };
@@ -241,6 +245,14 @@ export const fastHasher: PassphraseHasher = {
 
 function verifierOf(input: string): string {
   return createHmac('sha256', 'test').update(input).digest('base64').padEnd(60, '.');
+}
+
+/** What is written is only sent: these mailers have nothing to compute. */
+export function withWriting<Sender extends Pick<Mailer, 'sendAccountMail'>>(mailer: Sender) {
+  return {
+    ...mailer,
+    writeAccountMail: async (mail: AccountMail) => ({ send: () => mailer.sendAccountMail(mail) }),
+  };
 }
 
 function keepingMailer(mails: SecretLinkMail[], accountMails: AccountMail[]): Mailer {
