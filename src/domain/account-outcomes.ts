@@ -86,6 +86,7 @@ export type NewTokenOutcome =
   /** A name has 1–60 characters, no control characters. */
   | { readonly outcome: 'invalid_name' }
   | { readonly outcome: 'no_scope' }
+  | { readonly outcome: 'wrong_password' }
   | { readonly outcome: 'too_many'; readonly max: number };
 
 /**
@@ -138,12 +139,15 @@ export interface AccountService {
   /** Whether there was such a session of this account. */
   endSession(signedIn: SignedIn, sessionId: number): Promise<boolean>;
   listTokens(signedIn: SignedIn): Promise<readonly StoredToken[]>;
+  /** Takes the password, and mails the owner that it was done. */
   createToken(
     signedIn: SignedIn,
     input: {
       readonly name: string;
       readonly scopes: readonly TokenScope[];
       readonly expiresAt: UnixSeconds | null;
+      readonly password: Sensitive<string>;
+      readonly locale: string;
     },
   ): Promise<NewTokenOutcome>;
   revokeToken(signedIn: SignedIn, tokenId: number): Promise<boolean>;

@@ -1,7 +1,7 @@
 /**
  * Changing a password, and deleting the account: what a session alone may not do.
  *
- * Owns: the two use cases that ask for the password again. Invariants: the data key survives a change, because the
+ * Owns: the two use cases that ask for the password again, and how it is proven wherever else that is asked. Invariants: the data key survives a change, because the
  * present password opens it; a change ends every other session; what came in between (another change, a reset) makes the
  * password that was given a wrong one.
  */
@@ -66,14 +66,18 @@ export async function deleteAccount(
   return { outcome: 'deleted', burned };
 }
 
+/** The data key is the caller's to wipe. */
 interface ProvenPassword {
   readonly dataKey: Uint8Array;
   readonly password: StoredPassword;
 }
 
 /** `null` when the password is not this account's: the address may have another account by now. */
-async function provePassword(
-  { store, hasher }: Pick<OwnPasswordDeps, 'store' | 'hasher'>,
+export async function provePassword(
+  {
+    store,
+    hasher,
+  }: { readonly store: Pick<AccountStore, 'findPassword'>; readonly hasher: PassphraseHasher },
   account: Account,
   text: Sensitive<string>,
 ): Promise<ProvenPassword | null> {

@@ -159,6 +159,8 @@ export interface AccountStore {
   /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
   findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
   addToken(id: AccountId, token: NewToken): Promise<StoredToken>;
+  /** As `addToken`, if the account's password is still the one that `verifier` is of; `null` when it is not. */
+  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): Promise<StoredToken | null>;
   listTokens(id: AccountId): Promise<StoredToken[]>;
   /** Whether there was such a token of this account. */
   revokeToken(id: AccountId, tokenId: number): Promise<boolean>;
@@ -303,6 +305,7 @@ export type AccountMail = {
   /** Somebody signs up with the address of an account. */
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
   | { readonly kind: 'password_changed'; readonly forgottenUrl: string }
+  | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
   /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */
   | {

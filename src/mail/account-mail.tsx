@@ -31,6 +31,8 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
       return alreadySignedUp(mail, say);
     case 'password_changed':
       return passwordChanged(mail.forgottenUrl, say);
+    case 'token_created':
+      return tokenCreated(mail, say);
     case 'account_deleted':
       return accountDeleted(setApart(mail.to.expose()), say);
     case 'secret_read':
@@ -96,6 +98,20 @@ function passwordChanged(forgottenUrl: string, say: Say): Parts {
       say('mail.passwordChanged.intro', { site }),
       say('mail.passwordChanged.ignore'),
       say('mail.passwordChanged.forgotten'),
+      { link: forgottenUrl, label: null },
+    ],
+  };
+}
+
+/** A token takes the password, so one that the owner did not make means that somebody else has it. */
+function tokenCreated({ name, forgottenUrl }: { name: string; forgottenUrl: string }, say: Say): Parts {
+  const site = siteOf(forgottenUrl);
+  return {
+    subject: say('mail.tokenCreated.subject', { site }),
+    body: [
+      say('mail.tokenCreated.intro', { name: setApart(name), site }),
+      say('mail.passwordChanged.ignore'),
+      say('mail.tokenCreated.notYou'),
       { link: forgottenUrl, label: null },
     ],
   };

@@ -22,6 +22,8 @@ export const password = 'seven green bottles';
 export const otherPassword = 'three blind badgers';
 export const label = 'Firefox on Linux';
 export const locale = 'en';
+/** What making an API token takes beside what it is to be. */
+export const proof = { password: new Sensitive(password), locale } as const;
 
 export interface AccountBench {
   readonly accounts: AccountService;

@@ -39,6 +39,8 @@ async function lifeOfAnAccount() {
     name: 'x',
     scopes: ['read-recent'],
     expiresAt: null,
+    password: new Sensitive(first),
+    locale,
   });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   const change = { current: new Sensitive(first), next: new Sensitive(second), locale };
@@ -142,6 +144,7 @@ describe('a canary in passwords, tokens, tickets and the address', () => {
       'password_changed',
       'log_in_refused',
       'logged_in',
+      'account_mail_ended',
       'account_mail_ended',
       'account_mail_ended',
       'password_changed',

@@ -14,6 +14,7 @@ import {
   locale,
   otherPassword,
   password,
+  proof,
   sessionOf,
 } from './account-bench.ts';
 
@@ -41,7 +42,11 @@ async function listed(bench: AccountBench, { caller }: SignedIn): Promise<number
 }
 
 async function apiToken(bench: AccountBench, signedIn: SignedIn, expiresAt: number | null = null) {
-  const made = await bench.accounts.createToken(signedIn, { name: 'kept', scopes: ['create'], expiresAt });
+  const made = await bench.accounts.createToken(signedIn, {
+    ...{ ...proof, name: 'kept' },
+    scopes: ['create'],
+    expiresAt,
+  });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   return { token: made.token.expose(), tokenId: made.stored.tokenId };
 }

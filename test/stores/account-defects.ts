@@ -248,6 +248,11 @@ const sessionDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'a token that was asked for with a password is added whatever the password is by then',
+    caughtBy: 'a token that was asked for with a password is added while that is the password, and not later',
+    seed: (store) => ({ ...store, addOwnToken: (id, _verifier, token) => store.addToken(id, token) }),
+  },
+  {
     defect: 'a session is found for one second after its expiry',
     caughtBy:
       'a session lives until the instant of its expiry, and neither a use nor the wall clock revives it',

@@ -188,6 +188,10 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await sendAsIs(page, '/account/tokens');
   await look('token-without-scope');
   for (const scope of tokenScopes) await page.check(`#scope-${scope}`);
+  await page.fill('#password', 'not the password');
+  await send(page, '/account/tokens');
+  await look('token-password-wrong');
+  await page.fill('#password', password);
   await send(page, '/account/tokens');
   await look('token-ready');
   await fillList(site, await page.inputValue('#token'));

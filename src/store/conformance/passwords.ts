@@ -9,6 +9,7 @@ import {
   newPassword,
   newSession,
   newTicket,
+  newToken,
   noTicketLimits,
   personNamed,
   ticketFor,
@@ -189,6 +190,33 @@ const changeChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.addSession(id, new Uint8Array(32), newSession()), null);
       assert.equal((await store.findPassword('ann@example.org'))?.password, null);
       assert.equal(await store.findPassword('bob@example.org'), null);
+    },
+  ),
+
+  check(
+    'port',
+    'a token that was asked for with a password is added while that is the password, and not later',
+    async ({ store }) => {
+      const ann = await personNamed(store, 'ann@example.org');
+      const { id } = ann.account;
+      const token = newToken('own');
+      const added = await store.addOwnToken(id, ann.password.verifier, token);
+      assert.deepEqual(added, { ...token, tokenId: added?.tokenId, accountId: id, lastUsedAt: null });
+      assert.deepEqual(await store.findToken(token.tokenHash), { account: ann.account, token: added });
+      const { sessionId } = await logIn(store, ann);
+      const add = () => store.addOwnToken(id, ann.password.verifier, newToken('late'));
+      const before = [add(), add()];
+      const changed = store.changePassword(id, ann.password.verifier, newPassword(), sessionId);
+      const after = [add(), add()];
+      assert.equal(await changed, true);
+      assert.equal((await Promise.all(before)).includes(null), false);
+      assert.deepEqual(await Promise.all(after), [null, null]);
+      const { id: bob } = await accountNamed(store, 'bob@example.org');
+      assert.equal(await store.addOwnToken(bob, new Uint8Array(32), newToken()), null);
+      assert.deepEqual(
+        (await store.listTokens(id)).map(({ name }) => name),
+        ['own', 'late', 'late'],
+      );
     },
   ),
 

@@ -42,7 +42,7 @@ export function createMemoryAccounts(time: StoreTime, records: MemoryRecords): M
 
 type TokenMethods = Pick<
   AccountStore,
-  'createAccount' | 'findToken' | 'addToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
+  'createAccount' | 'findToken' | 'addToken' | 'addOwnToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
 >;
 type RootMethods = Pick<AccountStore, 'findRootCheck' | 'addRootCheck' | 'rootKidsInUse'>;
 type AccountMethods = Omit<
@@ -124,6 +124,10 @@ function tokenMethods(tables: AccountTables): TokenMethods {
     async addToken(id, token) {
       assertAccount(tables, id);
       return insert(id, token);
+    },
+    async addOwnToken(id, verifier, token) {
+      const password = tables.passwords.get(id);
+      return password !== undefined && sameBytes(password.verifier, verifier) ? insert(id, token) : null;
     },
     listTokens: async (id) => [...tokens.values()].filter((each) => each.accountId === id).map(copyOfToken),
     async revokeToken(id, tokenId) {

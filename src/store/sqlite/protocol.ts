@@ -53,6 +53,7 @@ export interface Decisions {
   createAccount(account: NewAccount, token: NewToken): Account | null;
   setPlan(id: AccountId, plan: PlanName): void;
   addToken(id: AccountId, token: NewToken): StoredToken;
+  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): StoredToken | null;
   revokeToken(id: AccountId, tokenId: number): boolean;
   noteTokenUse(tokenId: number, at: UnixSeconds): void;
   setLocale(id: AccountId, locale: string | null): void;

@@ -221,6 +221,7 @@ function accountStore({ db, queue, now }: Parts): AccountStore {
 
     findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
     addToken: (id, token) => decide('addToken', id, token),
+    addOwnToken: (id, verifier, token) => decide('addOwnToken', id, verifier, token),
     listTokens: (id) => reading(() => reads.listTokens(id)),
     revokeToken: (id, tokenId) => decide('revokeToken', id, tokenId),
     noteTokenUse: (tokenId, at) => decide('noteTokenUse', tokenId, at),
