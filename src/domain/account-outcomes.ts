@@ -11,6 +11,7 @@ import type {
   SessionToken,
   StoredSession,
   StoredToken,
+  TokenFate,
   TokenScope,
 } from './accounts.ts';
 import type { NoticeKind } from './secret.ts';
@@ -119,6 +120,7 @@ export interface AccountService {
     readonly ticket: string;
     readonly password: Sensitive<string>;
     readonly existingToken: Sensitive<string>;
+    readonly tokens: TokenFate;
     readonly label: string;
     readonly locale: string;
   }): Promise<ResetOutcome>;
@@ -128,6 +130,7 @@ export interface AccountService {
     input: {
       readonly current: Sensitive<string>;
       readonly next: Sensitive<string>;
+      readonly tokens: TokenFate;
       readonly locale: string;
     },
   ): Promise<ChangePasswordOutcome>;

@@ -56,6 +56,9 @@ export interface StoredToken {
   readonly lastUsedAt: UnixSeconds | null;
 }
 
+/** What a new password does to the account's API tokens. */
+export type TokenFate = 'keep' | 'revoke';
+
 /** A password as the store keeps it: nothing that shows it, and the data key that it opens. */
 export interface StoredPassword {
   /** Of argon2id, 16 random bytes, new with every password. */

@@ -9,7 +9,7 @@
 import type { RandomBytes } from '../crypto/random.ts';
 import { type AccountMailDeps, sendBehind } from './account-mail.ts';
 import type { ChangePasswordOutcome, DeleteOutcome, SignedIn } from './account-outcomes.ts';
-import type { Account, StoredPassword } from './accounts.ts';
+import type { Account, StoredPassword, TokenFate } from './accounts.ts';
 import type { Links } from './links.ts';
 import { makePassword, openWithPassword, refusalOf } from './passwords.ts';
 import type { AccountStore, IsCommonPassword, PassphraseHasher } from './ports.ts';
@@ -31,7 +31,12 @@ const wrongPassword = { outcome: 'wrong_password' } as const;
 export async function changePassword(
   deps: OwnPasswordDeps,
   { caller, sessionId }: SignedIn,
-  input: { readonly current: Sensitive<string>; readonly next: Sensitive<string>; readonly locale: string },
+  input: {
+    readonly current: Sensitive<string>;
+    readonly next: Sensitive<string>;
+    readonly tokens: TokenFate;
+    readonly locale: string;
+  },
 ): Promise<ChangePasswordOutcome> {
   const { id, username } = caller.account;
   const refusal = await refusalOf(input.next.expose(), username, deps.isCommonPassword);
@@ -41,11 +46,13 @@ export async function changePassword(
   const { dataKey, password } = proven;
   const next = await makePassword(deps, { password: input.next, dataKey, setAt: deps.store.now() });
   dataKey.fill(0);
-  if (!(await deps.store.changePassword(id, password.verifier, next, sessionId))) return wrongPassword;
+  const { tokens, locale } = input;
+  if (!(await deps.store.changePassword(id, password.verifier, next, sessionId, tokens)))
+    return wrongPassword;
   deps.events({ event: 'password_changed', account: id, by: 'password' });
   const { forgottenUrl } = deps.links;
   const to = new Sensitive(username);
-  sendBehind(deps, { to, locale: input.locale, kind: 'password_changed', forgottenUrl });
+  sendBehind(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
   return { outcome: 'changed' };
 }
 

@@ -17,6 +17,7 @@ import type {
   StoredToken,
   TicketKind,
   TicketLimits,
+  TokenFate,
 } from './accounts.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
@@ -187,23 +188,24 @@ export interface AccountStore {
     password: StoredPassword,
   ): Promise<Account | 'gone' | 'exists'>;
   /**
-   * Uses a live reset ticket up, voids the others for its username, sets the password and ends every session of the
-   * account, in one step. `null`: there is no such ticket (any more), or no account of that name.
+   * Uses a live reset ticket up, voids the others for its username, sets the password, ends every session of the account
+   * and revokes its tokens if asked, in one step. `null`: there is no such ticket (any more), or no account of that name.
    */
-  redeemReset(ticketHash: Uint8Array, password: StoredPassword): Promise<Account | null>;
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Promise<Account | null>;
   /** The account of this name with its password, which is `null` when it has none; `null` when there is no account. */
   findPassword(
     username: string,
   ): Promise<{ readonly account: Account; readonly password: StoredPassword | null } | null>;
   /**
-   * Sets the password, ends every other session and voids every reset ticket that is under way, in one step, if the
-   * password is still the one that `from` is the verifier of. Whether it was.
+   * Sets the password, ends every other session, voids every reset ticket that is under way and revokes the tokens if
+   * asked, in one step, if the password is still the one that `from` is the verifier of. Whether it was.
    */
   changePassword(
     id: AccountId,
     from: Uint8Array,
     to: StoredPassword,
     keepSessionId: number,
+    tokens: TokenFate,
   ): Promise<boolean>;
   /**
    * Begins a session, if the account's password is still the one that `verifier` is of: a log-in that began before a
@@ -304,7 +306,7 @@ export type AccountMail = {
     }
   /** Somebody signs up with the address of an account. */
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
-  | { readonly kind: 'password_changed'; readonly forgottenUrl: string }
+  | { readonly kind: 'password_changed'; readonly forgottenUrl: string; readonly tokens: TokenFate }
   | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
   /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */

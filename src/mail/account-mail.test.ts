@@ -74,6 +74,13 @@ describe('the mails about an account', () => {
     expect(subject).not.toContain('Bcc');
   });
 
+  it('say that the API tokens were revoked with the password, only if they were', () => {
+    const mail = sample('password_changed');
+    const said = 'Every API token of the account was revoked.';
+    expect(renderAccountMail(mail).text).toContain(said);
+    expect(renderAccountMail({ ...mail, tokens: 'keep' } as AccountMail).text).not.toContain(said);
+  });
+
   it('name the account that was deleted, and say that its secrets are gone', () => {
     const { text } = renderAccountMail(sample('account_deleted'));
     expect(text).toContain('The account jo@example.org was deleted');

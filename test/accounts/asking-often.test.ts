@@ -24,6 +24,7 @@ const reset = (ticket: string) => ({
   ticket,
   password: new Sensitive(otherPassword),
   existingToken: new Sensitive(''),
+  tokens: 'keep' as const,
   label,
   locale,
 });

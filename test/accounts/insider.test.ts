@@ -43,7 +43,12 @@ async function lifeOfAnAccount() {
     locale,
   });
   if (made.outcome !== 'created') throw new Error(made.outcome);
-  const change = { current: new Sensitive(first), next: new Sensitive(second), locale };
+  const change = {
+    current: new Sensitive(first),
+    next: new Sensitive(second),
+    tokens: 'keep',
+    locale,
+  } as const;
   expect(await accounts.changePassword(signedIn, change)).toEqual({ outcome: 'changed' });
   await bench.logIn(email, first);
   const later = sessionOf(await bench.logIn(email, second)).token.expose();
@@ -52,6 +57,7 @@ async function lifeOfAnAccount() {
     ticket: resetTicket,
     password: new Sensitive(third),
     existingToken: made.token,
+    tokens: 'keep',
     label,
     locale,
   });

@@ -1,6 +1,6 @@
 /** What a logged-in person does with the account: the password, API tokens, the end. */
 import { describe, expect, it } from 'bun:test';
-import type { TokenScope } from '../../src/domain/accounts.ts';
+import type { TokenFate, TokenScope } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import {
   type AccountBench,
@@ -16,8 +16,14 @@ import {
 
 const email = 'jo@example.org';
 
-function change(bench: AccountBench, { signedIn }: Person, current = password, next = otherPassword) {
-  const input = { current: new Sensitive(current), next: new Sensitive(next), locale };
+function change(
+  bench: AccountBench,
+  { signedIn }: Person,
+  current = password,
+  next = otherPassword,
+  tokens: TokenFate = 'keep',
+) {
+  const input = { current: new Sensitive(current), next: new Sensitive(next), tokens, locale };
   return bench.accounts.changePassword(signedIn, input);
 }
 
@@ -64,6 +70,26 @@ describe('a change of password', () => {
     });
     expect(await change(bench, person, password, 'jo@example.org')).toEqual({ outcome: 'password_common' });
     expect(bench.hasher.stretched).toBe(before);
+  });
+
+  it('revokes every API token if asked, once the password is proven, and keeps them otherwise', async () => {
+    const bench = createAccountBench();
+    const person = await bench.person(email);
+    const { signedIn } = person;
+    const wanted = { ...proof, scopes: ['create'] as const, expiresAt: null };
+    for (const name of ['first', 'second']) await bench.accounts.createToken(signedIn, { ...wanted, name });
+    const left = async () => (await bench.accounts.listTokens(signedIn)).length;
+    expect(await change(bench, person, 'not it', otherPassword, 'revoke')).toEqual({
+      outcome: 'wrong_password',
+    });
+    expect(await change(bench, person)).toEqual({ outcome: 'changed' });
+    expect(await left()).toBe(2);
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_changed', tokens: 'keep' });
+    expect(await change(bench, person, otherPassword, password, 'revoke')).toEqual({ outcome: 'changed' });
+    expect(await left()).toBe(0);
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_changed', tokens: 'revoke' });
   });
 
   it('of two at the same time takes one; the other had a password that is none any more', async () => {

@@ -1,17 +1,16 @@
 /**
- * Stores with one seeded defect each in accounts, passwords, tickets, sessions or their end.
+ * Stores with one seeded defect each in accounts, passwords, sessions, tokens or their end.
  *
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
-import type { StoredTicket } from '../../src/domain/accounts.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
-import { noTicketLimits } from '../../src/store/conformance/account-fixtures.ts';
 import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
 import { createMemoryRecords, type MemoryRecords } from '../../src/store/memory/records.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
 import type { SeededDefect } from './defects.ts';
+import { ticketDefects } from './ticket-defects.ts';
 
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -44,162 +43,15 @@ function keepingRecentBoxes(store: Store): Store {
   };
 }
 
-const ticketDefects: readonly SeededDefect[] = [
-  {
-    defect: 'a sign-up ticket is looked for, then used',
-    caughtBy: 'of fifty uses of a sign-up ticket at once exactly one makes the account',
-    seed: (store) => ({
-      ...store,
-      async redeemSignUp(ticketHash, account, password) {
-        const ticket = await store.findTicket('sign_up', ticketHash);
-        if (ticket === null) return 'gone';
-        await turn();
-        const made = await store.redeemSignUp(ticketHash, account, password);
-        return made === 'gone' ? ((await store.findAccount(ticket.username)) ?? 'gone') : made;
-      },
-    }),
-  },
-  {
-    defect: 'a reset ticket is looked for, then used',
-    caughtBy: 'of fifty uses of a reset ticket at once exactly one sets the password',
-    seed: (store) => ({
-      ...store,
-      async redeemReset(ticketHash, password) {
-        const ticket = await store.findTicket('reset', ticketHash);
-        if (ticket === null) return null;
-        await turn();
-        return (await store.redeemReset(ticketHash, password)) ?? store.findAccount(ticket.username);
-      },
-    }),
-  },
-  {
-    defect: 'a later ticket replaces the earlier one',
-    caughtBy: 'tickets of one kind and username live side by side',
-    seed(store) {
-      const newest = new Map<string, Uint8Array>();
-      const isNewest = (place: string, hash: Uint8Array) => newest.get(place)?.toHex() === hash.toHex();
-      return {
-        ...store,
-        async addTicket(ticket, limits) {
-          const kept = await store.addTicket(ticket, limits);
-          if (kept) newest.set(`${ticket.kind} ${ticket.username}`, ticket.ticketHash.slice());
-          return kept;
-        },
-        async findTicket(kind, hash) {
-          const found = await store.findTicket(kind, hash);
-          return found !== null && isNewest(`${kind} ${found.username}`, hash) ? found : null;
-        },
-      };
-    },
-  },
-  {
-    defect: 'a ticket beyond the limit takes the place of the oldest',
-    caughtBy:
-      'a username gets no more live tickets of a kind than the limit, also of many at once, and keeps each until it ends',
-    seed(store) {
-      const kept: StoredTicket[] = [];
-      const isOut = (ticket: StoredTicket) => {
-        const same = kept.filter(
-          ({ kind, username }) => kind === ticket.kind && username === ticket.username,
-        );
-        return !same.slice(-3).includes(ticket);
-      };
-      return {
-        ...store,
-        async addTicket(ticket, limits) {
-          kept.push(ticket);
-          return store.addTicket(ticket, { ...limits, maxLive: 1_000 });
-        },
-        async findTicket(kind, hash) {
-          const ticket = kept.find((each) => each.ticketHash.toHex() === hash.toHex());
-          return ticket !== undefined && isOut(ticket) ? null : store.findTicket(kind, hash);
-        },
-      };
-    },
-  },
-  {
-    defect: 'the quiet time of tickets is looked at, then begun',
-    caughtBy: 'within the quiet time a username gets no second ticket of a kind, also of many at once',
-    seed(store) {
-      const made = new Map<string, number>();
-      return {
-        ...store,
-        async addTicket(ticket, limits) {
-          const place = `${ticket.kind} ${ticket.username}`;
-          const last = made.get(place) ?? Number.NEGATIVE_INFINITY;
-          await turn();
-          if (ticket.createdAt - last < (limits.quietSeconds[0] ?? 0)) return false;
-          made.set(place, ticket.createdAt);
-          return store.addTicket(ticket, { ...limits, quietSeconds: [0] });
-        },
-      };
-    },
-  },
-  {
-    defect: 'the quiet time of tickets stays as short as the first',
-    caughtBy: 'the quiet time grows with every ticket of the window, and what was refused does not count',
-    seed: (store) => ({
-      ...store,
-      addTicket: (ticket, limits) =>
-        store.addTicket(ticket, { ...limits, quietSeconds: limits.quietSeconds.slice(0, 1) }),
-    }),
-  },
-  {
-    defect: 'only live tickets count against the next one',
-    caughtBy:
-      'tickets that were used, voided, expired or swept past their end count until the window has passed',
-    seed: (store) => ({
-      ...store,
-      addTicket: (ticket, limits) =>
-        store.addTicket(ticket, { ...limits, windowSeconds: ticket.expiresAt - ticket.createdAt }),
-    }),
-  },
-  {
-    defect: 'the use of a ticket leaves the others as they are',
-    caughtBy: 'the use of a ticket voids every other of its kind and username, and no other',
-    seed(store) {
-      const kept: StoredTicket[] = [];
-      return {
-        ...store,
-        async addTicket(ticket, limits) {
-          kept.push(ticket);
-          return store.addTicket(ticket, limits);
-        },
-        async redeemReset(ticketHash, password) {
-          const account = await store.redeemReset(ticketHash, password);
-          for (const each of kept)
-            if (account !== null && each.ticketHash.toHex() !== ticketHash.toHex())
-              await store.addTicket(each, noTicketLimits).catch(() => false);
-          return account;
-        },
-      };
-    },
-  },
-  {
-    defect: 'a ticket of one kind works for the other',
-    caughtBy: 'a ticket works for its own kind only',
-    seed: (store) => ({
-      ...store,
-      async redeemReset(ticketHash, password) {
-        const signUp = await store.findTicket('sign_up', ticketHash);
-        const account = { plan: 'basic', createdAt: store.now() } as const;
-        if (signUp === null) return store.redeemReset(ticketHash, password);
-        const made = await store.redeemSignUp(ticketHash, account, password);
-        return typeof made === 'object' ? made : null;
-      },
-    }),
-  },
-];
-
 const sessionDefects: readonly SeededDefect[] = [
   {
     defect: 'a change of password keeps the other sessions',
     caughtBy: 'a change of password ends every session but the one that it keeps',
     seed: (store) => ({
       ...store,
-      async changePassword(id, from, to, keepSessionId) {
+      async changePassword(id, from, to, keepSessionId, tokens) {
         const others = (await store.listSessions(id)).filter((each) => each.sessionId !== keepSessionId);
-        const changed = await store.changePassword(id, from, to, keepSessionId);
+        const changed = await store.changePassword(id, from, to, keepSessionId, tokens);
         for (const session of others) await store.addSession(id, to.verifier, session);
         return changed;
       },
@@ -210,11 +62,11 @@ const sessionDefects: readonly SeededDefect[] = [
     caughtBy: 'a reset ends every session of its account and no other',
     seed: (store) => ({
       ...store,
-      async redeemReset(ticketHash, password) {
+      async redeemReset(ticketHash, password, tokens) {
         const ticket = await store.findTicket('reset', ticketHash);
         const account = await store.findAccount(ticket?.username ?? '');
         const sessions = account === null ? [] : await store.listSessions(account.id);
-        const reset = await store.redeemReset(ticketHash, password);
+        const reset = await store.redeemReset(ticketHash, password, tokens);
         for (const session of sessions) await store.addSession(session.accountId, password.verifier, session);
         return reset;
       },
@@ -246,11 +98,6 @@ const sessionDefects: readonly SeededDefect[] = [
         return store.addSession(id, current, session);
       },
     }),
-  },
-  {
-    defect: 'a token that was asked for with a password is added whatever the password is by then',
-    caughtBy: 'a token that was asked for with a password is added while that is the password, and not later',
-    seed: (store) => ({ ...store, addOwnToken: (id, _verifier, token) => store.addToken(id, token) }),
   },
   {
     defect: 'a session is found for one second after its expiry',
@@ -291,6 +138,45 @@ const sessionDefects: readonly SeededDefect[] = [
         return false;
       },
     }),
+  },
+];
+
+const revoking =
+  'a reset and a change of password revoke the tokens of their account and no other’s if asked, and keep them if not';
+
+const tokenDefects: readonly SeededDefect[] = [
+  {
+    defect: 'a reset keeps the tokens that were to be revoked',
+    caughtBy: revoking,
+    seed: (store) => ({
+      ...store,
+      redeemReset: (ticketHash, password) => store.redeemReset(ticketHash, password, 'keep'),
+    }),
+  },
+  {
+    defect: 'a reset revokes the tokens whatever was asked',
+    caughtBy: revoking,
+    seed: (store) => ({
+      ...store,
+      redeemReset: (ticketHash, password) => store.redeemReset(ticketHash, password, 'revoke'),
+    }),
+  },
+  {
+    defect: 'the tokens are revoked, then the password is compared',
+    caughtBy: revoking,
+    seed: (store) => ({
+      ...store,
+      async changePassword(id, from, to, keepSessionId, tokens) {
+        const revoked = tokens === 'revoke' ? await store.listTokens(id) : [];
+        for (const { tokenId } of revoked) await store.revokeToken(id, tokenId);
+        return store.changePassword(id, from, to, keepSessionId, 'keep');
+      },
+    }),
+  },
+  {
+    defect: 'a token that was asked for with a password is added whatever the password is by then',
+    caughtBy: 'a token that was asked for with a password is added while that is the password, and not later',
+    seed: (store) => ({ ...store, addOwnToken: (id, _verifier, token) => store.addToken(id, token) }),
   },
 ];
 
@@ -363,5 +249,6 @@ const deletionDefects: readonly SeededDefect[] = [
 export const accountDefects: readonly SeededDefect[] = [
   ...ticketDefects,
   ...sessionDefects,
+  ...tokenDefects,
   ...deletionDefects,
 ];

@@ -75,7 +75,7 @@ async function fillAccount(store: Store, name: string): Promise<AccountId> {
   const password = { ...newPassword(), wrappedDataKey: marked(`password ${name}`, 76) };
   const ticket = newTicket('reset', username);
   await store.addTicket(ticket, noTicketLimits);
-  await store.redeemReset(ticket.ticketHash, password);
+  await store.redeemReset(ticket.ticketHash, password, 'keep');
   const session = { ...newSession(), wrappedDataKey: marked(`session ${name}`, 76) };
   await logIn(store, { account, password }, session);
   await store.addTicket(

@@ -109,7 +109,7 @@ describe('data from before there were passwords', () => {
     const ticket = newTicket('reset', ann.username);
     await store.put(record);
     expect(await store.addTicket(ticket, noTicketLimits)).toBe(true);
-    expect(await store.redeemReset(ticket.ticketHash, password)).toEqual(annNow);
+    expect(await store.redeemReset(ticket.ticketHash, password, 'keep')).toEqual(annNow);
     expect(await store.addSession(ann.id, password.verifier, session)).not.toBeNull();
     expect((await store.addToken(ann.id, { ...newToken(), scopes: ['manage'] })).scopes).toEqual(['manage']);
     expect((await found(store, record.secretId)).owner).toBe(ann.id);
@@ -289,8 +289,8 @@ describe('data from before several mailed links lived side by side', () => {
     await using store = await open();
     for (const each of [reset, signUp])
       expect(await store.findTicket(each.kind, each.ticketHash)).toEqual(each);
-    expect(await store.redeemReset(reset.ticketHash, newPassword())).toEqual(annNow);
-    expect(await store.redeemReset(reset.ticketHash, newPassword())).toBeNull();
+    expect(await store.redeemReset(reset.ticketHash, newPassword(), 'keep')).toEqual(annNow);
+    expect(await store.redeemReset(reset.ticketHash, newPassword(), 'keep')).toBeNull();
   });
 
   it('takes another beside them, and counts them against it for a day', async () => {

@@ -212,6 +212,11 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await page.fill('#next', newPassword);
   await send(page, '/account/password');
   await look('password-wrong');
+  await page.fill('#current', password);
+  await page.fill('#next', password);
+  await page.check('#revoke-tokens');
+  await send(page, '/account/password');
+  await look('account-tokens-revoked');
 }
 
 /** What only somebody sees who mails links or is mailed about them. */

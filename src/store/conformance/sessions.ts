@@ -30,7 +30,7 @@ async function logInsAgainstChange(store: Store, steps: number): Promise<void> {
   };
   const before = Array.from({ length: 5 }, begin);
   for (let step = 0; step < steps; step += 1) await Promise.resolve();
-  const changed = store.changePassword(id, ann.password.verifier, newPassword(), kept.sessionId);
+  const changed = store.changePassword(id, ann.password.verifier, newPassword(), kept.sessionId, 'keep');
   const after = Array.from({ length: 5 }, begin);
   assert.equal(await changed, true);
   await Promise.all([...before, ...after].map(({ begun }) => begun));
@@ -135,7 +135,7 @@ export const sessionChecks: readonly ConformanceCheck[] = [
     const [early, late] = [newSessions(3), newSessions(3)];
     const begin = (session: NewSession) => store.addSession(ann.account.id, ann.password.verifier, session);
     const before = early.map(begin);
-    const reset = store.redeemReset(ticketHash, newPassword());
+    const reset = store.redeemReset(ticketHash, newPassword(), 'keep');
     const after = late.map(begin);
     assert.deepEqual(await reset, ann.account);
     await Promise.all([...before, ...after]);

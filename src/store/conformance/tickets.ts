@@ -98,7 +98,7 @@ export const ticketLimitChecks: readonly ConformanceCheck[] = [
       wallClock.advance(60);
       await ask(store, rarer);
       assert.ok(first !== null);
-      assert.notEqual(await store.redeemReset(first.ticketHash, newPassword()), null);
+      assert.notEqual(await store.redeemReset(first.ticketHash, newPassword(), 'keep'), null);
       wallClock.advance(299);
       assert.equal(await ask(store, rarer), null);
       wallClock.advance(1);
@@ -134,12 +134,12 @@ export const ticketLimitChecks: readonly ConformanceCheck[] = [
       assert.ok(typeof (await store.redeemSignUp(use(signUps), plan, newPassword())) === 'object');
       assert.deepEqual(await areLive(store, signUps), [false, false]);
       assert.deepEqual(await areLive(store, [...resets, ...others]), [true, true, true, true]);
-      assert.notEqual(await store.redeemReset(use(resets), newPassword()), null);
+      assert.notEqual(await store.redeemReset(use(resets), newPassword(), 'keep'), null);
       assert.deepEqual(await areLive(store, resets), [false, false]);
       assert.deepEqual(await areLive(store, others), [true, true]);
       for (const { ticketHash } of [...signUps, ...resets]) {
         assert.equal(await store.redeemSignUp(ticketHash, plan, newPassword()), 'gone');
-        assert.equal(await store.redeemReset(ticketHash, newPassword()), null);
+        assert.equal(await store.redeemReset(ticketHash, newPassword(), 'keep'), null);
       }
     },
   ),
@@ -152,7 +152,9 @@ export const ticketLimitChecks: readonly ConformanceCheck[] = [
       const tickets = [await ticketFor(store, 'reset', username), await ticketFor(store, 'reset', username)];
       const passwords = tickets.map(() => newPassword());
       const outcomes = await Promise.all(
-        tickets.map(({ ticketHash }, n) => store.redeemReset(ticketHash, passwords[n] ?? newPassword())),
+        tickets.map(({ ticketHash }, n) =>
+          store.redeemReset(ticketHash, passwords[n] ?? newPassword(), 'keep'),
+        ),
       );
       assert.equal(outcomes.filter((each) => each !== null).length, 1);
       const won = outcomes.findIndex((each) => each !== null);

@@ -4,7 +4,7 @@
  * Owns: the use of a ticket. Invariant: looking, using up and its effect are one step, so a ticket works once and voids
  * the others of its kind; whoever sets a password by a ticket leaves no session of the account behind.
  */
-import type { StoredTicket, TicketKind } from '../../domain/accounts.ts';
+import type { AccountId, StoredTicket, TicketKind } from '../../domain/accounts.ts';
 import type { AccountStore } from '../../domain/ports.ts';
 import type { StoreTime } from '../store-time.ts';
 import { countsUntil, mayKeepTicket } from '../ticket-limits.ts';
@@ -40,6 +40,11 @@ export function createMemoryPasswords(tables: AccountTables, time: StoreTime): M
       tickets.set(each.ticketHash.toHex(), { ...each, expiresAt: 0 });
   }
 
+  function revokeTokensOf(id: AccountId): void {
+    for (const { tokenId, accountId } of [...tables.tokens.values()])
+      if (accountId === id) tables.tokens.delete(tokenId);
+  }
+
   /** The ticket that this call, and no other, uses up. */
   function takeTicket(kind: TicketKind, ticketHash: Uint8Array): StoredTicket | null {
     const ticket = liveTicket(kind, ticketHash);
@@ -67,12 +72,13 @@ export function createMemoryPasswords(tables: AccountTables, time: StoreTime): M
       passwords.set(inserted.id, copyOfPassword(password));
       return inserted;
     },
-    async redeemReset(ticketHash, password) {
+    async redeemReset(ticketHash, password, fate) {
       const ticket = takeTicket('reset', ticketHash);
       const account = ticket === null ? null : accountNamed(tables, ticket.username);
       if (account === null) return null;
       passwords.set(account.id, copyOfPassword(password));
       endSessionsOf(tables, account.id);
+      if (fate === 'revoke') revokeTokensOf(account.id);
       return account;
     },
     async findPassword(username) {
@@ -81,11 +87,12 @@ export function createMemoryPasswords(tables: AccountTables, time: StoreTime): M
       if (account === null) return null;
       return { account, password: password === undefined ? null : copyOfPassword(password) };
     },
-    async changePassword(id, from, to, keepSessionId) {
+    async changePassword(id, from, to, keepSessionId, fate) {
       const current = passwords.get(id);
       if (current === undefined || !sameBytes(current.verifier, from)) return false;
       passwords.set(id, copyOfPassword(to));
       endSessionsOf(tables, id, keepSessionId);
+      if (fate === 'revoke') revokeTokensOf(id);
       const account = tables.accounts.get(id);
       if (account !== undefined) voidTickets('reset', account.username);
       return true;

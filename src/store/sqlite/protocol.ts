@@ -11,6 +11,7 @@ import type {
   StoredTicket,
   StoredToken,
   TicketLimits,
+  TokenFate,
 } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { PlanName } from '../../domain/plans.ts';
@@ -64,8 +65,14 @@ export interface Decisions {
     account: Omit<NewAccount, 'username'>,
     password: StoredPassword,
   ): Account | 'gone' | 'exists';
-  redeemReset(ticketHash: Uint8Array, password: StoredPassword): Account | null;
-  changePassword(id: AccountId, from: Uint8Array, to: StoredPassword, keepSessionId: number): boolean;
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Account | null;
+  changePassword(
+    id: AccountId,
+    from: Uint8Array,
+    to: StoredPassword,
+    keepSessionId: number,
+    tokens: TokenFate,
+  ): boolean;
   addSession(id: AccountId, verifier: Uint8Array, session: NewSession): StoredSession | null;
   noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): void;
   endSession(id: AccountId, sessionId: number): boolean;

@@ -229,9 +229,10 @@ function accountStore({ db, queue, now }: Parts): AccountStore {
     addTicket: (ticket, limits) => decide('addTicket', ticket, limits),
     findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
     redeemSignUp: (hash, account, password) => decide('redeemSignUp', hash, account, password),
-    redeemReset: (hash, password) => decide('redeemReset', hash, password),
+    redeemReset: (hash, password, tokens) => decide('redeemReset', hash, password, tokens),
     findPassword: (username) => reading(() => sessions.findPassword(username)),
-    changePassword: (id, from, to, keepSessionId) => decide('changePassword', id, from, to, keepSessionId),
+    changePassword: (id, from, to, keepSessionId, tokens) =>
+      decide('changePassword', id, from, to, keepSessionId, tokens),
 
     addSession: (id, verifier, session) => decide('addSession', id, verifier, session),
     findSession: (hash) => reading(() => sessions.findSession(hash, now())),

@@ -6,7 +6,7 @@
  * transaction that no other writer shares, so of two at once one is kept.
  */
 import type { Database } from 'bun:sqlite';
-import type { Account, StoredPassword, StoredTicket, TicketKind } from '../../domain/accounts.ts';
+import type { Account, StoredPassword, StoredTicket, TicketKind, TokenFate } from '../../domain/accounts.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { countsUntil, mayKeepTicket } from '../ticket-limits.ts';
 import { type AccountRow, accountColumns, accountOf } from './account-rows.ts';
@@ -52,6 +52,7 @@ export function createPasswordWrites(db: Database): PasswordWrites {
   const setPassword = db.query(upsertPassword);
   const exchangePassword = db.query(replacePassword);
   const endSessions = db.query('DELETE FROM sessions WHERE account_id = ?1');
+  const revokeTokens = db.query('DELETE FROM tokens WHERE account_id = ?1');
   const usernameOf = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
   const endOthers = db.query('DELETE FROM sessions WHERE account_id = ?1 AND session_id <> ?2');
 
@@ -63,11 +64,12 @@ export function createPasswordWrites(db: Database): PasswordWrites {
     return ticket.username;
   }
 
-  function reset(username: string, password: StoredPassword): Account | null {
+  function reset(username: string, password: StoredPassword, tokens: TokenFate): Account | null {
     const row = account.get(username);
     if (row === null) return null;
     setPassword.run(row.id, ...partsOf(password));
     endSessions.run(row.id);
+    if (tokens === 'revoke') revokeTokens.run(row.id);
     return accountOf(row);
   }
 
@@ -86,13 +88,14 @@ export function createPasswordWrites(db: Database): PasswordWrites {
       setPassword.run(inserted.id, ...partsOf(password));
       return inserted;
     },
-    redeemReset(now, ticketHash, password) {
+    redeemReset(now, ticketHash, password, tokens) {
       const username = useTicket('reset', ticketHash, now);
-      return username === null ? null : reset(username, password);
+      return username === null ? null : reset(username, password, tokens);
     },
-    changePassword(_now, id, from, to, keepSessionId) {
+    changePassword(_now, id, from, to, keepSessionId, tokens) {
       if (exchangePassword.run(id, ...partsOf(to), from).changes !== 1) return false;
       endOthers.run(id, keepSessionId);
+      if (tokens === 'revoke') revokeTokens.run(id);
       voidTickets.run('reset', usernameOf.get(id)?.username ?? '');
       return true;
     },
