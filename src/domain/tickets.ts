@@ -26,8 +26,8 @@ const daySeconds = 86_400;
 const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: daySeconds, reset: hourSeconds };
 
 /**
- * In a day one mailbox gets at most 26 mails with a reset and 3 about a sign-up, whoever asks. No quiet time is longer
- * than a link lives, so whoever reads that mailbox always has a link that works, or gets one by asking.
+ * Strangers who keep asking bring one mailbox at most 26 mails about a reset and 3 about a sign-up in a day. No quiet time
+ * is longer than a link lives, so the mailbox always holds a link that works, or gets one when it is asked for.
  */
 export const ticketLimits: TicketLimits = {
   maxLive: 3,
