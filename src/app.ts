@@ -43,6 +43,7 @@ import { startInternalServer } from './ops/internal-server.ts';
 import type { Log } from './ops/logger.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
+import { createRandomPauses } from './ops/random-pause.ts';
 import { createResolver } from './ops/resolver.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
@@ -84,6 +85,8 @@ type Closers = (() => unknown)[];
 /** In-flight requests get most of the ten seconds that a stop may take; mail being handed over gets the rest. */
 const requestGraceMs = 8_000;
 const mailGraceMs = 1_000;
+/** A mail that was asked for waits no longer than people wait anyway. */
+const longestMailPauseMs = 2_000;
 
 function openMailer(config: Config, log: Log): SmtpMailer {
   const { smtpUrl, mailFrom: from, dataDir } = config;
@@ -217,9 +220,12 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
     region: config.region,
   });
-  const accounts = createAccountService({ ...ports, isCommonPassword });
+  const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
+  const pauseBeforeSending = pauses.pause;
+  const accounts = createAccountService({ ...ports, isCommonPassword, pauseBeforeSending });
   const settled = () => within(mailGraceMs, Promise.all([service.settled(), accounts.settled()]));
   closers.push(async () => {
+    pauses.end();
     await settled();
     // What waits for another try is given up, and its receipt must still say so.
     mailer.close();

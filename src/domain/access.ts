@@ -15,9 +15,10 @@ import {
 import type { Caller } from './accounts.ts';
 import { type AttemptDeps, tryPassphrase } from './attempts.ts';
 import { ServiceError } from './errors.ts';
+import type { Events } from './events.ts';
 import { parseSecretKey, type SecretKey, secretIdOf } from './keys.ts';
 import type { InspectInput, SecretRefusal, SecretView } from './outcomes.ts';
-import type { Events, SecretStore } from './ports.ts';
+import type { SecretStore } from './ports.ts';
 import type { StoredSecret } from './secret.ts';
 import type { UnixSeconds } from './time.ts';
 

@@ -1,21 +1,45 @@
 /**
  * Mails about an account, to its own address.
  *
- * Owns: handing them over behind the answer, and telling what became of them. Invariant: a mail never decides an
- * outcome, and no event names the address (P18).
+ * Owns: handing them over behind the answer, and telling what became of them. Invariants: a mail never decides an
+ * outcome, and no event names the address (P18); whether a stranger's request leads to a mail is not shown by the work
+ * that follows the answer (P17).
  */
 import type { InBackground } from './background.ts';
-import type { AccountMail, Events, Mailer } from './ports.ts';
+import type { Events } from './events.ts';
+import type { AccountMail, Handover, Mailer } from './ports.ts';
+
+/** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */
+export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
+  /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
+  writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
+}
 
 export interface AccountMailDeps {
-  readonly mailer: Pick<Mailer, 'sendAccountMail'>;
+  readonly mailer: AccountMailer;
   readonly events: Events;
   readonly inBackground: InBackground;
+  /** Waits for a time that nobody can foresee. */
+  readonly pauseBeforeSending: () => Promise<void>;
 }
 
 export function sendBehind({ mailer, events, inBackground }: AccountMailDeps, mail: AccountMail): void {
+  inBackground(async () => tellEnd(events, mail, await mailer.sendAccountMail(mail)));
+}
+
+/**
+ * For requests that anybody can make for any address. The mail is written and signed on this thread in either case, so
+ * the next request on it waits as long; sending it is left, and that comes after a pause, so it does not follow the answer.
+ */
+export function sendOrDiscard(deps: AccountMailDeps, mail: AccountMail, what: 'send' | 'discard'): void {
+  const { mailer, events, inBackground, pauseBeforeSending } = deps;
   inBackground(async () => {
-    const { state } = await mailer.sendAccountMail(mail);
-    events({ event: 'account_mail_ended', kind: mail.kind, state });
+    const written = await mailer.writeAccountMail(mail);
+    await pauseBeforeSending();
+    if (what === 'send') tellEnd(events, mail, await written.send());
   });
+}
+
+function tellEnd(events: Events, { kind }: AccountMail, { state }: Handover): void {
+  events({ event: 'account_mail_ended', kind, state });
 }

@@ -11,6 +11,7 @@ import type {
   SessionToken,
   StoredSession,
   StoredToken,
+  TokenFate,
   TokenScope,
 } from './accounts.ts';
 import type { NoticeKind } from './secret.ts';
@@ -86,6 +87,7 @@ export type NewTokenOutcome =
   /** A name has 1–60 characters, no control characters. */
   | { readonly outcome: 'invalid_name' }
   | { readonly outcome: 'no_scope' }
+  | { readonly outcome: 'wrong_password' }
   | { readonly outcome: 'too_many'; readonly max: number };
 
 /**
@@ -120,6 +122,7 @@ export interface AccountService {
     readonly ticket: string;
     readonly password: Sensitive<string>;
     readonly existingToken: Sensitive<string>;
+    readonly tokens: TokenFate;
     readonly label: string;
     readonly locale: string;
     readonly clientPrefix?: string;
@@ -130,6 +133,7 @@ export interface AccountService {
     input: {
       readonly current: Sensitive<string>;
       readonly next: Sensitive<string>;
+      readonly tokens: TokenFate;
       readonly locale: string;
     },
   ): Promise<ChangePasswordOutcome>;
@@ -141,12 +145,15 @@ export interface AccountService {
   /** Whether there was such a session of this account. */
   endSession(signedIn: SignedIn, sessionId: number): Promise<boolean>;
   listTokens(signedIn: SignedIn): Promise<readonly StoredToken[]>;
+  /** Takes the password, and mails the owner that it was done. */
   createToken(
     signedIn: SignedIn,
     input: {
       readonly name: string;
       readonly scopes: readonly TokenScope[];
       readonly expiresAt: UnixSeconds | null;
+      readonly password: Sensitive<string>;
+      readonly locale: string;
     },
   ): Promise<NewTokenOutcome>;
   revokeToken(signedIn: SignedIn, tokenId: number): Promise<boolean>;

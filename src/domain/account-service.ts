@@ -5,20 +5,15 @@
  * the call it followed.
  */
 import type { RandomBytes } from '../crypto/random.ts';
+import type { AccountMailer } from './account-mail.ts';
 import type { AccountService } from './account-outcomes.ts';
 import { createBackground } from './background.ts';
 import { changePassword, deleteAccount } from './change-password.ts';
+import type { Events } from './events.ts';
 import type { Links } from './links.ts';
 import { logIn } from './log-in.ts';
 import { createOwnToken } from './own-tokens.ts';
-import type {
-  AccountStore,
-  DomainStore,
-  Events,
-  IsCommonPassword,
-  Mailer,
-  PassphraseHasher,
-} from './ports.ts';
+import type { AccountStore, DomainStore, IsCommonPassword, PassphraseHasher } from './ports.ts';
 import { checkReset, requestReset, resetPassword } from './reset.ts';
 import { openSession } from './sessions.ts';
 import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
@@ -26,7 +21,9 @@ import type { UnixSeconds } from './time.ts';
 
 export interface AccountServiceDeps {
   readonly store: AccountStore & DomainStore & { now(): UnixSeconds };
-  readonly mailer: Mailer;
+  readonly mailer: AccountMailer;
+  /** See `AccountMailDeps`. */
+  readonly pauseBeforeSending: () => Promise<void>;
   readonly hasher: PassphraseHasher;
   readonly random: RandomBytes;
   readonly links: Links;

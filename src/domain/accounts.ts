@@ -56,6 +56,9 @@ export interface StoredToken {
   readonly lastUsedAt: UnixSeconds | null;
 }
 
+/** What a new password does to the account's API tokens. */
+export type TokenFate = 'keep' | 'revoke';
+
 /** A password as the store keeps it: nothing that shows it, and the data key that it opens. */
 export interface StoredPassword {
   /** Of argon2id, 16 random bytes, new with every password. */
@@ -84,6 +87,18 @@ export interface StoredSession {
 }
 
 export type TicketKind = 'sign_up' | 'reset';
+
+/** Bounds on the tickets that are kept, and so on the mails that hold them. */
+export interface TicketLimits {
+  /** Of one kind for one username at the same time. */
+  readonly maxLive: number;
+  /**
+   * Least time between a ticket and the one before it of its kind and username, by how many of them were kept within the
+   * window: after one, after two, …; the last stands for all further ones.
+   */
+  readonly quietSeconds: readonly number[];
+  readonly windowSeconds: number;
+}
 
 /** A mailed link as the store keeps it. */
 export interface StoredTicket {

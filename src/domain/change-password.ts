@@ -1,7 +1,7 @@
 /**
  * Changing a password, and deleting the account: what a session alone may not do.
  *
- * Owns: the two use cases that ask for the password again. Invariants: the data key survives a change, because the
+ * Owns: the two use cases that ask for the password again, and how it is proven wherever else that is asked. Invariants: the data key survives a change, because the
  * present password opens it; a change ends every other session; what came in between (another change, a reset) makes the
  * password that was given a wrong one.
  */
@@ -9,7 +9,7 @@
 import type { RandomBytes } from '../crypto/random.ts';
 import { type AccountMailDeps, sendBehind } from './account-mail.ts';
 import type { ChangePasswordOutcome, DeleteOutcome, SignedIn } from './account-outcomes.ts';
-import type { AccountCaller, StoredPassword } from './accounts.ts';
+import type { AccountCaller, StoredPassword, TokenFate } from './accounts.ts';
 import { clientOf } from './hash-place.ts';
 import type { Links } from './links.ts';
 import { makePassword, openWithPassword, refusalOf } from './passwords.ts';
@@ -32,7 +32,12 @@ const wrongPassword = { outcome: 'wrong_password' } as const;
 export async function changePassword(
   deps: OwnPasswordDeps,
   { caller, sessionId }: SignedIn,
-  input: { readonly current: Sensitive<string>; readonly next: Sensitive<string>; readonly locale: string },
+  input: {
+    readonly current: Sensitive<string>;
+    readonly next: Sensitive<string>;
+    readonly tokens: TokenFate;
+    readonly locale: string;
+  },
 ): Promise<ChangePasswordOutcome> {
   const { id, username } = caller.account;
   const refusal = await refusalOf(input.next.expose(), username, deps.isCommonPassword);
@@ -47,11 +52,13 @@ export async function changePassword(
     client: clientOf(caller, ''),
   });
   dataKey.fill(0);
-  if (!(await deps.store.changePassword(id, password.verifier, next, sessionId))) return wrongPassword;
+  const { tokens, locale } = input;
+  if (!(await deps.store.changePassword(id, password.verifier, next, sessionId, tokens)))
+    return wrongPassword;
   deps.events({ event: 'password_changed', account: id, by: 'password' });
   const { forgottenUrl } = deps.links;
   const to = new Sensitive(username);
-  sendBehind(deps, { to, locale: input.locale, kind: 'password_changed', forgottenUrl });
+  sendBehind(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
   return { outcome: 'changed' };
 }
 
@@ -72,14 +79,18 @@ export async function deleteAccount(
   return { outcome: 'deleted', burned };
 }
 
+/** The data key is the caller's to wipe. */
 interface ProvenPassword {
   readonly dataKey: Uint8Array;
   readonly password: StoredPassword;
 }
 
 /** `null` when the password is not this account's: the address may have another account by now. */
-async function provePassword(
-  { store, hasher }: Pick<OwnPasswordDeps, 'store' | 'hasher'>,
+export async function provePassword(
+  {
+    store,
+    hasher,
+  }: { readonly store: Pick<AccountStore, 'findPassword'>; readonly hasher: PassphraseHasher },
   caller: AccountCaller,
   text: Sensitive<string>,
 ): Promise<ProvenPassword | null> {

@@ -14,6 +14,7 @@ import { tagOf } from './access.ts';
 import type { Caller } from './accounts.ts';
 import { maxPassphraseBytes } from './attempts.ts';
 import type { InBackground } from './background.ts';
+import type { ServiceEvent } from './events.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { clientOf, type HashPlace } from './hash-place.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
@@ -28,7 +29,6 @@ import {
   type MailQuota,
   type PassphraseHasher,
   type SecretStore,
-  type ServiceEvent,
 } from './ports.ts';
 import { anonymousCustid, receiptView, sealBoxes } from './receipts.ts';
 import { isDeliverable, obfuscate } from './recipients.ts';

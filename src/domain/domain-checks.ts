@@ -7,7 +7,8 @@
 
 import type { Resolver } from './dns.ts';
 import { checkDomain } from './domain-check.ts';
-import type { DomainStore, Events } from './ports.ts';
+import type { Events } from './events.ts';
+import type { DomainStore } from './ports.ts';
 import type { StoredDomain } from './share-domains.ts';
 import type { UnixSeconds } from './time.ts';
 

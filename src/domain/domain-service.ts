@@ -20,8 +20,9 @@ import type {
   LogoProblem,
 } from './domain-outcomes.ts';
 import { createDomainViews, type DomainViews } from './domain-view.ts';
+import type { Events } from './events.ts';
 import type { Plans } from './plans.ts';
-import type { DomainStore, Events } from './ports.ts';
+import type { DomainStore } from './ports.ts';
 import { type DomainLogo, hostNameOf, type StoredDomain } from './share-domains.ts';
 import type { UnixSeconds } from './time.ts';
 

@@ -7,8 +7,9 @@
  */
 import type { RandomBytes } from '../crypto/random.ts';
 import { tagOf } from './access.ts';
+import type { Events } from './events.ts';
 import type { Links } from './links.ts';
-import { type Events, firstTrySeconds, type Mailer, type MailFaceOf, type SecretStore } from './ports.ts';
+import { firstTrySeconds, type Mailer, type MailFaceOf, type SecretStore } from './ports.ts';
 import { type Mailing, sealNote } from './receipts.ts';
 import type { NewRecord, StoredDelivery } from './secret.ts';
 import { Sensitive } from './sensitive.ts';

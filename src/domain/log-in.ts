@@ -5,8 +5,9 @@
  * look-up, the same one stretching and the same answer (P17). How often one may try is bounded before this is called.
  */
 import type { LogInOutcome } from './account-outcomes.ts';
+import type { Events } from './events.ts';
 import { openWithPassword } from './passwords.ts';
-import type { AccountStore, Events, PassphraseHasher } from './ports.ts';
+import type { AccountStore, PassphraseHasher } from './ports.ts';
 import { isDeliverable } from './recipients.ts';
 import type { Sensitive } from './sensitive.ts';
 import { beginSession, type SessionDeps } from './sessions.ts';

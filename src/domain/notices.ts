@@ -7,16 +7,9 @@
  */
 import type { AccountId, Caller } from './accounts.ts';
 import type { InBackground } from './background.ts';
+import type { Events } from './events.ts';
 import type { Links } from './links.ts';
-import type {
-  AccountMail,
-  AccountStore,
-  DueNotice,
-  Events,
-  Mailer,
-  MailFaceOf,
-  SecretStore,
-} from './ports.ts';
+import type { AccountMail, AccountStore, DueNotice, Mailer, MailFaceOf, SecretStore } from './ports.ts';
 import { type NoticeKind, noticeKinds } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';

@@ -16,6 +16,8 @@ import type {
   StoredTicket,
   StoredToken,
   TicketKind,
+  TicketLimits,
+  TokenFate,
 } from './accounts.ts';
 import type { HashPlace } from './hash-place.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
@@ -168,6 +170,8 @@ export interface AccountStore {
   /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
   findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
   addToken(id: AccountId, token: NewToken): Promise<StoredToken>;
+  /** As `addToken`, if the account's password is still the one that `verifier` is of; `null` when it is not. */
+  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): Promise<StoredToken | null>;
   listTokens(id: AccountId): Promise<StoredToken[]>;
   /** Whether there was such a token of this account. */
   revokeToken(id: AccountId, tokenId: number): Promise<boolean>;
@@ -178,15 +182,15 @@ export interface AccountStore {
   /** Keeps which mails the account wants about its secrets, in the order of `noticeKinds`. */
   setNotify(id: AccountId, kinds: readonly NoticeKind[]): Promise<void>;
   /**
-   * Keeps a ticket in place of an earlier one of its kind for this username. `false`, and nothing changed, when that
-   * one was made less than `quietSeconds` before this one: so nobody's mailbox is flooded.
+   * Keeps a ticket beside the others of its kind for this username. `false`, and nothing changed, when a limit is
+   * reached. Every ticket counts until the window has passed, also one that was used or has expired.
    */
-  addTicket(ticket: StoredTicket, quietSeconds: number): Promise<boolean>;
-  /** The ticket, or `null` when it is unknown, used, replaced or expired at store time. Changes nothing. */
+  addTicket(ticket: StoredTicket, limits: TicketLimits): Promise<boolean>;
+  /** The ticket, or `null` when it is unknown, used, voided or expired at store time. Changes nothing. */
   findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
   /**
-   * Uses a live sign-up ticket up and creates its account with this password, in one step. `gone`: there is no such
-   * ticket (any more); `exists`: the username was taken meanwhile, and the ticket is used up.
+   * Uses a live sign-up ticket up, voids the others for its username and creates the account with this password, in one
+   * step. `gone`: there is no such ticket (any more); `exists`: the username was taken meanwhile.
    */
   redeemSignUp(
     ticketHash: Uint8Array,
@@ -194,23 +198,24 @@ export interface AccountStore {
     password: StoredPassword,
   ): Promise<Account | 'gone' | 'exists'>;
   /**
-   * Uses a live reset ticket up, sets the password and ends every session of the account, in one step. `null`: there
-   * is no such ticket (any more), or no account of that name.
+   * Uses a live reset ticket up, voids the others for its username, sets the password, ends every session of the account
+   * and revokes its tokens if asked, in one step. `null`: there is no such ticket (any more), or no account of that name.
    */
-  redeemReset(ticketHash: Uint8Array, password: StoredPassword): Promise<Account | null>;
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Promise<Account | null>;
   /** The account of this name with its password, which is `null` when it has none; `null` when there is no account. */
   findPassword(
     username: string,
   ): Promise<{ readonly account: Account; readonly password: StoredPassword | null } | null>;
   /**
-   * Sets the password, ends every other session and voids a reset ticket that is still under way, in one step, if the
-   * password is still the one that `from` is the verifier of. Whether it was.
+   * Sets the password, ends every other session, voids every reset ticket that is under way and revokes the tokens if
+   * asked, in one step, if the password is still the one that `from` is the verifier of. Whether it was.
    */
   changePassword(
     id: AccountId,
     from: Uint8Array,
     to: StoredPassword,
     keepSessionId: number,
+    tokens: TokenFate,
   ): Promise<boolean>;
   /**
    * Begins a session, if the account's password is still the one that `verifier` is of: a log-in that began before a
@@ -311,7 +316,8 @@ export type AccountMail = {
     }
   /** Somebody signs up with the address of an account. */
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
-  | { readonly kind: 'password_changed'; readonly forgottenUrl: string }
+  | { readonly kind: 'password_changed'; readonly forgottenUrl: string; readonly tokens: TokenFate }
+  | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
   /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */
   | {
@@ -368,37 +374,3 @@ export type IsCommonPassword = (password: string) => Promise<boolean>;
 
 /** Words to draw passphrases from: lower-case ASCII, none twice, 7,776 of them. */
 export type WordList = () => Promise<readonly string[]>;
-
-/** What happened, for logs and counters. Tags are 8 hex digits of a derived id, never a key. */
-export type ServiceEvent =
-  | {
-      readonly event: 'concealed';
-      readonly tag: string;
-      readonly kind: 'conceal' | 'generate';
-      readonly account: AccountId | null;
-    }
-  | { readonly event: 'revealed'; readonly tag: string }
-  | { readonly event: 'reveal_forfeited'; readonly tag: string }
-  | { readonly event: 'burned'; readonly tag: string }
-  | { readonly event: 'passphrase_refused'; readonly tag: string }
-  | { readonly event: 'attempts_exhausted'; readonly tag: string }
-  | { readonly event: 'record_damaged'; readonly tag: string }
-  | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState }
-  | {
-      readonly event: 'domain_checked';
-      readonly account: AccountId;
-      readonly domainState: StoredDomain['state'];
-    }
-  | { readonly event: 'signed_up'; readonly account: AccountId }
-  | { readonly event: 'logged_in'; readonly account: AccountId }
-  /** A wrong password or an unknown address. */
-  | { readonly event: 'log_in_refused' }
-  | { readonly event: 'password_changed'; readonly account: AccountId; readonly by: 'password' | 'reset' }
-  | { readonly event: 'account_deleted'; readonly account: AccountId; readonly burned: number }
-  | {
-      readonly event: 'account_mail_ended';
-      readonly kind: AccountMail['kind'];
-      readonly state: DeliveryState;
-    };
-
-export type Events = (event: ServiceEvent) => void;

@@ -3,12 +3,12 @@
  *
  * Owns: the request and its completion, also for accounts made by a command, which have no password yet. Invariants: the
  * request answers, and works, the same whether or not there is an account (P17); what can be refused is refused before
- * the ticket is used up; every session ends. The data key is kept only by an API token that opens it: without one the
+ * the ticket is used up; every session ends, and every API token if that is asked for. The data key is kept only by an API token that opens it: without one the
  * account gets a new key, and the list of what was shared before is lost (P9 leaves no other way).
  */
-import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import { type AccountMailDeps, sendBehind, sendOrDiscard } from './account-mail.ts';
 import type { RequestOutcome, ResetOutcome, TicketOutcome } from './account-outcomes.ts';
-import type { Account, StoredPassword } from './accounts.ts';
+import type { Account, StoredPassword, TokenFate } from './accounts.ts';
 import { dataKeyBehind } from './api-tokens.ts';
 import { drawDataKey } from './data-key.ts';
 import type { Links } from './links.ts';
@@ -34,17 +34,11 @@ export async function requestReset(
   if (!isDeliverable(email)) return { outcome: 'invalid_email' };
   const username = email.toLowerCase();
   const isKnown = (await deps.store.findAccount(username)) !== null;
-  const kept = await keepTicket(deps, 'reset', username, isKnown ? 'ticket' : 'husk');
-  if (kept !== null && isKnown) {
-    const link = new Sensitive(deps.links.resetUrl(kept.ticket.expose()));
-    sendBehind(deps, {
-      to: new Sensitive(username),
-      locale,
-      kind: 'reset',
-      link,
-      expiresAt: kept.expiresAt,
-    });
-  }
+  const drawn = await keepTicket(deps, 'reset', username);
+  const link = new Sensitive(deps.links.resetUrl(drawn.ticket.expose()));
+  const { expiresAt } = drawn;
+  const mail = { to: new Sensitive(username), locale, kind: 'reset', link, expiresAt } as const;
+  sendOrDiscard(deps, mail, drawn.isKept && isKnown ? 'send' : 'discard');
   return { outcome: 'requested' };
 }
 
@@ -58,6 +52,8 @@ export interface ResetInput {
   readonly password: Sensitive<string>;
   /** `''` for none. */
   readonly existingToken: Sensitive<string>;
+  /** `revoke` ends the one that was given too: it has opened the data key by then. */
+  readonly tokens: TokenFate;
   readonly label: string;
   readonly locale: string;
   readonly clientPrefix?: string;
@@ -76,18 +72,19 @@ export async function resetPassword(deps: ResetDeps, input: ResetInput): Promise
   if (dataKey === null) return { outcome: 'invalid_token' };
   const { password: text, clientPrefix: client = '' } = input;
   const password = await makePassword(deps, { password: text, dataKey, setAt: store.now(), client });
-  const account = await store.redeemReset(found.ticketHash, password);
+  const account = await store.redeemReset(found.ticketHash, password, input.tokens);
   if (account === null) return { outcome: 'gone' };
-  tellChanged(deps, account, input.locale);
+  tellChanged(deps, account, input);
   const session = await begin(deps, account, { password, dataKey, label: input.label });
   // Replaced again in this very moment, by somebody who proved the address too: this link has done what it could.
   return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList };
 }
 
-function tellChanged(deps: ResetDeps, account: Account, locale: string): void {
+function tellChanged(deps: ResetDeps, account: Account, { locale, tokens }: ResetInput): void {
   deps.events({ event: 'password_changed', account: account.id, by: 'reset' });
   const { forgottenUrl } = deps.links;
-  sendBehind(deps, { to: new Sensitive(account.username), locale, kind: 'password_changed', forgottenUrl });
+  const to = new Sensitive(account.username);
+  sendBehind(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
 }
 
 async function begin(

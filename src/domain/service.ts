@@ -13,6 +13,7 @@ import { createBackground } from './background.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
 import { deliver } from './deliver.ts';
+import type { Events } from './events.ts';
 import { suggest } from './generated-value.ts';
 import { parseSecretKey, secretIdOf } from './keys.ts';
 import type { Links } from './links.ts';
@@ -23,7 +24,6 @@ import type {
   AccountStore,
   AttemptStore,
   DomainStore,
-  Events,
   Mailer,
   MailFaceOf,
   MailQuota,

@@ -6,7 +6,7 @@
  * works, the same whether or not the address has an account (P17).
  */
 
-import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import { type AccountMailDeps, sendOrDiscard } from './account-mail.ts';
 import type { RequestOutcome, SignUpOutcome, TicketOutcome } from './account-outcomes.ts';
 import { drawDataKey } from './data-key.ts';
 import type { Links } from './links.ts';
@@ -15,7 +15,7 @@ import type { AccountMail, AccountStore, IsCommonPassword, PassphraseHasher } fr
 import { isDeliverable } from './recipients.ts';
 import { Sensitive } from './sensitive.ts';
 import { beginSession, type SessionDeps } from './sessions.ts';
-import { findTicket, type KeptTicket, keepTicket } from './tickets.ts';
+import { type DrawnTicket, findTicket, keepTicket } from './tickets.ts';
 import type { UnixSeconds } from './time.ts';
 
 export interface SignUpDeps extends AccountMailDeps, SessionDeps {
@@ -32,13 +32,13 @@ export async function requestSignUp(
   if (!isDeliverable(email)) return { outcome: 'invalid_email' };
   const username = email.toLowerCase();
   const isTaken = (await deps.store.findAccount(username)) !== null;
-  const kept = await keepTicket(deps, 'sign_up', username, isTaken ? 'husk' : 'ticket');
-  if (kept !== null)
-    sendBehind(deps, { to: new Sensitive(username), locale, ...contentOf(deps.links, kept, isTaken) });
+  const drawn = await keepTicket(deps, 'sign_up', username);
+  const mail = { to: new Sensitive(username), locale, ...contentOf(deps.links, drawn, isTaken) };
+  sendOrDiscard(deps, mail, drawn.isKept ? 'send' : 'discard');
   return { outcome: 'requested' };
 }
 
-function contentOf(links: Links, { ticket, expiresAt }: KeptTicket, isTaken: boolean) {
+function contentOf(links: Links, { ticket, expiresAt }: DrawnTicket, isTaken: boolean) {
   const { logInUrl, forgottenUrl } = links;
   if (isTaken) return { kind: 'already_signed_up', logInUrl, forgottenUrl } as const;
   const link = new Sensitive(links.signUpUrl(ticket.expose()));

@@ -1,15 +1,16 @@
 /**
  * Tickets: what stands in a mailed link that proves an address.
  *
- * Owns: how one is drawn, how long it lives and what is kept of it. Invariants: only its hash is stored; a newer one
- * replaces an older one of its kind; a ticket of one kind does nothing in the other's place, nor as a token or a session.
+ * Owns: how one is drawn, how long it lives and what is kept of it. Invariants: only its hash is stored; a ticket of one
+ * kind does nothing in the other's place, nor as a token or a session; asking for one takes nothing from those before it,
+ * so no stranger voids an owner's link; using one voids the others of its kind.
  *
- * An address that is to get no ticket gets a husk: the same write to the store, of a ticket whose text nobody has, for as
- * long as the quiet time. So the work, and a second request within that time, tell nothing about the address (P17).
+ * A ticket that no mail is to follow is kept like any other, and its text is thrown away: so the work, and what comes of
+ * later requests, is the same whether or not the address has an account (P17).
  */
 import { hashToken } from '../crypto/derive.ts';
 import type { RandomBytes } from '../crypto/random.ts';
-import type { StoredTicket, Ticket, TicketKind } from './accounts.ts';
+import type { StoredTicket, Ticket, TicketKind, TicketLimits } from './accounts.ts';
 import { drawBearer, parseBearer } from './bearer.ts';
 import type { AccountStore } from './ports.ts';
 import { Sensitive } from './sensitive.ts';
@@ -20,28 +21,39 @@ export interface TicketDeps {
   readonly random: RandomBytes;
 }
 
-/** Between two mails of one kind to one address. */
-export const quietSeconds = 60;
-const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: 86_400, reset: 3_600 };
+const hourSeconds = 3_600;
+const daySeconds = 86_400;
+const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: daySeconds, reset: hourSeconds };
 
-export interface KeptTicket {
+/**
+ * Strangers who keep asking bring one mailbox at most 26 mails about a reset and 3 about a sign-up in a day. No quiet time
+ * is longer than a link lives, so the mailbox always holds a link that works, or gets one when it is asked for.
+ */
+export const ticketLimits: TicketLimits = {
+  maxLive: 3,
+  quietSeconds: [60, 300, 900, hourSeconds],
+  windowSeconds: daySeconds,
+};
+
+export interface DrawnTicket {
   readonly ticket: Sensitive<Ticket>;
   readonly expiresAt: UnixSeconds;
+  /** Whether it works, and a mail may follow. */
+  readonly isKept: boolean;
 }
 
-/** Keeps a new ticket, or its husk; `null` when an earlier one is so young that no mail should follow it. */
+/** Draws a ticket and keeps it, unless there were too many lately. */
 export async function keepTicket(
   { store, random }: TicketDeps,
   kind: TicketKind,
   username: string,
-  form: 'ticket' | 'husk',
-): Promise<KeptTicket | null> {
+): Promise<DrawnTicket> {
   const { bytes, text } = drawBearer(random);
   const createdAt = store.now();
-  const expiresAt = createdAt + (form === 'husk' ? quietSeconds : lifetimeSeconds[kind]);
+  const expiresAt = createdAt + lifetimeSeconds[kind];
   const stored = { kind, ticketHash: hashToken(bytes, 'ticket'), username, createdAt, expiresAt };
-  const isKept = await store.addTicket(stored, quietSeconds);
-  return isKept ? { ticket: new Sensitive(text as Ticket), expiresAt } : null;
+  const isKept = await store.addTicket(stored, ticketLimits);
+  return { ticket: new Sensitive(text as Ticket), expiresAt, isKept };
 }
 
 /** A live ticket of this kind, or `null`. Uses nothing up. */

@@ -10,6 +10,7 @@ const subjects: Record<AccountMail['kind'], string> = {
   reset: 'Choose a new password for secrets.example.com',
   already_signed_up: 'You already have an account at secrets.example.com',
   password_changed: 'Your password at secrets.example.com was changed',
+  token_created: 'A new API token for your account at secrets.example.com',
   account_deleted: 'Your account was deleted',
   secret_read: 'Your secret was opened',
   secret_burned: 'Your secret was burned',
@@ -63,6 +64,21 @@ describe('the mails about an account', () => {
       for (const said of [text, html])
         expect(said).toMatch(/until Wednesday,? 18 November 2026 at 11:06 UTC/);
     }
+  });
+
+  it('name the token that was created, on one line that it cannot leave', () => {
+    const mail = { ...sample('token_created'), name: 'a\u202eb\nBcc: <i>x</i>' } as AccountMail;
+    const { subject, text, html } = renderAccountMail(mail);
+    expect(text).toContain('An API token named “a b Bcc: <i>x</i>” was created');
+    expect(html).toContain('&lt;i&gt;x&lt;/i&gt;');
+    expect(subject).not.toContain('Bcc');
+  });
+
+  it('say that the API tokens were revoked with the password, only if they were', () => {
+    const mail = sample('password_changed');
+    const said = 'Every API token of the account was revoked.';
+    expect(renderAccountMail(mail).text).toContain(said);
+    expect(renderAccountMail({ ...mail, tokens: 'keep' } as AccountMail).text).not.toContain(said);
   });
 
   it('name the account that was deleted, and say that its secrets are gone', () => {

@@ -6,6 +6,7 @@
  * anybody's address into a form, so it names the site and claims nothing about the reader. What tells of a secret names
  * nothing of it but its times: no key, no recipient (`account-notice.ts`).
  */
+import type { TokenFate } from '../domain/accounts.ts';
 import type { AccountMail } from '../domain/ports.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { toLocale } from '../locale/negotiate.ts';
@@ -30,7 +31,9 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
     case 'already_signed_up':
       return alreadySignedUp(mail, say);
     case 'password_changed':
-      return passwordChanged(mail.forgottenUrl, say);
+      return passwordChanged(mail, say);
+    case 'token_created':
+      return tokenCreated(mail, say);
     case 'account_deleted':
       return accountDeleted(setApart(mail.to.expose()), say);
     case 'secret_read':
@@ -88,14 +91,32 @@ function alreadySignedUp(
   };
 }
 
-function passwordChanged(forgottenUrl: string, say: Say): Parts {
+function passwordChanged(
+  { forgottenUrl, tokens }: { forgottenUrl: string; tokens: TokenFate },
+  say: Say,
+): Parts {
   const site = siteOf(forgottenUrl);
   return {
     subject: say('mail.passwordChanged.subject', { site }),
     body: [
       say('mail.passwordChanged.intro', { site }),
+      ...(tokens === 'revoke' ? [say('mail.passwordChanged.tokens')] : []),
       say('mail.passwordChanged.ignore'),
       say('mail.passwordChanged.forgotten'),
+      { link: forgottenUrl, label: null },
+    ],
+  };
+}
+
+/** A token takes the password, so one that the owner did not make means that somebody else has it. */
+function tokenCreated({ name, forgottenUrl }: { name: string; forgottenUrl: string }, say: Say): Parts {
+  const site = siteOf(forgottenUrl);
+  return {
+    subject: say('mail.tokenCreated.subject', { site }),
+    body: [
+      say('mail.tokenCreated.intro', { name: setApart(name), site }),
+      say('mail.passwordChanged.ignore'),
+      say('mail.tokenCreated.notYou'),
       { link: forgottenUrl, label: null },
     ],
   };

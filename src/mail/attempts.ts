@@ -58,11 +58,11 @@ type Ending =
   | { readonly outcome: 'accepted'; readonly response: string }
   | { readonly outcome: 'failed'; readonly fault: AttemptFault };
 
-async function attemptOnce({ message }: Letter, courier: Courier): Promise<Ending> {
+async function attemptOnce({ envelope, bytes }: Letter, courier: Courier): Promise<Ending> {
   const signal = AbortSignal.any([AbortSignal.timeout(courier.attemptTimeoutMs), courier.stopped]);
   try {
     const transport = await courier.transport();
-    const { response } = await transport.sendMail({ ...message, signal });
+    const { response } = await transport.sendMail({ envelope, raw: bytes, signal });
     return { outcome: 'accepted', response };
   } catch (error) {
     return { outcome: 'failed', fault: toFault(error) };

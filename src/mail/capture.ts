@@ -9,9 +9,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import type { Handover, Mailer } from '../domain/ports.ts';
-import { createComposingMailer, type Letter } from './compose.ts';
+import type { Handover } from '../domain/ports.ts';
+import { type ComposingMailer, createComposingMailer, type Letter } from './compose.ts';
 import { toMailbox } from './mailbox.ts';
+import { createMessageWriter } from './write.ts';
 
 export interface OutboxOptions {
   /** Made when the first mail is kept. */
@@ -21,35 +22,25 @@ export interface OutboxOptions {
   readonly now?: () => Date;
 }
 
-export interface OutboxMailer extends Mailer {
+export interface OutboxMailer extends ComposingMailer {
   /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request pays for it. */
   prepare(): Promise<void>;
 }
 
 /** @throws MailSettingError when `from` is not one mailbox. */
 export function createOutboxMailer(options: OutboxOptions): OutboxMailer {
+  const { write, prepare } = createMessageWriter(null);
   const mailer = createComposingMailer({
     sender: { from: toMailbox(options.from), returnPath: null },
     now: options.now ?? (() => new Date()),
+    write: (message) => write(withReadableText(message)),
     deliver: (letter) => keep(letter, options.directory),
   });
-  return {
-    ...mailer,
-    async prepare() {
-      await loadComposer();
-    },
-  };
-}
-
-async function loadComposer() {
-  const { createTransport } = await import('nodemailer');
-  return createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  return { ...mailer, prepare };
 }
 
 /** The files are nobody's reply: there is none to tell of. */
-async function keep({ message, date }: Letter, directory: string): Promise<Handover> {
-  const composer = await loadComposer();
-  const { message: bytes } = await composer.sendMail(withReadableText(message));
+async function keep({ bytes, date }: Letter, directory: string): Promise<Handover> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const name = `${date.toISOString().replace(/[:.]/g, '-')}-${randomBytes(4).toString('hex')}.eml`;
   await writeFile(join(directory, name), bytes, { mode: 0o600, flag: 'wx' });

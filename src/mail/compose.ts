@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
+import type { AccountMailer } from '../domain/account-mail.ts';
 import type { AccountMail, Handover, Mailer, OnRetry, SecretLinkMail } from '../domain/ports.ts';
 import { renderAccountMail } from './account-mail.tsx';
 import type { RenderedMail } from './frame.tsx';
@@ -29,9 +30,10 @@ export const messageHeaders = [
 /** In front of the others where mail is signed. */
 export const signatureHeader = 'dkim-signature';
 
-/** One composed message on its way to one recipient. */
+/** One message on its way to one recipient, written and signed: every attempt offers the same bytes. */
 export interface Letter {
-  readonly message: SendMailOptions;
+  readonly envelope: { readonly from: string; readonly to: string };
+  readonly bytes: Buffer;
   readonly date: Date;
   /** What no reply of a server may repeat. */
   readonly hidden: readonly string[];
@@ -48,30 +50,46 @@ export interface Sender {
 export interface ComposingMailerOptions {
   readonly sender: Sender;
   readonly now: () => Date;
+  /** The message as it travels, signed where mail is signed. May reject: the mail is then not sent. */
+  readonly write: (message: SendMailOptions) => Promise<Buffer>;
   /** May reject: the mail is then not sent. */
   readonly deliver: (letter: Letter, onRetry: OnRetry) => Promise<Handover>;
 }
 
-/** A mailer that composes every kind of mail and leaves the handing over to `deliver`. It never rejects. */
-export function createComposingMailer({ sender, now, deliver }: ComposingMailerOptions): Mailer {
-  async function send(
-    mail: SecretLinkMail | AccountMail,
-    render: () => RenderedMail,
-    onRetry: OnRetry = () => {},
-  ): Promise<Handover> {
+export type ComposingMailer = Mailer & AccountMailer;
+
+/** A mailer that writes every kind of mail and leaves the handing over to `deliver`. It never rejects. */
+export function createComposingMailer(options: ComposingMailerOptions): ComposingMailer {
+  const { sender, now, write, deliver } = options;
+
+  async function letterOf(mail: SecretLinkMail | AccountMail, render: () => RenderedMail): Promise<Letter> {
+    const to = parseAddress(mail.to.expose());
+    if (to === null) throw new RangeError('The recipient is not one plain address.');
+    const date = now();
+    const { envelope, ...message } = composeMessage(sender, to, render(), date);
+    return { envelope, bytes: await write(message), date, hidden: hiddenOf(mail, to) };
+  }
+
+  async function hand(letter: Promise<Letter>, onRetry: OnRetry = () => {}): Promise<Handover> {
     try {
-      const to = parseAddress(mail.to.expose());
-      if (to === null) return notSent;
-      const date = now();
-      const message = composeMessage(sender, to, render(), date);
-      return await deliver({ message, date, hidden: hiddenOf(mail, to) }, onRetry);
+      return await deliver(await letter, onRetry);
     } catch {
       return notSent;
     }
   }
+
   return {
-    sendSecretLink: (mail, onRetry) => send(mail, () => renderSecretLink(mail), onRetry),
-    sendAccountMail: (mail) => send(mail, () => renderAccountMail(mail)),
+    sendSecretLink: (mail, onRetry) =>
+      hand(
+        letterOf(mail, () => renderSecretLink(mail)),
+        onRetry,
+      ),
+    sendAccountMail: (mail) => hand(letterOf(mail, () => renderAccountMail(mail))),
+    async writeAccountMail(mail) {
+      const letter = letterOf(mail, () => renderAccountMail(mail));
+      await letter.catch(() => undefined);
+      return { send: () => hand(letter) };
+    },
   };
 }
 
@@ -88,12 +106,12 @@ export function composeMessage(
   to: string,
   { subject, text, html }: RenderedMail,
   date: Date,
-): SendMailOptions {
+): SendMailOptions & Pick<Letter, 'envelope'> {
   const messageId = randomBytes(16).toString('hex');
   return {
     from: { name: from.name, address: from.address },
     to: { name: '', address: to },
-    envelope: { from: returnPath ?? from.address, to: [to] },
+    envelope: { from: returnPath ?? from.address, to },
     subject,
     text,
     html,

@@ -35,7 +35,7 @@ const encryption: Readonly<Record<SmtpTls, object>> = {
 
 /** What the library is told about one connection. */
 function connectionSettings(options: ConnectionOptions) {
-  const { settings, dkim, timeoutMs, trustedAuthority } = options;
+  const { settings, timeoutMs, trustedAuthority } = options;
   const { host, port, tls, login } = settings;
   return {
     host,
@@ -47,7 +47,6 @@ function connectionSettings(options: ConnectionOptions) {
       ...(trustedAuthority === null ? {} : { ca: trustedAuthority }),
     },
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password.expose() } }),
-    ...(dkim === null ? {} : { dkim }),
     dnsTimeout: timeoutMs,
     connectionTimeout: timeoutMs,
     greetingTimeout: timeoutMs,
@@ -56,7 +55,10 @@ function connectionSettings(options: ConnectionOptions) {
   };
 }
 
-/** The library is loaded here and not at the start, which it would delay by about 50 ms. Opens no connection yet. */
+/**
+ * For messages that are written and signed already. The library is loaded here and not at the start, which it would delay
+ * by about 50 ms. Opens no connection yet.
+ */
 export async function openPool(options: ConnectionOptions): Promise<Transport> {
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
@@ -72,7 +74,7 @@ export async function openPool(options: ConnectionOptions): Promise<Transport> {
 }
 
 /**
- * A connection for each call, to try the server out with.
+ * A connection for each call, to try the server out with; it signs what it sends.
  * @param onLoggedIn called when a log-in was taken; never where the server does not offer any
  */
 export async function openOnce(options: ConnectionOptions, onLoggedIn: () => void = () => {}) {
@@ -82,5 +84,6 @@ export async function openOnce(options: ConnectionOptions, onLoggedIn: () => voi
     if ((entry as { action?: unknown }).action === 'authenticated') onLoggedIn();
   };
   const logger = { trace: ignore, debug: ignore, info, warn: ignore, error: ignore, fatal: ignore };
-  return createTransport({ ...connectionSettings(options), logger });
+  const signing = options.dkim === null ? {} : { dkim: options.dkim };
+  return createTransport({ ...connectionSettings(options), ...signing, logger });
 }

@@ -6,14 +6,16 @@
  * what does not fit is `not_sent`. It never rejects, and the caller is never held up by it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Handover, Mailer, OnRetry } from '../domain/ports.ts';
+import type { SendMailOptions } from 'nodemailer';
+import type { Handover, OnRetry } from '../domain/ports.ts';
 import { type Courier, deliver, type MailFault } from './attempts.ts';
-import { createComposingMailer, type Letter, notSent } from './compose.ts';
+import { type ComposingMailer, createComposingMailer, type Letter, notSent } from './compose.ts';
 import { type DkimSettings, toDkimSigner } from './dkim.ts';
 import { MailSettingError } from './mail-setting.ts';
 import { toMailbox, toReturnPath } from './mailbox.ts';
 import { type ConnectionOptions, openPool } from './pool.ts';
 import { parseSmtpUrl } from './smtp-url.ts';
+import { createMessageWriter } from './write.ts';
 
 /** The settings of a mail server, and of what is handed to it. */
 export interface SmtpServerOptions {
@@ -42,7 +44,7 @@ export interface SmtpMailerOptions extends SmtpServerOptions {
   readonly onFault?: (fault: MailFault) => void;
 }
 
-export interface SmtpMailer extends Mailer {
+export interface SmtpMailer extends ComposingMailer {
   /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request pays for it. */
   prepare(): Promise<void>;
   /** Gives up what waits for another attempt, and closes the connections. Mails in hand end as `not_sent`. */
@@ -71,6 +73,7 @@ export function toConnection(options: SmtpServerOptions) {
 export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
   const { connection, sender } = toConnection(options);
   const stop = new AbortController();
+  const writer = createMessageWriter(connection.dkim);
   const pool = lazily(() => openPool(connection));
   const courier: Courier = {
     transport: pool.get,
@@ -83,8 +86,16 @@ export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
   const maxPending = options.maxPending ?? usualMaxPending;
   let pending = 0;
 
+  const isFull = () => pending >= maxPending || stop.signal.aborted;
+
+  async function write(message: SendMailOptions): Promise<Buffer> {
+    // What would not be sent is not worth a signature.
+    if (isFull()) throw new RangeError('There are too many mails under way.');
+    return writer.write(message);
+  }
+
   async function deliverBounded(letter: Letter, onRetry: OnRetry): Promise<Handover> {
-    if (pending >= maxPending || stop.signal.aborted) return notSent;
+    if (isFull()) return notSent;
     pending += 1;
     try {
       return await deliver(letter, courier, onRetry);
@@ -95,9 +106,9 @@ export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
 
   const now = options.now ?? (() => new Date());
   return {
-    ...createComposingMailer({ sender, now, deliver: deliverBounded }),
+    ...createComposingMailer({ sender, now, write, deliver: deliverBounded }),
     async prepare() {
-      await pool.get();
+      await Promise.all([writer.prepare(), pool.get()]);
     },
     close() {
       stop.abort();

@@ -4,7 +4,7 @@
  * Owns: the fan-out. Invariant: telling never fails what it tells of.
  */
 import type { AccountId } from '../domain/accounts.ts';
-import type { Events } from '../domain/ports.ts';
+import type { Events } from '../domain/events.ts';
 import type { RequestLine } from './log-lines.ts';
 import type { Log } from './logger.ts';
 import type { Metrics } from './metrics.ts';

@@ -6,7 +6,7 @@
  * not fit, and what does not fit is withheld. Operations are logged by name, never by path or query.
  */
 import type { AccountId } from '../domain/accounts.ts';
-import type { ServiceEvent } from '../domain/ports.ts';
+import type { ServiceEvent } from '../domain/events.ts';
 import type { RegionLabel } from '../domain/regions.ts';
 import { describeFault } from './fault.ts';
 
@@ -99,7 +99,7 @@ const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
   kind: matching(
-    /^(conceal|generate|sign_up|reset|already_signed_up|password_changed|account_deleted|secret_(read|burned|expiring))$/,
+    /^(conceal|generate|sign_up|reset|already_signed_up|password_changed|token_created|account_deleted|secret_(read|burned|expiring))$/,
   ),
   state: matching(/^(queued|accepted|refused|given_up|not_sent)$/),
   domainState: matching(/^(unverified|pending|verified|lost)$/),

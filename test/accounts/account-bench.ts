@@ -6,9 +6,10 @@
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import type { AccountService, BegunSession, SignedIn } from '../../src/domain/account-outcomes.ts';
 import { createAccountService } from '../../src/domain/account-service.ts';
+import type { ServiceEvent } from '../../src/domain/events.ts';
 import { createLinks } from '../../src/domain/links.ts';
 import { builtInPlans } from '../../src/domain/plans.ts';
-import type { AccountMail, IsCommonPassword, ServiceEvent } from '../../src/domain/ports.ts';
+import type { AccountMail, IsCommonPassword } from '../../src/domain/ports.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -23,6 +24,8 @@ export const password = 'seven green bottles';
 export const otherPassword = 'three blind badgers';
 export const label = 'Firefox on Linux';
 export const locale = 'en';
+/** What making an API token takes beside what it is to be. */
+export const proof = { password: new Sensitive(password), locale } as const;
 
 export interface AccountBench {
   readonly accounts: AccountService;
@@ -31,7 +34,10 @@ export interface AccountBench {
   readonly deps: Pick<ServiceDeps, 'store' | 'random'>;
   readonly hasher: CountingHasher;
   readonly events: readonly ServiceEvent[];
+  /** Those that were sent. */
   readonly mails: readonly AccountMail[];
+  /** What was done for mails: each that was written, whether it was sent or not, and each pause. */
+  readonly mailSteps: ('written' | 'paused')[];
   /** The names of the store's methods that were called, in order. */
   readonly calls: string[];
   /** Everything that the store was handed. */
@@ -88,17 +94,23 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   const hasher = options.wrapHasher?.(counting) ?? counting;
   const events: ServiceEvent[] = [];
   const mails: AccountMail[] = [];
+  const mailSteps: ('written' | 'paused')[] = [];
   const calls: string[] = [];
   const handed: unknown[] = [];
   const memory = createMemoryStore({ clock: steadyClock(() => now) });
   const store = listening(options.wrap?.(memory) ?? memory, calls, handed);
+  const sendAccountMail = async (mail: AccountMail) => {
+    mails.push(mail);
+    return { state: options.mailEndsIn ?? 'accepted', reply: null } as const;
+  };
   const ports = {
     store,
     mailer: {
       sendSecretLink: async () => ({ state: 'accepted', reply: null }) as const,
-      sendAccountMail: async (mail: AccountMail) => {
-        mails.push(mail);
-        return { state: options.mailEndsIn ?? 'accepted', reply: null } as const;
+      sendAccountMail,
+      async writeAccountMail(mail: AccountMail) {
+        mailSteps.push('written');
+        return { send: () => sendAccountMail(mail) };
       },
     },
     hasher,
@@ -108,6 +120,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   } as const;
   const accounts = createAccountService({
     ...ports,
+    pauseBeforeSending: async () => void mailSteps.push('paused'),
     isCommonPassword: options.isCommonPassword ?? (async (text) => text === 'password123'),
   });
   const secrets = createService({
@@ -129,6 +142,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     hasher: counting,
     events,
     mails,
+    mailSteps,
     calls,
     handed,
     now: () => now,

@@ -8,6 +8,7 @@ import {
   label,
   locale,
   otherPassword,
+  proof,
 } from './account-bench.ts';
 
 const email = 'jo@example.org';
@@ -16,7 +17,11 @@ const newcomer = 'al@example.org';
 /** One live bearer text of each kind, of the same account as far as there is one. */
 async function keysOf(bench: AccountBench) {
   const { signedIn, sessionToken } = await bench.person(email);
-  const made = await bench.accounts.createToken(signedIn, { name: 'x', scopes: ['create'], expiresAt: null });
+  const made = await bench.accounts.createToken(signedIn, {
+    ...{ ...proof, name: 'x' },
+    scopes: ['create'],
+    expiresAt: null,
+  });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   return {
     session: sessionToken,
@@ -29,7 +34,7 @@ async function keysOf(bench: AccountBench) {
 type Keys = Awaited<ReturnType<typeof keysOf>>;
 type Door = (bench: AccountBench, key: string, keys: Keys) => Promise<boolean>;
 
-const fresh = { password: new Sensitive(otherPassword), label, locale };
+const fresh = { password: new Sensitive(otherPassword), tokens: 'keep', label, locale } as const;
 
 /** The doors that look come before those that use up. */
 const doors: ReadonlyArray<readonly [name: string, opensFor: keyof Keys, door: Door]> = [
@@ -106,8 +111,8 @@ describe('a session token, an API token and a ticket of each kind', () => {
         let last: Awaited<ReturnType<typeof store.findToken>> = null;
         return {
           ...store,
-          async addToken(id, token) {
-            const stored = await store.addToken(id, token);
+          async addOwnToken(id, verifier, token) {
+            const stored = await store.addOwnToken(id, verifier, token);
             last = await store.findToken(token.tokenHash);
             return stored;
           },

@@ -9,6 +9,7 @@ import {
   dataKeyOf,
   label,
   password,
+  proof,
   sessionOf,
 } from './account-bench.ts';
 
@@ -220,6 +221,7 @@ describe('a session', () => {
     const jo = await bench.person(email);
     const al = await bench.person('al@example.org');
     const made = await bench.accounts.createToken(jo.signedIn, {
+      ...proof,
       name: 'jo’s',
       scopes: ['create'],
       expiresAt: null,

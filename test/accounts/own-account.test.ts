@@ -1,6 +1,6 @@
 /** What a logged-in person does with the account: the password, API tokens, the end. */
 import { describe, expect, it } from 'bun:test';
-import type { TokenScope } from '../../src/domain/accounts.ts';
+import type { TokenFate, TokenScope } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import {
   type AccountBench,
@@ -10,13 +10,20 @@ import {
   otherPassword,
   type Person,
   password,
+  proof,
   sessionOf,
 } from './account-bench.ts';
 
 const email = 'jo@example.org';
 
-function change(bench: AccountBench, { signedIn }: Person, current = password, next = otherPassword) {
-  const input = { current: new Sensitive(current), next: new Sensitive(next), locale };
+function change(
+  bench: AccountBench,
+  { signedIn }: Person,
+  current = password,
+  next = otherPassword,
+  tokens: TokenFate = 'keep',
+) {
+  const input = { current: new Sensitive(current), next: new Sensitive(next), tokens, locale };
   return bench.accounts.changePassword(signedIn, input);
 }
 
@@ -65,6 +72,26 @@ describe('a change of password', () => {
     expect(bench.hasher.stretched).toBe(before);
   });
 
+  it('revokes every API token if asked, once the password is proven, and keeps them otherwise', async () => {
+    const bench = createAccountBench();
+    const person = await bench.person(email);
+    const { signedIn } = person;
+    const wanted = { ...proof, scopes: ['create'] as const, expiresAt: null };
+    for (const name of ['first', 'second']) await bench.accounts.createToken(signedIn, { ...wanted, name });
+    const left = async () => (await bench.accounts.listTokens(signedIn)).length;
+    expect(await change(bench, person, 'not it', otherPassword, 'revoke')).toEqual({
+      outcome: 'wrong_password',
+    });
+    expect(await change(bench, person)).toEqual({ outcome: 'changed' });
+    expect(await left()).toBe(2);
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_changed', tokens: 'keep' });
+    expect(await change(bench, person, otherPassword, password, 'revoke')).toEqual({ outcome: 'changed' });
+    expect(await left()).toBe(0);
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_changed', tokens: 'revoke' });
+  });
+
   it('of two at the same time takes one; the other had a password that is none any more', async () => {
     const bench = createAccountBench();
     const person = await bench.person(email);
@@ -109,14 +136,18 @@ describe('deleting the account', () => {
 });
 
 describe('an API token that a person makes', () => {
-  const wanted = { name: 'backups', scopes: ['create'] as readonly TokenScope[], expiresAt: null };
+  const wanted = { ...proof, name: 'backups', scopes: ['create'] as readonly TokenScope[], expiresAt: null };
 
   it('is shown once, has its scopes in order, and shares the data key', async () => {
     const bench = createAccountBench();
     const { signedIn } = await bench.person(email);
     const expiresAt = bench.now() + 60;
     const scopes: readonly TokenScope[] = ['read-recent', 'create', 'read-recent'];
-    const made = await bench.accounts.createToken(signedIn, { name: '  on the NAS ', scopes, expiresAt });
+    const made = await bench.accounts.createToken(signedIn, {
+      ...{ ...wanted, name: '  on the NAS ' },
+      scopes,
+      expiresAt,
+    });
     if (made.outcome !== 'created') throw new Error(made.outcome);
     expect(made.stored).toMatchObject({
       name: 'on the NAS',
@@ -151,6 +182,58 @@ describe('an API token that a person makes', () => {
     expect(await bench.accounts.createToken(signedIn, { ...wanted, name })).toMatchObject({
       outcome: 'created',
     });
+  });
+
+  it('takes the password, whatever the session, and is announced to the owner by its name', async () => {
+    const bench = createAccountBench();
+    const { signedIn } = await bench.person(email);
+    for (const text of ['', 'not the password', otherPassword, 'a lone \ud800 half']) {
+      const guess = { ...wanted, password: new Sensitive(text) };
+      expect(await bench.accounts.createToken(signedIn, guess)).toEqual({ outcome: 'wrong_password' });
+    }
+    expect(await bench.accounts.listTokens(signedIn)).toEqual([]);
+    await bench.accounts.settled();
+    expect(bench.mails.map(({ kind }) => kind)).toEqual(['sign_up']);
+    await bench.accounts.createToken(signedIn, { ...wanted, locale: 'de' });
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({
+      kind: 'token_created',
+      name: 'backups',
+      locale: 'de',
+      forgottenUrl: 'https://mayfly.example/forgotten',
+    });
+    expect(bench.mails.at(-1)?.to.expose()).toBe(email);
+  });
+
+  it('is refused for its name, its scopes and its number before the password is computed', async () => {
+    const bench = createAccountBench();
+    const { signedIn } = await bench.person(email);
+    const before = bench.hasher.stretched;
+    for (const refused of [{ name: '' }, { scopes: [] }])
+      await bench.accounts.createToken(signedIn, { ...wanted, ...refused });
+    expect(bench.hasher.stretched).toBe(before);
+  });
+
+  it('is not made when the password changes between its proof and the making', async () => {
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const bench = createAccountBench({
+      wrap: (store) => ({
+        ...store,
+        async addOwnToken(id, verifier, token) {
+          asked.resolve();
+          await gate.promise;
+          return store.addOwnToken(id, verifier, token);
+        },
+      }),
+    });
+    const person = await bench.person(email);
+    const late = bench.accounts.createToken(person.signedIn, wanted);
+    await asked.promise;
+    expect(await change(bench, person)).toEqual({ outcome: 'changed' });
+    gate.resolve();
+    expect(await late).toEqual({ outcome: 'wrong_password' });
+    expect(await bench.accounts.listTokens(person.signedIn)).toEqual([]);
   });
 
   it('may do something', async () => {

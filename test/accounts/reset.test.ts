@@ -2,8 +2,9 @@
 import { describe, expect, it } from 'bun:test';
 import { createAccount } from '../../src/domain/account-admin.ts';
 import type { SignedIn } from '../../src/domain/account-outcomes.ts';
-import type { StoredTicket } from '../../src/domain/accounts.ts';
+import type { StoredTicket, TokenFate } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
+import { noTicketLimits } from '../../src/store/conformance/account-fixtures.ts';
 import { clientStays } from '../../src/store/conformance/check.ts';
 import {
   type AccountBench,
@@ -14,16 +15,18 @@ import {
   locale,
   otherPassword,
   password,
+  proof,
   sessionOf,
 } from './account-bench.ts';
 
 const email = 'jo@example.org';
 
-function completion(ticket: string, { text = otherPassword, token = '' } = {}) {
+function completion(ticket: string, { text = otherPassword, token = '', tokens = 'keep' as TokenFate } = {}) {
   return {
     ticket,
     password: new Sensitive(text),
     existingToken: new Sensitive(token),
+    tokens,
     label,
     locale,
   };
@@ -41,7 +44,11 @@ async function listed(bench: AccountBench, { caller }: SignedIn): Promise<number
 }
 
 async function apiToken(bench: AccountBench, signedIn: SignedIn, expiresAt: number | null = null) {
-  const made = await bench.accounts.createToken(signedIn, { name: 'kept', scopes: ['create'], expiresAt });
+  const made = await bench.accounts.createToken(signedIn, {
+    ...{ ...proof, name: 'kept' },
+    scopes: ['create'],
+    expiresAt,
+  });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   return { token: made.token.expose(), tokenId: made.stored.tokenId };
 }
@@ -122,6 +129,41 @@ describe('a reset', () => {
     expect(await bench.accounts.resetPassword(completion(ticket))).toMatchObject({ outcome: 'reset' });
   });
 
+  it('revokes every API token of the account if asked, also the one that kept the list, and no other’s', async () => {
+    const bench = createAccountBench();
+    const { signedIn } = await bench.person(email);
+    const stranger = await bench.person('al@example.org');
+    await share(bench, signedIn, 'shared before');
+    const [{ token }, second] = [await apiToken(bench, signedIn), await apiToken(bench, signedIn)];
+    const others = await apiToken(bench, stranger.signedIn);
+    const ticket = await bench.resetTicket(email);
+    const wrong = { token: 'a'.repeat(64), tokens: 'revoke' } as const;
+    expect(await bench.accounts.resetPassword(completion(ticket, wrong))).toEqual({
+      outcome: 'invalid_token',
+    });
+    expect(await bench.accounts.listTokens(signedIn)).toHaveLength(2);
+    const reset = await bench.accounts.resetPassword(completion(ticket, { token, tokens: 'revoke' }));
+    expect(reset).toMatchObject({ outcome: 'reset', keepsList: true });
+    const after = await bench.open(sessionOf(reset));
+    expect(await listed(bench, after)).toBe(1);
+    expect(await bench.accounts.listTokens(after)).toEqual([]);
+    for (const text of [token, second.token])
+      expect(await bench.secrets.authenticate(email, text)).toBeNull();
+    expect(await bench.secrets.authenticate('al@example.org', others.token)).not.toBeNull();
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_changed', tokens: 'revoke' });
+  });
+
+  it('keeps every API token unless asked', async () => {
+    const bench = createAccountBench();
+    const { signedIn } = await bench.person(email);
+    const { token } = await apiToken(bench, signedIn);
+    const reset = await bench.accounts.resetPassword(completion(await bench.resetTicket(email)));
+    expect(await bench.accounts.listTokens(await bench.open(sessionOf(reset)))).toHaveLength(1);
+    // The list that it opened is lost with the data key, but it goes on making secrets.
+    expect(await bench.secrets.authenticate(email, token)).not.toBeNull();
+  });
+
   it('ends every session, begins a fresh one, and tells the owner', async () => {
     const bench = createAccountBench();
     const { sessionToken, signedIn } = await bench.person(email);
@@ -191,13 +233,13 @@ describe('a link to a reset', () => {
     const outcomes = await useThrice({
       wrap: (store) => ({
         ...store,
-        async addTicket(ticket, quietSeconds) {
+        async addTicket(ticket, limits) {
           tickets.push(ticket);
-          return store.addTicket(ticket, quietSeconds);
+          return store.addTicket(ticket, limits);
         },
-        async redeemReset(hash, newPassword) {
-          const account = await store.redeemReset(hash, newPassword);
-          for (const ticket of tickets) await store.addTicket(ticket, 0);
+        async redeemReset(hash, newPassword, tokens) {
+          const account = await store.redeemReset(hash, newPassword, tokens);
+          for (const ticket of tickets) await store.addTicket(ticket, noTicketLimits);
           return account;
         },
       }),

@@ -159,7 +159,8 @@ export function sampleAccountMails(
     { ...common, kind: 'sign_up', ...ticketFor('sign-up') },
     { ...common, kind: 'reset', ...ticketFor('reset') },
     { ...common, kind: 'already_signed_up', logInUrl: `${site}/log-in`, forgottenUrl: `${site}/forgotten` },
-    { ...common, kind: 'password_changed', forgottenUrl: `${site}/forgotten` },
+    { ...common, kind: 'password_changed', forgottenUrl: `${site}/forgotten`, tokens: 'revoke' },
+    { ...common, kind: 'token_created', name: 'Backup', forgottenUrl: `${site}/forgotten` },
     { ...common, kind: 'account_deleted' },
     { ...notice, kind: 'secret_read' },
     { ...notice, kind: 'secret_burned' },
@@ -176,6 +177,7 @@ export function linksOf(mail: AccountMail): string[] {
     case 'already_signed_up':
       return [mail.logInUrl, mail.forgottenUrl];
     case 'password_changed':
+    case 'token_created':
       return [mail.forgottenUrl];
     case 'account_deleted':
       return [];

@@ -1,7 +1,8 @@
 /** Mail that is signed for its domain (DKIM): verified from the bytes that arrived. */
-import { describe, expect, it } from 'bun:test';
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it, spyOn } from 'bun:test';
+import crypto, { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
+import type { AccountMailer } from '../../src/domain/account-mail.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { messageHeaders, signatureHeader } from '../../src/mail/compose.ts';
 import { verifyDkim } from './dkim-verifier.ts';
@@ -24,6 +25,54 @@ async function signedMails(): Promise<string[]> {
   for (const mail of sampleAccountMails()) await post.mailer.sendAccountMail(mail);
   return office.arrived.map(({ raw }) => raw);
 }
+
+/** How many signatures were made meanwhile, and how many mails arrived. */
+async function workOf(send: (mailer: ReturnType<typeof mailerFor>['mailer']) => Promise<unknown>) {
+  await using office = await openPostOffice();
+  using post = mailerFor(office, { dkim });
+  await post.mailer.prepare();
+  const signing = spyOn(crypto, 'createSign');
+  try {
+    await send(post.mailer);
+    return { signatures: signing.mock.calls.length, arrived: office.arrived.length };
+  } finally {
+    signing.mockRestore();
+  }
+}
+
+describe('a mail that is written and not sent', () => {
+  it('costs the signature that it would have had, and sending it costs no other (P17)', async () => {
+    const [mail] = sampleAccountMails();
+    if (mail === undefined) throw new Error('there is no sample');
+    expect(await workOf((mailer) => mailer.writeAccountMail(mail))).toEqual({ signatures: 1, arrived: 0 });
+    const both = async (mailer: Pick<AccountMailer, 'writeAccountMail'>) =>
+      (await mailer.writeAccountMail(mail)).send();
+    expect(await workOf(both)).toEqual({ signatures: 1, arrived: 1 });
+  });
+
+  it('is written in full before it is sent: what arrives is those bytes', async () => {
+    await using office = await openPostOffice([{ at: 'message', reply: 451 }]);
+    using post = mailerFor(office, { dkim });
+    for (const mail of sampleAccountMails()) {
+      const written = await post.mailer.writeAccountMail(mail);
+      expect((await written.send()).state).toBe('accepted');
+    }
+    const [first, second] = office.offered;
+    expect(office.offered).toHaveLength(sampleAccountMails().length + 1);
+    expect(first).toBe(second ?? '');
+    for (const raw of office.arrived)
+      expect(verifyDkim(raw.raw, publicKey)).toMatchObject({ bodyIsSigned: true, headersAreSigned: true });
+  });
+
+  it('is not sent when its recipient is no address, and says so then', async () => {
+    await using office = await openPostOffice();
+    using post = mailerFor(office, { dkim });
+    const [mail] = sampleAccountMails({ to: 'a@b.org\r\nBcc: c@d.org' });
+    if (mail === undefined) throw new Error('there is no sample');
+    const written = await post.mailer.writeAccountMail(mail);
+    expect(await written.send()).toEqual({ state: 'not_sent', reply: null });
+  });
+});
 
 describe('a signed mail', () => {
   it('is verified with the public key of its domain, of every kind', async () => {

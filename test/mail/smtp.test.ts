@@ -261,7 +261,12 @@ describe('the mailer itself', () => {
     using post = mailerFor(office);
     const odd = { ...sampleMail(), expiresAt: Number.NaN, locale: '\u0000' };
     expect((await post.mailer.sendSecretLink(odd)).state).toBe('not_sent');
-    const noUrl = { ...sampleMail(), kind: 'password_changed', forgottenUrl: 'nowhere' } as const;
+    const noUrl = {
+      ...sampleMail(),
+      kind: 'password_changed',
+      tokens: 'keep',
+      forgottenUrl: 'nowhere',
+    } as const;
     expect((await post.mailer.sendAccountMail(noUrl)).state).toBe('not_sent');
   });
 });

@@ -11,7 +11,7 @@ import { routes } from '../../src/web/routes.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { surfacesOf } from '../v2/documented-app.ts';
-import { signUpAs } from '../web/signed-in.ts';
+import { password, signUpAs } from '../web/signed-in.ts';
 
 const isReading = /^(?:now|usedBytes|rootKidsInUse|find|list)/;
 /** When a session and a token were last used is noted by whatever request carries them. */
@@ -56,6 +56,8 @@ async function furnish(options: TestAppOptions = {}): Promise<Furnished> {
     name: 'all',
     scopes: ['create', 'manage', 'read-recent'],
     expiresAt: null,
+    password: new Sensitive(password),
+    locale: 'en',
   });
   if (made.outcome !== 'created') throw new Error(made.outcome);
   const basic = Buffer.from(`alice@example.com:${made.token.expose()}`).toString('base64');

@@ -1,5 +1,5 @@
 /**
- * Stores with one seeded defect each in accounts, passwords, tickets, sessions or their end.
+ * Stores with one seeded defect each in accounts, passwords, sessions, tokens or their end.
  *
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
 import { slowClock } from '../support/clocks.ts';
 import type { SeededDefect } from './defects.ts';
+import { ticketDefects } from './ticket-defects.ts';
 
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -44,92 +45,15 @@ function keepingRecentBoxes(store: Store): Store {
   };
 }
 
-const ticketDefects: readonly SeededDefect[] = [
-  {
-    defect: 'a sign-up ticket is looked for, then used',
-    caughtBy: 'of fifty uses of a sign-up ticket at once exactly one makes the account',
-    seed: (store) => ({
-      ...store,
-      async redeemSignUp(ticketHash, account, password) {
-        const ticket = await store.findTicket('sign_up', ticketHash);
-        if (ticket === null) return 'gone';
-        await turn();
-        const made = await store.redeemSignUp(ticketHash, account, password);
-        return made === 'gone' ? ((await store.findAccount(ticket.username)) ?? 'gone') : made;
-      },
-    }),
-  },
-  {
-    defect: 'a reset ticket is looked for, then used',
-    caughtBy: 'of fifty uses of a reset ticket at once exactly one sets the password',
-    seed: (store) => ({
-      ...store,
-      async redeemReset(ticketHash, password) {
-        const ticket = await store.findTicket('reset', ticketHash);
-        if (ticket === null) return null;
-        await turn();
-        return (await store.redeemReset(ticketHash, password)) ?? store.findAccount(ticket.username);
-      },
-    }),
-  },
-  {
-    defect: 'a ticket is replaced and works all the same',
-    caughtBy: 'a later ticket replaces the earlier one of its kind and username',
-    seed(store) {
-      const kept: Parameters<Store['addTicket']>[0][] = [];
-      return {
-        ...store,
-        async addTicket(ticket, quietSeconds) {
-          kept.push(ticket);
-          return store.addTicket(ticket, quietSeconds);
-        },
-        findTicket: async (_kind, hash) => kept.find((each) => each.ticketHash === hash) ?? null,
-      };
-    },
-  },
-  {
-    defect: 'the quiet time of tickets is looked at, then begun',
-    caughtBy:
-      'within the quiet time a username gets no second ticket, also of many at once, and keeps its first',
-    seed(store) {
-      const made = new Map<string, number>();
-      return {
-        ...store,
-        async addTicket(ticket, quietSeconds) {
-          const last = made.get(ticket.username) ?? Number.NEGATIVE_INFINITY;
-          await turn();
-          if (ticket.createdAt - last < quietSeconds) return false;
-          made.set(ticket.username, ticket.createdAt);
-          return store.addTicket(ticket, 0);
-        },
-      };
-    },
-  },
-  {
-    defect: 'a ticket of one kind works for the other',
-    caughtBy: 'a ticket works for its own kind only',
-    seed: (store) => ({
-      ...store,
-      async redeemReset(ticketHash, password) {
-        const signUp = await store.findTicket('sign_up', ticketHash);
-        const account = { plan: 'basic', createdAt: store.now() } as const;
-        if (signUp === null) return store.redeemReset(ticketHash, password);
-        const made = await store.redeemSignUp(ticketHash, account, password);
-        return typeof made === 'object' ? made : null;
-      },
-    }),
-  },
-];
-
 const sessionDefects: readonly SeededDefect[] = [
   {
     defect: 'a change of password keeps the other sessions',
     caughtBy: 'a change of password ends every session but the one that it keeps',
     seed: (store) => ({
       ...store,
-      async changePassword(id, from, to, keepSessionId) {
+      async changePassword(id, from, to, keepSessionId, tokens) {
         const others = (await store.listSessions(id)).filter((each) => each.sessionId !== keepSessionId);
-        const changed = await store.changePassword(id, from, to, keepSessionId);
+        const changed = await store.changePassword(id, from, to, keepSessionId, tokens);
         for (const session of others) await store.addSession(id, to.verifier, session);
         return changed;
       },
@@ -140,11 +64,11 @@ const sessionDefects: readonly SeededDefect[] = [
     caughtBy: 'a reset ends every session of its account and no other',
     seed: (store) => ({
       ...store,
-      async redeemReset(ticketHash, password) {
+      async redeemReset(ticketHash, password, tokens) {
         const ticket = await store.findTicket('reset', ticketHash);
         const account = await store.findAccount(ticket?.username ?? '');
         const sessions = account === null ? [] : await store.listSessions(account.id);
-        const reset = await store.redeemReset(ticketHash, password);
+        const reset = await store.redeemReset(ticketHash, password, tokens);
         for (const session of sessions) await store.addSession(session.accountId, password.verifier, session);
         return reset;
       },
@@ -219,6 +143,45 @@ const sessionDefects: readonly SeededDefect[] = [
   },
 ];
 
+const revoking =
+  'a reset and a change of password revoke the tokens of their account and no other’s if asked, and keep them if not';
+
+const tokenDefects: readonly SeededDefect[] = [
+  {
+    defect: 'a reset keeps the tokens that were to be revoked',
+    caughtBy: revoking,
+    seed: (store) => ({
+      ...store,
+      redeemReset: (ticketHash, password) => store.redeemReset(ticketHash, password, 'keep'),
+    }),
+  },
+  {
+    defect: 'a reset revokes the tokens whatever was asked',
+    caughtBy: revoking,
+    seed: (store) => ({
+      ...store,
+      redeemReset: (ticketHash, password) => store.redeemReset(ticketHash, password, 'revoke'),
+    }),
+  },
+  {
+    defect: 'the tokens are revoked, then the password is compared',
+    caughtBy: revoking,
+    seed: (store) => ({
+      ...store,
+      async changePassword(id, from, to, keepSessionId, tokens) {
+        const revoked = tokens === 'revoke' ? await store.listTokens(id) : [];
+        for (const { tokenId } of revoked) await store.revokeToken(id, tokenId);
+        return store.changePassword(id, from, to, keepSessionId, 'keep');
+      },
+    }),
+  },
+  {
+    defect: 'a token that was asked for with a password is added whatever the password is by then',
+    caughtBy: 'a token that was asked for with a password is added while that is the password, and not later',
+    seed: (store) => ({ ...store, addOwnToken: (id, _verifier, token) => store.addToken(id, token) }),
+  },
+];
+
 const deletionDefects: readonly SeededDefect[] = [
   {
     defect: 'a deleted account’s secrets can still be read',
@@ -288,5 +251,6 @@ const deletionDefects: readonly SeededDefect[] = [
 export const accountDefects: readonly SeededDefect[] = [
   ...ticketDefects,
   ...sessionDefects,
+  ...tokenDefects,
   ...deletionDefects,
 ];

@@ -15,6 +15,7 @@ import {
   newSession,
   newTicket,
   newToken,
+  noTicketLimits,
 } from '../../src/store/conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, putNew } from '../../src/store/conformance/check.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -73,11 +74,14 @@ async function fillAccount(store: Store, name: string): Promise<AccountId> {
   const account = await accountNamed(store, username, token);
   const password = { ...newPassword(), wrappedDataKey: marked(`password ${name}`, 76) };
   const ticket = newTicket('reset', username);
-  await store.addTicket(ticket, 0);
-  await store.redeemReset(ticket.ticketHash, password);
+  await store.addTicket(ticket, noTicketLimits);
+  await store.redeemReset(ticket.ticketHash, password, 'keep');
   const session = { ...newSession(), wrappedDataKey: marked(`session ${name}`, 76) };
   await logIn(store, { account, password }, session);
-  await store.addTicket({ ...newTicket('reset', username), ticketHash: marked(`ticket ${name}`, 32) }, 0);
+  await store.addTicket(
+    { ...newTicket('reset', username), ticketHash: marked(`ticket ${name}`, 32) },
+    noTicketLimits,
+  );
   return account.id;
 }
 

@@ -15,6 +15,7 @@ import {
   newSession,
   newTicket,
   newToken,
+  noTicketLimits,
 } from '../../src/store/conformance/account-fixtures.ts';
 import { clientStays, createSettableClock, found, newRecord } from '../../src/store/conformance/check.ts';
 import { hintOf } from '../../src/store/sqlite/hint.ts';
@@ -22,6 +23,7 @@ import records from '../../src/store/sqlite/migrations/001-records.sql' with { t
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
 import accounts from '../../src/store/sqlite/migrations/003-accounts.sql' with { type: 'text' };
 import people from '../../src/store/sqlite/migrations/004-people.sql' with { type: 'text' };
+import mailAndDomains from '../../src/store/sqlite/migrations/005-mail-and-domains.sql' with { type: 'text' };
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { testBallastBytes } from './subjects.ts';
 
@@ -42,7 +44,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A folder as a version with these migrations left it: one account, its token, its domain. */
+/** A folder as a version with these migrations left it: one account and its token. */
 function makeEarlierData(migrations: readonly string[]): Database {
   const db = new Database(join(directory, 'mayfly.db'), { create: true });
   for (const migration of migrations) db.run(migration);
@@ -57,9 +59,10 @@ function makeEarlierData(migrations: readonly string[]): Database {
     `INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, created_at) VALUES (1, ?, 'default', ?, ?)`,
     [tokenHash, wrappedDataKey, ann.createdAt],
   );
-  db.run("INSERT INTO share_domains VALUES ('ann.example.org', 1)");
   return db;
 }
+
+const addShareDomain = (db: Database) => db.run("INSERT INTO share_domains VALUES ('ann.example.org', 1)");
 
 /** What this version knows of an account that an earlier one has made. */
 const annNow = { ...ann, locale: null, notify: [] };
@@ -67,7 +70,11 @@ const annNow = { ...ann, locale: null, notify: [] };
 const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
 describe('data from before there were passwords', () => {
-  beforeEach(() => makeEarlierData([records, attempts, accounts]).close());
+  beforeEach(() => {
+    const db = makeEarlierData([records, attempts, accounts]);
+    addShareDomain(db);
+    db.close();
+  });
 
   it('keeps its accounts, without a language and a password, and its tokens, with every scope', async () => {
     await using store = await open();
@@ -101,8 +108,8 @@ describe('data from before there were passwords', () => {
     ];
     const ticket = newTicket('reset', ann.username);
     await store.put(record);
-    expect(await store.addTicket(ticket, 0)).toBe(true);
-    expect(await store.redeemReset(ticket.ticketHash, password)).toEqual(annNow);
+    expect(await store.addTicket(ticket, noTicketLimits)).toBe(true);
+    expect(await store.redeemReset(ticket.ticketHash, password, 'keep')).toEqual(annNow);
     expect(await store.addSession(ann.id, password.verifier, session)).not.toBeNull();
     expect((await store.addToken(ann.id, { ...newToken(), scopes: ['manage'] })).scopes).toEqual(['manage']);
     expect((await found(store, record.secretId)).owner).toBe(ann.id);
@@ -169,6 +176,7 @@ describe('data from before domains proved themselves and mails were followed', (
 
   beforeEach(() => {
     const db = makeEarlierData([records, attempts, accounts, people]);
+    addShareDomain(db);
     for (const [n, record] of earlier.entries()) putEarlier(db, record, n < ended.length ? letterOf(n) : '-');
     db.close();
   });
@@ -255,6 +263,51 @@ describe('data from before domains proved themselves and mails were followed', (
     expect(payloadBytes()).toBe(before);
     db.run('UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))');
     expect(payloadBytes()).toBe(before + earlier.length);
+    db.close();
+  });
+});
+
+describe('data from before several mailed links lived side by side', () => {
+  const [reset, signUp] = [
+    newTicket('reset', ann.username, wallClock.read()),
+    newTicket('sign_up', 'bob@example.org', wallClock.read()),
+  ];
+
+  beforeEach(() => {
+    const db = makeEarlierData([records, attempts, accounts, people, mailAndDomains]);
+    for (const { kind, username, ticketHash, createdAt, expiresAt } of [reset, signUp])
+      db.run('INSERT INTO tickets VALUES (?, ?, ?, ?, ?)', [
+        kind,
+        username,
+        ticketHash,
+        createdAt,
+        expiresAt,
+      ]);
+    db.close();
+  });
+
+  it('keeps the links that are under way, and each still works once', async () => {
+    await using store = await open();
+    for (const each of [reset, signUp])
+      expect(await store.findTicket(each.kind, each.ticketHash)).toEqual(each);
+    expect(await store.redeemReset(reset.ticketHash, newPassword(), 'keep')).toEqual(annNow);
+    expect(await store.redeemReset(reset.ticketHash, newPassword(), 'keep')).toBeNull();
+  });
+
+  it('takes another beside them, and counts them against it for a day', async () => {
+    await using store = await open();
+    const limits = { maxLive: 3, quietSeconds: [60], windowSeconds: 86_400 };
+    const next = (seconds: number) => newTicket('reset', ann.username, wallClock.read() + seconds);
+    expect(await store.addTicket(next(59), limits)).toBe(false);
+    const later = next(60);
+    expect(await store.addTicket(later, limits)).toBe(true);
+    for (const each of [reset, later]) expect(await store.findTicket('reset', each.ticketHash)).toEqual(each);
+    const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
+    const ends = db.query('SELECT DISTINCT counts_until - created_at AS day FROM tickets').all();
+    expect([
+      ends,
+      db.query("SELECT name FROM sqlite_schema WHERE name LIKE '%single_tickets%'").all(),
+    ]).toEqual([[{ day: 86_400 }], []]);
     db.close();
   });
 });

@@ -18,15 +18,10 @@ import type { AccountId } from '../../src/domain/accounts.ts';
 import type { Resolver } from '../../src/domain/dns.ts';
 import type { DomainService } from '../../src/domain/domain-outcomes.ts';
 import { createDomainService } from '../../src/domain/domain-service.ts';
+import type { ServiceEvent } from '../../src/domain/events.ts';
 import { createLinks, type Links } from '../../src/domain/links.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/domain/plans.ts';
-import type {
-  AccountMail,
-  Mailer,
-  PassphraseHasher,
-  SecretLinkMail,
-  ServiceEvent,
-} from '../../src/domain/ports.ts';
+import type { AccountMail, Mailer, PassphraseHasher, SecretLinkMail } from '../../src/domain/ports.ts';
 import type { Regions } from '../../src/domain/regions.ts';
 import { createService, type RunningService } from '../../src/domain/service.ts';
 import type { UnixSeconds } from '../../src/domain/time.ts';
@@ -153,7 +148,11 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
     region: options.regions?.own ?? frontRegion(),
   });
-  const accounts = createAccountService({ ...ports, isCommonPassword });
+  const accounts = createAccountService({
+    ...{ ...ports, isCommonPassword },
+    mailer: withWriting(ports.mailer),
+    pauseBeforeSending: async () => {},
+  });
   const service = options.wrapService?.(whole) ?? whole;
   const app = new Hono();
   const apiDeps = { ...deps, authenticate: service.authenticate };
@@ -244,6 +243,14 @@ export const fastHasher: PassphraseHasher = {
 
 function verifierOf(input: string): string {
   return createHmac('sha256', 'test').update(input).digest('base64').padEnd(60, '.');
+}
+
+/** What is written is only sent: these mailers have nothing to compute. */
+export function withWriting<Sender extends Pick<Mailer, 'sendAccountMail'>>(mailer: Sender) {
+  return {
+    ...mailer,
+    writeAccountMail: async (mail: AccountMail) => ({ send: () => mailer.sendAccountMail(mail) }),
+  };
 }
 
 function keepingMailer(mails: SecretLinkMail[], accountMails: AccountMail[]): Mailer {

@@ -94,12 +94,13 @@ export async function logIn(
   return visitor;
 }
 
-/** A form for a token that may do all. */
+/** A form for a token that may do all, with the password that it takes. */
 export const wholeToken = {
   name: 'Backup',
   'scope-create': 'yes',
   'scope-manage': 'yes',
   'scope-read-recent': 'yes',
+  password,
 };
 
 /** Makes one, and gives it back. */

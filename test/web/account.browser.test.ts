@@ -46,6 +46,7 @@ async function makeToken(page: Page, { baseUrl }: Site): Promise<string> {
   await page.goto(`${baseUrl}/account`);
   await page.click('main >> text=API tokens');
   await page.fill('#name', 'Backup');
+  await page.fill('#password', password);
   await submit(page);
   return page.inputValue('#token');
 }

@@ -176,6 +176,24 @@ describe('a change of password', () => {
     expect((await sendForm(app, '/log-in', { email: address, password: newPassword })).status).toBe(303);
   });
 
+  it('revokes every API token when the box is ticked, which it is not at first, and says so', async () => {
+    const app = createTestApp();
+    const visitor = await settled(app);
+    const tokens = async () => JSON.stringify(await stateOf(app)).includes('"tokens":[]');
+    const box = /<input id="revoke-tokens"[^>]*>/;
+    const form = await visitor.get('/account/password');
+    expect(box.exec(form.html)?.[0]).not.toContain('checked');
+    const typed = { current: password, next: newPassword, 'revoke-tokens': 'yes' };
+    const refused = await visitor.post('/account/password', { ...typed, current: 'not it at all' });
+    expect([box.exec(refused.html)?.[0].includes('checked'), await tokens()]).toEqual([true, false]);
+    const changed = await visitor.post('/account/password', typed);
+    expect(changed.headers.get('location')).toBe('/account?done=password-tokens');
+    expect(await tokens()).toBe(true);
+    expect((await visitor.get('/account?done=password-tokens')).html).toContain(
+      'Every API token is revoked.',
+    );
+  });
+
   it('marks the field that is wrong, and gives neither password back', async () => {
     const visitor = await signUp(createTestApp());
     await visitor.get('/account/password');
@@ -196,6 +214,7 @@ describe('guesses at the password of an open browser', () => {
   for (const [path, fields, right] of [
     ['/account/password', { current: 'wrong guess', next: newPassword }, { current: password }],
     ['/account/delete', { password: 'wrong guess', confirm: 'yes' }, { password }],
+    ['/account/tokens', { ...wholeToken, expiry: '', date: '', password: 'wrong guess' }, { password }],
   ] as const) {
     it(`are counted as log-ins of that address: ${path}`, async () => {
       const app = createTestApp({ rateLimits: { ...builtInRateLimits, logIn: logInRules } });
@@ -207,7 +226,7 @@ describe('guesses at the password of an open browser', () => {
       expect(seen.at(-1)?.headers.get('retry-after')).not.toBeNull();
       expect((await visitor.post(path, { ...fields, ...right })).status).toBe(429);
       expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(429);
-      expect(await stateOf(app)).not.toBe('deleted');
+      expect(await stateOf(app)).toMatchObject({ tokens: [] });
     });
   }
 

@@ -77,6 +77,28 @@ describe('a forgotten password', () => {
     expect((await visitor.get('/recent')).html).toContain('Open the receipt');
   });
 
+  it('offers to revoke every API token, unticked, and says afterwards that it did', async () => {
+    const app = createTestApp();
+    const account = await app.account(address);
+    const path = await askForReset(app);
+    const box = /<input id="revoke-tokens"[^>]*>/;
+    expect(box.exec((await visit(app, path)).html)?.[0]).not.toContain('checked');
+    const refused = await sendForm(app, path, { password: 'short', 'revoke-tokens': 'yes' });
+    expect(box.exec(refused.html)?.[0]).toContain('checked');
+    expect(await app.store.listTokens(account.id)).toHaveLength(1);
+    const visitor = openAccountVisitor(app);
+    await visitor.get(path);
+    const typed = { password: newPassword, token: account.token, 'revoke-tokens': 'yes' };
+    const set = await visitor.post(path, typed);
+    expect(set.headers.get('location')).toBe('/account?done=reset-kept-tokens');
+    const { html } = await visitor.get('/account?done=reset-kept-tokens');
+    expect(html).toContain('The list of what you shared before is kept.');
+    expect(html).toContain('Every API token is revoked.');
+    expect(await app.store.listTokens(account.id)).toEqual([]);
+    const { authorization } = account;
+    expect((await app.fetch('/api/v2/authcheck', { headers: { authorization } })).status).toBe(401);
+  });
+
   it('changes nothing when the mailed link is looked at (P4), and works once', async () => {
     const app = createTestApp();
     await signUp(app);

@@ -73,6 +73,35 @@ describe('an API token', () => {
     });
   }
 
+  it('takes the password: without it the form comes back with all that was typed but that', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    await visitor.get('/account/tokens');
+    const typed = { ...wholeToken, name: 'My "script"', 'scope-manage': '', expiry: '90', date: '' };
+    for (const guess of ['', 'not the password']) {
+      const refused = await visitor.post('/account/tokens', { ...typed, password: guess });
+      expect([refused.status, wrongFields(refused.html)]).toEqual([422, ['password']]);
+      expect(refused.html).toContain('<a href="#password">This is not your password.</a>');
+      expect(valueIn(refused.html, 'name')).toBe('My "script"');
+      expect(refused.html).toContain('<option value="90" selected="">');
+      expect(refused.html.match(/ checked=""/g)).toHaveLength(2);
+      expect(valueIn(refused.html, 'password')).toBeNull();
+      expect(refused.html).not.toContain('not the password');
+    }
+    expect(await tokensOf(app)).toEqual([]);
+  });
+
+  it('is announced to its owner by mail, in the language of the page, without the token', async () => {
+    const app = createTestApp();
+    const visitor = await signUp(app);
+    const token = await createToken(visitor);
+    await app.accounts.settled();
+    const mail = app.accountMails.at(-1);
+    expect(mail).toMatchObject({ kind: 'token_created', name: 'Backup', locale: 'en' });
+    expect(mail?.to.expose()).toBe(address);
+    expect(JSON.stringify(mail)).not.toContain(token);
+  });
+
   it('is revoked after being asked, and refused from then on', async () => {
     const app = createTestApp();
     const visitor = await signUp(app);

@@ -192,6 +192,10 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await sendAsIs(page, '/account/tokens');
   await look('token-without-scope');
   for (const scope of tokenScopes) await page.check(`#scope-${scope}`);
+  await page.fill('#password', 'not the password');
+  await send(page, '/account/tokens');
+  await look('token-password-wrong');
+  await page.fill('#password', password);
   await send(page, '/account/tokens');
   await look('token-ready');
   await fillList(site, await page.inputValue('#token'));
@@ -212,6 +216,11 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await page.fill('#next', newPassword);
   await send(page, '/account/password');
   await look('password-wrong');
+  await page.fill('#current', password);
+  await page.fill('#next', password);
+  await page.check('#revoke-tokens');
+  await send(page, '/account/password');
+  await look('account-tokens-revoked');
 }
 
 /** What only somebody sees who mails links or is mailed about them. */

@@ -202,8 +202,8 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     await assert.rejects(store.addToken(id, token));
     assert.equal(await store.addDomain(newDomain(id, 'ann.example.org'), 10), 'gone');
     assert.equal(await store.addSession(id, ann.password.verifier, newSession(store.now())), null);
-    assert.equal(await store.changePassword(id, ann.password.verifier, newPassword(), 0), false);
-    assert.equal(await store.redeemReset(ticketHash, newPassword()), null);
+    assert.equal(await store.changePassword(id, ann.password.verifier, newPassword(), 0, 'keep'), false);
+    assert.equal(await store.redeemReset(ticketHash, newPassword(), 'keep'), null);
     assert.equal(await store.findToken(token.tokenHash), null);
     assert.deepEqual(await store.listDomains(id), []);
   }),

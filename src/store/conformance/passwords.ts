@@ -9,12 +9,15 @@ import {
   newPassword,
   newSession,
   newTicket,
+  newToken,
+  noTicketLimits,
+  type Person,
   personNamed,
-  quietSeconds,
   ticketFor,
   ticketSeconds,
 } from './account-fixtures.ts';
 import { type ConformanceCheck, check, restartCheck } from './check.ts';
+import { ticketLimitChecks } from './tickets.ts';
 
 const plan = { plan: 'basic', createdAt: 1_800_000_000 } as const;
 
@@ -33,39 +36,8 @@ const ticketChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.findTicket('reset', ticket.ticketHash), null);
       wallClock.jump(-100);
       assert.equal(await store.findTicket('reset', ticket.ticketHash), null);
-      assert.equal(await store.redeemReset(ticket.ticketHash, newPassword()), null);
+      assert.equal(await store.redeemReset(ticket.ticketHash, newPassword(), 'keep'), null);
       assert.equal((await store.findPassword('ann@example.org'))?.password, null);
-    },
-  ),
-
-  check('port', 'a later ticket replaces the earlier one of its kind and username', async ({ store }) => {
-    const [first, other, foreign] = [
-      await ticketFor(store, 'reset', 'ann@example.org'),
-      await ticketFor(store, 'sign_up', 'ann@example.org'),
-      await ticketFor(store, 'reset', 'bob@example.org'),
-    ];
-    const second = await ticketFor(store, 'reset', 'ann@example.org');
-    assert.equal(await store.findTicket('reset', first.ticketHash), null);
-    for (const each of [second, other, foreign]) {
-      assert.deepEqual(await store.findTicket(each.kind, each.ticketHash), each);
-    }
-  }),
-
-  check(
-    'P21',
-    'within the quiet time a username gets no second ticket, also of many at once, and keeps its first',
-    async ({ store, wallClock }) => {
-      const make = () => newTicket('reset', 'ann@example.org', store.now());
-      const tickets = Array.from({ length: 20 }, make);
-      const kept = await Promise.all(tickets.map((each) => store.addTicket(each, quietSeconds)));
-      assert.equal(kept.filter((each) => each).length, 1);
-      const first = tickets[kept.indexOf(true)] ?? make();
-      wallClock.advance(quietSeconds - 1);
-      assert.equal(await store.addTicket(make(), quietSeconds), false);
-      assert.deepEqual(await store.findTicket('reset', first.ticketHash), first);
-      wallClock.advance(1);
-      assert.equal(await store.addTicket(make(), quietSeconds), true);
-      assert.equal(await store.findTicket('reset', first.ticketHash), null);
     },
   ),
 
@@ -115,7 +87,7 @@ const ticketChecks: readonly ConformanceCheck[] = [
       const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
       const passwords = Array.from({ length: 50 }, () => newPassword());
       const outcomes = await Promise.all(
-        passwords.map((password) => store.redeemReset(ticketHash, password)),
+        passwords.map((password) => store.redeemReset(ticketHash, password, 'keep')),
       );
       assert.equal(outcomes.filter((each) => each !== null).length, 1);
       const won = outcomes.findIndex((each) => each !== null);
@@ -129,7 +101,7 @@ const ticketChecks: readonly ConformanceCheck[] = [
     const reset = await ticketFor(store, 'reset', 'ann@example.org');
     const signUp = await ticketFor(store, 'sign_up', 'bob@example.org');
     assert.equal(await store.redeemSignUp(reset.ticketHash, plan, newPassword()), 'gone');
-    assert.equal(await store.redeemReset(signUp.ticketHash, newPassword()), null);
+    assert.equal(await store.redeemReset(signUp.ticketHash, newPassword(), 'keep'), null);
     assert.deepEqual(await store.findPassword('ann@example.org'), ann);
     assert.deepEqual(await store.findTicket('reset', reset.ticketHash), reset);
     assert.deepEqual(await store.findTicket('sign_up', signUp.ticketHash), signUp);
@@ -137,9 +109,9 @@ const ticketChecks: readonly ConformanceCheck[] = [
 
   check('port', 'a reset without an account sets nothing, then or later', async ({ store }) => {
     const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
-    assert.equal(await store.redeemReset(ticketHash, newPassword()), null);
+    assert.equal(await store.redeemReset(ticketHash, newPassword(), 'keep'), null);
     const account = await accountNamed(store, 'ann@example.org');
-    assert.equal(await store.redeemReset(ticketHash, newPassword()), null);
+    assert.equal(await store.redeemReset(ticketHash, newPassword(), 'keep'), null);
     assert.deepEqual(await store.findPassword('ann@example.org'), { account, password: null });
   }),
 ];
@@ -152,7 +124,7 @@ const changeChecks: readonly ConformanceCheck[] = [
     ];
     const sessions = [await logIn(store, ann), await logIn(store, ann), await logIn(store, bob)];
     const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
-    assert.notEqual(await store.redeemReset(ticketHash, newPassword()), null);
+    assert.notEqual(await store.redeemReset(ticketHash, newPassword(), 'keep'), null);
     assert.deepEqual(await areFound(store, sessions), [false, false, true]);
     assert.deepEqual(await store.listSessions(ann.account.id), []);
     assert.deepEqual(await store.findPassword('bob@example.org'), bob);
@@ -166,28 +138,67 @@ const changeChecks: readonly ConformanceCheck[] = [
     const sessions = [await logIn(store, ann), await logIn(store, ann), await logIn(store, bob)];
     const next = newPassword();
     const keep = sessions[1]?.sessionId ?? 0;
-    assert.equal(await store.changePassword(ann.account.id, ann.password.verifier, next, keep), true);
+    assert.equal(await store.changePassword(ann.account.id, ann.password.verifier, next, keep, 'keep'), true);
     assert.deepEqual(await areFound(store, sessions), [false, true, true]);
     assert.deepEqual(await store.findPassword('ann@example.org'), { ...ann, password: next });
   }),
 
   check(
     'port',
-    'a change of password voids a reset that is under way, and nobody else’s',
+    'a change of password voids every reset that is under way, and nobody else’s',
     async ({ store }) => {
       const ann = await personNamed(store, 'ann@example.org');
       await personNamed(store, 'bob@example.org');
       const { sessionId } = await logIn(store, ann);
-      const tickets = ['ann@example.org', 'bob@example.org'].map((name) =>
-        newTicket('reset', name, store.now()),
-      );
-      for (const ticket of tickets) assert.equal(await store.addTicket(ticket, 0), true);
+      const tickets = [
+        await ticketFor(store, 'reset', 'ann@example.org'),
+        await ticketFor(store, 'reset', 'ann@example.org'),
+        await ticketFor(store, 'reset', 'bob@example.org'),
+      ];
       const isLive = () =>
         Promise.all(tickets.map(async (each) => (await store.findTicket('reset', each.ticketHash)) !== null));
-      await store.changePassword(ann.account.id, new Uint8Array(32), newPassword(), sessionId);
-      assert.deepEqual(await isLive(), [true, true]);
-      await store.changePassword(ann.account.id, ann.password.verifier, newPassword(), sessionId);
-      assert.deepEqual(await isLive(), [false, true]);
+      await store.changePassword(ann.account.id, new Uint8Array(32), newPassword(), sessionId, 'keep');
+      assert.deepEqual(await isLive(), [true, true, true]);
+      await store.changePassword(ann.account.id, ann.password.verifier, newPassword(), sessionId, 'keep');
+      assert.deepEqual(await isLive(), [false, false, true]);
+    },
+  ),
+
+  check(
+    'port',
+    'a reset and a change of password revoke the tokens of their account and no other’s if asked, and keep them if not',
+    async ({ store }) => {
+      const [ann, bob] = [
+        await personNamed(store, 'ann@example.org'),
+        await personNamed(store, 'bob@example.org'),
+      ];
+      const add = (person: Person) => store.addToken(person.account.id, newToken());
+      const count = async () =>
+        (await Promise.all([ann, bob].map(({ account }) => store.listTokens(account.id)))).map(
+          ({ length }) => length,
+        );
+      const { id } = ann.account;
+      const { sessionId } = await logIn(store, ann);
+      const tokens = [await add(ann), await add(ann), await add(bob)];
+      const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
+      const wrong = new Uint8Array(32);
+      assert.equal(await store.changePassword(id, wrong, newPassword(), sessionId, 'revoke'), false);
+      assert.equal(await store.redeemReset(wrong, newPassword(), 'revoke'), null);
+      const next = newPassword();
+      assert.notEqual(await store.redeemReset(ticketHash, next, 'keep'), null);
+      assert.equal(await store.changePassword(id, next.verifier, ann.password, sessionId, 'keep'), true);
+      assert.deepEqual(await count(), [2, 1]);
+      assert.equal(await store.changePassword(id, ann.password.verifier, next, sessionId, 'revoke'), true);
+      assert.deepEqual(await count(), [0, 1]);
+      const found = await Promise.all(tokens.map(({ tokenHash }) => store.findToken(tokenHash)));
+      assert.deepEqual(
+        found.map((each) => each !== null),
+        [false, false, true],
+      );
+      await add(ann);
+      const again = await ticketFor(store, 'reset', 'ann@example.org');
+      assert.notEqual(await store.redeemReset(again.ticketHash, newPassword(), 'revoke'), null);
+      assert.deepEqual(await count(), [0, 1]);
     },
   ),
 
@@ -198,7 +209,7 @@ const changeChecks: readonly ConformanceCheck[] = [
       const ann = await personNamed(store, 'ann@example.org');
       const session = await logIn(store, ann);
       const change = (from: Uint8Array, to = newPassword()) =>
-        store.changePassword(ann.account.id, from, to, session.sessionId);
+        store.changePassword(ann.account.id, from, to, session.sessionId, 'keep');
       assert.equal(await change(newPassword().verifier), false);
       assert.deepEqual(await store.findPassword('ann@example.org'), ann);
       const next = Array.from({ length: 20 }, () => newPassword());
@@ -214,10 +225,37 @@ const changeChecks: readonly ConformanceCheck[] = [
     'an account without a password has none to change and none to log in with',
     async ({ store }) => {
       const { id } = await accountNamed(store, 'ann@example.org');
-      assert.equal(await store.changePassword(id, new Uint8Array(32), newPassword(), 0), false);
+      assert.equal(await store.changePassword(id, new Uint8Array(32), newPassword(), 0, 'keep'), false);
       assert.equal(await store.addSession(id, new Uint8Array(32), newSession()), null);
       assert.equal((await store.findPassword('ann@example.org'))?.password, null);
       assert.equal(await store.findPassword('bob@example.org'), null);
+    },
+  ),
+
+  check(
+    'port',
+    'a token that was asked for with a password is added while that is the password, and not later',
+    async ({ store }) => {
+      const ann = await personNamed(store, 'ann@example.org');
+      const { id } = ann.account;
+      const token = newToken('own');
+      const added = await store.addOwnToken(id, ann.password.verifier, token);
+      assert.deepEqual(added, { ...token, tokenId: added?.tokenId, accountId: id, lastUsedAt: null });
+      assert.deepEqual(await store.findToken(token.tokenHash), { account: ann.account, token: added });
+      const { sessionId } = await logIn(store, ann);
+      const add = () => store.addOwnToken(id, ann.password.verifier, newToken('late'));
+      const before = [add(), add()];
+      const changed = store.changePassword(id, ann.password.verifier, newPassword(), sessionId, 'keep');
+      const after = [add(), add()];
+      assert.equal(await changed, true);
+      assert.equal((await Promise.all(before)).includes(null), false);
+      assert.deepEqual(await Promise.all(after), [null, null]);
+      const { id: bob } = await accountNamed(store, 'bob@example.org');
+      assert.equal(await store.addOwnToken(bob, new Uint8Array(32), newToken()), null);
+      assert.deepEqual(
+        (await store.listTokens(id)).map(({ name }) => name),
+        ['own', 'late', 'late'],
+      );
     },
   ),
 
@@ -239,7 +277,7 @@ const changeChecks: readonly ConformanceCheck[] = [
 
   check('port', 'a store keeps its own copy of a password and a ticket', async ({ store }) => {
     const ticket = newTicket('sign_up', 'ann@example.org', store.now());
-    const asked = store.addTicket({ ...ticket, ticketHash: ticket.ticketHash.fill(7) }, 0);
+    const asked = store.addTicket({ ...ticket, ticketHash: ticket.ticketHash.fill(7) }, noTicketLimits);
     ticket.ticketHash.fill(8);
     assert.equal(await asked, true);
     const hash = new Uint8Array(32).fill(7);
@@ -264,4 +302,8 @@ const changeChecks: readonly ConformanceCheck[] = [
   }),
 ];
 
-export const passwordChecks: readonly ConformanceCheck[] = [...ticketChecks, ...changeChecks];
+export const passwordChecks: readonly ConformanceCheck[] = [
+  ...ticketChecks,
+  ...ticketLimitChecks,
+  ...changeChecks,
+];

@@ -11,23 +11,28 @@ import type {
   StoredSession,
   StoredTicket,
   StoredToken,
-  TicketKind,
 } from '../../domain/accounts.ts';
 import { ServiceError } from '../../domain/errors.ts';
 import type { NewAccount } from '../../domain/ports.ts';
 import type { DomainLogo, StoredDomain } from '../../domain/share-domains.ts';
+import type { UnixSeconds } from '../../domain/time.ts';
 
 export interface AccountTables {
   readonly accounts: Map<AccountId, Account>;
   readonly passwords: Map<AccountId, StoredPassword>;
   readonly tokens: Map<number, StoredToken>;
   readonly sessions: Map<number, StoredSession>;
-  /** By `ticketPlace`: at most one of a kind for a username. */
-  readonly tickets: Map<string, StoredTicket>;
+  /** By their hash in hex; those that were used or voided have expired long ago. */
+  readonly tickets: Map<string, CountedTicket>;
   /** By `domainPlace`. */
   readonly domains: Map<string, OwnedDomain>;
   /** 1, 2, 3 …: a number that nothing of this kind has had before. */
   nextNumber(kind: 'account' | 'token' | 'session'): number;
+}
+
+/** A ticket and until when it counts against the next one. */
+export interface CountedTicket extends StoredTicket {
+  readonly countsUntil: UnixSeconds;
 }
 
 /** A share domain without its logo's name, which its logo has. */
@@ -50,8 +55,6 @@ export function createAccountTables(): AccountTables {
     },
   };
 }
-
-export const ticketPlace = (kind: TicketKind, username: string): string => `${kind} ${username}`;
 
 export const domainPlace = (accountId: AccountId, name: string): string => `${accountId} ${name}`;
 
@@ -95,7 +98,7 @@ export const copyOfSession = (session: StoredSession): StoredSession => ({
   wrappedDataKey: session.wrappedDataKey.slice(),
 });
 
-export const copyOfTicket = (ticket: StoredTicket): StoredTicket => ({
-  ...ticket,
-  ticketHash: ticket.ticketHash.slice(),
-});
+export function copyOfTicket(ticket: StoredTicket): StoredTicket {
+  const { kind, username, createdAt, expiresAt } = ticket;
+  return { kind, ticketHash: ticket.ticketHash.slice(), username, createdAt, expiresAt };
+}

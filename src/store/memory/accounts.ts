@@ -23,7 +23,7 @@ import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
   readonly store: AccountStore & DomainStore;
-  /** Forgets at most `limit` expired sessions and tickets; how many. */
+  /** Forgets at most `limit` expired sessions, and tickets that count no longer; how many. */
   forgetStale(limit: number): number;
 }
 
@@ -42,7 +42,7 @@ export function createMemoryAccounts(time: Pick<StoreTime, 'now'>, records: Memo
 
 type TokenMethods = Pick<
   AccountStore,
-  'createAccount' | 'findToken' | 'addToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
+  'createAccount' | 'findToken' | 'addToken' | 'addOwnToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
 >;
 type RootMethods = Pick<AccountStore, 'findRootCheck' | 'addRootCheck' | 'rootKidsInUse'>;
 type AccountMethods = Omit<
@@ -96,9 +96,9 @@ function deleteWhere<Key, Value>(
 }
 
 function forgetStale(tables: AccountTables, time: Pick<StoreTime, 'now'>, limit: number): number {
-  const isStale = ({ expiresAt }: { expiresAt: number }): boolean => time.now() >= expiresAt;
-  const ended = deleteWhere(tables.sessions, isStale, limit);
-  return ended + deleteWhere(tables.tickets, isStale, limit - ended);
+  const now = time.now();
+  const ended = deleteWhere(tables.sessions, ({ expiresAt }) => now >= expiresAt, limit);
+  return ended + deleteWhere(tables.tickets, ({ countsUntil }) => now >= countsUntil, limit - ended);
 }
 
 function tokenMethods(tables: AccountTables): TokenMethods {
@@ -124,6 +124,10 @@ function tokenMethods(tables: AccountTables): TokenMethods {
     async addToken(id, token) {
       assertAccount(tables, id);
       return insert(id, token);
+    },
+    async addOwnToken(id, verifier, token) {
+      const password = tables.passwords.get(id);
+      return password !== undefined && sameBytes(password.verifier, verifier) ? insert(id, token) : null;
     },
     listTokens: async (id) => [...tokens.values()].filter((each) => each.accountId === id).map(copyOfToken),
     async revokeToken(id, tokenId) {

@@ -1,12 +1,13 @@
 /**
  * Passwords, and the mailed tickets that set them, in memory.
  *
- * Owns: the use of a ticket. Invariant: looking, using up and its effect are one step, so a ticket works once; whoever
- * sets a password by a ticket leaves no session of the account behind.
+ * Owns: the use of a ticket. Invariant: looking, using up and its effect are one step, so a ticket works once and voids
+ * the others of its kind; whoever sets a password by a ticket leaves no session of the account behind.
  */
-import type { StoredTicket, TicketKind } from '../../domain/accounts.ts';
+import type { AccountId, StoredTicket, TicketKind } from '../../domain/accounts.ts';
 import type { AccountStore } from '../../domain/ports.ts';
 import type { StoreTime } from '../store-time.ts';
+import { countsUntil, mayKeepTicket } from '../ticket-limits.ts';
 import {
   type AccountTables,
   accountNamed,
@@ -14,7 +15,6 @@ import {
   copyOfTicket,
   insertAccount,
   sameBytes,
-  ticketPlace,
 } from './account-tables.ts';
 import { endSessionsOf } from './sessions.ts';
 
@@ -27,23 +27,37 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
   const { passwords, tickets } = tables;
 
   function liveTicket(kind: TicketKind, ticketHash: Uint8Array): StoredTicket | null {
-    const isIt = (each: StoredTicket) => each.kind === kind && sameBytes(each.ticketHash, ticketHash);
-    return tickets.values().find((each) => isIt(each) && time.now() < each.expiresAt) ?? null;
+    const ticket = tickets.get(ticketHash.toHex());
+    return ticket?.kind === kind && time.now() < ticket.expiresAt ? ticket : null;
+  }
+
+  const ticketsOf = (kind: TicketKind, username: string) =>
+    tickets.values().filter((each) => each.kind === kind && each.username === username);
+
+  /** They count on, but none of them works any more. */
+  function voidTickets(kind: TicketKind, username: string): void {
+    for (const each of [...ticketsOf(kind, username)])
+      tickets.set(each.ticketHash.toHex(), { ...each, expiresAt: 0 });
+  }
+
+  function revokeTokensOf(id: AccountId): void {
+    for (const { tokenId, accountId } of [...tables.tokens.values()])
+      if (accountId === id) tables.tokens.delete(tokenId);
   }
 
   /** The ticket that this call, and no other, uses up. */
   function takeTicket(kind: TicketKind, ticketHash: Uint8Array): StoredTicket | null {
     const ticket = liveTicket(kind, ticketHash);
-    if (ticket !== null) tickets.delete(ticketPlace(kind, ticket.username));
+    if (ticket !== null) voidTickets(kind, ticket.username);
     return ticket;
   }
 
   return {
-    async addTicket(ticket, quietSeconds) {
-      const place = ticketPlace(ticket.kind, ticket.username);
-      const earlier = tickets.get(place);
-      if (earlier !== undefined && ticket.createdAt - earlier.createdAt < quietSeconds) return false;
-      tickets.set(place, copyOfTicket(ticket));
+    async addTicket(ticket, limits) {
+      const earlier = [...ticketsOf(ticket.kind, ticket.username)];
+      if (!mayKeepTicket(ticket, earlier, limits, time.now())) return false;
+      const counted = { ...copyOfTicket(ticket), countsUntil: countsUntil(ticket, limits) };
+      tickets.set(ticket.ticketHash.toHex(), counted);
       return true;
     },
     async findTicket(kind, ticketHash) {
@@ -58,12 +72,13 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
       passwords.set(inserted.id, copyOfPassword(password));
       return inserted;
     },
-    async redeemReset(ticketHash, password) {
+    async redeemReset(ticketHash, password, fate) {
       const ticket = takeTicket('reset', ticketHash);
       const account = ticket === null ? null : accountNamed(tables, ticket.username);
       if (account === null) return null;
       passwords.set(account.id, copyOfPassword(password));
       endSessionsOf(tables, account.id);
+      if (fate === 'revoke') revokeTokensOf(account.id);
       return account;
     },
     async findPassword(username) {
@@ -72,13 +87,14 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
       if (account === null) return null;
       return { account, password: password === undefined ? null : copyOfPassword(password) };
     },
-    async changePassword(id, from, to, keepSessionId) {
+    async changePassword(id, from, to, keepSessionId, fate) {
       const current = passwords.get(id);
       if (current === undefined || !sameBytes(current.verifier, from)) return false;
       passwords.set(id, copyOfPassword(to));
       endSessionsOf(tables, id, keepSessionId);
+      if (fate === 'revoke') revokeTokensOf(id);
       const account = tables.accounts.get(id);
-      if (account !== undefined) tickets.delete(ticketPlace('reset', account.username));
+      if (account !== undefined) voidTickets('reset', account.username);
       return true;
     },
   };

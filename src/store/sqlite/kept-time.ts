@@ -92,7 +92,8 @@ const endErased = `
  */
 const movedTimes = [
   'UPDATE attempts SET stale_at = stale_at + ?1 - ?2, at = at + ?1 - ?2 WHERE at > ?1',
-  'UPDATE tickets SET expires_at = expires_at + ?1 - ?2, created_at = created_at + ?1 - ?2 WHERE created_at > ?1',
+  `UPDATE tickets SET expires_at = iif(expires_at = 0, 0, expires_at + ?1 - ?2),
+     counts_until = counts_until + ?1 - ?2, created_at = created_at + ?1 - ?2 WHERE created_at > ?1`,
   `UPDATE sessions SET expires_at = expires_at + ?1 - ?2, created_at = created_at + ?1 - ?2,
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
 ];

@@ -12,8 +12,17 @@ import accounts from './migrations/003-accounts.sql' with { type: 'text' };
 import people from './migrations/004-people.sql' with { type: 'text' };
 import mailAndDomains from './migrations/005-mail-and-domains.sql' with { type: 'text' };
 import storeTime from './migrations/006-store-time.sql' with { type: 'text' };
+import tickets from './migrations/007-tickets.sql' with { type: 'text' };
 
-const migrations: readonly string[] = [records, attempts, accounts, people, mailAndDomains, storeTime];
+const migrations: readonly string[] = [
+  records,
+  attempts,
+  accounts,
+  people,
+  mailAndDomains,
+  storeTime,
+  tickets,
+];
 
 /** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */
 const applicationId = 0x6d617966;

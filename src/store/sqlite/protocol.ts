@@ -10,6 +10,8 @@ import type {
   StoredSession,
   StoredTicket,
   StoredToken,
+  TicketLimits,
+  TokenFate,
 } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import type { PlanName } from '../../domain/plans.ts';
@@ -56,18 +58,25 @@ export interface Decisions {
   createAccount(account: NewAccount, token: NewToken): Account | null;
   setPlan(id: AccountId, plan: PlanName): void;
   addToken(id: AccountId, token: NewToken): StoredToken;
+  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): StoredToken | null;
   revokeToken(id: AccountId, tokenId: number): boolean;
   noteTokenUse(tokenId: number, at: UnixSeconds): void;
   setLocale(id: AccountId, locale: string | null): void;
   setNotify(id: AccountId, kinds: readonly NoticeKind[]): void;
-  addTicket(ticket: StoredTicket, quietSeconds: number): boolean;
+  addTicket(ticket: StoredTicket, limits: TicketLimits): boolean;
   redeemSignUp(
     ticketHash: Uint8Array,
     account: Omit<NewAccount, 'username'>,
     password: StoredPassword,
   ): Account | 'gone' | 'exists';
-  redeemReset(ticketHash: Uint8Array, password: StoredPassword): Account | null;
-  changePassword(id: AccountId, from: Uint8Array, to: StoredPassword, keepSessionId: number): boolean;
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Account | null;
+  changePassword(
+    id: AccountId,
+    from: Uint8Array,
+    to: StoredPassword,
+    keepSessionId: number,
+    tokens: TokenFate,
+  ): boolean;
   addSession(id: AccountId, verifier: Uint8Array, session: NewSession): StoredSession | null;
   noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): void;
   endSession(id: AccountId, sessionId: number): boolean;

@@ -227,16 +227,18 @@ function accountStore({ db, queue, time: { now }, reading }: Parts): AccountStor
 
     findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
     addToken: (id, token) => decide('addToken', id, token),
+    addOwnToken: (id, verifier, token) => decide('addOwnToken', id, verifier, token),
     listTokens: (id) => reading(() => reads.listTokens(id)),
     revokeToken: (id, tokenId) => decide('revokeToken', id, tokenId),
     noteTokenUse: (tokenId, at) => decide('noteTokenUse', tokenId, at),
 
-    addTicket: (ticket, quietSeconds) => decide('addTicket', ticket, quietSeconds),
+    addTicket: (ticket, limits) => decide('addTicket', ticket, limits),
     findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
     redeemSignUp: (hash, account, password) => decide('redeemSignUp', hash, account, password),
-    redeemReset: (hash, password) => decide('redeemReset', hash, password),
+    redeemReset: (hash, password, tokens) => decide('redeemReset', hash, password, tokens),
     findPassword: (username) => reading(() => sessions.findPassword(username)),
-    changePassword: (id, from, to, keepSessionId) => decide('changePassword', id, from, to, keepSessionId),
+    changePassword: (id, from, to, keepSessionId, tokens) =>
+      decide('changePassword', id, from, to, keepSessionId, tokens),
 
     addSession: (id, verifier, session) => decide('addSession', id, verifier, session),
     findSession: (hash) => reading(() => sessions.findSession(hash, now())),

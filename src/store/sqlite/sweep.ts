@@ -82,7 +82,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
     'DELETE FROM sessions WHERE session_id IN (SELECT session_id FROM sessions WHERE expires_at <= ?1 LIMIT ?2)',
   );
   const forgetTickets = db.query(
-    'DELETE FROM tickets WHERE ticket_hash IN (SELECT ticket_hash FROM tickets WHERE expires_at <= ?1 LIMIT ?2)',
+    'DELETE FROM tickets WHERE ticket_hash IN (SELECT ticket_hash FROM tickets WHERE counts_until <= ?1 LIMIT ?2)',
   );
   const forgetStale = [forgetAttempts, forgetLives, forgetSessions, forgetTickets];
 

@@ -16,6 +16,7 @@ export type AccountWrites = Deciding<
   | 'setLocale'
   | 'setNotify'
   | 'addToken'
+  | 'addOwnToken'
   | 'revokeToken'
   | 'noteTokenUse'
   | 'addRootCheck'
@@ -24,6 +25,11 @@ export type AccountWrites = Deciding<
 const insertTokenSql = `
   INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`;
+
+/** Finds the password that it was asked for with, so a request that began before a change of it adds nothing. */
+const insertOwnTokenSql = `
+  INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
+  SELECT account_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM passwords WHERE account_id = ?1 AND verifier = ?8`;
 
 /** Inserts an account without a chosen language; `null` when the username is taken. */
 export function createAccountInsert(db: Database): (account: NewAccount) => Account | null {
@@ -40,6 +46,7 @@ export function createAccountInsert(db: Database): (account: NewAccount) => Acco
 export function createAccountWrites(db: Database): AccountWrites {
   const insertAccount = createAccountInsert(db);
   const insertToken = db.query(insertTokenSql);
+  const insertOwnToken = db.query(insertOwnTokenSql);
   const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
   const setLocale = db.query('UPDATE accounts SET locale = ?2 WHERE id = ?1');
   const setNotify = db.query('UPDATE accounts SET notify = ?2 WHERE id = ?1');
@@ -51,17 +58,11 @@ export function createAccountWrites(db: Database): AccountWrites {
     'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
   );
 
+  const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken) =>
+    [tokenHash, name, wrappedDataKey, maskOf(tokenScopes, scopes), createdAt, expiresAt] as const;
+
   function addToken(accountId: AccountId, token: NewToken): StoredToken {
-    const { tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt } = token;
-    const { lastInsertRowid } = insertToken.run(
-      accountId,
-      tokenHash,
-      name,
-      wrappedDataKey,
-      maskOf(tokenScopes, scopes),
-      createdAt,
-      expiresAt,
-    );
+    const { lastInsertRowid } = insertToken.run(accountId, ...valuesOf(token));
     return { ...token, tokenId: Number(lastInsertRowid), accountId, lastUsedAt: null };
   }
 
@@ -81,6 +82,11 @@ export function createAccountWrites(db: Database): AccountWrites {
       setNotify.run(id, maskOf(noticeKinds, kinds));
     },
     addToken: (_now, id, token) => addToken(id, token),
+    addOwnToken(_now, id, verifier, token) {
+      const { changes, lastInsertRowid } = insertOwnToken.run(id, ...valuesOf(token), verifier);
+      if (changes === 0) return null;
+      return { ...token, tokenId: Number(lastInsertRowid), accountId: id, lastUsedAt: null };
+    },
     revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,
     noteTokenUse(_now, tokenId, at) {
       noteUse.run(tokenId, at);

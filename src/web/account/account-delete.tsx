@@ -68,7 +68,7 @@ async function deleteAccount(
     isWrong: ({ outcome }) => outcome === 'wrong_password',
   });
   if (outcome.outcome === 'wrong_password') {
-    return showForm(request, signedIn, true, refuseField('password', say('account.deletePasswordWrong')));
+    return showForm(request, signedIn, true, refuseField('password', say('account.ownPasswordWrong')));
   }
   const nobody = { ...frame, visitor: null, formToken: '' };
   const page = <AccountDeletedPage frame={nobody} burned={outcome.burned} />;

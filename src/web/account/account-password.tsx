@@ -9,6 +9,7 @@ import { Sensitive } from '../../domain/sensitive.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { PasswordPage } from '../pages/account/account-password.tsx';
+import { readTokenFate } from '../pages/account/revoke-tokens.tsx';
 import type { Words } from '../words.ts';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refusalOfPassword, refuseField } from './form-refusal.ts';
@@ -30,11 +31,13 @@ export function createPasswordPages(deps: PasswordDeps): PageRoute[] {
 }
 
 async function showForm(
-  { frame }: PageRequest,
+  { frame, form }: PageRequest,
   { caller }: SignedIn,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
-  const page = <PasswordPage frame={frame} username={caller.account.username} refusal={refusal} />;
+  const { username } = caller.account;
+  const tokens = refusal === null ? 'keep' : readTokenFate(await form());
+  const page = <PasswordPage {...{ frame, username, tokens, refusal }} />;
   return pageReply(refusal?.status ?? 200, renderPage(page));
 }
 
@@ -43,15 +46,17 @@ async function change(request: PageRequest, signedIn: SignedIn, deps: PasswordDe
   const form = await request.form();
   const current = new Sensitive(form.text('current'));
   const next = new Sensitive(form.text('next'));
+  const tokens = readTokenFate(form);
   const { locale } = frame.words;
   const outcome = await countGuess(deps.limiter, {
     clientPrefix,
     username: signedIn.caller.account.username,
-    compute: () => deps.accounts.changePassword(signedIn, { current, next, locale }),
+    compute: () => deps.accounts.changePassword(signedIn, { current, next, tokens, locale }),
     isWrong: ({ outcome }) => outcome === 'wrong_password',
   });
   if (outcome.outcome !== 'changed') return showForm(request, signedIn, refusalOf(outcome, frame.words));
-  return seeOther(`${frame.href('account')}?done=password`);
+  const done = tokens === 'revoke' ? 'password-tokens' : 'password';
+  return seeOther(`${frame.href('account')}?done=${done}`);
 }
 
 function refusalOf(

@@ -2,7 +2,8 @@
  * A forgotten password: an address first, and the new password behind the link that is mailed to it.
  *
  * Owns: both steps. Invariants: the first answers the same for every address (P17); opening the mailed link changes
- * nothing (P4); a form that comes back still holds the API token, because without it the list of what was shared is lost.
+ * nothing (P4); a form that comes back still holds the API token, because without it the list of what was shared is lost, and
+ * the choice about the tokens.
  */
 import type { AccountService } from '../../domain/account-outcomes.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
@@ -11,6 +12,7 @@ import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../layout.tsx';
 import { takeLimit } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { readTokenFate } from '../pages/account/revoke-tokens.tsx';
 import {
   ForgottenPage,
   ForgottenSentPage,
@@ -89,19 +91,23 @@ async function showReset(
 ): Promise<PageReply> {
   const found = await accounts.checkReset(key);
   if (found.outcome === 'gone') return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
-  const token = refusal === null ? '' : (await form()).text('token');
+  const typed = refusal === null ? null : await form();
+  const token = typed?.text('token') ?? '';
+  const tokens = typed === null ? 'keep' : readTokenFate(typed);
   const { username } = found;
-  const page = <ResetPage frame={frame} ticket={key} username={username} token={token} refusal={refusal} />;
+  const page = <ResetPage {...{ frame, ticket: key, username, token, tokens, refusal }} />;
   return pageReply(refusal?.status ?? 200, renderPage(page));
 }
 
 async function reset(request: PageRequest, deps: ForgottenDeps): Promise<PageReply> {
   const { frame, key, userAgent, signedIn, clientPrefix } = request;
   const form = await request.form();
+  const tokens = readTokenFate(form);
   const set = await deps.accounts.resetPassword({
     ticket: key,
     password: new Sensitive(form.text('password')),
     existingToken: new Sensitive(form.text('token').trim()),
+    tokens,
     label: browserLabel(userAgent),
     locale: frame.words.locale,
     clientPrefix,
@@ -109,7 +115,8 @@ async function reset(request: PageRequest, deps: ForgottenDeps): Promise<PageRep
   switch (set.outcome) {
     case 'reset': {
       if (signedIn !== null) await deps.accounts.logOut(signedIn);
-      const done = set.keepsList ? 'reset-kept' : 'reset-lost';
+      const list = set.keepsList ? 'reset-kept' : 'reset-lost';
+      const done = tokens === 'revoke' ? (`${list}-tokens` as const) : list;
       const cookie = deps.sessionCookie.set(set.session, deps.clock());
       return seeOther(`${frame.href('account')}?done=${done}`, [cookie]);
     }

@@ -1,11 +1,13 @@
 /**
  * API tokens of an account.
  *
- * Owns: the list, the form for a new one, and revoking. Invariants: a token stands once in the answer to the POST that
- * made it, and in no address, cookie or redirect; a token is revoked by a POST alone, after a page that asks.
+ * Owns: the list, the form for a new one, and revoking. Invariants: making one takes the password, counted like a log-in;
+ * a token stands once in the answer to the POST that made it, and in no address, cookie or redirect; a token is revoked by
+ * a POST alone, after a page that asks.
  */
 import type { AccountService, NewTokenOutcome, SignedIn } from '../../domain/account-outcomes.ts';
 import { type StoredToken, tokenScopes } from '../../domain/accounts.ts';
+import { Sensitive } from '../../domain/sensitive.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Form } from '../form.ts';
 import { renderPage } from '../layout.tsx';
@@ -16,10 +18,12 @@ import { TokenReadyPage } from '../pages/account/tokens-ready.tsx';
 import type { Words } from '../words.ts';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
+import { countGuess, type GuessLimiter } from './guesses.ts';
 import { parseTokenExpiry, untouchedToken } from './token-expiry.ts';
 
 export interface TokenDeps {
   readonly accounts: Pick<AccountService, 'listTokens' | 'createToken' | 'revokeToken'>;
+  readonly limiter: GuessLimiter;
   readonly links: { readonly baseUrl: string };
   readonly clock: Clock;
 }
@@ -52,9 +56,8 @@ async function showTokens(
 ): Promise<PageReply> {
   const tokens = await accounts.listTokens(signedIn);
   const news = tokensNews.find((each) => each === query.get('done')) ?? null;
-  const page = (
-    <TokensPage frame={frame} tokens={tokens} now={clock()} typed={typed} refusal={refusal} news={news} />
-  );
+  const { username } = signedIn.caller.account;
+  const page = <TokensPage {...{ frame, tokens, username, typed, refusal, news }} now={clock()} />;
   return pageReply(refusal?.status ?? 200, renderPage(page));
 }
 
@@ -68,17 +71,24 @@ function typedIn(form: Form): TypedToken {
 }
 
 async function create(request: PageRequest, signedIn: SignedIn, deps: TokenDeps): Promise<PageReply> {
-  const { frame } = request;
-  const { say } = frame.words;
-  const typed = typedIn(await request.form());
+  const { frame, clientPrefix } = request;
+  const { say, locale } = frame.words;
+  const form = await request.form();
+  const typed = typedIn(form);
   const again = (refusal: FormRefusal) => showTokens(request, signedIn, deps, typed, refusal);
   const expiry = parseTokenExpiry(typed, deps.clock());
   if (expiry.outcome === 'invalid_choice') return again(refuseField('expiry', say('tokens.expiryWrong')));
   if (expiry.outcome === 'invalid_date') return again(refuseField('date', say('tokens.dateWrong')));
-  const { name, scopes } = typed;
-  const made = await deps.accounts.createToken(signedIn, { name, scopes, expiresAt: expiry.expiresAt });
-  if (made.outcome !== 'created') return again(refusalOf(made, frame.words));
   const { username } = signedIn.caller.account;
+  const password = new Sensitive(form.text('password'));
+  const wanted = { name: typed.name, scopes: typed.scopes, expiresAt: expiry.expiresAt, password, locale };
+  const made = await countGuess(deps.limiter, {
+    clientPrefix,
+    username,
+    compute: () => deps.accounts.createToken(signedIn, wanted),
+    isWrong: ({ outcome }) => outcome === 'wrong_password',
+  });
+  if (made.outcome !== 'created') return again(refusalOf(made, frame.words));
   const { baseUrl } = deps.links;
   const page = <TokenReadyPage frame={frame} made={made} username={username} baseUrl={baseUrl} />;
   return pageReply(200, renderPage(page));
@@ -90,6 +100,8 @@ function refusalOf(refused: Exclude<NewTokenOutcome, { outcome: 'created' }>, { 
       return refuseField('name', say('tokens.nameWrong'));
     case 'no_scope':
       return refuseField('scope-create', say('tokens.scopesWrong'));
+    case 'wrong_password':
+      return refuseField('password', say('account.ownPasswordWrong'));
     case 'too_many':
       return refuseForm(say('tokens.tooMany', { count: refused.max }), 409);
   }

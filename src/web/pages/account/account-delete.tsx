@@ -34,7 +34,7 @@ export const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, isT
           <UsernameField frame={frame} username={username} />
           <TextField
             name="password"
-            label={say('account.deletePassword')}
+            label={say('account.ownPassword')}
             type="password"
             autocomplete="current-password"
             refusal={refusal}

@@ -90,10 +90,11 @@ export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQues
     </div>
   );
 
-/** What has just been done. */
-export const DoneNote: FC<PropsWithChildren> = ({ children }) => (
+/** What has just been done; `also` is a paragraph of its own. */
+export const DoneNote: FC<PropsWithChildren<{ also?: string | null }>> = ({ children, also = null }) => (
   <div class="note" role="status">
     <p>{children}</p>
+    {also === null ? null : <p>{also}</p>}
   </div>
 );
 

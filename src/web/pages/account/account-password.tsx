@@ -4,6 +4,7 @@
  * Owns: its fields. Invariant: no password is ever put into the page.
  */
 import type { FC } from 'hono/jsx';
+import type { TokenFate } from '../../../domain/accounts.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import {
@@ -13,14 +14,17 @@ import {
   TextField,
   UsernameField,
 } from './account-form.tsx';
+import { RevokeTokensBox } from './revoke-tokens.tsx';
 
 export interface PasswordProps {
   readonly frame: Frame;
   readonly username: string;
+  /** As ticked. */
+  readonly tokens: TokenFate;
   readonly refusal: FormRefusal | null;
 }
 
-export const PasswordPage: FC<PasswordProps> = ({ frame, username, refusal }) => {
+export const PasswordPage: FC<PasswordProps> = ({ frame, username, tokens, refusal }) => {
   const { say } = frame.words;
   return (
     <Page frame={frame} title={say('password.title')}>
@@ -38,6 +42,7 @@ export const PasswordPage: FC<PasswordProps> = ({ frame, username, refusal }) =>
             refusal={refusal}
           />
           <NewPasswordField frame={frame} name="next" label={say('password.next')} refusal={refusal} />
+          <RevokeTokensBox frame={frame} hint={say('password.revokeHint')} tokens={tokens} />
           <button type="submit">{say('password.submit')}</button>
         </PostForm>
         <BackToAccount frame={frame} />

@@ -19,8 +19,11 @@ import { NoticesForm } from './account-notices.tsx';
 export const accountNews = [
   'signed-up',
   'password',
+  'password-tokens',
   'reset-kept',
+  'reset-kept-tokens',
   'reset-lost',
+  'reset-lost-tokens',
   'language',
   'notices',
 ] as const;
@@ -30,8 +33,11 @@ type AccountNews = (typeof accountNews)[number];
 const newsTexts: Readonly<Record<AccountNews, MessageKey>> = {
   'signed-up': 'account.welcome',
   password: 'account.passwordChanged',
+  'password-tokens': 'account.passwordChanged',
   'reset-kept': 'account.resetKept',
+  'reset-kept-tokens': 'account.resetKept',
   'reset-lost': 'account.resetLost',
+  'reset-lost-tokens': 'account.resetLost',
   language: 'account.languageSaved',
   notices: 'notices.saved',
 };
@@ -83,7 +89,7 @@ export const AccountPage: FC<AccountProps> = (props) => {
   return (
     <Page frame={frame} title={say('account.title')}>
       <h1>{say('account.title')}</h1>
-      {news === null ? null : <DoneNote>{say(newsTexts[news])}</DoneNote>}
+      {news === null ? null : <News frame={frame} news={news} />}
       <RefusalSummary frame={frame} refusal={refusal} />
       <Facts frame={frame} account={account} plan={plan} />
       <LanguageForm frame={frame} chosen={account.locale} />
@@ -102,6 +108,12 @@ export const AccountPage: FC<AccountProps> = (props) => {
       </ul>
     </Page>
   );
+};
+
+const News: FC<{ frame: Frame; news: AccountNews }> = ({ frame, news }) => {
+  const { say } = frame.words;
+  const also = news.endsWith('-tokens') ? say('account.tokensRevoked') : null;
+  return <DoneNote also={also}>{say(newsTexts[news])}</DoneNote>;
 };
 
 const Facts: FC<Pick<AccountProps, 'frame' | 'account' | 'plan'>> = ({ frame, account, plan }) => {

@@ -52,6 +52,7 @@ export const SignUpSentPage: FC<FrameProps> = ({ frame }) => {
       <h1>{say('signUp.sentTitle')}</h1>
       <p class="lead">{say('signUp.sentLead')}</p>
       <p>{say('signUp.sentHint')}</p>
+      <p>{say('signUp.sentEarlier')}</p>
       <p>
         <a href={frame.href('signUp')}>{say('signUp.again')}</a>
       </p>

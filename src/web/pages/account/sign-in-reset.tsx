@@ -1,13 +1,15 @@
 /**
  * A forgotten password.
  *
- * Owns: the pages of both steps. Invariant: what a new password loses is said before the button is pressed, and how to
- * keep it.
+ * Owns: the pages of both steps. Invariant: what a new password loses and leaves is said before the button is pressed, and
+ * how to keep it and how to end it.
  */
 import type { FC } from 'hono/jsx';
+import type { TokenFate } from '../../../domain/accounts.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { NewPasswordField, RefusalSummary, TextField, UsernameField } from './account-form.tsx';
+import { RevokeTokensBox } from './revoke-tokens.tsx';
 
 type FrameProps = { readonly frame: Frame };
 
@@ -48,6 +50,7 @@ export const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
       <h1>{say('forgotten.sentTitle')}</h1>
       <p class="lead">{say('forgotten.sentLead')}</p>
       <p>{say('forgotten.sentHint')}</p>
+      <p>{say('forgotten.sentEarlier')}</p>
       <p>
         <a href={frame.href('forgotten')}>{say('forgotten.again')}</a>
       </p>
@@ -60,10 +63,12 @@ export interface ResetProps extends FrameProps {
   readonly username: string;
   /** The API token as typed. */
   readonly token: string;
+  /** As ticked. */
+  readonly tokens: TokenFate;
   readonly refusal: FormRefusal | null;
 }
 
-export const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, refusal }) => {
+export const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, refusal }) => {
   const { say } = frame.words;
   return (
     <Page frame={frame} title={say('reset.title')}>
@@ -77,6 +82,7 @@ export const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, refu
             <li>{say('reset.changesList')}</li>
             <li>{say('reset.changesSessions')}</li>
             <li>{say('reset.changesLinks')}</li>
+            <li>{say('reset.changesTokens')}</li>
           </ul>
         </section>
         <PostForm frame={frame} action={frame.href('reset', ticket)} class="sheet" isSignIn>
@@ -93,6 +99,7 @@ export const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, refu
             refusal={refusal}
             isOptional
           />
+          <RevokeTokensBox frame={frame} hint={say('reset.revokeHint')} tokens={tokens} />
           <button type="submit">{say('reset.submit')}</button>
         </PostForm>
       </div>

@@ -1,7 +1,7 @@
 /**
  * The form for a new API token.
  *
- * Owns: its fields. Invariant: what was typed and ticked comes back when the form is refused.
+ * Owns: its fields. Invariant: what was typed and ticked comes back when the form is refused, but for the password.
  */
 import type { FC } from 'hono/jsx';
 import { type TokenScope, tokenScopes } from '../../../domain/accounts.ts';
@@ -10,7 +10,7 @@ import type { FormRefusal } from '../../account/form-refusal.ts';
 import { tokenLifetimesDays } from '../../account/token-expiry.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';
-import { TextField } from './account-form.tsx';
+import { TextField, UsernameField } from './account-form.tsx';
 import { TickBox } from './account-tick-box.tsx';
 
 /** As typed. */
@@ -31,11 +31,13 @@ export const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: 
 
 export interface NewTokenProps {
   readonly frame: Frame;
+  /** Whose password is asked for. */
+  readonly username: string;
   readonly typed: TypedToken;
   readonly refusal: FormRefusal | null;
 }
 
-export const NewTokenForm: FC<NewTokenProps> = ({ frame, typed, refusal }) => {
+export const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusal }) => {
   const { say } = frame.words;
   return (
     <PostForm frame={frame} action={frame.href('tokens')} class="sheet">
@@ -74,12 +76,21 @@ export const NewTokenForm: FC<NewTokenProps> = ({ frame, typed, refusal }) => {
           isOptional
         />
       </div>
+      <UsernameField frame={frame} username={username} />
+      <TextField
+        name="password"
+        label={say('account.ownPassword')}
+        hint={say('tokens.passwordHint')}
+        type="password"
+        autocomplete="current-password"
+        refusal={refusal}
+      />
       <button type="submit">{say('tokens.submit')}</button>
     </PostForm>
   );
 };
 
-const ExpiryField: FC<NewTokenProps> = ({ frame, typed, refusal }) => {
+const ExpiryField: FC<Omit<NewTokenProps, 'username'>> = ({ frame, typed, refusal }) => {
   const { say } = frame.words;
   const texts = { name: 'expiry', label: say('tokens.expiry'), wrong: refusal?.wrong.expiry ?? null };
   return (

@@ -30,13 +30,15 @@ const newsTexts: Readonly<Record<TokensNews, MessageKey>> = {
 export interface TokensProps {
   readonly frame: Frame;
   readonly tokens: readonly StoredToken[];
+  /** Of the account. */
+  readonly username: string;
   readonly now: UnixSeconds;
   readonly typed: TypedToken;
   readonly refusal: FormRefusal | null;
   readonly news: TokensNews | null;
 }
 
-export const TokensPage: FC<TokensProps> = ({ frame, tokens, now, typed, refusal, news }) => {
+export const TokensPage: FC<TokensProps> = ({ frame, tokens, username, now, typed, refusal, news }) => {
   const { say } = frame.words;
   return (
     <Page frame={frame} title={say('tokens.title')}>
@@ -64,7 +66,7 @@ export const TokensPage: FC<TokensProps> = ({ frame, tokens, now, typed, refusal
           />
         )}
       </div>
-      <NewTokenForm frame={frame} typed={typed} refusal={refusal} />
+      <NewTokenForm frame={frame} username={username} typed={typed} refusal={refusal} />
       <BackToAccount frame={frame} />
     </Page>
   );
