@@ -73,7 +73,10 @@ export async function flawsOf(page: Page, name: string): Promise<string[]> {
 }
 
 /** Logs the browser in with the value of a `Cookie` header. */
-export async function carry(page: Page, baseUrl: string, cookie: string): Promise<void> {
-  const [name = '', value = ''] = cookie.split('=');
-  await page.context().addCookies([{ name, value, url: baseUrl, httpOnly: true, sameSite: 'Lax' }]);
+export async function carry(page: Page, baseUrl: string, cookies: string): Promise<void> {
+  const each = cookies.split('; ').map((cookie) => {
+    const [name = '', value = ''] = cookie.split('=');
+    return { name, value, url: baseUrl, httpOnly: true, sameSite: 'Lax' } as const;
+  });
+  await page.context().addCookies(each);
 }
