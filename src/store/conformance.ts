@@ -16,6 +16,7 @@ import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
 import { secretChecks } from './conformance/secrets.ts';
 import { sessionChecks } from './conformance/sessions.ts';
+import { sweepChecks } from './conformance/sweeps.ts';
 
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
@@ -26,6 +27,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...accountChecks,
   ...passwordChecks,
   ...sessionChecks,
+  ...sweepChecks,
   ...deletionChecks,
   ...domainChecks,
 ];
