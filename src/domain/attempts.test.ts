@@ -200,6 +200,16 @@ describe('a reservation', () => {
     expect(await tryOnce('right')).toMatchObject({ outcome: 'revealed' });
   });
 
+  it('P24: that cannot be given back by a full queue’s guess fails with that, and nothing fails unseen', async () => {
+    const outage = new ServiceError('unavailable', 'the store did not answer');
+    const { bench, tryOnce } = await protectedBench((store) => ({
+      ...store,
+      refund: () => Promise.reject(outage),
+    }));
+    bench.hasher.busy = true;
+    await expect(tryOnce('right')).rejects.toBe(outage);
+  });
+
   it('P2: that the store does not confirm computes nothing', async () => {
     const outage = new ServiceError('unavailable', 'the store did not answer');
     const { hashed, tryOnce } = await protectedBench((store) => ({
