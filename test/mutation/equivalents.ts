@@ -7,7 +7,7 @@ export interface Equivalent {
   readonly path: string;
   /** The line without its indentation, as it is and as the mutant makes it. */
   readonly before: string;
-  readonly after: string;
+  readonly after: readonly string[];
   readonly why: string;
 }
 
@@ -15,7 +15,18 @@ export const equivalents: readonly Equivalent[] = [
   {
     path: 'src/store/sqlite/root-uses.ts',
     before: "return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(kid, now) !== null);",
-    after: "return kids.filter((kid) => live(kid === kids.at(-2) ? 'DESC' : 'ASC').get(kid, now) !== null);",
+    after: [
+      "return kids.filter((kid) => live(kid === kids.at(-2) ? 'DESC' : 'ASC').get(kid, now) !== null);",
+      "return kids.filter((kid) => live(kid === kids.at(-0) ? 'DESC' : 'ASC').get(kid, now) !== null);",
+      "return kids.filter((kid) => live(kid === kids.at(1) ? 'DESC' : 'ASC').get(kid, now) !== null);",
+      "return kids.filter((kid) => live(kid !== kids.at(-1) ? 'DESC' : 'ASC').get(kid, now) !== null);",
+    ],
     why: 'From which end a row is looked for decides how long it takes, not whether there is one.',
+  },
+  {
+    path: 'src/crypto/random.ts',
+    before: 'pool.fill(0, used, used + length);',
+    after: ['pool.fill(1, used, used + length);'],
+    why: 'What is handed out is overwritten all the same.',
   },
 ];

@@ -33,7 +33,7 @@ export function createSandbox(root: string): Sandbox {
     write: (path, text) => writeFileSync(join(folder, path), text),
     async runTests(tests, limitMs, more = ['--bail']) {
       mkdirSync(scratch, { recursive: true });
-      const flags = ['--no-install', '--no-env-file', 'test', '--timeout=20000', ...more];
+      const flags = ['--no-install', '--no-env-file', 'test', '--timeout=60000', ...more];
       const child = start(folder, scratch, [...flags, ...tests.map((test) => `./${test}`)]);
       running = child.pid;
       const verdict = await verdictOf(child, limitMs);

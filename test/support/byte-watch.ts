@@ -18,6 +18,8 @@ export interface Watched<Result> {
   countOf(content: Uint8Array | string): number;
   /** How many of those arrays are not all zeros now. */
   leftOf(content: Uint8Array | string): number;
+  /** How many of those arrays hold it still. */
+  holdersOf(content: Uint8Array): number;
   /** How many arrays that held this and nothing else were overwritten. */
   wipedOf(content: Uint8Array): number;
 }
@@ -75,6 +77,7 @@ export async function watchBytes<Result>(deed: () => Promise<Result>): Promise<W
   );
   spies.push(
     around(typedArray, 'fill', (receiver, [byte]) => {
+      note(receiver);
       if (receiver instanceof Uint8Array && byte === 0) wiped.push(copyOf(receiver));
     }),
   );
@@ -90,6 +93,7 @@ function findings(seen: readonly Sighting[], wiped: readonly Buffer[]): Omit<Wat
   return {
     countOf: (wanted) => holding(wanted).length,
     leftOf: (wanted) => holding(wanted).filter(({ array }) => array.some((byte) => byte !== 0)).length,
+    holdersOf: (wanted) => holding(wanted).filter(({ array }) => copyOf(array).includes(wanted)).length,
     wipedOf: (wanted) => wiped.filter((content) => content.equals(wanted)).length,
   };
 }
