@@ -96,6 +96,15 @@ describe('the passphrase hasher', () => {
     expect(hasher.hashVerifier('')).rejects.toThrow(RangeError);
   });
 
+  it('takes 66 calls at once, and refuses the next (P21)', async () => {
+    const hasher = createPassphraseHasher();
+    const results = await Promise.allSettled(
+      Array.from({ length: 67 }, () => hasher.stretch(passphrase, salt)),
+    );
+    expect(results.map(({ status }) => status).lastIndexOf('fulfilled')).toBe(65);
+    expect(results.at(-1)).toMatchObject({ status: 'rejected', reason: { code: 'busy' } });
+  });
+
   it('never blocks the event loop for 50 ms under 200 calls at once, and refuses those that do not fit (P24)', async () => {
     const hasher = createPassphraseHasher();
     await hasher.stretch(passphrase, salt);
