@@ -43,7 +43,14 @@ function readArguments(args: readonly string[]) {
   return { count, seed, parts: given.filter((arg) => !/^\d+$/.test(arg)) };
 }
 
-const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
+/** As they were at the start: somebody may go on working meanwhile. */
+const texts = new Map<string, string>();
+
+function textOf(path: string): string {
+  const text = texts.get(path) ?? readFileSync(join(root, path), 'utf8');
+  texts.set(path, text);
+  return text;
+}
 
 async function allCandidates(files: readonly ScopedFile[]): Promise<Candidate[]> {
   const api = new API({ cwd: root });
@@ -53,7 +60,7 @@ async function allCandidates(files: readonly ScopedFile[]): Promise<Candidate[]>
     const candidates: Candidate[] = [];
     for (const file of files) {
       const source = await program?.getSourceFile(join(root, file.path));
-      if (source === undefined) throw new Error(`${file.path} is not part of the project`);
+      if (source?.text !== textOf(file.path)) throw new Error(`${file.path} is not part of the project`);
       for (const mutant of mutantsOf(file.path, source)) candidates.push({ ...file, mutant });
     }
     return candidates;
