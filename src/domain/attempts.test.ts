@@ -177,6 +177,17 @@ describe('what is no guess', () => {
   });
 });
 
+describe('the longest passphrase there can be', () => {
+  it('P15: is a guess like any other', async () => {
+    const bench = createBench();
+    const passphrase = 'p'.repeat(maxPassphraseBytes);
+    const { secretKey } = await bench.share('v', { passphrase });
+    expect(await bench.service.inspect(guess(secretKey, passphrase), anonymous)).toMatchObject({
+      outcome: 'waiting',
+    });
+  });
+});
+
 describe('a reservation', () => {
   it('P14: is given back by a right passphrase, and only its own', async () => {
     const { bench, secretKey, tryOnce } = await protectedBench();
