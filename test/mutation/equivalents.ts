@@ -29,4 +29,16 @@ export const equivalents: readonly Equivalent[] = [
     after: ['pool.fill(1, used, used + length);'],
     why: 'What is handed out is overwritten all the same.',
   },
+  {
+    path: 'src/store/sqlite/root-uses.ts',
+    before: 'if (expiresAt <= (known.get(kid) ?? 0)) return;',
+    after: ['if (expiresAt <= (known.get(kid))) return;'],
+    why: 'No number is at most undefined, and no time is at most 0.',
+  },
+  {
+    path: 'src/crypto/box.ts',
+    before: 'if (box.length < saltBytes) return null;',
+    after: [';'],
+    why: 'What is too short for its salt has no tag after it either, and does not open.',
+  },
 ];
