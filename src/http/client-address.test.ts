@@ -138,6 +138,21 @@ function spellingsOf(groups: readonly number[]): string[] {
   return [plain.join(':'), plain.join(':').toUpperCase(), padded.join(':'), dotted, ...shortened];
 }
 
+describe('parseAddress', () => {
+  it.each([
+    ['::ffff:1.2.3.4', '1.2.3.4'],
+    ['::ffff:102:304', '1.2.3.4'],
+    ['0:0:0:0:0:FFFF:0102:0304', '1.2.3.4'],
+    ['::1', '::1'],
+    ['::1.2.3.4', '::1.2.3.4'],
+    ['::fffe:102:304', '::fffe:102:304'],
+    ['0:0:0:0:1:ffff:102:304', '0:0:0:0:1:ffff:102:304'],
+    ['0:1::ffff:102:304', '0:1::ffff:102:304'],
+  ])('P22 reads IPv4 only where IPv6 wraps it: %s as %s', (text, address) => {
+    expect(parseAddress(text)).toBe(address);
+  });
+});
+
 describe('clientPrefixOf', () => {
   it.each([
     ['203.0.113.9', '203.0.113.0/24'],
