@@ -50,4 +50,16 @@ export const equivalents: readonly Equivalent[] = [
     ],
     why: 'The first of two random numbers is as random as the first of one, and there is always one.',
   },
+  {
+    path: 'src/http/gcra.ts',
+    before: 'const sweptPerInsert = 2;',
+    after: ['const sweptPerInsert = 3;'],
+    why: 'More than one for each that is added is what keeps the table from holding what has ended; how many more is a matter of speed.',
+  },
+  {
+    path: 'src/crypto/random.ts',
+    before: 'const bytes = random(length - filled + 8);',
+    after: ['const bytes = random(length - filled + 9);', 'const bytes = random(length - filled + 7);'],
+    why: 'How many bytes are drawn at once decides how often it must be drawn again, not what comes of it.',
+  },
 ];
