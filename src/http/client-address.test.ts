@@ -85,6 +85,12 @@ describe('the client address', () => {
     expect(proxies(...from('::ffff:0a00:0001', '203.0.113.9'))).toBe('203.0.113.9');
   });
 
+  it('P21 looks at 32 hops and no further', () => {
+    const behind = (hops: number) => ['203.0.113.9', ...new Array<string>(hops).fill('10.0.0.2')].join(', ');
+    expect(proxies(...from('10.0.0.1', behind(31)))).toBe('203.0.113.9');
+    expect(proxies(...from('10.0.0.1', behind(32)))).toBe('10.0.0.2');
+  });
+
   it('P21 looks at a bounded number of hops', () => {
     expect(proxies(...from('10.0.0.1', `203.0.113.9, ${new Array(1_000).fill('10.0.0.2').join(', ')}`))).toBe(
       '10.0.0.2',
