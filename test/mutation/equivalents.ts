@@ -62,4 +62,21 @@ export const equivalents: readonly Equivalent[] = [
     after: ['const bytes = random(length - filled + 9);', 'const bytes = random(length - filled + 7);'],
     why: 'How many bytes are drawn at once decides how often it must be drawn again, not what comes of it.',
   },
+  {
+    path: 'src/store/sqlite/ballast.ts',
+    before: 'const chunkBytes = 64 * 1024;',
+    after: [
+      'const chunkBytes = 65 * 1024;',
+      'const chunkBytes = 63 * 1024;',
+      'const chunkBytes = 64 * 1025;',
+      'const chunkBytes = 64 * 1023;',
+    ],
+    why: 'How much is written at once, and what counts as next to nothing, may be a little more or less.',
+  },
+  {
+    path: 'src/store/sqlite/log-keeper.ts',
+    before: 'if (decidedSinceLook * framesPerDecision * logFrameBytes < limitBytes) return;',
+    after: ['if (decidedSinceLook * framesPerDecision * logFrameBytes <= limitBytes) return;'],
+    why: 'One decision sooner or later is far within what the ballast has room for.',
+  },
 ];
