@@ -79,4 +79,52 @@ export const equivalents: readonly Equivalent[] = [
     after: ['if (decidedSinceLook * framesPerDecision * logFrameBytes <= limitBytes) return;'],
     why: 'One decision sooner or later is far within what the ballast has room for.',
   },
+  {
+    path: 'src/store/sqlite/index-merge.ts',
+    before: 'merge.secrets = merge.collected.toSorted((a, b) => a.secret_hint - b.secret_hint);',
+    after: [
+      'merge.secrets = merge.collected.toSorted((a, b) => a.secret_hint + b.secret_hint);',
+      'merge.secrets = merge.collected.toSorted((a, b) => null);',
+    ],
+    why: 'In which order entries are made decides how many pages are written, not which entries there are.',
+  },
+  {
+    path: 'src/store/sqlite/index-merge.ts',
+    before: 'merge.receipts = merge.collected.toSorted((a, b) => a.receipt_hint - b.receipt_hint);',
+    after: [
+      'merge.receipts = merge.collected.toSorted((a, b) => a.receipt_hint + b.receipt_hint);',
+      'merge.receipts = merge.collected.toSorted((a, b) => null);',
+    ],
+    why: 'As for the other index.',
+  },
+  {
+    path: 'src/store/sqlite/frames.ts',
+    before: 'const absent = 0xffff_ffff;',
+    after: ['const absent = 4294967294;'],
+    why: 'Any length that no part can have says that there is none.',
+  },
+  {
+    path: 'src/store/sqlite/frames.ts',
+    before: 'creatorBox: sized() ?? nothing,',
+    after: ['creatorBox: sized(),'],
+    why: 'The sink writes this part of every record: only the type says that it may be absent.',
+  },
+  {
+    path: 'src/store/sqlite/frames.ts',
+    before: 'sealedSecret: sized() ?? nothing,',
+    after: ['sealedSecret: sized(),'],
+    why: 'The sink writes this part of every record: only the type says that it may be absent.',
+  },
+  {
+    path: 'src/store/sqlite/frames.ts',
+    before: 'const [shareDomain, detailsBox, recentBox] = [sized() ?? nothing, sized(), sized()];',
+    after: ['const [shareDomain, detailsBox, recentBox] = [sized(), sized(), sized()];'],
+    why: 'The sink writes an empty domain, not none.',
+  },
+  {
+    path: 'src/store/sqlite/migrate.ts',
+    before: "db.run(migrations[index] ?? '');",
+    after: ['db.run(migrations[index]);'],
+    why: 'It is called with the numbers of the migrations there are: only the type says that there may be none.',
+  },
 ];

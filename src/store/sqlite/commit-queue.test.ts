@@ -48,14 +48,14 @@ class ScriptedWriter {
     return last;
   }
 
-  /** Answers the last batch: all of it is done. */
-  confirm(): void {
+  /** Answers the last batch: all of it is done, or each put and claim has this outcome. */
+  confirm(outcome: number = frameOutcome.done): void {
     const { frames, frameCount, asks } = this.lastBatch();
     this.say({
       kind: 'answers',
       now,
       frames,
-      frameOutcomes: new Uint8Array(frameCount).fill(frameOutcome.done),
+      frameOutcomes: new Uint8Array(frameCount).fill(outcome),
       firstPosition: 0,
       indexedUpto: 0,
       answers: asks.map(() => ({ answer: true })),
@@ -138,6 +138,22 @@ describe('a batch that fails', () => {
     expect(packed).toEqual([record.secretId]);
     writer.confirm();
     expect(await put).toEqual([undefined]);
+  });
+});
+
+describe('what the writer says of one put or claim', () => {
+  it.each([
+    ['done', undefined, 'won'],
+    ['gone', 'unavailable', 'gone'],
+    ['full', 'storage_full', 'unavailable'],
+    ['refused', 'unavailable', 'unavailable'],
+  ] as const)('P23: %s, is told as that', async (outcome, ofPut, ofClaim) => {
+    const { queue, writer } = open();
+    const { secretId } = newRecord(now);
+    const asked = endsOf(queue.put(newRecord(now)), queue.claim({ secretId, position: 1, rowVersion: 1 }));
+    await sent();
+    writer.confirm(frameOutcome[outcome]);
+    expect(await asked).toEqual([ofPut, ofClaim]);
   });
 });
 

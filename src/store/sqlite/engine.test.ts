@@ -3,7 +3,7 @@
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../conformance/check.ts';
@@ -32,15 +32,17 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const openEngine = () => new Engine({ directory, settings: writerSettings, ballastBytes: 256 * 1024 });
+const ballastBytes = 256 * 1024;
+const openEngine = () => new Engine({ directory, settings: writerSettings, ballastBytes });
 
-/** One whose connection gives up on a lock at once, instead of after five seconds. */
-function openImpatientEngine(): Engine {
+/** An engine, and the connection that it has opened. */
+function openWithConnection(): { readonly engine: Engine; readonly db: Database } {
   const run = spyOn(Database.prototype, 'run');
   try {
     const engine = openEngine();
-    for (const db of new Set(run.mock.contexts as Database[])) db.run('PRAGMA busy_timeout = 0');
-    return engine;
+    const [db] = run.mock.contexts as Database[];
+    if (db === undefined) throw new Error('the engine opened nothing');
+    return { engine, db };
   } finally {
     run.mockRestore();
   }
@@ -102,9 +104,25 @@ describe('the end of a run', () => {
   });
 });
 
+describe('the log of a run', () => {
+  it('P23: is never longer than the ballast has room for', () => {
+    const engine = openEngine();
+    let longest = 0;
+    for (let batch = 0; batch < 150; batch += 1) {
+      engine.run(puts(2));
+      longest = Math.max(longest, logBytes());
+    }
+    expect(longest).toBeGreaterThan(ballastBytes / 4);
+    expect(longest).toBeLessThan(ballastBytes);
+    engine.close();
+  });
+});
+
 describe('a lock that another process holds for too long', () => {
   it('P23: refuses the batch, and the connection is sound: the next batch is committed', () => {
-    const engine = openImpatientEngine();
+    const { engine, db } = openWithConnection();
+    // It would wait for five seconds.
+    db.run('PRAGMA busy_timeout = 0');
     other.run('BEGIN IMMEDIATE');
     expect(() => engine.run(puts(1))).toThrow('database is locked');
     expect(engine.isSound()).toBe(true);
@@ -127,5 +145,88 @@ describe('a failure in the middle of a batch', () => {
     engine.run(puts(3));
     engine.close();
     expect(counts()).toMatchObject({ rows: 4 });
+  });
+});
+
+/** An engine whose next commits, so many, fail as on a full disk. */
+function openOnFullDisk(failures: number): Engine {
+  let left = failures;
+  const query = Database.prototype.query;
+  const spy = spyOn(Database.prototype, 'query').mockImplementation(function (this: Database, sql: string) {
+    const statement = Reflect.apply(query, this, [sql]);
+    if (sql !== 'COMMIT') return statement;
+    const run = () => {
+      left -= 1;
+      if (left >= 0) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+      return statement.run();
+    };
+    return Object.assign(Object.create(statement), { run });
+  } as typeof query);
+  try {
+    return openEngine();
+  } finally {
+    spy.mockRestore();
+  }
+}
+
+describe('a commit that fails on a full disk', () => {
+  const isBallastHeld = () => existsSync(join(directory, 'ballast'));
+  const rootUses = () => other.query('SELECT kid FROM root_uses').values();
+
+  it('P23: is done in the room that the log gives back, and the ballast stays', () => {
+    const engine = openOnFullDisk(1);
+    expect([...engine.run(puts(2)).frameOutcomes]).toEqual([frameOutcome.done, frameOutcome.done]);
+    expect([engine.isSound(), isBallastHeld()]).toEqual([true, true]);
+    // What was noted of the roots before the roll-back is noted again (P12).
+    expect(rootUses()).toEqual([[1]]);
+    engine.close();
+    expect(counts()).toMatchObject({ rows: 2, upto: 2 });
+  });
+
+  it('P23: refuses new secrets when that is not enough, and does the rest in the ballast’s room', () => {
+    const engine = openOnFullDisk(2);
+    const result = engine.run({ ...puts(2), asks: [{ name: 'keepTime', args: [] }] });
+    expect([...result.frameOutcomes]).toEqual([frameOutcome.full, frameOutcome.full]);
+    expect(result.answers).toEqual([{ answer: undefined }]);
+    expect([engine.isSound(), isBallastHeld()]).toEqual([true, false]);
+    expect(counts()).toMatchObject({ rows: 0 });
+    expect([...engine.run(puts(1)).frameOutcomes]).toEqual([frameOutcome.done]);
+    expect(isBallastHeld()).toBe(true);
+    expect(rootUses()).toEqual([[1]]);
+    engine.close();
+  });
+
+  it('P2: makes the connection unsound when even that fails', () => {
+    const engine = openOnFullDisk(3);
+    expect(() => engine.run(puts(2))).toThrow('full');
+    expect(engine.isSound()).toBe(false);
+    expect(engine.recover()).toBe(true);
+    engine.close();
+    expect(counts()).toMatchObject({ rows: 0 });
+  });
+});
+
+describe('a database that cannot grow', () => {
+  const pagesOf = (db: Database): number =>
+    db.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count ?? 0;
+
+  it('P23: refuses new secrets, still burns, and takes secrets again when it can', () => {
+    const { engine, db } = openWithConnection();
+    const record = newRecord(now);
+    const sink = new FrameSink();
+    sink.put(record);
+    expect([...engine.run({ now, frames: sink.take(), frameCount: 1, asks: [] }).frameOutcomes]).toEqual([
+      frameOutcome.done,
+    ]);
+    db.run(`PRAGMA max_page_count = ${pagesOf(db)}`);
+    const burn = { name: 'burn', args: [{ position: 1, id: record.receiptId }] } as const;
+    const full = engine.run({ ...puts(40), asks: [burn] });
+    expect(new Set(full.frameOutcomes)).toEqual(new Set([frameOutcome.full]));
+    expect(full.answers).toEqual([{ answer: now }]);
+    expect([engine.isSound(), db.inTransaction]).toEqual([true, false]);
+    db.run('PRAGMA max_page_count = 100000');
+    expect([...engine.run(puts(1)).frameOutcomes]).toEqual([frameOutcome.done]);
+    engine.close();
+    expect(counts()).toMatchObject({ rows: 2, secrets: 2, receipts: 2 });
   });
 });
