@@ -127,4 +127,33 @@ export const equivalents: readonly Equivalent[] = [
     after: ['db.run(migrations[index]);'],
     why: 'It is called with the numbers of the migrations there are: only the type says that there may be none.',
   },
+  {
+    path: 'src/http/client-address.ts',
+    before: 'return isMapped ? ipv4Of(groups[6] ?? 0, groups[7] ?? 0) : address;',
+    after: [
+      'return isMapped ? ipv4Of(groups[6], groups[7] ?? 0) : address;',
+      'return isMapped ? ipv4Of(groups[6] ?? 0, groups[7]) : address;',
+    ],
+    why: 'There are always eight groups: only the type says that one may be missing.',
+  },
+  {
+    path: 'src/http/client-address.ts',
+    before: 'if (trusted.isEmpty) return socketAddressOf;',
+    after: [';'],
+    why: 'A list of nobody trusts nobody: this only saves looking.',
+  },
+  {
+    path: 'src/store/sqlite/index-merge.ts',
+    before:
+      "return this.#db.query<{ upto: number }, []>('SELECT upto FROM index_progress').get()?.upto ?? 0;",
+    after: ["return this.#db.query<{ upto: number }, []>('SELECT upto FROM index_progress').get()?.upto;"],
+    why: 'The table has its one row from the start.',
+  },
+  {
+    path: 'src/domain/reset.ts',
+    before:
+      'const session = await beginSession(deps, account, { verifier: password.verifier, dataKey, label });',
+    after: ['const session = beginSession(deps, account, { verifier: password.verifier, dataKey, label });'],
+    why: 'The key is wrapped before the first wait, and the caller waits for the same session.',
+  },
 ];
