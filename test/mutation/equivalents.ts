@@ -177,4 +177,10 @@ export const equivalents: readonly Equivalent[] = [
     ],
     why: 'That the table is bounded is tested with a small one; one client more or less is as good.',
   },
+  {
+    path: 'src/store/sqlite/frames.ts',
+    before: 'if (buffer.byteLength <= 16 * firstBufferBytes) this.#spare = buffer;',
+    after: [';'],
+    why: 'A buffer that is used again only saves making another.',
+  },
 ];
