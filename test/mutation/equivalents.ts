@@ -183,4 +183,10 @@ export const equivalents: readonly Equivalent[] = [
     after: [';'],
     why: 'A buffer that is used again only saves making another.',
   },
+  {
+    path: 'src/http/client-address.ts',
+    before: 'if (version === 4) return text;',
+    after: ['if (version === 3) return text;', 'if (version === 5) return text;', ';'],
+    why: 'What follows changes no IPv4 address: it has no zone, no letters and no group of ffff.',
+  },
 ];
