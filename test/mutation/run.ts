@@ -180,7 +180,7 @@ async function main(): Promise<number> {
   for (const entry of equivalents)
     for (const after of entry.after)
       if (!every.some((each) => isEntryOf(each)({ ...entry, after: [after] })))
-        say(`No mutant makes this of ${entry.path} any more (equivalents.ts): ${after}`);
+        say(`No mutant makes this of ${entry.path} any more (equivalents.json): ${after}`);
   const among = every.filter(({ path }) => parts.length === 0 || parts.some((part) => path.includes(part)));
   const drawn = draw(among, count, seed);
   say(`${drawn.length} of ${among.length} mutants, drawn with MAYFLY_SEED=${seed}`);
