@@ -80,6 +80,22 @@ export const attemptChecks: readonly ConformanceCheck[] = [
 
   check(
     'P14',
+    'the life of a secret that is not stored is one window, over sweeps',
+    async ({ store, wallClock }) => {
+      const [id, two] = [newSecretId(), { ...limits, perLife: 2 }];
+      const guess = () => store.reserve(id, newClient(), two);
+      for (let n = 0; n < two.perLife; n += 1) reserved(await guess());
+      wallClock.advance(limits.windowSeconds - 1);
+      await store.sweep(100);
+      assert.equal(waitOf(await guess()), 1);
+      wallClock.advance(1);
+      await store.sweep(100);
+      reserved(await guess());
+    },
+  ),
+
+  check(
+    'P14',
     'an attempt leaves the window when its time has passed, and the wait told is exact',
     async ({ store, wallClock }) => {
       const { secretId } = await putNew(store);
