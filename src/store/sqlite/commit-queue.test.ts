@@ -28,7 +28,11 @@ class ScriptedWriter {
     this.heard.push(message);
   }
 
-  terminate(): void {}
+  isTerminated = false;
+
+  terminate(): void {
+    this.isTerminated = true;
+  }
 
   say(message: FromWriter): void {
     this.onmessage?.({ data: message });
@@ -203,6 +207,7 @@ describe('the end of the queue', () => {
     expect(writer.heard.map(({ kind }) => kind)).toEqual(['open', 'batch', 'batch', 'close']);
     writer.say({ kind: 'closed' });
     await closed;
+    expect(writer.isTerminated).toBe(true);
     expect(await endsOf(queue.decide('scrub'))).toEqual(['unavailable']);
   });
 });
