@@ -86,9 +86,9 @@ describe('the client address', () => {
   });
 
   it('P21 looks at 32 hops and no further', () => {
-    const behind = (hops: number) => ['203.0.113.9', ...new Array<string>(hops).fill('10.0.0.2')].join(', ');
-    expect(proxies(...from('10.0.0.1', behind(31)))).toBe('203.0.113.9');
-    expect(proxies(...from('10.0.0.1', behind(32)))).toBe('10.0.0.2');
+    const chainOf = (hops: number) => ['203.0.113.9', ...new Array<string>(hops).fill('10.0.0.2')].join(', ');
+    expect(proxies(...from('10.0.0.1', chainOf(31)))).toBe('203.0.113.9');
+    expect(proxies(...from('10.0.0.1', chainOf(32)))).toBe('10.0.0.2');
   });
 
   it('P21 looks at a bounded number of hops', () => {

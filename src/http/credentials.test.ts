@@ -117,7 +117,7 @@ describe('createRightCredentials', () => {
     expect(['a', 'b', 'c', 'd'].map((header) => right.has(header))).toEqual([false, true, true, true]);
   });
 
-  it('P21 lets none go for one that it knows already', () => {
+  it('P21 evicts none for one that it knows already', () => {
     const right = createRightCredentials(2);
     for (const header of ['a', 'b', 'b']) right.note(header);
     expect(['a', 'b'].map((header) => right.has(header))).toEqual([true, true]);

@@ -40,7 +40,7 @@ export function createSandbox(root: string): Sandbox {
       running = child.pid;
       const verdict = await verdictOf(child, limitMs);
       running = undefined;
-      // What a test that was ended has left behind.
+      // What a killed test has left.
       rmSync(scratch, { recursive: true, force: true });
       return verdict;
     },

@@ -8,7 +8,7 @@ export interface Scope {
   readonly name: string;
   /** From the root; tests and declarations among them are left out. */
   readonly files: readonly string[];
-  /** Run as if they stood beside each file: they judge all of it. */
+  /** Tests of the whole scope, run among the first for each of its files. */
   readonly judges: readonly string[];
 }
 

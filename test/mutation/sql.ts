@@ -67,7 +67,7 @@ function termChanges(text: string, start: number): Change[] {
   return [dropped, { start: at, end: at + comparison[1].length, replacement, kind: 'SQL comparison' }];
 }
 
-/** Before the next keyword or comma, or the bracket that closes what the term stands in. */
+/** Before the next keyword or comma, or the closing bracket around the term. */
 function endOfTerm(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {

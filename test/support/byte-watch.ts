@@ -29,7 +29,7 @@ const cipher = Object.getPrototypeOf(createCipheriv('aes-256-gcm', key, nonce));
 const decipher = Object.getPrototypeOf(createDecipheriv('aes-256-gcm', key, nonce));
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
 
-/** Which of a method's sides secret bytes stand on. */
+/** Where a method has the secret bytes. */
 const watchedMethods = [
   [TextEncoder.prototype, 'encode', 'result'],
   [TextDecoder.prototype, 'decode', 'argument'],

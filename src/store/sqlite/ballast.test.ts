@@ -31,7 +31,7 @@ describe('the ballast', () => {
     },
   );
 
-  it('P23: of another size is written anew', () => {
+  it('P23: of another size is replaced', () => {
     writeFileSync(path, 'too short');
     expect(createBallast(path, 1_000).held()).toBe(true);
     expect(statSync(path).size).toBe(1_000);

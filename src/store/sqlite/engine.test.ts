@@ -134,7 +134,7 @@ describe('a lock that another process holds for too long', () => {
 });
 
 describe('a failure in the middle of a batch', () => {
-  it('P2: leaves the connection unsound until it was opened anew, and nothing of the batch', () => {
+  it('P2: leaves the connection unsound until it is opened again, with nothing of the batch', () => {
     const engine = openEngine();
     engine.run(puts(1));
     const broken = { ...puts(2), asks: [{ name: 'burn', args: [null] }] } as const;
