@@ -3,7 +3,8 @@
  * passed and failed in its last line.
  *
  * Owns: the order, the count and the time limit. Runs on Node 20 with nothing installed. `--strict`: a test that cannot
- * run here counts as failed. Other arguments are parts of paths: only tests whose path contains one of them run.
+ * run here counts as failed. `--mutants`: breaks the code instead, and counts what the tests notice (test/mutation). Other
+ * arguments are parts of paths: only tests whose path contains one of them run.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,8 @@ import { listTests, prepareTools } from './system-tools.mjs';
 
 /** Long enough for a slow machine, short enough to notice that something hangs. */
 const limitMs = 45 * 60_000;
+/** Outside the gate; a survivor costs more than half a minute. */
+const mutantsLimitMs = 4 * 60 * 60_000;
 const startMs = Date.now();
 const leftMs = () => Math.max(1_000, limitMs - (Date.now() - startMs));
 
@@ -51,6 +54,11 @@ async function runTests(tests) {
 if (!install()) {
   process.stdout.write('0 passed, 1 failed\n');
   process.exit(1);
+}
+
+if (args.includes('--mutants')) {
+  const run = ['test/mutation/run.ts', ...args.filter((arg) => arg !== '--mutants')];
+  process.exit((await runStep(bunStep('mutants', run, mutantsLimitMs))) ? 0 : 1);
 }
 
 const tests = listTests().filter((test) => wanted.length === 0 || wanted.some((part) => test.includes(part)));

@@ -101,4 +101,11 @@ describe('the system’s randomness', () => {
     expect(hex(first)).toBe(before);
     expect(first.buffer.byteLength).toBe(32);
   });
+
+  it('is random from its first byte on', async () => {
+    // Each a module of its own, from which nothing has been drawn yet.
+    const fresh = await Promise.all(Array.from({ length: 20 }, (_, n) => import(`./random.ts?fresh=${n}`)));
+    const first = (fresh as typeof import('./random.ts')[]).map((each) => each.systemRandom(1)[0]);
+    expect(new Set(first).size).toBeGreaterThan(1);
+  });
 });

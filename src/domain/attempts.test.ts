@@ -181,6 +181,17 @@ describe('what is no guess', () => {
   });
 });
 
+describe('the longest passphrase there can be', () => {
+  it('P15: is a guess like any other', async () => {
+    const bench = createBench();
+    const passphrase = 'p'.repeat(maxPassphraseBytes);
+    const { secretKey } = await bench.share('v', { passphrase });
+    expect(await bench.service.inspect(guess(secretKey, passphrase), anonymous)).toMatchObject({
+      outcome: 'waiting',
+    });
+  });
+});
+
 describe('a reservation', () => {
   it('P14: is given back by a right passphrase, and only its own', async () => {
     const { bench, secretKey, tryOnce } = await protectedBench();
@@ -202,6 +213,16 @@ describe('a reservation', () => {
     expect(hashed()).toBe(0);
     bench.hasher.busy = false;
     expect(await tryOnce('right')).toMatchObject({ outcome: 'revealed' });
+  });
+
+  it('P24: that cannot be given back by a full queue’s guess fails with that, and nothing fails unseen', async () => {
+    const outage = new ServiceError('unavailable', 'the store did not answer');
+    const { bench, tryOnce } = await protectedBench((store) => ({
+      ...store,
+      refund: () => Promise.reject(outage),
+    }));
+    bench.hasher.busy = true;
+    await expect(tryOnce('right')).rejects.toBe(outage);
   });
 
   it('P2: that the store does not confirm computes nothing', async () => {

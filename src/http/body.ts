@@ -119,7 +119,11 @@ class Watch {
   }
 
   #tick(): void {
-    for (const read of this.#pending) if (--read.ticksLeft <= 0) read.giveUp(new BodyTimeout(this.#limitMs));
+    for (const read of this.#pending) {
+      if (--read.ticksLeft > 0) continue;
+      this.end(read);
+      read.giveUp(new BodyTimeout(this.#limitMs));
+    }
     if (this.#pending.size > 0 || this.#interval === null) return;
     clearInterval(this.#interval);
     this.#interval = null;

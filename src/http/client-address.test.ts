@@ -116,6 +116,12 @@ describe('the client address', () => {
     expect(proxies(...from('::ffff:0a00:0001', '203.0.113.9'))).toBe('203.0.113.9');
   });
 
+  it('P21 looks at 32 hops and no further', () => {
+    const chainOf = (hops: number) => ['203.0.113.9', ...new Array<string>(hops).fill('10.0.0.2')].join(', ');
+    expect(proxies(...from('10.0.0.1', chainOf(31)))).toBe('203.0.113.9');
+    expect(proxies(...from('10.0.0.1', chainOf(32)))).toBe('10.0.0.2');
+  });
+
   it('P21 looks at a bounded number of hops', () => {
     expect(proxies(...from('10.0.0.1', `203.0.113.9, ${new Array(1_000).fill('10.0.0.2').join(', ')}`))).toBe(
       '10.0.0.2',
@@ -168,6 +174,21 @@ function spellingsOf(groups: readonly number[]): string[] {
   }
   return [plain.join(':'), plain.join(':').toUpperCase(), padded.join(':'), dotted, ...shortened];
 }
+
+describe('parseAddress', () => {
+  it.each([
+    ['::ffff:1.2.3.4', '1.2.3.4'],
+    ['::ffff:102:304', '1.2.3.4'],
+    ['0:0:0:0:0:FFFF:0102:0304', '1.2.3.4'],
+    ['::1', '::1'],
+    ['::1.2.3.4', '::1.2.3.4'],
+    ['::fffe:102:304', '::fffe:102:304'],
+    ['0:0:0:0:1:ffff:102:304', '0:0:0:0:1:ffff:102:304'],
+    ['0:1::ffff:102:304', '0:1::ffff:102:304'],
+  ])('P22 reads IPv4 only where IPv6 wraps it: %s as %s', (text, address) => {
+    expect(parseAddress(text)).toBe(address);
+  });
+});
 
 describe('clientPrefixOf', () => {
   it.each([

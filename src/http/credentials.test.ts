@@ -117,6 +117,12 @@ describe('createRightCredentials', () => {
     expect(['a', 'b', 'c', 'd'].map((header) => right.has(header))).toEqual([false, true, true, true]);
   });
 
+  it('P21 evicts none for one that it knows already', () => {
+    const right = createRightCredentials(2);
+    for (const header of ['a', 'b', 'b']) right.note(header);
+    expect(['a', 'b'].map((header) => right.has(header))).toEqual([true, true]);
+  });
+
   it('P18 holds no credentials', () => {
     const right = createRightCredentials();
     right.note(basic(`someone@example.org:${token}`));

@@ -86,6 +86,13 @@ describe('parseRateLimits', () => {
     expect(builtInRateLimits.create.anonymous.limit).toBe(300);
   });
 
+  it('takes every whole number from 1 to 1,000,000,000, and none outside', () => {
+    const parsed = (limit: number) => parseRateLimits({ create: { anonymous: { limit } } });
+    for (const limit of [1, 1_000_000_000])
+      expect(parsed(limit)).toMatchObject({ create: { anonymous: { limit } } });
+    for (const limit of [0, 1_000_000_001]) expect(parsed(limit)).toHaveProperty('error');
+  });
+
   it('reads the built-in table back as itself', () => {
     expect(parseRateLimits(JSON.parse(JSON.stringify(builtInRateLimits)))).toEqual(builtInRateLimits);
   });

@@ -17,6 +17,7 @@ import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
 import { secretChecks } from './conformance/secrets.ts';
 import { sessionChecks } from './conformance/sessions.ts';
+import { sweepChecks } from './conformance/sweeps.ts';
 
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
@@ -28,6 +29,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...accountChecks,
   ...passwordChecks,
   ...sessionChecks,
+  ...sweepChecks,
   ...deletionChecks,
   ...domainChecks,
 ];

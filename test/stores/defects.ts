@@ -22,6 +22,7 @@ import { accountDefects } from './account-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
+import { sweepDefects } from './sweep-defects.ts';
 
 export interface SeededDefect {
   readonly defect: string;
@@ -74,6 +75,35 @@ function attemptsThatCheckThenRecord(): AttemptStore {
       };
     },
     refund: async () => {},
+  };
+}
+
+interface LifeRule {
+  readonly lifeOf?: (id: SecretId) => string;
+  readonly refundLeaves?: (inLife: number) => number;
+  readonly sweepForgets?: boolean;
+}
+
+/** Counts lives apart from the store, by another rule. */
+function countingLives(store: Store, rule: LifeRule): Store {
+  const { lifeOf = (id) => id.toHex(), refundLeaves = (inLife) => inLife - 1 } = rule;
+  const lives = new Map<string, number>();
+  const inLife = (id: SecretId) => lives.get(lifeOf(id)) ?? 0;
+  return {
+    ...store,
+    async reserve(id, client, limits) {
+      if (inLife(id) >= limits.perLife) return { outcome: 'exhausted', retryAfterSeconds: 1 };
+      lives.set(lifeOf(id), inLife(id) + 1);
+      return store.reserve(id, client, { ...limits, perLife: 1_000 });
+    },
+    async refund(id, attempt) {
+      lives.set(lifeOf(id), refundLeaves(inLife(id)));
+      await store.refund(id, attempt);
+    },
+    async sweep(limit) {
+      if (rule.sweepForgets === true) lives.clear();
+      return store.sweep(limit);
+    },
   };
 }
 
@@ -306,6 +336,21 @@ const recordDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'a refund clears the count of the secret’s life',
+    caughtBy: 'a refund gives a life one guess back, and another secret’s life none',
+    seed: (store) => countingLives(store, { refundLeaves: () => 0 }),
+  },
+  {
+    defect: 'the guesses at all secrets are counted as one life',
+    caughtBy: 'a refund gives a life one guess back, and another secret’s life none',
+    seed: (store) => countingLives(store, { lifeOf: () => 'all' }),
+  },
+  {
+    defect: 'guesses given back make the count of a life negative',
+    caughtBy: 'guesses given back after the end of a life leave no more of them than the limit of a life',
+    seed: (store) => countingLives(store, { sweepForgets: true }),
+  },
+  {
     defect: 'a refused account leaves its token behind',
     caughtBy: 'a username is given once, also to many who ask at once, and a refusal leaves no token',
     seed: (store) => ({
@@ -326,4 +371,5 @@ export const seededDefects: readonly SeededDefect[] = [
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,
+  ...sweepDefects,
 ];

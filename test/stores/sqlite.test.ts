@@ -67,6 +67,12 @@ describe('the start of the embedded store', () => {
     }
   });
 
+  it('P23: keeps 16 MiB of room for a full disk, unless it is told otherwise', async () => {
+    await using store = await openSqliteStore({ directory, clock: wallClock });
+    await putNew(store);
+    expect(statSync(join(directory, 'ballast')).size).toBe(16 * 1024 * 1024);
+  });
+
   it('P25: refuses data of a later version, and says so', async () => {
     await (await open())[Symbol.asyncDispose]();
     const db = new Database(join(directory, 'mayfly.db'));

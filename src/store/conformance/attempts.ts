@@ -80,6 +80,22 @@ export const attemptChecks: readonly ConformanceCheck[] = [
 
   check(
     'P14',
+    'the life of a secret that is not stored is one window, over sweeps',
+    async ({ store, wallClock }) => {
+      const [id, two] = [newSecretId(), { ...limits, perLife: 2 }];
+      const guess = () => store.reserve(id, newClient(), two);
+      for (let n = 0; n < two.perLife; n += 1) reserved(await guess());
+      wallClock.advance(limits.windowSeconds - 1);
+      await store.sweep(100);
+      assert.equal(waitOf(await guess()), 1);
+      wallClock.advance(1);
+      await store.sweep(100);
+      reserved(await guess());
+    },
+  ),
+
+  check(
+    'P14',
     'an attempt leaves the window when its time has passed, and the wait told is exact',
     async ({ store, wallClock }) => {
       const { secretId } = await putNew(store);
@@ -140,6 +156,39 @@ export const attemptChecks: readonly ConformanceCheck[] = [
     reserved(await store.reserve(secretId, newClient(), two));
     waitOf(await store.reserve(secretId, newClient(), two));
   }),
+
+  check('P14', 'a refund gives a life one guess back, and another secret’s life none', async ({ store }) => {
+    const [one, other] = [await putNew(store), await putNew(store)];
+    const three = { ...limits, perLife: 3 };
+    const guess = ({ secretId }: typeof one) => store.reserve(secretId, newClient(), three);
+    const attempts: number[] = [];
+    for (let n = 0; n < three.perLife; n += 1) attempts.push(reserved(await guess(one)));
+    waitOf(await guess(one));
+    for (let n = 0; n < three.perLife; n += 1) reserved(await guess(other));
+    waitOf(await guess(other));
+    await store.refund(one.secretId, attempts[1] ?? 0);
+    waitOf(await guess(other));
+    reserved(await guess(one));
+    waitOf(await guess(one));
+    waitOf(await guess(other));
+  }),
+
+  check(
+    'P14',
+    'guesses given back after the end of a life leave no more of them than the limit of a life',
+    async ({ store, wallClock }) => {
+      const { secretId, expiresAt } = await putNew(store, { expiresAt: store.now() + 100 });
+      const three = { ...limits, perLife: 3 };
+      const guess = () => store.reserve(secretId, newClient(), three);
+      const early = [reserved(await guess()), reserved(await guess())];
+      wallClock.set(expiresAt);
+      await store.sweep(100);
+      reserved(await guess());
+      for (const attempt of early) await store.refund(secretId, attempt);
+      const allowed = await reserveMany(2 * three.perLife, guess);
+      assert.ok(allowed <= three.perLife, `${allowed} were allowed`);
+    },
+  ),
 
   check(
     'P14',

@@ -192,6 +192,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
 
   check('P16', 'nothing is added to an account that was deleted', async ({ store }) => {
     const ann = await personNamed(store, 'ann@example.org');
+    await personNamed(store, 'bob@example.org');
     const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
     await store.deleteAccount(ann.account.id);
     const { id } = ann.account;

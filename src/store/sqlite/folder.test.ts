@@ -59,6 +59,16 @@ describe('the data folder', () => {
     ['CIFS', 0xff534d42 | 0],
     ['SMB 2', 0xfe534d42],
     ['FUSE', 0x65735546],
+    ['SMB', 0x517b],
+    ['9P', 0x01021997],
+    ['Ceph', 0x00c36400],
+    ['AFS', 0x5346414f],
+    ['Coda', 0x73757245],
+    ['NCP', 0x564c],
+    ['Lustre', 0x0bd00bd0],
+    ['GPFS', 0x47504653],
+    ['OCFS2', 0x7461636f],
+    ['GFS2', 0x01161970],
   ] as const;
   for (const [name, type] of onLinux ? networks : []) {
     it(`P25: is refused on ${name}`, () => {

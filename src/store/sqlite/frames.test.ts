@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { AccountId } from '../../domain/accounts.ts';
 import type { ReceiptId, SecretId } from '../../domain/keys.ts';
 import { type NewRecord, noticeKinds } from '../../domain/secret.ts';
+import { newRecord } from '../conformance/check.ts';
 import { FrameSink, readFrames } from './frames.ts';
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max });
@@ -67,4 +68,34 @@ it('a batch holds the bytes of the moment they were given', () => {
   sink.claim(given);
   given.secretId.fill(0);
   expect([...readFrames(sink.take(), 1)]).toEqual([{ kind: 'claim', ...wanted }]);
+});
+
+it('a batch is read as it was written, whatever room its buffer had left', () => {
+  const full: NewRecord = {
+    ...newRecord(1_800_000_000),
+    deliveryStaleAt: 1,
+    noticeDueAt: 2,
+    notify: ['read'],
+    shareDomain: 'share.example.org',
+    detailsBox: new Uint8Array(7).fill(7),
+    recentBox: new Uint8Array(9).fill(9),
+  };
+  const claimed = { secretId: full.secretId, position: 2 ** 40, rowVersion: 2 ** 31 };
+  const first = newRecord(1_800_000_000);
+  const sink = new FrameSink();
+  // From where both still fit, one byte after the other, to where neither does.
+  for (let length = 64_850; length < 65_500; length += 1) {
+    const filling = { ...first, creatorBox: new Uint8Array(0), sealedSecret: new Uint8Array(length) };
+    for (const [kind, next] of [
+      ['claim', claimed],
+      ['put', full],
+    ] as const) {
+      sink.put(filling);
+      kind === 'put' ? sink.put(next) : sink.claim(next);
+      const buffer = sink.take();
+      const [, read] = readFrames(buffer, 2);
+      expect(read as unknown).toEqual({ kind, ...next });
+      if (buffer.byteLength === 65_536) sink.recycle(buffer);
+    }
+  }
 });

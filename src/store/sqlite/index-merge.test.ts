@@ -178,6 +178,7 @@ describe('rows that are not in the index yet', () => {
     putBatch(opening, [first, second], true);
     expect(misplaced(opening, [first, second])).toBe(0);
     opening.merge.finish();
+    expect(opening.merge.upto()).toBe(2);
     opening.locator.indexed(opening.merge.upto());
     expect(misplaced(opening, [first, second])).toBe(0);
     expect(misplaced(open(), [first, second])).toBe(0);

@@ -1,0 +1,105 @@
+/**
+ * The time limit of bodies on a clock moved by hand: not before it, at it, and no clock that runs for nothing (P21).
+ */
+import { afterEach, beforeEach, describe, expect, it, jest } from 'bun:test';
+import { BodyTimeout, createBodyReader } from './body.ts';
+
+const capBytes = 1_000;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** A body that comes when the test sends it, with its length announced or not. */
+function openBody(length: number | null) {
+  let source: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      source = controller;
+    },
+  });
+  const headers: Record<string, string> = length === null ? {} : { 'content-length': String(length) };
+  const request = new Request('http://localhost/', { method: 'POST', headers, body: stream });
+  return {
+    request,
+    send: (bytes: number) => source?.enqueue(new Uint8Array(bytes)),
+    end: () => source?.close(),
+    breakOff: () => source?.error(new Error('the connection was closed')),
+  };
+}
+
+/** What became of a read so far. */
+function followed(reading: Promise<Uint8Array>) {
+  const state: { outcome: unknown } = { outcome: 'pending' };
+  const done = reading.then(
+    (bytes) => {
+      state.outcome = bytes.length;
+    },
+    (error: unknown) => {
+      state.outcome = error;
+    },
+  );
+  return { state, done };
+}
+
+describe.each([
+  ['with a length', 6],
+  ['without one', null],
+])('a body %s', (_how, length) => {
+  it('P21: may pause, and is read when all of it comes within the limit', async () => {
+    const read = createBodyReader({ capBytes, limitMs: 10_000 });
+    const body = openBody(length);
+    const { state, done } = followed(read(body.request));
+    for (let sent = 0; sent < 3; sent += 1) {
+      body.send(2);
+      jest.advanceTimersByTime(3_300);
+    }
+    body.end();
+    await done;
+    expect(state.outcome).toBe(6);
+    expect(jest.getTimerCount()).toBe(1);
+  });
+
+  it('P21: is given up soon after the limit, and not before it', async () => {
+    const read = createBodyReader({ capBytes, limitMs: 10_000 });
+    const body = openBody(length);
+    const { state, done } = followed(read(body.request));
+    jest.advanceTimersByTime(9_999);
+    await Promise.resolve();
+    expect(state.outcome).toBe('pending');
+    jest.advanceTimersByTime(1_001);
+    await done;
+    expect(state.outcome).toBeInstanceOf(BodyTimeout);
+  });
+
+  it('P21: leaves no clock running once every read has ended, however it ended', async () => {
+    const read = createBodyReader({ capBytes, limitMs: 10_000 });
+    const bodies = [openBody(length), openBody(length), openBody(length)];
+    const reads = bodies.map(({ request }) => followed(read(request)));
+    const [whole, broken, slow] = bodies;
+    expect(jest.getTimerCount()).toBe(1);
+    whole?.send(6);
+    whole?.end();
+    broken?.breakOff();
+    await reads[0]?.done;
+    await reads[1]?.done;
+    jest.advanceTimersByTime(1_000);
+    expect(jest.getTimerCount()).toBe(1);
+    slow?.send(6);
+    slow?.end();
+    await reads[2]?.done;
+    jest.advanceTimersByTime(1_000);
+    expect(jest.getTimerCount()).toBe(0);
+    // The next read finds a clock again.
+    const late = followed(read(openBody(length).request));
+    jest.advanceTimersByTime(11_000);
+    await late.done;
+    expect(late.state.outcome).toBeInstanceOf(BodyTimeout);
+    jest.advanceTimersByTime(1_000);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,18 @@
+/** A migration that fails is undone whole. */
+import { Database } from 'bun:sqlite';
+import { expect, it } from 'bun:test';
+import { migrate } from './migrate.ts';
+
+it('a migration that fails leaves the database as it was, and in no transaction', () => {
+  const db = new Database(':memory:');
+  migrate(db);
+  const numberOf = (pragma: string) => db.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+  // As if the fifth one had not been applied, with its tables in the way.
+  db.run('PRAGMA user_version = 4');
+  const tables = () => db.query('SELECT name FROM sqlite_schema ORDER BY name').values();
+  const before = tables();
+  expect(() => migrate(db)).toThrow();
+  expect([db.inTransaction, numberOf('user_version')]).toEqual([false, 4]);
+  expect(tables()).toEqual(before);
+  db.close();
+});

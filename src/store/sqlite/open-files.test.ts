@@ -1,0 +1,94 @@
+/**
+ * What the writer does when the files it has open are not those of the folder any more.
+ */
+import type { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Engine } from './engine.ts';
+import { prepareFolder } from './folder.ts';
+import { migrate } from './migrate.ts';
+import { FilesMoved, lookEveryMs } from './open-files.ts';
+import type { Batch } from './protocol.ts';
+import { openConnection, readerSettings, writerSettings } from './settings.ts';
+
+let directory = '';
+/** Open as long as the engine, as the event loop's own connection is. */
+let reader: Database;
+let engine: Engine;
+let nowMs = 0;
+
+const path = (name: string) => join(directory, name);
+const asking = (...asks: Batch['asks']): Batch => ({
+  time: { now: 1, sinceBoot: 0, timesSet: 0, mark: null },
+  frames: new ArrayBuffer(0),
+  frameCount: 0,
+  asks,
+});
+const rootCheck = (kid: number) => ({ name: 'addRootCheck', args: [kid, new Uint8Array(32)] }) as const;
+const sweep = { name: 'sweep', args: [1] } as const;
+const scrub = asking({ name: 'scrub', args: [] });
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+  const { database } = prepareFolder(directory);
+  reader = openConnection(database, { ...readerSettings, queryOnly: false });
+  migrate(reader);
+  engine = new Engine(
+    { directory, settings: writerSettings, ballastBytes: 64 * 1024, maxStorageBytes: null },
+    () => nowMs,
+  );
+});
+
+afterEach(() => {
+  engine.close();
+  reader.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+describe('the writer whose database file', () => {
+  const lose: Readonly<Record<string, () => void>> = {
+    'was removed': () => rmSync(path('mayfly.db')),
+    'was moved away': () => renameSync(path('mayfly.db'), path('aside')),
+    'gave way to a copy of itself': () => {
+      copyFileSync(path('mayfly.db'), path('copy'));
+      renameSync(path('copy'), path('mayfly.db'));
+    },
+  };
+  for (const [what, deed] of Object.entries(lose)) {
+    it(`P5: ${what} decides nothing and does not recover`, () => {
+      deed();
+      expect(() => engine.run(scrub)).toThrow(FilesMoved);
+      expect(engine.isSound()).toBe(false);
+      expect(engine.recover()).toBe(false);
+      expect(engine.recover()).toBe(false);
+    });
+  }
+
+  it('P3: was moved away has begun nothing of what it was asked then', () => {
+    renameSync(path('mayfly.db'), path('aside'));
+    expect(() => engine.run(asking(rootCheck(1), sweep))).toThrow(FilesMoved);
+    expect(reader.query('SELECT kid FROM root_checks').all()).toEqual([]);
+  });
+
+  it('P5: was moved away takes no write a second after it last looked', () => {
+    engine.run(asking(sweep));
+    renameSync(path('mayfly.db'), path('aside'));
+    nowMs += lookEveryMs - 1;
+    engine.run(asking(rootCheck(1)));
+    nowMs += 1;
+    expect(() => engine.run(asking(rootCheck(2)))).toThrow(FilesMoved);
+    expect(reader.query('SELECT kid FROM root_checks').all()).toEqual([{ kid: 1 }]);
+  });
+
+  it('P23: was put back, after a copy had its name, recovers', () => {
+    renameSync(path('mayfly.db'), path('aside'));
+    copyFileSync(path('aside'), path('mayfly.db'));
+    expect(() => engine.run(scrub)).toThrow(FilesMoved);
+    expect(engine.recover()).toBe(false);
+    renameSync(path('aside'), path('mayfly.db'));
+    expect(engine.recover()).toBe(true);
+    expect(engine.run(scrub).answers).toEqual([{ answer: true }]);
+  });
+});

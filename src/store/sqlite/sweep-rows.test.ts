@@ -1,0 +1,148 @@
+/**
+ * What a sweep does to single rows: which it erases in place, which it deletes at once, and whose index entries go.
+ */
+import type { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NewRecord } from '../../domain/secret.ts';
+import { newRecord } from '../conformance/check.ts';
+import { prepareFolder } from './folder.ts';
+import { FrameSink, readFrames } from './frames.ts';
+import { IndexMerge } from './index-merge.ts';
+import { createLocator } from './locator.ts';
+import { migrate } from './migrate.ts';
+import { openConnection, writerSettings } from './settings.ts';
+import { createSweep } from './sweep.ts';
+import { createRecordWrites } from './write-records.ts';
+
+const start = 1_800_000_000;
+const boxes = ['sealedSecret', 'creatorBox', 'detailsBox', 'recentBox'] as const;
+
+let directory = '';
+let path = '';
+let db: Database;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+  path = prepareFolder(directory).database;
+  db = openConnection(path, writerSettings);
+  migrate(db);
+});
+
+afterEach(() => {
+  db.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** Stores the records, one position each from 1 on, and gives the statements that stored them. */
+function putAll(records: readonly NewRecord[]) {
+  const writes = createRecordWrites(db);
+  const sink = new FrameSink();
+  for (const record of records) sink.put(record);
+  for (const frame of readFrames(sink.take(), records.length)) if (frame.kind === 'put') writes.put(frame);
+  return writes;
+}
+
+/** A record that lives for `seconds`, and its receipt twice as long. */
+const living = (seconds: number, changes: Partial<NewRecord> = {}) =>
+  newRecord(start, { expiresAt: start + seconds, receiptExpiresAt: start + 2 * seconds, ...changes });
+
+const positions = () =>
+  db
+    .query<{ position: number }, []>('SELECT position FROM records ORDER BY position')
+    .all()
+    .map((row) => row.position);
+
+const markOf = (box: string): string => `${box} in the clear.`;
+const marked = (box: string) => new Uint8Array(Buffer.from(markOf(box).repeat(4)));
+
+/** The boxes whose bytes are still in the file. */
+function boxesInFile(): string[] {
+  db.run('PRAGMA wal_checkpoint(TRUNCATE)');
+  const text = readFileSync(path, 'latin1');
+  return boxes.filter((box) => text.includes(markOf(box)));
+}
+
+describe('a dead receipt beside a living secret', () => {
+  const dying = () => living(100, Object.fromEntries(boxes.map((box) => [box, marked(box)])));
+
+  it('P10: keeps none of its boxes, whether or not a sweep came between its secret’s end and its own', () => {
+    for (const sweepsBefore of [[], [start + 100]]) {
+      putAll([dying(), living(1_000)]);
+      expect(boxesInFile()).toEqual([...boxes]);
+      const sweep = createSweep(db);
+      for (const now of [...sweepsBefore, start + 200]) sweep(now, 10);
+      expect(positions()).toEqual([1, 2]);
+      expect(boxesInFile()).toEqual([]);
+      db.run('DELETE FROM records');
+    }
+  });
+
+  it('P10: keeps the boxes of the receipt until the receipt ends', () => {
+    putAll([dying(), living(1_000)]);
+    createSweep(db)(start + 199, 10);
+    expect(boxesInFile()).toEqual(['detailsBox', 'recentBox']);
+  });
+
+  it('has no box where it had none', () => {
+    putAll([living(100), living(1_000)]);
+    createSweep(db)(start + 200, 10);
+    const row = db.query('SELECT details_box, recent_box FROM records WHERE position = 1').get();
+    expect(row).toEqual({ details_box: null, recent_box: null });
+  });
+
+  it('is deleted when that secret has ended and been erased', () => {
+    putAll([living(100), living(1_000), living(5_000)]);
+    const sweep = createSweep(db, 1);
+    sweep(start + 200, 10);
+    expect(positions()).toEqual([1, 2, 3]);
+    sweep(start + 1_000, 10);
+    sweep(start + 1_060, 10);
+    expect(positions()).toEqual([2, 3]);
+  });
+});
+
+describe('a dead receipt that no sealed bytes are near', () => {
+  it('is deleted at once among secrets that were read, burned, or erased at their end', () => {
+    const [read, burned, erased] = [living(1_000), living(1_000), living(150)];
+    const writes = putAll([read, living(100), burned, living(100), erased, living(5_000)]);
+    writes.claim(start, { position: 1, secretId: read.secretId, rowVersion: 1 });
+    writes.burn(start, { position: 3, id: burned.receiptId });
+    const sweep = createSweep(db, 1);
+    sweep(start + 200, 10);
+    expect(positions()).toEqual([1, 3, 5, 6]);
+  });
+
+  it('stays while it is the newest, so that its position is given to no other', () => {
+    putAll([living(100), living(100)]);
+    const sweep = createSweep(db);
+    for (const now of [start + 100, start + 200]) sweep(now, 10);
+    expect(positions()).toEqual([2]);
+    putAll([living(1)]);
+    expect(positions()).toEqual([2, 3]);
+  });
+});
+
+describe('the index entries of a row that is deleted', () => {
+  it('P5: go alone, also where another row has the same hint', () => {
+    const [first, second, last] = [living(100), living(50_000), living(50_000)];
+    // The ids differ in a byte that is not part of the hint.
+    const twin = {
+      ...second,
+      secretId: first.secretId.slice(),
+      receiptId: first.receiptId.slice(),
+    } as NewRecord;
+    for (const id of [twin.secretId, twin.receiptId]) id[15] = (id[15] ?? 0) ^ 1;
+    putAll([first, twin, last]);
+    new IndexMerge(db).finish();
+    createSweep(db, 0)(start + 200, 10);
+    expect(positions()).toEqual([2, 3]);
+    for (const kind of ['secret', 'receipt'])
+      expect(db.query(`SELECT position FROM ${kind}_index ORDER BY position`).values()).toEqual([[2], [3]]);
+    const locator = createLocator(db);
+    expect([locator.ofSecret(twin.secretId), locator.ofReceipt(twin.receiptId)]).toEqual([2, 2]);
+    expect([locator.ofSecret(first.secretId), locator.ofReceipt(first.receiptId)]).toEqual([null, null]);
+  });
+});

@@ -1,0 +1,90 @@
+/** What the check of the tests breaks: each kind of mutant, and nothing that is gone at run time. */
+import { describe, expect, it } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { API } from 'typescript/unstable/async';
+import { applied, linesOf, mutantsOf } from './mutants.ts';
+import { judgesOf, listJudges, readImporters, scopedFiles } from './selection.ts';
+
+const root = resolve(import.meta.dir, '../..');
+
+/** Every text that a mutant makes of this one. */
+async function mutated(text: string): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    '{ "compilerOptions": { "noEmit": true }, "files": ["x.ts"] }',
+  );
+  writeFileSync(join(folder, 'x.ts'), text);
+  const api = new API({ cwd: root });
+  try {
+    const snapshot = await api.updateSnapshot({ openProjects: [join(folder, 'tsconfig.json')] });
+    const source = await snapshot.getProjects()[0]?.program.getSourceFile(join(folder, 'x.ts'));
+    if (source === undefined) throw new Error('the sample was not read');
+    return mutantsOf('x.ts', source).map((mutant) => applied(text, mutant));
+  } finally {
+    await api.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('the mutants of a text', () => {
+  it.each([
+    ['x = a < b;', ['x = a <= b;', ';']],
+    ['x = a === b && c;', ['x = a !== b && c;', 'x = a === b || c;', ';']],
+    ['const x = a ?? b;', ['const x = a;']],
+    ['const x = 10;', ['const x = 11;', 'const x = 9;']],
+    ['if (!a) b();', [';', 'if (a) b();', 'if (!a) ;']],
+    ['if (a) b();', [';', 'if (!(a)) b();', 'if (a) ;']],
+    ['const x = a ? b : c;', ['const x = !(a) ? b : c;']],
+    ['await key.fill(0);', [';', 'key.fill(0);', 'await key.fill(1);']],
+    ['const f = () => g(x);', ['const f = () => null;']],
+    ['function f() { return x; }', ['function f() { return null; }']],
+    ['const x = Math.max(a, b);', ['const x = Math.min(a, b);']],
+    ['const x = -a;', ['const x = a;']],
+    ['throw x;', [';']],
+  ])('%s', async (text, wanted) => {
+    expect((await mutated(text)).sort()).toEqual([...wanted].sort());
+  });
+
+  it('are of SQL where there is SQL: each comparison, and each term as if it were always true', async () => {
+    const text = "const q = 'UPDATE t SET b = zeroblob(length(b)) WHERE id = ?1 AND n < ?2 LIMIT 1';";
+    const wanted = [
+      'SET b = b WHERE id = ?1 AND n < ?2 LIMIT',
+      'WHERE ?1 IS ?1 AND n < ?2 LIMIT',
+      'WHERE id <> ?1 AND n < ?2 LIMIT',
+      'WHERE id = ?1 AND ?2 IS ?2 LIMIT',
+      'WHERE id = ?1 AND n <= ?2 LIMIT',
+    ];
+    const made = await mutated(text);
+    expect(made).toHaveLength(wanted.length);
+    for (const each of wanted) expect(made.filter((one) => one.includes(each))).toHaveLength(1);
+  });
+
+  it('leave alone what is gone at run time, and what is in a comment', async () => {
+    const text = [
+      "import { a } from './a.ts';",
+      'type T = 1 | 2;',
+      'interface I { readonly n: 3 }',
+      '// if (a < b) c();',
+      'const x = y as { n: 4 };',
+      "const words = 'a < b and c = d';",
+    ];
+    expect(await mutated(text.join('\n'))).toEqual([]);
+  });
+
+  it('are named by the line that they change', () => {
+    const mutant = { path: 'x.ts', start: 9, end: 10, replacement: '-', kind: 'operator' };
+    expect(linesOf('a;\n  b = + c;', mutant)).toEqual({ number: 2, before: 'b = + c;', after: 'b = - c;' });
+  });
+});
+
+describe('the scopes', () => {
+  it('name files that there are, each of which some test judges', () => {
+    const importers = readImporters(root);
+    const times = new Map(listJudges(root).map((test) => [test, 0] as const));
+    const unjudged = scopedFiles(root).filter((file) => judgesOf(file, importers, times, root).length === 0);
+    expect(unjudged.map(({ path }) => path)).toEqual([]);
+  });
+});

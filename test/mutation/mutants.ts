@@ -1,0 +1,180 @@
+/**
+ * Mutants of a source file: one operator, constant, condition, guard, statement or piece of SQL changed.
+ *
+ * Invariant: nothing is changed that is gone at run time: types, comments, imports.
+ */
+import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
+import { isTypeNode } from 'typescript/unstable/ast/is';
+import { changesOf, isSql } from './sql.ts';
+
+export interface Mutant {
+  readonly path: string;
+  readonly start: number;
+  readonly end: number;
+  readonly replacement: string;
+  readonly kind: string;
+}
+
+const swaps: Readonly<Record<string, string>> = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '&&': '||',
+  '||': '&&',
+  '+': '-',
+  '-': '+',
+  '*': '/',
+  '/': '*',
+  '%': '*',
+  '<<': '>>>',
+  '>>>': '<<',
+  '&': '|',
+  '|': '&',
+  '^': '&',
+  '+=': '-=',
+  '-=': '+=',
+  '++': '--',
+  '--': '++',
+};
+
+const calls: Readonly<Record<string, string>> = {
+  'Math.max': 'Math.min',
+  'Math.min': 'Math.max',
+  some: 'every',
+  every: 'some',
+};
+
+const leftAlone = new Set<SyntaxKind>([
+  SyntaxKind.ImportDeclaration,
+  SyntaxKind.InterfaceDeclaration,
+  SyntaxKind.TypeAliasDeclaration,
+]);
+
+/** What a node may be made of. */
+type Parts = Readonly<
+  Partial<Record<'operatorToken' | 'left' | 'expression' | 'condition' | 'body' | 'elseStatement', Node>>
+>;
+
+export function mutantsOf(path: string, source: SourceFile): Mutant[] {
+  const mutants: Mutant[] = [];
+  const { text } = source;
+  const startOf = (node: Node) => node.getStart(source);
+  const textOf = (node: Node) => text.slice(startOf(node), node.end);
+  function add(kind: string, start: number, end: number, replacement: string): void {
+    mutants.push({ path, start, end, replacement, kind });
+  }
+  function replace(kind: string, node: Node, replacement: string): void {
+    add(kind, startOf(node), node.end, replacement);
+  }
+
+  function visit(node: Node): void {
+    if (leftAlone.has(node.kind) || isTypeNode(node)) return;
+    mutators[node.kind]?.(node, node as unknown as Parts);
+    node.forEachChild((child) => {
+      visit(child);
+      return undefined;
+    });
+  }
+
+  function sql(node: Node): void {
+    const withinQuotes = textOf(node).slice(1, -1);
+    const from = startOf(node) + 1;
+    if (!isSql(withinQuotes)) return;
+    for (const { kind, start, end, replacement } of changesOf(withinQuotes))
+      add(kind, from + start, from + end, replacement);
+  }
+
+  const mutators: Partial<Record<SyntaxKind, (node: Node, parts: Parts) => void>> = {
+    [SyntaxKind.BinaryExpression]: binary,
+    [SyntaxKind.PrefixUnaryExpression]: unary,
+    [SyntaxKind.PostfixUnaryExpression]: unary,
+    [SyntaxKind.IfStatement](node, { expression, elseStatement }) {
+      if (elseStatement === undefined) replace('guard removed', node, ';');
+      negate(expression);
+    },
+    [SyntaxKind.WhileStatement]: (_node, { expression }) => negate(expression),
+    [SyntaxKind.ConditionalExpression]: (_node, { condition }) => negate(condition),
+    [SyntaxKind.ExpressionStatement](node) {
+      if (!textOf(node).startsWith('super(')) replace('statement removed', node, ';');
+    },
+    [SyntaxKind.ThrowStatement]: (node) => replace('statement removed', node, ';'),
+    [SyntaxKind.AwaitExpression](node, { expression }) {
+      if (expression !== undefined) replace('await removed', node, textOf(expression));
+    },
+    [SyntaxKind.NumericLiteral]: constant,
+    [SyntaxKind.TrueKeyword]: (node) => replace('boolean', node, 'false'),
+    [SyntaxKind.FalseKeyword]: (node) => replace('boolean', node, 'true'),
+    [SyntaxKind.ReturnStatement]: (_node, { expression }) => result(expression),
+    [SyntaxKind.ArrowFunction](_node, { body }) {
+      if (body?.kind !== SyntaxKind.Block) result(body);
+    },
+    [SyntaxKind.CallExpression]: call,
+    [SyntaxKind.StringLiteral]: sql,
+    [SyntaxKind.NoSubstitutionTemplateLiteral]: sql,
+    [SyntaxKind.TemplateExpression]: sql,
+  };
+
+  function binary(node: Node, { operatorToken: operator, left }: Parts): void {
+    if (operator === undefined || left === undefined) return;
+    const swapped = swaps[textOf(operator)];
+    if (swapped !== undefined) replace('operator', operator, swapped);
+    if (textOf(operator) === '??') replace('fallback removed', node, textOf(left));
+  }
+
+  function unary(node: Node): void {
+    const whole = textOf(node);
+    if (whole.startsWith('!')) add('negation removed', startOf(node), startOf(node) + 1, '');
+    if (/^-\w/.test(whole)) add('sign removed', startOf(node), startOf(node) + 1, '');
+    const step = /^(\+\+|--)|(\+\+|--)$/.exec(whole);
+    if (step !== null)
+      add('operator', startOf(node) + step.index, startOf(node) + step.index + 2, swaps[step[0]] ?? '');
+  }
+
+  /** What an operator's swap or a removed `!` does already is not done twice. */
+  function negate(condition: Node | undefined): void {
+    if (condition === undefined) return;
+    const whole = textOf(condition);
+    const isSimple = condition.kind === SyntaxKind.BinaryExpression && /^[^&|]* [!=]== [^&|]*$/.test(whole);
+    if (!isSimple && !whole.startsWith('!')) replace('condition negated', condition, `!(${whole})`);
+  }
+
+  function constant(node: Node): void {
+    const value = Number(textOf(node).replaceAll('_', ''));
+    replace('constant', node, String(value + 1));
+    if (value > 0) replace('constant', node, String(value - 1));
+  }
+
+  function result(expression: Node | undefined): void {
+    if (expression === undefined) return;
+    const isKeyword = [SyntaxKind.NullKeyword, SyntaxKind.TrueKeyword, SyntaxKind.FalseKeyword];
+    if (isKeyword.includes(expression.kind) || textOf(expression) === 'undefined') return;
+    replace('result', expression, 'null');
+  }
+
+  function call(_node: Node, { expression: callee }: Parts): void {
+    if (callee === undefined) return;
+    const name = textOf(callee);
+    const method = name.slice(name.lastIndexOf('.') + 1);
+    const other = calls[name] ?? (name.includes('.') ? calls[method] : undefined);
+    if (other === undefined) return;
+    const length = calls[name] === undefined ? method.length : name.length;
+    add('function', callee.end - length, callee.end, other);
+  }
+
+  visit(source);
+  return mutants;
+}
+
+export function applied(text: string, { start, end, replacement }: Mutant): string {
+  return text.slice(0, start) + replacement + text.slice(end);
+}
+
+/** The line that a mutant changes, as it was and as it becomes, without its indentation. */
+export function linesOf(text: string, mutant: Mutant): { number: number; before: string; after: string } {
+  const number = text.slice(0, mutant.start).split('\n').length;
+  const at = (whole: string) => whole.split('\n')[number - 1]?.trim() ?? '';
+  return { number, before: at(text), after: at(applied(text, mutant)) };
+}

@@ -1,0 +1,53 @@
+/**
+ * What is mutated: the code that keeps the promises, by scope. The one list of it.
+ *
+ * A pattern that matches nothing is an error, so that a file that moves is not forgotten.
+ */
+
+export interface Scope {
+  readonly name: string;
+  /** From the root; tests and declarations among them are left out. */
+  readonly files: readonly string[];
+  /** Tests of the whole scope, run among the first for each of its files. */
+  readonly judges: readonly string[];
+}
+
+export const scopes: readonly Scope[] = [
+  {
+    name: 'core',
+    files: [
+      'src/domain/{reveal,access,attempts,burn}.ts',
+      'src/domain/accounts*.ts',
+      'src/domain/{authenticate,api-tokens,own-tokens,bearer,data-key}.ts',
+      'src/domain/{log-in,sign-up,reset,tickets,sessions,passwords,change-password}.ts',
+    ],
+    judges: ['test/promises/wiped.test.ts'],
+  },
+  { name: 'crypto', files: ['src/crypto/*.ts'], judges: ['test/promises/wiped.test.ts'] },
+  {
+    name: 'limits',
+    files: [
+      'src/http/{gcra,rate-limit,credentials,mail-quota,body,client-address}.ts',
+      'src/store/attempt-limits.ts',
+      'src/ops/slow-hashes.ts',
+    ],
+    judges: [],
+  },
+  {
+    name: 'embedded store',
+    files: ['src/store/sqlite/*.ts', 'src/store/store-time.ts'],
+    judges: [
+      'test/stores/{conformance,model,sqlite,mail-rows,deletion,migration}.test.ts',
+      'src/store/sqlite/*.test.ts',
+    ],
+  },
+];
+
+/** What runs without a browser, another program or minutes of time. */
+export const testPatterns = [
+  'src/**/*.test.ts',
+  'test/{accounts,domains,http,mail,promises,stores,v1,v2,web}/**/*.test.ts',
+];
+export const isLeftOut = (test: string): boolean => test.includes('.browser.');
+/** Names of tests that measure time: on a busy machine they would fail with any mutant, and none would survive. */
+export const leftOutTests = ['never blocks the event loop', 'is seen as a block'];
