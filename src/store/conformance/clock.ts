@@ -162,6 +162,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
     wallClock.jump(daySeconds);
     assert.equal(await store.countExpiringBy(wallClock.read()), 0);
     const record = await putNew(store);
+    await putLasting(store, 60 * daySeconds);
     assert.equal(await store.countExpiringBy(wallClock.read()), 1);
     await store.setTime();
     assert.deepEqual([store.now(), store.clock().verdict], [before + daySeconds, 'agreed']);
@@ -223,6 +224,8 @@ export const clockChecks: readonly ConformanceCheck[] = [
       assert.equal(refusal.retryAfterSeconds, 600);
       await refusalOf(again.findReceipt(dying.receiptId));
       wallClock.advance(599);
+      assert.equal(again.now(), wallClock.read());
+      assert.equal((await refusalOf(again.findSecret(dying.secretId))).retryAfterSeconds, 1);
       assert.equal(await again.sweep(100), 0);
       wallClock.advance(1);
       assert.equal(again.clock().verdict, 'agreed');
@@ -266,6 +269,25 @@ export const clockChecks: readonly ConformanceCheck[] = [
       await again.setTime();
       assert.deepEqual([again.now(), again.clock().verdict], [wallClock.read(), 'agreed']);
       assert.equal(await again.findSecret(record.secretId), null, 'what had expired came back');
+    },
+  ),
+
+  restartCheck(
+    'P8',
+    'what one process has proven of the wall clock, the others on the same data believe',
+    async ({ store, wallClock }, reopen) => {
+      await putNew(store);
+      wallClock.restart(8 * hourSeconds);
+      const first = await reopen();
+      assert.equal(first.clock().verdict, 'unproven');
+      wallClock.advance(300);
+      const second = await reopen();
+      assert.equal(second.clock().verdict, 'unproven');
+      wallClock.advance(300);
+      await putNew(first);
+      assert.equal(first.clock().verdict, 'agreed');
+      wallClock.advance(1);
+      assert.deepEqual([second.clock().verdict, second.now()], ['agreed', wallClock.read()]);
     },
   ),
 

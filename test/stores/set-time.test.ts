@@ -1,0 +1,68 @@
+/** What setting the time of the embedded store does to what is counted and begun in it. */
+import { expect, it } from 'bun:test';
+import {
+  areFound,
+  logIn,
+  newSession,
+  newTicket,
+  noTicketLimits,
+  personNamed,
+  sessionSeconds,
+  ticketFor,
+  ticketSeconds,
+} from '../../src/store/conformance/account-fixtures.ts';
+import { putNew } from '../../src/store/conformance/check.ts';
+import { openSqliteSubject } from './subjects.ts';
+
+const monthSeconds = 30 * 86_400;
+const limits = { windowSeconds: 600, perClient: 1, perSecret: 20, perLife: 100 };
+
+it('P8 P14: what was begun at a time that has not come yet keeps what remained of it when the time is set back', async () => {
+  const { store, wallClock, close } = await openSqliteSubject();
+  try {
+    const start = store.now();
+    const ann = await personNamed(store, 'ann@example.org');
+    const lasting = { ...newSession(start), expiresAt: start + 2 * monthSeconds };
+    await logIn(store, ann, lasting);
+    const earlier = { ...newTicket('reset', 'ann@example.org', start), expiresAt: start + 2 * monthSeconds };
+    await store.addTicket(earlier, noTicketLimits);
+    wallClock.jump(monthSeconds);
+    await store.setTime();
+
+    const session = newSession(store.now());
+    await logIn(store, ann, session);
+    const ticket = await ticketFor(store, 'reset', 'ann@example.org');
+    const { secretId } = await putNew(store);
+    const client = new Uint8Array(16).fill(7);
+    expect((await store.reserve(secretId, client, limits)).outcome).toBe('reserved');
+    wallClock.jump(-monthSeconds);
+    await store.setTime();
+    expect(store.now()).toBe(start);
+
+    // What was begun by then is of this time already.
+    expect((await store.findSession(lasting.sessionHash))?.session.expiresAt).toBe(lasting.expiresAt);
+    expect((await store.findTicket('reset', earlier.ticketHash))?.expiresAt).toBe(earlier.expiresAt);
+
+    // The dispute that came before has begun in a second of its own.
+    const passed = 1;
+    wallClock.advance(limits.windowSeconds - passed - 1);
+    expect(await store.reserve(secretId, client, limits)).toEqual({
+      outcome: 'exhausted',
+      retryAfterSeconds: 1,
+    });
+    wallClock.advance(1);
+    expect((await store.reserve(secretId, client, limits)).outcome).toBe('reserved');
+
+    wallClock.set(start + ticketSeconds - passed - 1);
+    expect(await store.findTicket('reset', ticket.ticketHash)).not.toBeNull();
+    wallClock.advance(1);
+    expect(await store.findTicket('reset', ticket.ticketHash)).toBeNull();
+
+    wallClock.set(start + sessionSeconds - passed - 1);
+    expect(await areFound(store, [session])).toEqual([true]);
+    wallClock.advance(1);
+    expect(await areFound(store, [session])).toEqual([false]);
+  } finally {
+    await close();
+  }
+});
