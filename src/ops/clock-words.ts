@@ -21,19 +21,20 @@ export function differenceWords(aheadSeconds: number): string {
 
 /** What is wrong and what to do; `null` when the clocks agree. */
 export function clockProblem({ verdict, aheadSeconds }: ClockReport): string | null {
-  const difference = differenceWords(aheadSeconds);
+  const difference =
+    aheadSeconds >= 0 ? `${differenceWords(aheadSeconds)} of` : differenceWords(aheadSeconds);
   switch (verdict) {
     case 'agreed':
       return null;
     case 'disputed':
       return (
-        `this machine's clock is ${difference} of the time that Mayfly has measured. Until they agree, nothing that has ` +
+        `this machine's clock is ${difference} the time that Mayfly has measured. Until they agree, nothing that has ` +
         'expired is erased, and a secret that has expired by one of them only is answered 503. Correct the clock, or, if ' +
         'it is right, run mayfly store set-time'
       );
     case 'unproven':
       return (
-        `this machine has restarted, and its clock is ${difference} of the time at which Mayfly last ran. It is believed ` +
+        `this machine has restarted, and its clock is ${difference} the time at which Mayfly last ran. It is believed ` +
         'after 10 minutes; until then nothing is erased. If it is wrong, correct it now'
       );
   }

@@ -69,8 +69,8 @@ describe('what the doctor says of the clock (P8)', () => {
     expect(restarted?.verdict).toBe('advice');
     expect(restarted?.words).toContain('8 hours ahead');
     for (const [aheadSeconds, words] of [
-      [30 * 86_400, '30 days ahead'],
-      [-3_600, '1 hour behind'],
+      [30 * 86_400, '30 days ahead of the time'],
+      [-3_600, '1 hour behind the time'],
     ] as const) {
       const disputed = await on({ verdict: 'disputed', aheadSeconds });
       expect(disputed?.verdict).toBe('fault');
