@@ -183,7 +183,7 @@ A trip of two requests (create, then reveal) counts as one in the first two colu
 
 ${throughputTable(figures)}
 
-A passphrase costs what it is meant to cost: argon2id (19 MiB) and bcrypt (cost 10), two at once at most, off the main
+A passphrase costs what it is meant to cost: argon2id (19 MiB) and bcrypt (cost 10), on all cores but one (two at least), off the main
 thread; measured with 4 connections.
 
 ## The store alone
