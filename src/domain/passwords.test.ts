@@ -1,8 +1,8 @@
 /** Owns: the proof of which passwords are taken, and that the way from one to the data key is the same for all. */
-import { describe, expect, it } from 'bun:test';
+import { describe, expect, it, spyOn } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createCountingHasher } from '../../test/support/service-bench.ts';
-import { hex } from '../crypto/bytes.ts';
+import * as bytes from '../crypto/bytes.ts';
 import { makePassword, openWithPassword, refusalOf } from './passwords.ts';
 import { Sensitive } from './sensitive.ts';
 
@@ -83,8 +83,8 @@ describe('what is kept of a password', () => {
   it('has a salt of its own, so that equal passwords look different', async () => {
     const [one, two] = [await make('the same words'), await make('the same words')];
     expect([one.salt.length, one.verifier.length, one.setAt]).toEqual([16, 32, 7]);
-    expect(hex(one.salt)).not.toBe(hex(two.salt));
-    expect(hex(one.verifier)).not.toBe(hex(two.verifier));
+    expect(bytes.hex(one.salt)).not.toBe(bytes.hex(two.salt));
+    expect(bytes.hex(one.verifier)).not.toBe(bytes.hex(two.verifier));
   });
 
   it('opens the data key for the password, and for nothing else, after one stretching each time', async () => {
@@ -92,11 +92,27 @@ describe('what is kept of a password', () => {
     const hasher = createCountingHasher();
     const open = (text: string, from: typeof stored | null = stored) =>
       openWithPassword(hasher, from, new Sensitive(text), '');
-    expect(hex((await open('the right words')) ?? new Uint8Array(0))).toBe(hex(dataKey));
+    expect(bytes.hex((await open('the right words')) ?? new Uint8Array(0))).toBe(bytes.hex(dataKey));
     expect(await open('the wrong words')).toBeNull();
     expect(await open('')).toBeNull();
     expect(await open('the right words', null)).toBeNull();
     expect(hasher.stretched).toBe(4);
+  });
+
+  it('compares as many bytes where there is no password as where there is one (P17)', async () => {
+    const stored = await make('the right words');
+    const comparing = spyOn(bytes, 'equalInConstantTime');
+    try {
+      for (const from of [stored, null])
+        await openWithPassword(createCountingHasher(), from, new Sensitive('the wrong words'), '');
+      const lengths = comparing.mock.calls.map(([a, b]) => [a.length, b.length]);
+      expect(lengths).toEqual([
+        [32, 32],
+        [32, 32],
+      ]);
+    } finally {
+      comparing.mockRestore();
+    }
   });
 
   it('does not open with the verifier of one password and the box of another', async () => {
@@ -123,6 +139,6 @@ describe('what is kept of a password', () => {
     const stored = await makePassword({ hasher: watching, random }, given);
     await openWithPassword(watching, stored, password, '');
     expect(seen).toHaveLength(4);
-    for (const bytes of seen) expect(bytes.every((byte) => byte === 0)).toBe(true);
+    for (const each of seen) expect(each.every((byte) => byte === 0)).toBe(true);
   });
 });

@@ -46,6 +46,11 @@ function followed(reading: Promise<Uint8Array>) {
   return { state, done };
 }
 
+/** Gives what has been decided time to arrive; none of it passes on the clock. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+}
+
 describe.each([
   ['with a length', 6],
   ['without one', null],
@@ -69,10 +74,29 @@ describe.each([
     const body = openBody(length);
     const { state, done } = followed(read(body.request));
     jest.advanceTimersByTime(9_999);
-    await Promise.resolve();
+    await settle();
     expect(state.outcome).toBe('pending');
     jest.advanceTimersByTime(1_001);
     await done;
+    expect(state.outcome).toBeInstanceOf(BodyTimeout);
+    expect(state.outcome).toMatchObject({
+      problem: {
+        problem: 'malformed',
+        message: 'The request body did not arrive within 10 seconds',
+      },
+    });
+  });
+
+  it('P21: has the whole limit, also when it begins just before a tick of the clock that all share', async () => {
+    const read = createBodyReader({ capBytes, limitMs: 10_000 });
+    const earlier = followed(read(openBody(length).request));
+    jest.advanceTimersByTime(999);
+    const { state, done } = followed(read(openBody(length).request));
+    jest.advanceTimersByTime(9_999);
+    await settle();
+    expect(state.outcome).toBe('pending');
+    jest.advanceTimersByTime(1_001);
+    await Promise.all([earlier.done, done]);
     expect(state.outcome).toBeInstanceOf(BodyTimeout);
   });
 

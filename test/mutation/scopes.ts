@@ -28,14 +28,15 @@ export const scopes: readonly Scope[] = [
     name: 'limits',
     files: [
       'src/http/{gcra,rate-limit,credentials,mail-quota,body,client-address}.ts',
-      'src/store/attempt-limits.ts',
-      'src/ops/slow-hashes.ts',
+      'src/store/{attempt-limits,ticket-limits}.ts',
+      'src/ops/{hash-queue,slow-hashes}.ts',
+      'src/domain/hash-place.ts',
     ],
     judges: [],
   },
   {
     name: 'embedded store',
-    files: ['src/store/sqlite/*.ts', 'src/store/store-time.ts'],
+    files: ['src/store/sqlite/*.ts', 'src/store/{judged-records,store-time}.ts'],
     judges: [
       'test/stores/{conformance,model,sqlite,mail-rows,deletion,migration}.test.ts',
       'src/store/sqlite/*.test.ts',
