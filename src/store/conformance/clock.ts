@@ -293,6 +293,19 @@ export const clockChecks: readonly ConformanceCheck[] = [
 
   restartCheck(
     'P8',
+    'no process on the same data is behind what another has judged by',
+    async ({ store, wallClock }, reopen) => {
+      const other = await reopen();
+      const before = other.now();
+      wallClock.jump(200);
+      await putNew(store);
+      wallClock.jump(-200);
+      assert.deepEqual([store.now(), other.now()], [before + 200, before + 200]);
+    },
+  ),
+
+  restartCheck(
+    'P8',
     'every process on the same data hears of the time that one of them sets',
     async ({ store, wallClock }, reopen) => {
       const other = await reopen();
