@@ -120,6 +120,13 @@ function resume(mark: TimeMark | null, { wall, sinceBoot, bootId }: MachineClock
   return observe(known, wallNow, at);
 }
 
+/** What time it is at least, by what was kept: within one boot what has passed since counts, less what a lead may have shrunk. */
+export function leastTimeBy(kept: TimeMark, { sinceBoot, bootId }: MachineClock): UnixSeconds {
+  if (bootId === null || kept.bootId !== bootId) return kept.seconds;
+  const passed = Math.max(0, sinceBoot() - kept.sinceBoot);
+  return kept.seconds + passed - Math.ceil(passed / slewSeconds);
+}
+
 /** When a secret was made and when it expires, in store time. */
 interface Lifetime {
   readonly createdAt: UnixSeconds;

@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { MachineClock, UnixSeconds } from '../../domain/time.ts';
-import { createStoreTime, type StoreTime } from '../store-time.ts';
+import { createStoreTime, leastTimeBy, type StoreTime } from '../store-time.ts';
 import type { BatchClock } from './commit-queue.ts';
 import { createTimeReader } from './kept-time.ts';
 
@@ -36,7 +36,7 @@ export function createSharedTime(
     const isProvenElsewhere =
       time.mark() === null && kept.mark.bootId !== null && kept.mark.bootId === clock.bootId;
     if (kept.timesSet !== timesSet || isProvenElsewhere) time.adopt(kept.mark);
-    else time.raiseTo(kept.mark.seconds);
+    else time.raiseTo(leastTimeBy(kept.mark, clock));
     ({ timesSet } = kept);
     keptAt = kept.mark.seconds;
   }
