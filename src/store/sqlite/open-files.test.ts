@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Engine } from './engine.ts';
 import { prepareFolder } from './folder.ts';
 import { migrate } from './migrate.ts';
-import { FilesMoved, lookEveryMs } from './open-files.ts';
+import { FilesMoved } from './open-files.ts';
 import type { Batch } from './protocol.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';
 
@@ -75,7 +75,7 @@ describe('the writer whose database file', () => {
   it('P5: was moved away takes no write a second after it last looked', () => {
     engine.run(asking(sweep));
     renameSync(path('mayfly.db'), path('aside'));
-    nowMs += lookEveryMs - 1;
+    nowMs += 999;
     engine.run(asking(rootCheck(1)));
     nowMs += 1;
     expect(() => engine.run(asking(rootCheck(2)))).toThrow(FilesMoved);
