@@ -2,14 +2,15 @@
  * What the writer does when the files it has open are not those of the folder any more.
  */
 import type { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
+import * as fs from 'node:fs';
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Engine } from './engine.ts';
 import { prepareFolder } from './folder.ts';
 import { migrate } from './migrate.ts';
-import { FilesMoved, lookEveryMs } from './open-files.ts';
+import { FilesMoved, rememberOpenFiles } from './open-files.ts';
 import type { Batch } from './protocol.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';
 
@@ -75,7 +76,7 @@ describe('the writer whose database file', () => {
   it('P5: was moved away takes no write a second after it last looked', () => {
     engine.run(asking(sweep));
     renameSync(path('mayfly.db'), path('aside'));
-    nowMs += lookEveryMs - 1;
+    nowMs += 999;
     engine.run(asking(rootCheck(1)));
     nowMs += 1;
     expect(() => engine.run(asking(rootCheck(2)))).toThrow(FilesMoved);
@@ -91,4 +92,21 @@ describe('the writer whose database file', () => {
     expect(engine.recover()).toBe(true);
     expect(engine.run(scrub).answers).toEqual([{ answer: true }]);
   });
+});
+
+it('P5: a file is known by its inode also where these are larger than a double can tell apart', () => {
+  let ino = 2n ** 60n;
+  const stat = spyOn(fs, 'statSync').mockImplementation(((_path: string, options?: fs.StatOptions) =>
+    options?.bigint === true ? { dev: 1n, ino } : { dev: 1, ino: Number(ino) }) as typeof fs.statSync);
+  try {
+    const files = rememberOpenFiles(
+      { directory, database: path('a'), wal: path('b'), ballast: path('c') },
+      () => 0,
+    );
+    expect(files.areInPlace()).toBe(true);
+    ino += 1n;
+    expect(files.areInPlace()).toBe(false);
+  } finally {
+    stat.mockRestore();
+  }
 });
