@@ -35,6 +35,7 @@ describe('parseBasic', () => {
   });
 
   it('divides at the first colon', () => {
+    expect(parseBasic(basic('\uFEFFann:b'))?.username).toBe('\uFEFFann');
     expect(parseBasic(basic('a:b:c'))).toEqual({ username: 'a', token: 'b:c' });
   });
 
@@ -115,6 +116,14 @@ describe('createRightCredentials', () => {
     const right = createRightCredentials(3);
     for (const header of ['a', 'b', 'c', 'b', 'd']) right.note(header);
     expect(['a', 'b', 'c', 'd'].map((header) => right.has(header))).toEqual([false, true, true, true]);
+  });
+
+  it('P21 remembers ten thousand unless it is told otherwise', () => {
+    const right = createRightCredentials();
+    for (let n = 0; n < 10_000; n += 1) right.note(`header ${n}`);
+    expect(right.has('header 0')).toBe(true);
+    right.note('one more');
+    expect([right.has('header 0'), right.has('header 1')]).toEqual([false, true]);
   });
 
   it('P21 evicts none for one that it knows already', () => {

@@ -59,6 +59,7 @@ describe('the passphrase hasher', () => {
   it('hashes on all cores but one, and on two at least (P24)', () => {
     const inFlight = [1, 2, 3, 4, 16].map((cores) => hashLimitsFor(cores).maxInFlight);
     expect(inFlight).toEqual([2, 2, 2, 3, 15]);
+    expect(hashLimitsFor(2)).toMatchObject({ maxWaiting: 64, maxWaitingPerClient: 8, maxProofsInARow: 4 });
   });
 
   it('never blocks the event loop for 50 ms under 200 calls at once, and refuses those that do not fit (P24)', async () => {

@@ -11,7 +11,7 @@ import {
   ticketFor,
   ticketSeconds,
 } from '../../src/store/conformance/account-fixtures.ts';
-import { putNew } from '../../src/store/conformance/check.ts';
+import { clientStays, found, putNew } from '../../src/store/conformance/check.ts';
 import { openSqliteSubject } from './subjects.ts';
 
 const monthSeconds = 30 * 86_400;
@@ -62,6 +62,26 @@ it('P8 P14: what was begun at a time that has not come yet keeps what remained o
     expect(await areFound(store, [session])).toEqual([true]);
     wallClock.advance(1);
     expect(await areFound(store, [session])).toEqual([false]);
+  } finally {
+    await close();
+  }
+});
+
+it('P6: setting the time back leaves what is known of a secret that was read', async () => {
+  const { store, wallClock, close } = await openSqliteSubject();
+  try {
+    wallClock.jump(monthSeconds);
+    await store.setTime();
+    const now = store.now();
+    const lasting = { expiresAt: now + 60, receiptExpiresAt: now + monthSeconds };
+    const record = await putNew(store, lasting);
+    await store.claim(await found(store, record.secretId), clientStays);
+    wallClock.advance(60);
+    await store.sweep(100);
+    wallClock.jump(-monthSeconds);
+    await store.setTime();
+    const receipt = await store.findReceipt(record.receiptId);
+    expect([receipt?.state, receipt?.expiresAt]).toEqual(['received', record.expiresAt]);
   } finally {
     await close();
   }

@@ -169,6 +169,28 @@ describe('what the writer says of one put or claim', () => {
   });
 });
 
+describe('an answer that says nothing of a put or a claim', () => {
+  it('P2: confirms neither', async () => {
+    const { queue, writer } = open();
+    const { secretId } = newRecord(now);
+    const claim = queue.claim({ secretId, position: 1, rowVersion: 1 }, clientStays);
+    const asked = endsOf(queue.put(newRecord(now)), claim);
+    await sent();
+    const { frames } = writer.lastBatch();
+    const frameOutcomes = new Uint8Array(0);
+    writer.say({
+      kind: 'answers',
+      now,
+      frames,
+      frameOutcomes,
+      firstPosition: 0,
+      indexedUpto: 0,
+      answers: [],
+    });
+    expect(await asked).toEqual(['unavailable', 'unavailable']);
+  });
+});
+
 describe('a writer that ends', () => {
   it('P23: leaves no call without an answer: those under way, those that wait, and every later one', async () => {
     const { queue, writer } = open();
