@@ -28,15 +28,23 @@ export function sendBehind({ mailer, events, inBackground }: AccountMailDeps, ma
 }
 
 /**
- * For requests that anybody can make for any address. The mail is written and signed on this thread in either case, so
- * the next request on it waits as long; sending it is left, and that comes after a pause, so it does not follow the answer.
+ * For requests that anybody can make for any address. All mails that could follow are written and signed on this thread,
+ * whatever is known of the address, so the next request on it waits as long; sending one is left, and that comes after a
+ * pause, so it does not follow the answer.
+ *
+ * @param chosen one of `mails`; `null`: none is sent
  */
-export function sendOrDiscard(deps: AccountMailDeps, mail: AccountMail, what: 'send' | 'discard'): void {
+export function sendOneOf(
+  deps: AccountMailDeps,
+  mails: readonly AccountMail[],
+  chosen: AccountMail | null,
+): void {
   const { mailer, events, inBackground, pauseBeforeSending } = deps;
   inBackground(async () => {
-    const written = await mailer.writeAccountMail(mail);
+    const written = [];
+    for (const mail of mails) written.push({ mail, ...(await mailer.writeAccountMail(mail)) });
     await pauseBeforeSending();
-    if (what === 'send') tellEnd(events, mail, await written.send());
+    for (const { mail, send } of written) if (mail === chosen) tellEnd(events, mail, await send());
   });
 }
 

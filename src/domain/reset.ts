@@ -6,7 +6,7 @@
  * the ticket is used up; every session ends, and every API token if that is asked for. The data key is kept only by an API token that opens it: without one the
  * account gets a new key, and the list of what was shared before is lost (P9 leaves no other way).
  */
-import { type AccountMailDeps, sendBehind, sendOrDiscard } from './account-mail.ts';
+import { type AccountMailDeps, sendBehind, sendOneOf } from './account-mail.ts';
 import type { RequestOutcome, ResetOutcome, TicketOutcome } from './account-outcomes.ts';
 import type { Account, StoredPassword, TokenFate } from './accounts.ts';
 import { dataKeyBehind } from './api-tokens.ts';
@@ -38,7 +38,7 @@ export async function requestReset(
   const link = new Sensitive(deps.links.resetUrl(drawn.ticket.expose()));
   const { expiresAt } = drawn;
   const mail = { to: new Sensitive(username), locale, kind: 'reset', link, expiresAt } as const;
-  sendOrDiscard(deps, mail, drawn.isKept && isKnown ? 'send' : 'discard');
+  sendOneOf(deps, [mail], drawn.isKept && isKnown ? mail : null);
   return { outcome: 'requested' };
 }
 

@@ -6,7 +6,7 @@
  * works, the same whether or not the address has an account (P17).
  */
 
-import { type AccountMailDeps, sendOrDiscard } from './account-mail.ts';
+import { type AccountMailDeps, sendOneOf } from './account-mail.ts';
 import type { RequestOutcome, SignUpOutcome, TicketOutcome } from './account-outcomes.ts';
 import { drawDataKey } from './data-key.ts';
 import type { Links } from './links.ts';
@@ -33,16 +33,23 @@ export async function requestSignUp(
   const username = email.toLowerCase();
   const isTaken = (await deps.store.findAccount(username)) !== null;
   const drawn = await keepTicket(deps, 'sign_up', username);
-  const mail = { to: new Sensitive(username), locale, ...contentOf(deps.links, drawn, isTaken) };
-  sendOrDiscard(deps, mail, drawn.isKept ? 'send' : 'discard');
+  const to = { to: new Sensitive(username), locale };
+  const [invitation, reminder] = [
+    { ...to, ...invite(deps.links, drawn) },
+    { ...to, ...remind(deps.links) },
+  ];
+  const wanted = isTaken ? reminder : invitation;
+  sendOneOf(deps, [invitation, reminder], drawn.isKept ? wanted : null);
   return { outcome: 'requested' };
 }
 
-function contentOf(links: Links, { ticket, expiresAt }: DrawnTicket, isTaken: boolean) {
-  const { logInUrl, forgottenUrl } = links;
-  if (isTaken) return { kind: 'already_signed_up', logInUrl, forgottenUrl } as const;
+function invite(links: Links, { ticket, expiresAt }: DrawnTicket) {
   const link = new Sensitive(links.signUpUrl(ticket.expose()));
   return { kind: 'sign_up', link, expiresAt } as const satisfies Partial<AccountMail>;
+}
+
+function remind({ logInUrl, forgottenUrl }: Links) {
+  return { kind: 'already_signed_up', logInUrl, forgottenUrl } as const satisfies Partial<AccountMail>;
 }
 
 export async function checkSignUp(deps: Pick<SignUpDeps, 'store'>, ticket: string): Promise<TicketOutcome> {

@@ -37,7 +37,7 @@ export interface AccountBench {
   /** Those that were sent. */
   readonly mails: readonly AccountMail[];
   /** What was done for mails: each that was written, whether it was sent or not, and each pause. */
-  readonly mailSteps: ('written' | 'paused')[];
+  readonly mailSteps: string[];
   /** The names of the store's methods that were called, in order. */
   readonly calls: string[];
   /** Everything that the store was handed. */
@@ -94,7 +94,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   const hasher = options.wrapHasher?.(counting) ?? counting;
   const events: ServiceEvent[] = [];
   const mails: AccountMail[] = [];
-  const mailSteps: ('written' | 'paused')[] = [];
+  const mailSteps: string[] = [];
   const calls: string[] = [];
   const handed: unknown[] = [];
   const memory = createMemoryStore({ clock: steadyClock(() => now) });
@@ -109,7 +109,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
       sendSecretLink: async () => ({ state: 'accepted', reply: null }) as const,
       sendAccountMail,
       async writeAccountMail(mail: AccountMail) {
-        mailSteps.push('written');
+        mailSteps.push(`written: ${mail.kind}`);
         return { send: () => sendAccountMail(mail) };
       },
     },
