@@ -24,8 +24,9 @@
  *   when the next request arrives is decided all the same, and its answer is lost; that the runtime closes then cannot be
  *   changed from here (RFC 9112 §9.3.2: nobody should pipeline behind a POST).
  * - A body nobody reads is discarded without being kept.
- * What it does not do, and is done here: one Host, in a form a URL can hold (400); CONNECT (400); an unknown expectation
- * (417); refusing a port in use.
+ * - `Connection: close`: it closes after the answer, and does not say so.
+ * What it does not do, and is done here: saying that; one Host, in a form a URL can hold (400); CONNECT (400); an unknown
+ * expectation (417); refusing a port in use.
  * In `body.ts`: the cap in bytes, and a limit in time that ends with an answer.
  * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
  * proxy in front bounds both.
@@ -101,12 +102,27 @@ function listen(options: ServerOptions): BunServer {
       idleTimeout: options.idleTimeoutSeconds ?? defaultIdleTimeoutSeconds,
       // The cap is ours (`body.ts`), so that its refusal is in the API's words; what is over it is never kept.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: (request, peer) => refusalOf(request) ?? fetch(request, peer),
+      fetch: (request, peer) => {
+        const answer = refusalOf(request) ?? fetch(request, peer);
+        return asksToClose(request) ? closing(answer) : answer;
+      },
       error: (error) => answerFault(error, onFault),
     });
   } catch (error) {
     throw listenError(error, hostname, port);
   }
+}
+
+/** The runtime closes after such a request (RFC 9112 §9.6); a pool that is not told so sends its next one to a dead socket. */
+function asksToClose({ headers }: Request): boolean {
+  const asked = headers.get('connection');
+  return asked !== null && /(?:^|,)\s*close\s*(?:,|$)/i.test(asked);
+}
+
+async function closing(answer: Response | Promise<Response>): Promise<Response> {
+  const response = await answer;
+  response.headers.set('connection', 'close');
+  return response;
 }
 
 /** Why no handler should see it; `null` for a request with one well-formed Host (RFC 9112 §3.2) and a path for a target. */

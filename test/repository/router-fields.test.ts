@@ -4,7 +4,7 @@ import { decisiveFields, fieldsForRegion } from '../../src/router/fields.ts';
 import { isTest, readSources } from './source-files.ts';
 
 /** What the router writes itself for the next connection, or never hands on: nothing of it is for a client to remove. */
-const ofTheRouter = ['host', 'content-length', 'expect', 'x-forwarded-for', 'forwarded'];
+const ofTheRouter = ['connection', 'host', 'content-length', 'expect', 'x-forwarded-for', 'forwarded'];
 
 describe('the fields that a region decides by', () => {
   it('are all kept from disappearing on the way through the router', () => {
