@@ -102,9 +102,14 @@ for (const dialect of dialects) {
       expect(app.accountMails.map(({ kind }) => kind)).toEqual(['secret_read', 'secret_read']);
     });
 
-    it('takes the site itself as no share domain', async () => {
-      const caller = createV1Caller({ dialect });
-      expect((await caller.share({ share_domain: 'mayfly.example' })).share_domain).toBe('');
+    it('takes the site itself as no share domain, with its port too', async () => {
+      for (const [baseUrl, ...names] of [
+        ['https://mayfly.example', 'mayfly.example', 'Mayfly.example:443'],
+        ['http://localhost:3000', 'localhost', 'localhost:3000'],
+      ]) {
+        const caller = createV1Caller({ dialect, ...(baseUrl && { baseUrl }) });
+        for (const name of names) expect((await caller.share({ share_domain: name })).share_domain).toBe('');
+      }
     });
 
     it('builds links from configuration, whatever the request calls itself (P20)', async () => {
