@@ -6,7 +6,7 @@
  */
 import type { TtlRequest } from '../../domain/plans.ts';
 import type { Access } from '../../http/operation.ts';
-import { malformed } from './pairs.ts';
+import { malformed, repeated } from './pairs.ts';
 
 export type DialectName = 'documented' | 'upstream';
 
@@ -58,6 +58,13 @@ const differences = {
     ttlOfDigits,
     ttlOfLeadingDigits,
   ),
+  severalRecipients: row<(texts: readonly string[]) => string>(
+    'The existing service takes a list of recipients and mails the first: the Ruby client sends all that it is given.',
+    () => {
+      throw repeated('recipient');
+    },
+    (texts) => texts.join(','),
+  ),
   parseRecipient: row<(text: string) => string | undefined>(
     'The existing service takes the first thing in the text that looks like an address and ignores a text without one.',
     (text) => text,
@@ -94,6 +101,7 @@ export function dialectOf(name: DialectName): Dialect {
     missingScopeStatus: differences.missingScopeStatus[name],
     sharingDisabledStatus: differences.sharingDisabledStatus[name],
     parseTtl: differences.parseTtl[name],
+    severalRecipients: differences.severalRecipients[name],
     parseRecipient: differences.parseRecipient[name],
     parseShareDomain: differences.parseShareDomain[name],
     burnNeedsPassphrase: differences.burnNeedsPassphrase[name],

@@ -13,11 +13,12 @@ import type { Exchange, Operation } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type OperationContract, v1Contract } from './contract.ts';
 import {
+  decodeBurn,
   decodeConceal,
   decodeGenerate,
-  decodeKeyGet,
-  decodeKeyPost,
   decodeNothing,
+  decodeReceipt,
+  decodeReveal,
   type KeyInput,
 } from './decode.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
@@ -45,7 +46,7 @@ export function createV1({ service, links, dialect: name }: V1Deps): ApiSurface 
   return {
     base: '/api/v1',
     operations: [
-      ...metaOperations(),
+      ...metaOperations(dialect),
       ...creationOperations(service, dialect),
       revealOperation(service, links, dialect),
       recentOperation(service, dialect),
@@ -65,8 +66,11 @@ function bind<Input>(
   return { ...contract, ...code } as Operation;
 }
 
-function metaOperations(): Operation[] {
-  const code = { decode: decodeNothing, handle: encodeNominal };
+function metaOperations(dialect: Dialect): Operation[] {
+  const code = {
+    decode: (exchange: Exchange) => decodeNothing(exchange, dialect),
+    handle: encodeNominal,
+  };
   return [bind(v1Contract.status, code), bind(v1Contract.authcheck, code)];
 }
 
@@ -85,7 +89,7 @@ function creationOperations(service: SecretService, dialect: Dialect): Operation
 
 function revealOperation(service: SecretService, links: Links, dialect: Dialect): Operation {
   return bind(v1Contract.reveal, {
-    decode: decodeKeyPost,
+    decode: (exchange) => decodeReveal(exchange, dialect),
     async handle({ key, passphrase }, caller, { clientPrefix, isAbandoned }) {
       const input = {
         secretKey: key,
@@ -100,7 +104,7 @@ function revealOperation(service: SecretService, links: Links, dialect: Dialect)
 
 function recentOperation(service: SecretService, dialect: Dialect): Operation {
   return bind(v1Contract.recent, {
-    decode: decodeNothing,
+    decode: (exchange) => decodeNothing(exchange, dialect),
     async handle(_, caller) {
       if (caller.kind !== 'account') throw new RequestProblem({ problem: 'not_authorized' });
       const outcome = await service.recent({ limit: recentMax }, caller);
@@ -113,12 +117,12 @@ function receiptOperations(service: SecretService, dialect: Dialect): Operation[
   const authority = dialect.managementAuthority;
   return [
     bind(managed(v1Contract.viewReceipt, dialect), {
-      decode: decodeKeyPost,
+      decode: (exchange) => decodeReceipt(exchange, dialect),
       handle: async ({ key }, caller) =>
         encodeReceipt(await service.viewReceipt({ metadataKey: key, authority }, caller), key, dialect),
     }),
     bind(managed(v1Contract.findReceipt, dialect), {
-      decode: decodeKeyGet,
+      decode: (exchange) => decodeReceipt(exchange, dialect),
       handle: async ({ key }, caller) =>
         encodeReceipt(await service.findReceipt({ metadataKey: key, authority }, caller), key, dialect),
     }),
@@ -127,7 +131,7 @@ function receiptOperations(service: SecretService, dialect: Dialect): Operation[
 
 function burnOperation(service: SecretService, dialect: Dialect): Operation {
   return bind(managed(v1Contract.burn, dialect), {
-    decode: decodeKeyPost,
+    decode: (exchange) => decodeBurn(exchange, dialect),
     handle: async (input, caller, exchange) =>
       encodeBurn(await service.burn(burnInput(input, exchange, dialect), caller), input.key, dialect),
   });
