@@ -28,7 +28,7 @@ export type Judge = (method: string, path: string, answer: Answer) => readonly s
 export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
   const { service, domains, links } = app;
   return [
-    createV1({ service, links, dialect: 'documented' }),
+    createV1({ service, links, dialect: 'documented', defaultLocale: 'en' }),
     createV2({
       service,
       domains,

@@ -5,6 +5,7 @@
  * file no code of v1 asks which dialect it speaks; a row that is not here is the same in both.
  */
 import type { TtlRequest } from '../../domain/plans.ts';
+import type { ReceiptState } from '../../domain/secret.ts';
 import type { Access } from '../../http/operation.ts';
 import { malformed, repeated } from './pairs.ts';
 
@@ -23,6 +24,26 @@ function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
 }
 
 const differences = {
+  secretKeyOfGone: row<(state: ReceiptState) => { secret_key?: '' }>(
+    'Typed clients build a link from a null key. The existing service empties it, and leaves it out after a reading.',
+    () => ({}),
+    (state) => (state === 'received' ? {} : { secret_key: '' }),
+  ),
+  secretTtlOfGone: row<(state: ReceiptState) => { secret_ttl?: null }>(
+    'Typed clients decode a null integer as a fault. The existing service leaves it out after a reading, else sends null.',
+    () => ({}),
+    (state) => (state === 'received' ? {} : { secret_ttl: null }),
+  ),
+  passphraseOfGone: row<(isRequired: boolean) => { passphrase_required?: boolean }>(
+    'The existing service forgets with the secret whether it had a passphrase.',
+    (isRequired) => ({ passphrase_required: isRequired }),
+    () => ({}),
+  ),
+  metadataUrl: row<(receiptUrl: string) => { metadata_url?: string }>(
+    "Since its version 0.24 the existing service sends the address of the creator's page beside the record.",
+    () => ({}),
+    (receiptUrl) => ({ metadata_url: receiptUrl }),
+  ),
   recipientField: row<(obfuscated: string | null) => { recipient?: string | readonly string[] }>(
     'The existing service always answers a list: the Ruby client joins it, Go clients read it into a list of strings.',
     recipientText,
@@ -94,6 +115,10 @@ export type Dialect = {
 
 export function dialectOf(name: DialectName): Dialect {
   return {
+    secretKeyOfGone: differences.secretKeyOfGone[name],
+    secretTtlOfGone: differences.secretTtlOfGone[name],
+    passphraseOfGone: differences.passphraseOfGone[name],
+    metadataUrl: differences.metadataUrl[name],
     recipientField: differences.recipientField[name],
     managementAccess: differences.managementAccess[name],
     managementAuthority: differences.managementAuthority[name],
