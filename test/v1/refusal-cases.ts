@@ -392,12 +392,12 @@ const onPaths: Case[] = [
 
 /** Cases where only the documented dialect refuses. */
 const onlyDocumented: Case[] = [
-  ...['abc', '90abc', '61.9', '1e3'].map(
+  ...['abc', '90abc', '61.9', '1e3', '-5', '-0', '+60'].map(
     (ttl): Case => ({
       title: `the ttl ${ttl}`,
       documented: 400,
       upstream: 200,
-      body: message('The ttl must be a whole number of seconds, written in digits.'),
+      body: message('The ttl must be a whole number of seconds, 0 or more, written in digits.'),
       call: (s) => s.post('/share', { secret: 'a', ttl }),
     }),
   ),

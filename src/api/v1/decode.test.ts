@@ -31,8 +31,9 @@ const ttls: [text: string, documented: Ttl, upstream: Ttl][] = [
   ['', unset, unset],
   ['0', unset, unset],
   ['000', unset, unset],
-  ['-5', unset, unset],
-  ['-0', unset, unset],
+  ['-5', refused, unset],
+  ['-0', refused, unset],
+  ['-99999999999', refused, unset],
   ['1', 1, 1],
   ['3600', 3600, 3600],
   ['007', 7, 7],
@@ -67,6 +68,27 @@ describe('the ttl of v1', () => {
         else expect((await decoding).ttl).toEqual({ seconds: expected, outOfRange: 'clamp' });
       });
     }
+  }
+});
+
+describe('the ttl of v1 in JSON', () => {
+  const inJson = (ttl: string) =>
+    decodeConceal(
+      exchangeOf({ body: `{"secret":"a","ttl":${ttl}}`, contentType: 'application/json' }),
+      dialectOf('documented'),
+    );
+  for (const ttl of ['3600', '"3600"', '3.6e3', '3600.0']) {
+    it(`${ttl} is 3600 seconds`, async () => expect((await inJson(ttl)).ttl?.seconds).toBe(3_600));
+  }
+  for (const ttl of ['1e21', '99999999999999999999999', '"99999999999999999999999"']) {
+    it(`${ttl} is as long as it gets`, async () =>
+      expect((await inJson(ttl)).ttl?.seconds).toBe(Number.MAX_SAFE_INTEGER));
+  }
+  for (const ttl of ['0', '-0', '"0"', '""', 'null']) {
+    it(`${ttl} is the default`, async () => expect((await inJson(ttl)).ttl).toBeUndefined());
+  }
+  for (const ttl of ['-5', '61.9', '"1e3"', 'true', '1e999', '"-5"']) {
+    it(`${ttl} is refused`, async () => expect(await refusalOf(inJson(ttl))).toMatch(/ttl must be a whole/));
   }
 });
 

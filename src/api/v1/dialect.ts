@@ -75,7 +75,7 @@ const differences = {
     404,
   ),
   parseTtl: row<(text: string) => TtlRequest | undefined>(
-    'The existing service reads the leading digits of ttl and never refuses one; it clamps.',
+    'The existing service reads the leading digits of ttl and never refuses one, a negative one neither; it clamps.',
     ttlOfDigits,
     ttlOfLeadingDigits,
   ),
@@ -149,11 +149,10 @@ function notFoundInstead(status: number): number {
   return saidAsNotFound.has(status) ? 404 : status;
 }
 
-/** Zero and below ask for the default: two existing clients send `0` for "unset". */
+/** Zero asks for the default: two existing clients send `0` for "unset". */
 function ttlOfDigits(text: string): TtlRequest | undefined {
-  if (/^-\d+$/.test(text)) return undefined;
   if (/^\d+$/.test(text)) return ttlRequest(text);
-  throw malformed('The ttl must be a whole number of seconds, written in digits.');
+  throw malformed('The ttl must be a whole number of seconds, 0 or more, written in digits.');
 }
 
 function ttlOfLeadingDigits(text: string): TtlRequest | undefined {
