@@ -17,7 +17,7 @@ export interface Scene extends V1Caller {
   readonly anonymous: Json;
 }
 
-const closedDomain = 'closed.bob.example';
+export const closedDomain = 'closed.bob.example';
 
 export async function sceneOf(options: TestAppOptions): Promise<Scene> {
   const caller = createV1Caller(options);

@@ -23,7 +23,7 @@ function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
   return { evidence, documented, upstream };
 }
 
-const differences = {
+export const differences = {
   secretKeyOfGone: row<(state: ReceiptState) => { secret_key?: '' }>(
     'Typed clients build a link from a null key. The existing service empties it, and leaves it out after a reading.',
     () => ({}),
