@@ -53,6 +53,8 @@ export interface OperationDocument {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: ZodType;
   readonly headers?: ZodType;
+  /** Names of headers that any answer of the operation may carry, as the document lists them. */
+  readonly answerHeaders?: readonly string[];
   /** Absent: the operation takes no body. */
   readonly body?: {
     readonly schema: ZodType;
