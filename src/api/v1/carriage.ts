@@ -89,21 +89,21 @@ function collect(pairs: readonly Pair[], known: ReadonlySet<string>, dialect: Li
   for (const [name, value] of pairs) {
     const base = baseName(name);
     if (!known.has(base)) continue;
-    if (isList(name, value)) {
-      for (const entry of entriesOf(value)) recipients.push(textOf(base, entry));
-      continue;
-    }
-    if (name !== base) throw malformed(`The parameter "${base}" takes one plain value.`);
-    if (values.has(base)) throw repeated(base);
-    values.set(base, textOf(base, value));
+    if (isList(name, value)) for (const entry of entriesOf(value)) recipients.push(textOf(base, entry));
+    else if (name !== base) throw malformed(`The parameter "${base}" takes one plain value.`);
+    else setOnce(values, base, textOf(base, value));
   }
-  const [first] = recipients;
-  if (first !== undefined && values.has('recipient')) throw repeated('recipient');
-  if (first !== undefined) {
-    values.set('recipient', recipients.length === 1 ? first : dialect.severalRecipients(recipients));
+  const [only] = recipients;
+  if (only !== undefined) {
+    setOnce(values, 'recipient', recipients.length === 1 ? only : dialect.severalRecipients(recipients));
   }
   for (const [name, value] of values) if (value === '') values.delete(name);
   return values;
+}
+
+function setOnce(values: Map<string, string>, name: string, value: string): void {
+  if (values.has(name)) throw repeated(name);
+  values.set(name, value);
 }
 
 /** `recipient[]`, and a JSON list under the plain name. */

@@ -75,7 +75,7 @@ export const differences = {
     404,
   ),
   parseTtl: row<(text: string) => TtlRequest | undefined>(
-    'The existing service reads the leading digits of ttl and never refuses one, a negative one neither; it clamps.',
+    'The existing service takes the leading digits of ttl, clamps, and never refuses. Its early versions took a negative one as unset.',
     ttlOfDigits,
     ttlOfLeadingDigits,
   ),
