@@ -24,7 +24,7 @@ export function generateOpenApi(): OpenApiDocument {
   const domains = uncallable<DomainService>();
   const links = createLinks(baseUrl);
   const { version } = packageJson;
-  const v1 = createV1({ service, links, dialect: 'documented' });
+  const v1 = createV1({ service, links, dialect: 'documented', defaultLocale: 'en' });
   const v2 = createV2({
     ...{ service, domains, links, version },
     ...{ locales: ['en'], defaultLocale: 'en', region: null },

@@ -51,7 +51,7 @@ function largestValueBytes(plans: Plans): number {
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
 function createApi({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
   const { locales, defaultLocale, clock } = rest;
-  const v1 = createV1({ service, links, dialect });
+  const v1 = createV1({ service, links, dialect, defaultLocale });
   const v2 = createV2({
     service,
     domains,

@@ -133,6 +133,12 @@ export const headers: Readonly<Record<string, Header>> = {
     description: 'The limit, as the IETF draft has it; where a rate limit refused.',
     schema: text,
   },
+  'Mayfly-Ignored': {
+    description:
+      'The names of parameters that the call gave and the operation does not know, if any: a comma list. A name that is ' +
+      'long or holds other characters is cut and ends in `*`; a list of more than 20 ends in `...`.',
+    schema: { type: 'string', examples: ['passphase, tll'] },
+  },
 };
 
 const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
@@ -145,6 +151,6 @@ const headersOfStatus: Readonly<Record<number, readonly string[]>> = {
 function headersOf(status: number, operation: Operation): Record<string, Reference> {
   const own = headersOfStatus[status] ?? [];
   const sent = operation.limit === 'none' ? own.filter((name) => !name.startsWith('RateLimit')) : own;
-  const names = ['Cache-Control', 'X-Request-Id', ...sent];
+  const names = ['Cache-Control', 'X-Request-Id', ...sent, ...(operation.document.answerHeaders ?? [])];
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }

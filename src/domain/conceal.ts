@@ -96,7 +96,7 @@ async function create(
   const granted = grantTtl(plan, input.ttl);
   if (granted.outcome === 'out_of_range') return { ...granted, outcome: 'ttl_out_of_range' };
   const { store: domains, links } = deps;
-  const choice = await chooseShareDomain({ store: domains, siteHost: links.siteHost }, input, caller);
+  const choice = await chooseShareDomain({ store: domains, site: links }, input, caller);
   if (choice.outcome !== 'chosen') return choice;
   const tooMany = countMail(deps, input, caller);
   if (tooMany !== null) return tooMany;

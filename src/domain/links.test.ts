@@ -11,14 +11,15 @@ const [key, metadataKey] = [generateSecretKey(random, null), generateMetadataKey
 
 describe('links (P20)', () => {
   it.each([
-    ['https://mayfly.example', 'https://mayfly.example', 'mayfly.example'],
-    ['https://mayfly.example/', 'https://mayfly.example', 'mayfly.example'],
-    ['https://MAYFLY.example/once//', 'https://mayfly.example/once', 'mayfly.example'],
-    ['http://localhost:3000', 'http://localhost:3000', 'localhost'],
-    ['https://mayfly.example:443/a?query#part', 'https://mayfly.example/a', 'mayfly.example'],
-  ])('of %s begin with %s', (configured, base, host) => {
+    ['https://mayfly.example', 'https://mayfly.example', 'mayfly.example', '443'],
+    ['https://mayfly.example/', 'https://mayfly.example', 'mayfly.example', '443'],
+    ['https://MAYFLY.example/once//', 'https://mayfly.example/once', 'mayfly.example', '443'],
+    ['http://localhost:3000', 'http://localhost:3000', 'localhost', '3000'],
+    ['http://mayfly.example', 'http://mayfly.example', 'mayfly.example', '80'],
+    ['https://mayfly.example:443/a?query#part', 'https://mayfly.example/a', 'mayfly.example', '443'],
+  ])('of %s begin with %s', (configured, base, host, port) => {
     const links = createLinks(configured);
-    expect(links).toMatchObject({ baseUrl: base, siteHost: host });
+    expect(links).toMatchObject({ baseUrl: base, siteHost: host, sitePort: port });
     expect(links.secretUrl(key, '')).toBe(`${base}/secret/${key}`);
     expect(links.receiptUrl(metadataKey)).toBe(`${base}/receipt/${metadataKey}`);
     expect(links.linkOrigin('')).toBe(new URL(base).origin);

@@ -11,6 +11,8 @@ export interface Links {
   readonly baseUrl: string;
   /** The site's own host name, without a port. */
   readonly siteHost: string;
+  /** Its port in digits, also where the scheme's own one is not written. */
+  readonly sitePort: string;
   /** The link to give away: on the share domain when there is one. */
   secretUrl(key: SecretKey, shareDomain: string): string;
   /** The creator's page, always on the site itself. */
@@ -36,6 +38,7 @@ export function createLinks(baseUrl: string): Links {
   return {
     baseUrl: base,
     siteHost: parsed.hostname,
+    sitePort: parsed.port || (parsed.protocol === 'https:' ? '443' : '80'),
     secretUrl: (key, shareDomain) => `${baseFor(shareDomain)}/secret/${key}`,
     receiptUrl: (key) => `${base}/receipt/${key}`,
     signUpUrl: (ticket) => `${base}/sign-up/${ticket}`,

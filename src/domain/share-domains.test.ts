@@ -8,6 +8,7 @@ import { anonymous, type Caller } from './accounts.ts';
 import { chooseShareDomain, type DomainWish, hostNameOf } from './share-domains.ts';
 
 const siteHost = 'mayfly.example';
+const site = { siteHost, sitePort: '3000' };
 const open = 'open.jo.example';
 const closed = 'closed.jo.example';
 
@@ -23,7 +24,7 @@ async function scene() {
   const base = { accountId: jo.account.id, challenge, createdAt: store.now() };
   for (const state of ['unverified', 'pending', 'lost'] as const)
     await store.addDomain({ ...base, name: `${state}.jo.example`, state }, 20);
-  const choose = (wish: DomainWish, caller: Caller) => chooseShareDomain({ store, siteHost }, wish, caller);
+  const choose = (wish: DomainWish, caller: Caller) => chooseShareDomain({ store, site }, wish, caller);
   return { bench, jo, al, choose };
 }
 
@@ -35,7 +36,7 @@ describe('the domain of a new link', () => {
   it('is the site’s own when nothing else is asked, and when the site is asked for', async () => {
     const { jo, choose } = await scene();
     for (const caller of [jo, anonymous]) {
-      for (const shareDomain of [undefined, '', siteHost, 'MAYFLY.example']) {
+      for (const shareDomain of [undefined, '', siteHost, 'MAYFLY.example', 'Mayfly.example:3000']) {
         const wish = shareDomain === undefined ? {} : { shareDomain };
         expect(await choose(wish, caller)).toEqual(chosen(''));
         expect(await choose({ ...wish, arrivedOn: `${siteHost}:8080` }, caller)).toEqual(chosen(''));
@@ -68,10 +69,10 @@ describe('the domain of a new link', () => {
     for (const caller of [jo, al, anonymous]) {
       for (const arrivedOn of [open, 'OPEN.jo.example:443', `${open}.`]) {
         expect(await choose({ arrivedOn }, caller)).toEqual(chosen(open));
-        expect(await choose({ arrivedOn, shareDomain: open }, caller)).toEqual(chosen(open));
+        for (const shareDomain of [open, siteHost, `${siteHost}:3000`])
+          expect(await choose({ arrivedOn, shareDomain }, caller)).toEqual(chosen(open));
       }
     }
-    expect(await choose({ arrivedOn: open, shareDomain: siteHost }, anonymous)).toEqual(chosen(''));
     expect(await choose({ arrivedOn: open, shareDomain: 'al.example' }, al)).toEqual(chosen('al.example'));
     expect(await choose({ arrivedOn: open, shareDomain: 'al.example' }, jo)).toEqual(unknown('al.example'));
   });
@@ -83,6 +84,12 @@ describe('the domain of a new link', () => {
     expect(await choose({ arrivedOn: closed, shareDomain: closed }, al)).toEqual(unknown(closed));
     for (const shareDomain of ['', siteHost, open, closed])
       expect(await choose({ arrivedOn: closed, shareDomain }, anonymous)).toEqual(disabled(closed));
+  });
+
+  it('is not the site’s own when the port is another one', async () => {
+    const { jo, choose } = await scene();
+    for (const shareDomain of [`${siteHost}:3001`, `${siteHost}:`, `${siteHost}:03000`, 'x.example:3000'])
+      expect(await choose({ shareDomain }, jo)).toEqual(unknown(shareDomain));
   });
 
   it('is what creation takes, and a refusal stores nothing', async () => {

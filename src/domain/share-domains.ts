@@ -9,6 +9,7 @@
  * A domain that the operator added stands by the operator's word: verified, without a challenge, never checked.
  */
 import type { AccountId, Caller } from './accounts.ts';
+import type { Links } from './links.ts';
 import type { DomainStore } from './ports.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -106,21 +107,29 @@ export function hostNameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
 }
 
+type Site = Pick<Links, 'siteHost' | 'sitePort'>;
+
+/** The domain asked for in lower case; `''` when it is none, or the site itself. */
+function askedFor({ shareDomain = '' }: DomainWish, { siteHost, sitePort }: Site): string {
+  const asked = shareDomain.toLowerCase();
+  return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;
+}
+
 /** Which domain the new link gets. */
 export async function chooseShareDomain(
-  { store, siteHost }: { readonly store: DomainStore; readonly siteHost: string },
+  { store, site }: { readonly store: DomainStore; readonly site: Site },
   wish: DomainWish,
   caller: Caller,
 ): Promise<DomainChoice> {
-  const asked = (wish.shareDomain ?? '').toLowerCase();
+  const asked = askedFor(wish, site);
+  const { siteHost } = site;
   const arrived = hostNameOf(wish.arrivedOn ?? siteHost);
   const arrivedDomain = arrived === siteHost ? null : await store.findVerifiedDomain(arrived);
   const isOwn = (domain: StoredDomain) => caller.kind === 'account' && domain.accountId === caller.account.id;
   if (arrivedDomain !== null && caller.kind === 'anonymous' && !arrivedDomain.brand.isPublic)
     return { outcome: 'public_sharing_disabled', shareDomain: arrivedDomain.name };
-  if (asked === '' || asked === siteHost) {
-    const isHere =
-      asked === '' && arrivedDomain !== null && (isOwn(arrivedDomain) || arrivedDomain.brand.isPublic);
+  if (asked === '') {
+    const isHere = arrivedDomain !== null && (isOwn(arrivedDomain) || arrivedDomain.brand.isPublic);
     return { outcome: 'chosen', shareDomain: isHere ? arrivedDomain.name : '' };
   }
   if (arrivedDomain?.name === asked && arrivedDomain.brand.isPublic)

@@ -104,7 +104,8 @@ describe('CORS', () => {
   it('names an allowed origin, never *, and never allows credentials', () => {
     expect(shared(open, { origin: friend })).toEqual({
       'access-control-allow-origin': friend,
-      'access-control-expose-headers': 'retry-after, ratelimit, ratelimit-policy, x-request-id',
+      'access-control-expose-headers':
+        'retry-after, ratelimit, ratelimit-policy, x-request-id, mayfly-ignored',
       vary: 'Origin',
     });
   });

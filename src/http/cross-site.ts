@@ -20,7 +20,7 @@ export interface CrossSitePolicy {
 }
 
 const allowedHeaders = 'content-type, idempotency-key, secret-passphrase';
-const exposedHeaders = 'retry-after, ratelimit, ratelimit-policy, x-request-id';
+const exposedHeaders = 'retry-after, ratelimit, ratelimit-policy, x-request-id, mayfly-ignored';
 const preflightSeconds = '600';
 
 export interface Origins {

@@ -30,6 +30,8 @@ export class Call implements Exchange {
   params: Readonly<Record<string, string>> = {};
   endpoint: Endpoint | null = null;
   caller: Caller = anonymous;
+  /** What the operation adds to the headers of its answer; `null` for nothing. */
+  answerHeaders: Record<string, string> | null = null;
   readonly #startedMs = performance.now();
   readonly #peer: PeerSource | undefined;
   readonly #deps: CallDeps;
@@ -67,6 +69,11 @@ export class Call implements Exchange {
   body(): Promise<Uint8Array> {
     this.#body ??= this.#deps.readBody(this.request, this.endpoint?.operation.bodyCapBytes);
     return this.#body;
+  }
+
+  setAnswerHeader(name: string, value: string): void {
+    this.answerHeaders ??= {};
+    this.answerHeaders[name] = value;
   }
 
   /** Milliseconds since the request was taken up. */

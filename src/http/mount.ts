@@ -210,6 +210,7 @@ function toResponse(reply: Reply, call: Call): Response {
   if (text !== null && call.request.method === 'HEAD') declareLength(response, text);
   if (reply.status === 401) response.headers.set('www-authenticate', basicChallenge);
   if (reply.headers !== undefined) addHeaders(response.headers, reply.headers);
+  if (call.answerHeaders !== null) addHeaders(response.headers, call.answerHeaders);
   return response;
 }
 

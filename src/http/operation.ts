@@ -34,6 +34,8 @@ export interface Exchange {
   readonly isAbandoned: IsAbandoned;
   /** The whole body. Throws `RequestProblem('body_too_large')` over the cap. */
   body(): Promise<Uint8Array>;
+  /** Sets a header of the answer, whichever it will be, a refusal too. The value must be printable ASCII. */
+  setAnswerHeader(name: string, value: string): void;
 }
 
 /** What a handler answers. `body` is serialised as JSON unless it is `null` (no content). */
@@ -51,6 +53,8 @@ export interface OperationDocument {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: ZodType;
   readonly headers?: ZodType;
+  /** Names of headers that any answer of the operation may carry, as the document lists them. */
+  readonly answerHeaders?: readonly string[];
   /** Absent: the operation takes no body. */
   readonly body?: {
     readonly schema: ZodType;

@@ -112,7 +112,7 @@ describe('the examples of the README', () => {
     expect(sent).toMatchObject({ custid: 'you@example.com', recipient: 'fr*****@e*****.org' });
     expect(run(server, recent, known)).toMatchObject([{ metadata_key: sent.metadata_key }]);
     const burned = run(server, burn, { ...known, METADATA_KEY: String(sent.metadata_key) });
-    expect(burned).toMatchObject({ status: 'burned', secret_key: null });
+    expect(burned).toMatchObject({ status: 'burned', state: { state: 'burned' } });
   });
 
   it('see a mail arrive, what its server said, and the same secret sent to another address', async () => {

@@ -58,6 +58,8 @@ export interface TestAppOptions {
   readonly isReady?: () => boolean | Promise<boolean>;
   /** All when absent. */
   readonly locales?: readonly Locale[];
+  /** `en` when absent. */
+  readonly defaultLocale?: Locale;
   readonly baseUrl?: string;
   readonly allowedOrigins?: readonly string[];
   /** Addresses whose `X-Forwarded-For` is believed; where there is no socket, calls come from 127.0.0.1. */
@@ -156,9 +158,9 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const service = options.wrapService?.(whole) ?? whole;
   const app = new Hono();
   const apiDeps = { ...deps, authenticate: service.authenticate };
-  const { dialect = 'documented' } = options;
-  const notFound = mountApi(app, createV1({ service, links, dialect }), apiDeps);
-  const locales = { locales: ['en'], defaultLocale: 'en' };
+  const { dialect = 'documented', defaultLocale = 'en' } = options;
+  const notFound = mountApi(app, createV1({ service, links, dialect, defaultLocale }), apiDeps);
+  const locales = { locales: ['en'], defaultLocale };
   const region = regions?.own ?? null;
   const v2 = createV2({ service, domains, links, version: '0.1.0', ...locales, region, clock: clock.now });
   mountApi(app, v2, apiDeps);
@@ -176,7 +178,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
       version: '0.1.0',
     },
     locales: options.locales ?? supportedLocales,
-    defaultLocale: 'en',
+    defaultLocale,
     signUpIsOpen: options.signUpIsOpen ?? true,
     isReady: options.isReady ?? (async () => true),
   } as const;

@@ -14,11 +14,18 @@ export interface ExchangeParts {
   readonly clientPrefix?: string;
 }
 
-export function exchangeOf(parts: ExchangeParts = {}): Exchange {
+export interface TestExchange extends Exchange {
+  /** What was set for the answer. */
+  readonly answerHeaders: Readonly<Record<string, string>>;
+}
+
+export function exchangeOf(parts: ExchangeParts = {}): TestExchange {
   const { method = 'POST', rawQuery = '', body = '', contentType } = parts;
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
   const headers = new Headers(contentType === undefined ? {} : { 'content-type': contentType });
+  const answerHeaders: Record<string, string> = {};
   return {
+    answerHeaders,
     request: new Request('http://localhost/', { method, headers }),
     path: '/',
     rawQuery,
@@ -27,5 +34,8 @@ export function exchangeOf(parts: ExchangeParts = {}): Exchange {
     clientPrefix: parts.clientPrefix ?? '192.0.2.0/24',
     isAbandoned: () => false,
     body: () => Promise.resolve(bytes),
+    setAnswerHeader(name, value) {
+      answerHeaders[name] = value;
+    },
   };
 }

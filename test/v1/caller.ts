@@ -1,8 +1,9 @@
 /**
  * Calls of v1 in tests, each answer held against the published contract.
  *
- * Owns: sending a form and reading JSON. Invariant: in the documented dialect an answer whose status or body the
- * contract does not describe fails the test that got it, whatever that test looks at.
+ * Owns: sending a form and reading JSON. Invariant: an answer without the headers of every answer, and in the documented
+ * dialect one whose status or body the contract does not describe, fails the test that got it, whatever that test
+ * looks at.
  */
 import { expect } from 'bun:test';
 import { type OperationContract, v1Contract } from '../../src/api/v1/contract.ts';
@@ -42,6 +43,7 @@ export function createV1Caller(options: TestAppOptions = {}): V1Caller {
   async function send(method: string, path: string, call: CallOptions = {}): Promise<Answer> {
     const response = await app.fetch(`/api/v1${path}`, requestOf(method, call));
     const answer = await readAnswer(response);
+    expectCommonHeaders(answer);
     if (isDocumented) expectDescribed(app, answer);
     return answer;
   }
@@ -70,6 +72,24 @@ async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
   const { status, headers } = response;
   return { status, headers, text, body: text === '' ? null : JSON.parse(text) };
+}
+
+const alwaysSent: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow, noarchive',
+};
+
+/** What every answer carries, whatever its status (P19). */
+function expectCommonHeaders({ headers, status, text }: Answer): void {
+  for (const [name, value] of Object.entries(alwaysSent)) expect(headers.get(name)).toBe(value);
+  expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{20}$/);
+  expect(headers.get('set-cookie')).toBeNull();
+  if (text !== '') expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.get('www-authenticate')).toBe(
+    status === 401 ? 'Basic realm="Mayfly", charset="UTF-8"' : null,
+  );
 }
 
 const contracts: readonly OperationContract[] = Object.values(v1Contract);

@@ -17,7 +17,7 @@ export interface Scene extends V1Caller {
   readonly anonymous: Json;
 }
 
-const closedDomain = 'closed.bob.example';
+export const closedDomain = 'closed.bob.example';
 
 export async function sceneOf(options: TestAppOptions): Promise<Scene> {
   const caller = createV1Caller(options);
@@ -32,6 +32,8 @@ export async function sceneOf(options: TestAppOptions): Promise<Scene> {
 
 const unknownKey = 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz';
 const multipart = 'multipart/form-data; boundary=x';
+const partsOf = (names: readonly string[]) =>
+  `${names.map((name) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\na\r\n`).join('')}--x--`;
 const json = { 'content-type': 'application/json' };
 const bad = `Basic ${btoa(`alice@example.com:${'0'.repeat(64)}`)}`;
 
@@ -100,6 +102,36 @@ const onCreation: Case[] = [
     body: saying(/not valid JSON/),
     call: (s) => s.send('POST', '/share', { body: '{', headers: json }),
   },
+  ...[
+    ['a list in JSON', '{"secret":["a"]}', 'must be a text'],
+    ['an object in JSON', '{"secret":{"x":"a"}}', 'must be a text'],
+    ['a number for a text in JSON', '{"secret":5}', 'must be a text'],
+    ['secret[] in JSON', '{"secret[]":"a"}', 'takes one plain value'],
+    ['a JSON list', '["a"]', 'must be a JSON object'],
+    ['a name twice in JSON', '{"secret":"a","secret":"a"}', 'more than once'],
+  ].map(
+    ([title = '', body = '', sentence = '']): Case => ({
+      title,
+      documented: 400,
+      upstream: 404,
+      body: saying(new RegExp(sentence)),
+      call: (s) => s.send('POST', '/share', { body, headers: json }),
+    }),
+  ),
+  ...(
+    [
+      ['a secret twice in multipart', ['secret', 'secret'], /given more than once/],
+      ['secret[x] in multipart', ['secret[x]'], /takes one plain value/],
+    ] as const
+  ).map(
+    ([title, names, sentence]): Case => ({
+      title,
+      documented: 400,
+      upstream: 404,
+      body: saying(sentence),
+      call: (s) => s.send('POST', '/share', { body: partsOf(names), headers: { 'content-type': multipart } }),
+    }),
+  ),
   {
     title: 'a file',
     documented: 400,
@@ -153,14 +185,24 @@ const onCreation: Case[] = [
     body: message('Undeliverable email address: joe@example..org'),
     call: (s) => s.post('/generate', { recipient: 'joe@example..org' }, s.alice),
   },
-  {
-    title: 'two recipients',
-    documented: 400,
-    upstream: 404,
-    body: message('The parameter "recipient" was given more than once.'),
-    call: (s) =>
-      s.send('POST', '/share', { body: 'secret=a&recipient[]=a@b.cd&recipient[]=c@d.ef', as: s.alice }),
-  },
+  ...['3', '129', 'many', '-4', '12.5'].map(
+    (length): Case => ({
+      title: `the length ${length}`,
+      documented: 400,
+      upstream: 404,
+      body: message('The length must be a whole number from 4 to 128.'),
+      call: (s) => s.post('/generate', { length }),
+    }),
+  ),
+  ...['hex', 'lower;upper', 'lower,'].map(
+    (charset): Case => ({
+      title: `the charset ${charset}`,
+      documented: 400,
+      upstream: 404,
+      body: message('The charset must be a comma list of lower, upper, digits, symbols.'),
+      call: (s) => s.post('/generate', { charset }),
+    }),
+  ),
   {
     title: 'a share domain that nobody has',
     documented: 400,
@@ -400,12 +442,12 @@ const onPaths: Case[] = [
 
 /** Cases where only the documented dialect refuses. */
 const onlyDocumented: Case[] = [
-  ...['abc', '90abc', '61.9', '1e3'].map(
+  ...['abc', '90abc', '61.9', '1e3', '-5', '-0', '+60'].map(
     (ttl): Case => ({
       title: `the ttl ${ttl}`,
       documented: 400,
       upstream: 200,
-      body: message('The ttl must be a whole number of seconds, written in digits.'),
+      body: message('The ttl must be a whole number of seconds, 0 or more, written in digits.'),
       call: (s) => s.post('/share', { secret: 'a', ttl }),
     }),
   ),
@@ -415,6 +457,14 @@ const onlyDocumented: Case[] = [
     upstream: 200,
     body: message('Undeliverable email address: notanemail'),
     call: (s) => s.post('/share', { secret: 'a', recipient: 'notanemail' }, s.alice),
+  },
+  {
+    title: 'two recipients in a list',
+    documented: 400,
+    upstream: 200,
+    body: message('The parameter "recipient" was given more than once.'),
+    call: (s) =>
+      s.send('POST', '/share', { body: 'secret=a&recipient[]=a@b.cd&recipient[]=c@d.ef', as: s.alice }),
   },
   {
     title: 'a share domain that is no domain',

@@ -28,7 +28,7 @@ export type Judge = (method: string, path: string, answer: Answer) => readonly s
 export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
   const { service, domains, links } = app;
   return [
-    createV1({ service, links, dialect: 'documented' }),
+    createV1({ service, links, dialect: 'documented', defaultLocale: 'en' }),
     createV2({
       service,
       domains,
@@ -99,8 +99,8 @@ export function createJudge(document: OpenApiDocument): Judge {
   };
 }
 
-/** A refusal for too many passphrase attempts has none of these. */
-const onlySometimes = new Set(['RateLimit', 'RateLimit-Policy']);
+/** A refusal for too many passphrase attempts has none of the first two; the last is there when something was ignored. */
+const onlySometimes = new Set(['RateLimit', 'RateLimit-Policy', 'Mayfly-Ignored']);
 
 function headersAt(document: OpenApiDocument, reference: string) {
   return document.components.responses[reference.split('/').at(-1) ?? '']?.headers ?? {};

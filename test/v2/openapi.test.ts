@@ -107,6 +107,12 @@ describe('the OpenAPI document', () => {
     for (const headers of told('401')) expect(headers).toContain('WWW-Authenticate');
     for (const headers of told('405')) expect(headers).toContain('Allow');
     for (const headers of told('503')) expect(headers).toContain('Retry-After');
+    for (const [name, { responses }] of operations()) {
+      for (const { $ref } of Object.values(responses)) {
+        const headers = document.components.responses[$ref.split('/').at(-1) ?? '']?.headers ?? {};
+        expect([name, 'Mayfly-Ignored' in headers]).toEqual([name, name.includes(' /api/v1/')]);
+      }
+    }
   });
 
   it('shows only examples that are valid against their own schema', () => {

@@ -8,22 +8,52 @@
  * service use every one of these carriages, some with a Content-Type that says something else.
  */
 import type { Exchange } from '../../http/operation.ts';
+import { RequestProblem } from '../../http/problem.ts';
 import { isUtf8AsLabelled } from './charset.ts';
-import { formPairs, jsonPairs, malformed, multipartPairs, type Pair, toText } from './pairs.ts';
+import type { Dialect } from './dialect.ts';
+import { nameIgnored } from './ignored.ts';
+import { formPairs, jsonPairs, malformed, multipartPairs, type Pair, repeated, toText } from './pairs.ts';
 
 /** What was given: non-empty texts by name, of the names the operation knows. */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** The one parameter that existing clients send with brackets, always with a single entry. */
+/** The one parameter that existing clients send with brackets. */
 const listSpelling = 'recipient[]';
+type ListDialect = Pick<Dialect, 'severalRecipients'>;
 
-/** Body and query of a POST, merged: the body wins, the empty text counts as not given, unknown names are ignored. */
-export async function readParameters(exchange: Exchange, known: ReadonlySet<string>): Promise<Parameters> {
-  const given = collect(await bodyPairs(exchange), known);
-  if (exchange.rawQuery === '') return given;
-  const merged = collect(queryPairs(exchange), known);
-  for (const [name, value] of given) merged.set(name, value);
+/**
+ * Body and query of a POST, merged: the body wins, and the empty text counts as not given. What the operation does not
+ * know is ignored, and named in the answer, so that a misspelt parameter is not lost in silence.
+ */
+export async function readParameters(
+  exchange: Exchange,
+  known: ReadonlySet<string>,
+  dialect: ListDialect,
+): Promise<Parameters> {
+  const inQuery = exchange.rawQuery === '' ? [] : queryPairs(exchange);
+  nameIgnored(exchange, namesBeside(known, inQuery));
+  const inBody = await bodyPairs(exchange);
+  nameIgnored(exchange, namesBeside(known, [...inQuery, ...inBody]));
+  const merged = collect(inQuery, known, dialect);
+  for (const [name, value] of collect(inBody, known, dialect)) merged.set(name, value);
   return merged;
+}
+
+/** For a GET, which takes no parameters: a query that cannot be read changes nothing of its answer. */
+export function ignoreQuery(exchange: Exchange): void {
+  if (exchange.rawQuery === '') return;
+  try {
+    nameIgnored(exchange, namesBeside(nothing, formPairs(exchange.rawQuery)));
+  } catch (error) {
+    if (!(error instanceof RequestProblem)) throw error;
+  }
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** Not that of a piece without a value, of which nothing is lost: it may be a piece of a secret that was not escaped. */
+function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): string[] {
+  return pairs.flatMap(([name, value]) => (value === undefined || known.has(baseName(name)) ? [] : [name]));
 }
 
 /**
@@ -53,18 +83,36 @@ async function bodyPairs(exchange: Exchange): Promise<readonly Pair[]> {
   return formPairs(text);
 }
 
-function collect(pairs: readonly Pair[], known: ReadonlySet<string>): Map<string, string> {
+function collect(pairs: readonly Pair[], known: ReadonlySet<string>, dialect: ListDialect) {
   const values = new Map<string, string>();
+  const recipients: string[] = [];
   for (const [name, value] of pairs) {
     const base = baseName(name);
     if (!known.has(base)) continue;
-    if (name !== base && name !== listSpelling)
-      throw malformed(`The parameter "${base}" takes one plain value.`);
-    if (values.has(base)) throw malformed(`The parameter "${base}" was given more than once.`);
-    values.set(base, textOf(base, value));
+    if (isList(name, value)) for (const entry of entriesOf(value)) recipients.push(textOf(base, entry));
+    else if (name !== base) throw malformed(`The parameter "${base}" takes one plain value.`);
+    else setOnce(values, base, textOf(base, value));
+  }
+  const [only] = recipients;
+  if (only !== undefined) {
+    setOnce(values, 'recipient', recipients.length === 1 ? only : dialect.severalRecipients(recipients));
   }
   for (const [name, value] of values) if (value === '') values.delete(name);
   return values;
+}
+
+function setOnce(values: Map<string, string>, name: string, value: string): void {
+  if (values.has(name)) throw repeated(name);
+  values.set(name, value);
+}
+
+/** `recipient[]`, and a JSON list under the plain name. */
+function isList(name: string, value: unknown): boolean {
+  return name === listSpelling || (name === 'recipient' && Array.isArray(value));
+}
+
+function entriesOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 /** `a` of `a[]` and `a[x]`. */
@@ -75,20 +123,19 @@ function baseName(name: string): string {
 
 /** The text of a value; JSON brings other types. */
 function textOf(name: string, value: unknown): string {
-  const single = name === 'recipient' ? onlyEntry(value) : value;
-  if (typeof single === 'string') {
-    if (!single.isWellFormed()) throw malformed(`The parameter "${name}" is not well-formed text.`);
-    return single;
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw malformed(`The parameter "${name}" is not well-formed text.`);
+    return value;
   }
-  if (single === null || single === undefined) return '';
-  if (numeric.has(name) && (typeof single === 'number' || typeof single === 'boolean')) return String(single);
+  if (value === null || value === undefined) return '';
+  if (numeric.has(name) && (typeof value === 'number' || typeof value === 'boolean')) return inDigits(value);
   throw malformed(`The parameter "${name}" must be a text.`);
-}
-
-/** The JSON spelling of `recipient[]`: a list of one or none. */
-function onlyEntry(value: unknown): unknown {
-  return Array.isArray(value) && value.length <= 1 ? value[0] : value;
 }
 
 /** Parameters that a JSON client naturally writes as a number. */
 const numeric: ReadonlySet<string> = new Set(['ttl', 'length']);
+
+/** A whole number in digits however large, as a form would bring it, and not as `1e+21`. */
+function inDigits(value: number | boolean): string {
+  return Number.isInteger(value) ? String(BigInt(value)) : String(value);
+}

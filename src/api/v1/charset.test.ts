@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'bun:test';
 import { exchangeOf } from '../../../test/support/exchange.ts';
 import { readParameters } from './carriage.ts';
+import { dialectOf } from './dialect.ts';
 
 const form = 'application/x-www-form-urlencoded';
 const known = new Set(['secret']);
+const documented = dialectOf('documented');
 
 async function secretOf(contentType: string, body: string | Uint8Array): Promise<string> {
   try {
-    return (await readParameters(exchangeOf({ contentType, body }), known)).get('secret') ?? 'none';
+    return (
+      (await readParameters(exchangeOf({ contentType, body }), known, documented)).get('secret') ?? 'none'
+    );
   } catch (error) {
     return error instanceof Error ? error.message : 'refused';
   }

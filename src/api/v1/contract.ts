@@ -29,7 +29,8 @@ type Responses = OperationDocument['responses'];
 const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'] as const;
 const carriage =
   'Parameters travel as a form, as multipart, as a JSON object or in the query string; the body wins over the query. ' +
-  'A parameter given twice is refused, an unknown one ignored, an empty one counts as not given.';
+  'A parameter given twice is refused, an unknown one ignored and named in Mayfly-Ignored, an empty one counts as not given.';
+const answerHeaders = ['Mayfly-Ignored'] as const;
 
 /** What any operation may answer. */
 const common: Responses = {
@@ -94,6 +95,7 @@ export const v1Contract = {
     document: {
       summary: 'Whether the service works',
       tag: 'v1',
+      answerHeaders,
       responses: answers('It does.', nominalStatus),
     },
   },
@@ -106,6 +108,7 @@ export const v1Contract = {
     document: {
       summary: 'Whether the credentials are right',
       tag: 'v1',
+      answerHeaders,
       responses: answers('They are.', nominalStatus),
     },
   },
@@ -121,6 +124,7 @@ export const v1Contract = {
       summary: 'Conceal a secret and get its keys',
       description: carriage,
       tag: 'v1',
+      answerHeaders,
       body: { schema: concealForm, required: true, contentTypes: formTypes },
       responses: answers('The record of the secret.', metadataRecord, creationRefusals, bodyRefusals),
     },
@@ -136,6 +140,7 @@ export const v1Contract = {
       summary: 'Conceal a generated value and get it once',
       description: carriage,
       tag: 'v1',
+      answerHeaders,
       body: { schema: generateForm, required: false, contentTypes: formTypes },
       responses: answers(
         'The record of the secret, and the value.',
@@ -155,6 +160,7 @@ export const v1Contract = {
       summary: 'Read a secret, which consumes it',
       description: carriage,
       tag: 'v1',
+      answerHeaders,
       params: { secret_key: 'The key of the secret, as its link carries it.' },
       body: { schema: passphraseForm, required: false, contentTypes: formTypes },
       responses: answers('The value, this one time.', revealedSecret, bodyRefusals, unknownKey),
@@ -171,7 +177,13 @@ export const v1Contract = {
     document: {
       summary: "The account's records, newest first",
       tag: 'v1',
-      responses: answers('At most 1,000 records, without secret keys.', recentRecords, scopeRefusal),
+      answerHeaders,
+      responses: answers(
+        'At most 1,000 records, without secret keys.',
+        recentRecords,
+        scopeRefusal,
+        bodyRefusals,
+      ),
     },
   },
   viewReceipt: {
@@ -185,6 +197,7 @@ export const v1Contract = {
     document: {
       summary: 'Look at a record; the creator has then viewed it',
       tag: 'v1',
+      answerHeaders,
       params: metadataKey,
       responses: answers('The record.', metadataRecord, scopeRefusal, bodyRefusals, unknownKey),
     },
@@ -200,6 +213,7 @@ export const v1Contract = {
     document: {
       summary: 'Look at a record without a trace',
       tag: 'v1',
+      answerHeaders,
       params: metadataKey,
       responses: answers('The record.', metadataRecord, scopeRefusal, unknownKey),
     },
@@ -215,6 +229,7 @@ export const v1Contract = {
     document: {
       summary: 'Destroy a secret that was not read',
       tag: 'v1',
+      answerHeaders,
       params: metadataKey,
       responses: answers(
         'The record of the burned secret.',

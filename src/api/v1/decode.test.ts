@@ -2,7 +2,7 @@ import { describe, expect, it } from 'bun:test';
 import { exchangeOf } from '../../../test/support/exchange.ts';
 import type { ConcealInput, GenerateInput } from '../../domain/outcomes.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { decodeConceal, decodeGenerate, decodeKeyGet, decodeKeyPost } from './decode.ts';
+import { decodeBurn, decodeConceal, decodeGenerate, decodeReceipt, decodeReveal } from './decode.ts';
 import { type DialectName, dialectOf } from './dialect.ts';
 
 function conceal(body: string, dialect: DialectName = 'documented'): Promise<ConcealInput> {
@@ -31,8 +31,9 @@ const ttls: [text: string, documented: Ttl, upstream: Ttl][] = [
   ['', unset, unset],
   ['0', unset, unset],
   ['000', unset, unset],
-  ['-5', unset, unset],
-  ['-0', unset, unset],
+  ['-5', refused, unset],
+  ['-0', refused, unset],
+  ['-99999999999', refused, unset],
   ['1', 1, 1],
   ['3600', 3600, 3600],
   ['007', 7, 7],
@@ -67,6 +68,27 @@ describe('the ttl of v1', () => {
         else expect((await decoding).ttl).toEqual({ seconds: expected, outOfRange: 'clamp' });
       });
     }
+  }
+});
+
+describe('the ttl of v1 in JSON', () => {
+  const inJson = (ttl: string) =>
+    decodeConceal(
+      exchangeOf({ body: `{"secret":"a","ttl":${ttl}}`, contentType: 'application/json' }),
+      dialectOf('documented'),
+    );
+  for (const ttl of ['3600', '"3600"', '3.6e3', '3600.0']) {
+    it(`${ttl} is 3600 seconds`, async () => expect((await inJson(ttl)).ttl?.seconds).toBe(3_600));
+  }
+  for (const ttl of ['1e21', '99999999999999999999999', '"99999999999999999999999"']) {
+    it(`${ttl} is as long as it gets`, async () =>
+      expect((await inJson(ttl)).ttl?.seconds).toBe(Number.MAX_SAFE_INTEGER));
+  }
+  for (const ttl of ['0', '-0', '"0"', '""', 'null']) {
+    it(`${ttl} is the default`, async () => expect((await inJson(ttl)).ttl).toBeUndefined());
+  }
+  for (const ttl of ['-5', '61.9', '"1e3"', 'true', '1e999', '"-5"']) {
+    it(`${ttl} is refused`, async () => expect(await refusalOf(inJson(ttl))).toMatch(/ttl must be a whole/));
   }
 });
 
@@ -179,20 +201,66 @@ describe('a text that is no address or no domain', () => {
   });
 });
 
+describe('several recipients', () => {
+  const lists: [
+    title: string,
+    body: string,
+    contentType: string | undefined,
+    upstream: string | undefined,
+  ][] = [
+    ['recipient[]', 'recipient[]=joe@x.org&recipient[]=ann@x.org', undefined, 'joe@x.org'],
+    ['recipient[] after an empty one', 'recipient[]=&recipient[]=ann@x.org', undefined, 'ann@x.org'],
+    ['recipient[] after no address', 'recipient[]=joe&recipient[]=ann@x.org', undefined, 'ann@x.org'],
+    ['no address at all', 'recipient[]=joe&recipient[]=ann', undefined, undefined],
+    ['a JSON list', '{"recipient":["joe@x.org","ann@x.org"]}', 'application/json', 'joe@x.org'],
+    ['a JSON recipient[]', '{"recipient[]":["joe@x.org","ann@x.org"]}', 'application/json', 'joe@x.org'],
+  ];
+  for (const [title, body, contentType, expected] of lists) {
+    it(`as ${title} are refused, and in the upstream dialect ${expected ?? 'none'} is used`, async () => {
+      const exchange = () => exchangeOf({ body, ...(contentType && { contentType }) });
+      const decoding = decodeGenerate(exchange(), dialectOf('documented'));
+      expect(await refusalOf(decoding)).toBe('The parameter "recipient" was given more than once.');
+      const { recipient } = await decodeGenerate(exchange(), dialectOf('upstream'));
+      expect(recipient?.expose()).toBe(expected);
+    });
+  }
+  it('under both names, or of another type than text, are refused in both dialects', async () => {
+    for (const dialect of ['documented', 'upstream'] as const) {
+      await refusalOf(generate('recipient=a@x.org&recipient[]=b@x.org', dialect));
+      await refusalOf(generate('recipient=a@x.org&recipient=b@x.org', dialect));
+      await refusalOf(generate('recipient[0]=a@x.org', dialect));
+      const nested = exchangeOf({ body: '{"recipient":[["a"]]}', contentType: 'application/json' });
+      await refusalOf(decodeGenerate(nested, dialectOf(dialect)));
+    }
+  });
+});
+
 describe('an operation on a key', () => {
-  it('takes the key as given and the passphrase from any carriage', async () => {
-    const input = await decodeKeyPost(
-      exchangeOf({ rawQuery: 'passphrase=p', params: { secret_key: '<b>' } }),
-    );
-    expect([input.key, input.passphrase?.expose()]).toEqual(['<b>', 'p']);
+  const documented = dialectOf('documented');
+  const upstream = dialectOf('upstream');
+  const asked = { rawQuery: 'passphrase=p', params: { secret_key: '<b>' } };
+
+  it('takes the key as given', async () => {
+    for (const decode of [decodeReveal, decodeBurn, decodeReceipt])
+      expect((await decode(exchangeOf(asked), documented)).key).toBe('<b>');
+  });
+  it('takes the passphrase from any carriage where one is needed', async () => {
+    const passphraseOf = async (decode: typeof decodeReveal, dialect: typeof documented) =>
+      (await decode(exchangeOf(asked), dialect)).passphrase?.expose() ?? null;
+    expect(await passphraseOf(decodeReveal, documented)).toBe('p');
+    expect(await passphraseOf(decodeBurn, documented)).toBeNull();
+    expect(await passphraseOf(decodeBurn, upstream)).toBe('p');
+    expect(await passphraseOf(decodeReceipt, upstream)).toBeNull();
   });
   it('refuses a malformed POST before anything changes (P4)', async () => {
     for (const body of ['passphrase=%', 'passphrase=a&passphrase=b', 'other=%ff']) {
-      await refusalOf(decodeKeyPost(exchangeOf({ body, params: { metadata_key: 'k' } })));
+      await refusalOf(decodeReveal(exchangeOf({ body, params: { secret_key: 'k' } }), documented));
+      await refusalOf(decodeBurn(exchangeOf({ body, params: { metadata_key: 'k' } }), upstream));
     }
+    await refusalOf(decodeReceipt(exchangeOf({ body: 'other=%ff' }), documented));
   });
-  it('reads neither query nor body of a GET', () => {
+  it('takes nothing from query and body of a GET', async () => {
     const exchange = exchangeOf({ method: 'GET', rawQuery: 'passphrase=%', params: { metadata_key: 'k' } });
-    expect(decodeKeyGet(exchange)).toEqual({ key: 'k', passphrase: null });
+    expect(await decodeReceipt(exchange, documented)).toEqual({ key: 'k', passphrase: null });
   });
 });

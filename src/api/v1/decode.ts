@@ -8,7 +8,7 @@ import type { CharacterSet, ConcealInput, CreationOptions, GenerateInput } from 
 import { type NoticeKind, noticeKinds } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { type Parameters, readParameters } from './carriage.ts';
+import { ignoreQuery, type Parameters, readParameters } from './carriage.ts';
 import type { Dialect } from './dialect.ts';
 import { malformed } from './pairs.ts';
 
@@ -16,6 +16,7 @@ const creationNames = ['passphrase', 'ttl', 'recipient', 'share_domain', 'notify
 const concealNames: ReadonlySet<string> = new Set(['secret', ...creationNames]);
 const generateNames: ReadonlySet<string> = new Set([...creationNames, 'length', 'charset']);
 const passphraseNames: ReadonlySet<string> = new Set(['passphrase']);
+const noNames: ReadonlySet<string> = new Set();
 
 /** A key as given in the path, with the passphrase where the operation takes one. */
 export interface KeyInput {
@@ -24,12 +25,12 @@ export interface KeyInput {
 }
 
 export async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<ConcealInput> {
-  const given = await readParameters(exchange, concealNames);
+  const given = await readParameters(exchange, concealNames, dialect);
   return { value: new Sensitive(given.get('secret') ?? ''), ...creationOptions(given, dialect, exchange) };
 }
 
 export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<GenerateInput> {
-  const given = await readParameters(exchange, generateNames);
+  const given = await readParameters(exchange, generateNames, dialect);
   const length = given.get('length');
   const charset = given.get('charset');
   return {
@@ -39,19 +40,46 @@ export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Prom
   };
 }
 
-/** A POST on a key. The body is read even where it holds nothing of use: a malformed request changes nothing (P4). */
-export async function decodeKeyPost(exchange: Exchange): Promise<KeyInput> {
-  const passphrase = (await readParameters(exchange, passphraseNames)).get('passphrase');
+/** A reveal. */
+export function decodeReveal(exchange: Exchange, dialect: Dialect): Promise<KeyInput> {
+  return decodeKey(exchange, passphraseNames, dialect);
+}
+
+export function decodeBurn(exchange: Exchange, dialect: Dialect): Promise<KeyInput> {
+  return decodeKey(exchange, dialect.burnNeedsPassphrase ? passphraseNames : noNames, dialect);
+}
+
+/** A look at a record. */
+export function decodeReceipt(exchange: Exchange, dialect: Dialect): Promise<KeyInput> {
+  return decodeKey(exchange, noNames, dialect);
+}
+
+/** For operations without key and parameters. */
+export function decodeNothing(exchange: Exchange, dialect: Dialect): Parameters | Promise<Parameters> {
+  return read(exchange, noNames, dialect);
+}
+
+async function decodeKey(
+  exchange: Exchange,
+  known: ReadonlySet<string>,
+  dialect: Dialect,
+): Promise<KeyInput> {
+  const passphrase = (await read(exchange, known, dialect)).get('passphrase');
   return { key: keyOf(exchange), passphrase: passphrase === undefined ? null : new Sensitive(passphrase) };
 }
 
-/** A GET on a key: query and body say nothing. */
-export function decodeKeyGet(exchange: Exchange): KeyInput {
-  return { key: keyOf(exchange), passphrase: null };
-}
+const nothingGiven: Parameters = new Map();
 
-/** For operations without key and parameters, none of which changes anything. */
-export function decodeNothing(): void {}
+/** The body of a POST is read even where it holds nothing of use: a malformed request changes nothing (P4). */
+function read(
+  exchange: Exchange,
+  known: ReadonlySet<string>,
+  dialect: Dialect,
+): Parameters | Promise<Parameters> {
+  if (exchange.request.method === 'POST') return readParameters(exchange, known, dialect);
+  ignoreQuery(exchange);
+  return nothingGiven;
+}
 
 function keyOf(exchange: Exchange): string {
   return exchange.params.secret_key ?? exchange.params.metadata_key ?? '';

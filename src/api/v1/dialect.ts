@@ -5,8 +5,9 @@
  * file no code of v1 asks which dialect it speaks; a row that is not here is the same in both.
  */
 import type { TtlRequest } from '../../domain/plans.ts';
+import type { ReceiptState } from '../../domain/secret.ts';
 import type { Access } from '../../http/operation.ts';
-import { malformed } from './pairs.ts';
+import { malformed, repeated } from './pairs.ts';
 
 export type DialectName = 'documented' | 'upstream';
 
@@ -22,7 +23,27 @@ function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
   return { evidence, documented, upstream };
 }
 
-const differences = {
+export const differences = {
+  secretKeyOfGone: row<(state: ReceiptState) => { secret_key?: '' }>(
+    'Typed clients build a link from a null key. The existing service empties it, and leaves it out after a reading.',
+    () => ({}),
+    (state) => (state === 'received' ? {} : { secret_key: '' }),
+  ),
+  secretTtlOfGone: row<(state: ReceiptState) => { secret_ttl?: null }>(
+    'Typed clients decode a null integer as a fault. The existing service leaves it out after a reading, else sends null.',
+    () => ({}),
+    (state) => (state === 'received' ? {} : { secret_ttl: null }),
+  ),
+  passphraseOfGone: row<(isRequired: boolean) => { passphrase_required?: boolean }>(
+    'The existing service forgets with the secret whether it had a passphrase.',
+    (isRequired) => ({ passphrase_required: isRequired }),
+    () => ({}),
+  ),
+  metadataUrl: row<(receiptUrl: string) => { metadata_url?: string }>(
+    "Since its version 0.24 the existing service sends the address of the creator's page beside the record.",
+    () => ({}),
+    (receiptUrl) => ({ metadata_url: receiptUrl }),
+  ),
   recipientField: row<(obfuscated: string | null) => { recipient?: string | readonly string[] }>(
     'The existing service always answers a list: the Ruby client joins it, Go clients read it into a list of strings.',
     recipientText,
@@ -54,9 +75,16 @@ const differences = {
     404,
   ),
   parseTtl: row<(text: string) => TtlRequest | undefined>(
-    'The existing service reads the leading digits of ttl and never refuses one; it clamps.',
+    'The existing service takes the leading digits of ttl, clamps, and never refuses. Its early versions took a negative one as unset.',
     ttlOfDigits,
     ttlOfLeadingDigits,
+  ),
+  severalRecipients: row<(texts: readonly string[]) => string>(
+    'The existing service takes a list of recipients and mails the first: the Ruby client sends all that it is given.',
+    () => {
+      throw repeated('recipient');
+    },
+    (texts) => texts.join(','),
   ),
   parseRecipient: row<(text: string) => string | undefined>(
     'The existing service takes the first thing in the text that looks like an address and ignores a text without one.',
@@ -87,6 +115,10 @@ export type Dialect = {
 
 export function dialectOf(name: DialectName): Dialect {
   return {
+    secretKeyOfGone: differences.secretKeyOfGone[name],
+    secretTtlOfGone: differences.secretTtlOfGone[name],
+    passphraseOfGone: differences.passphraseOfGone[name],
+    metadataUrl: differences.metadataUrl[name],
     recipientField: differences.recipientField[name],
     managementAccess: differences.managementAccess[name],
     managementAuthority: differences.managementAuthority[name],
@@ -94,6 +126,7 @@ export function dialectOf(name: DialectName): Dialect {
     missingScopeStatus: differences.missingScopeStatus[name],
     sharingDisabledStatus: differences.sharingDisabledStatus[name],
     parseTtl: differences.parseTtl[name],
+    severalRecipients: differences.severalRecipients[name],
     parseRecipient: differences.parseRecipient[name],
     parseShareDomain: differences.parseShareDomain[name],
     burnNeedsPassphrase: differences.burnNeedsPassphrase[name],
@@ -116,11 +149,10 @@ function notFoundInstead(status: number): number {
   return saidAsNotFound.has(status) ? 404 : status;
 }
 
-/** Zero and below ask for the default: two existing clients send `0` for "unset". */
+/** Zero asks for the default: two existing clients send `0` for "unset". */
 function ttlOfDigits(text: string): TtlRequest | undefined {
-  if (/^-\d+$/.test(text)) return undefined;
   if (/^\d+$/.test(text)) return ttlRequest(text);
-  throw malformed('The ttl must be a whole number of seconds, written in digits.');
+  throw malformed('The ttl must be a whole number of seconds, 0 or more, written in digits.');
 }
 
 function ttlOfLeadingDigits(text: string): TtlRequest | undefined {

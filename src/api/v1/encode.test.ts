@@ -17,6 +17,12 @@ import { encodeCreationRefusal, encodeKeyRefusal, encodeProblem } from './refusa
 
 const documented = dialectOf('documented');
 const upstream = dialectOf('upstream');
+const links = {
+  receiptUrl: (key: MetadataKey) => `https://site.example/receipt/${key}`,
+  linkOrigin: (shareDomain: string) => `https://${shareDomain || 'site.example'}`,
+};
+const asDocumented = { dialect: documented, links };
+const asUpstream = { dialect: upstream, links };
 const secretKey = 's'.repeat(31) as SecretKey;
 const metadataKey = 'm'.repeat(31) as MetadataKey;
 
@@ -56,26 +62,30 @@ function fieldsOf(value: object): string {
 
 describe('the metadata record', () => {
   it('has its fields in the order of the contract', () => {
-    expect(fieldsOf(encodeRecord(waiting, documented))).toBe(recordFields);
-    expect(fieldsOf(encodeRecord({ ...withRecipient, state: 'received', receivedAt: 1 }, documented))).toBe(
+    expect(fieldsOf(encodeRecord(waiting, asDocumented))).toBe(recordFields);
+    expect(fieldsOf(encodeRecord({ ...withRecipient, state: 'received', receivedAt: 1 }, asDocumented))).toBe(
       'custid metadata_key secret_key ttl metadata_ttl secret_ttl state recipient share_domain passphrase_required created updated received',
     );
   });
-  it('without a secret says null and leaves out whether a passphrase is needed', () => {
-    const record = encodeRecord(received, documented);
-    expect(fieldsOf(record)).toBe(
-      'custid metadata_key secret_key ttl metadata_ttl secret_ttl state share_domain created updated received',
-    );
-    expect([record.secret_key, record.secret_ttl, record.received]).toEqual([null, null, 1_746_700_010]);
+  it('without a secret leaves out its key and its ttl, and keeps whether a passphrase was required', () => {
+    for (const view of [received, burned, { ...waiting, ...gone, state: 'expired' as const }]) {
+      const record = encodeRecord({ ...view, hasPassphrase: true }, asDocumented);
+      expect(fieldsOf(record)).toBe(
+        `custid metadata_key ttl metadata_ttl state share_domain passphrase_required created updated${
+          view.state === 'received' ? ' received' : ''
+        }`,
+      );
+      expect(record.passphrase_required).toBe(true);
+    }
   });
   it('names the recipient as a text, and in the upstream dialect as a list', () => {
-    expect(encodeRecord(withRecipient, documented).recipient).toBe('jo*****@e*****.org');
-    expect(encodeRecord(withRecipient, upstream).recipient).toEqual(['jo*****@e*****.org']);
-    expect(encodeRecord(waiting, upstream).recipient).toEqual([]);
+    expect(encodeRecord(withRecipient, asDocumented).recipient).toBe('jo*****@e*****.org');
+    expect(encodeRecord(withRecipient, asUpstream).recipient).toEqual(['jo*****@e*****.org']);
+    expect(encodeRecord(waiting, asUpstream).recipient).toEqual([]);
   });
   it('fits its schema in every state', () => {
     for (const view of [waiting, withRecipient, received, burned]) {
-      expect(metadataRecord.parse(encodeRecord(view, documented))).toBeDefined();
+      expect(metadataRecord.parse(encodeRecord(view, asDocumented))).toBeDefined();
     }
   });
 });
@@ -83,20 +93,20 @@ describe('the metadata record', () => {
 describe('the answers of v1', () => {
   it('put the generated value last', () => {
     const outcome: CreationOutcome = { outcome: 'created', receipt: waiting, value: new Sensitive('v4lue') };
-    const reply = encodeCreation(outcome, documented);
+    const reply = encodeCreation(outcome, asDocumented);
     expect([reply.status, fieldsOf(reply.body as object)]).toEqual([200, `${recordFields} value`]);
     expect(generatedRecord.parse(reply.body).value).toBe('v4lue');
   });
   it('put status, state and secret_shortkey of a burn last', () => {
-    const reply = encodeBurn({ outcome: 'burned', receipt: burned }, metadataKey, documented);
+    const reply = encodeBurn({ outcome: 'burned', receipt: burned }, metadataKey, asDocumented);
     expect(fieldsOf(reply.body as object)).toBe(
-      'custid metadata_key secret_key ttl metadata_ttl secret_ttl share_domain created updated status state secret_shortkey',
+      'custid metadata_key ttl metadata_ttl share_domain passphrase_required created updated status state secret_shortkey',
     );
     const body = burnedRecord.parse(reply.body);
     expect([body.status, body.state.state, body.secret_shortkey]).toEqual(['burned', 'burned', 'ssssss']);
   });
   it('show no secret key in the recent list, whatever the service says (P16)', () => {
-    const reply = encodeRecent([waiting, received], documented);
+    const reply = encodeRecent([waiting, received], asDocumented);
     expect(JSON.stringify(reply.body)).not.toContain(secretKey);
     expect(recentRecords.parse(reply.body)[0]).toMatchObject({
       secret_ttl: 3_000,
@@ -106,10 +116,9 @@ describe('the answers of v1', () => {
   it('give the value of a reveal with the domain, or in the upstream dialect the origin of the link', () => {
     const secret = { ...waiting, secretKey, state: 'received' as const, secretTtlSeconds: 1, isOwner: false };
     const outcome: RevealOutcome = { outcome: 'revealed', secret, value: new Sensitive('v') };
-    const origin = (shareDomain: string) => `https://${shareDomain || 'site.example'}`;
-    const reply = encodeReveal(outcome, secretKey, documented, origin);
+    const reply = encodeReveal(outcome, secretKey, asDocumented);
     expect(revealedSecret.parse(reply.body)).toEqual({ secret_key: secretKey, value: 'v', share_domain: '' });
-    expect(encodeReveal(outcome, secretKey, upstream, origin).body).toMatchObject({
+    expect(encodeReveal(outcome, secretKey, asUpstream).body).toMatchObject({
       share_domain: 'https://site.example',
     });
   });
@@ -222,18 +231,18 @@ describe('the refusals of v1', () => {
 
   it('say a burn that came too late as unknown, with the metadata key as given', () => {
     const late: BurnOutcome = { outcome: 'already_gone', receipt: received };
-    expect(encodeBurn(late, 'given', documented).body).toEqual({
+    expect(encodeBurn(late, 'given', asDocumented).body).toEqual({
       message: 'Unknown secret',
       secret_key: 'given',
     });
-    expect(encodeReceipt({ outcome: 'unknown' }, 'given', documented).body).toEqual({
+    expect(encodeReceipt({ outcome: 'unknown' }, 'given', asDocumented).body).toEqual({
       message: 'Unknown secret',
       secret_key: 'given',
     });
   });
 
   it('ask the upstream dialect for the passphrase of a protected burn', () => {
-    expect(encodeBurn({ outcome: 'passphrase_wrong', ...guessesLeft }, 'given', upstream)).toMatchObject({
+    expect(encodeBurn({ outcome: 'passphrase_wrong', ...guessesLeft }, 'given', asUpstream)).toMatchObject({
       status: 404,
       body: { message: 'Double check that passphrase' },
     });

@@ -13,15 +13,17 @@ import type { Exchange, Operation } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type OperationContract, v1Contract } from './contract.ts';
 import {
+  decodeBurn,
   decodeConceal,
   decodeGenerate,
-  decodeKeyGet,
-  decodeKeyPost,
   decodeNothing,
+  decodeReceipt,
+  decodeReveal,
   type KeyInput,
 } from './decode.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import {
+  type EncodeDeps,
   encodeBurn,
   encodeCreation,
   encodeNominal,
@@ -35,22 +37,31 @@ export interface V1Deps {
   readonly service: SecretService;
   readonly links: Links;
   readonly dialect: DialectName;
+  /** What `/status` names. */
+  readonly defaultLocale: string;
 }
 
 /** The wire contract's bound on the recent list. */
 const recentMax = 1_000;
 
-export function createV1({ service, links, dialect: name }: V1Deps): ApiSurface {
+/** The same, with the dialect as the table has it. */
+interface BoundDeps extends EncodeDeps {
+  readonly service: SecretService;
+  readonly defaultLocale: string;
+}
+
+export function createV1({ dialect: name, ...rest }: V1Deps): ApiSurface {
   const dialect = dialectOf(name);
+  const deps: BoundDeps = { ...rest, dialect };
   return {
     base: '/api/v1',
     operations: [
-      ...metaOperations(),
-      ...creationOperations(service, dialect),
-      revealOperation(service, links, dialect),
-      recentOperation(service, dialect),
-      ...receiptOperations(service, dialect),
-      burnOperation(service, dialect),
+      ...metaOperations(deps),
+      ...creationOperations(deps),
+      revealOperation(deps),
+      recentOperation(deps),
+      ...receiptOperations(deps),
+      burnOperation(deps),
     ],
     encodeProblem: (problem) => encodeProblem(problem, dialect),
     acceptsTrailingSlash: true,
@@ -65,27 +76,31 @@ function bind<Input>(
   return { ...contract, ...code } as Operation;
 }
 
-function metaOperations(): Operation[] {
-  const code = { decode: decodeNothing, handle: encodeNominal };
+function metaOperations({ dialect, defaultLocale }: BoundDeps): Operation[] {
+  const code: Pick<Operation, 'decode' | 'handle'> = {
+    decode: (exchange) => decodeNothing(exchange, dialect),
+    handle: () => encodeNominal(defaultLocale),
+  };
   return [bind(v1Contract.status, code), bind(v1Contract.authcheck, code)];
 }
 
-function creationOperations(service: SecretService, dialect: Dialect): Operation[] {
+function creationOperations(deps: BoundDeps): Operation[] {
+  const { service, dialect } = deps;
   return [
     bind(v1Contract.conceal, {
       decode: (exchange) => decodeConceal(exchange, dialect),
-      handle: async (input, caller) => encodeCreation(await service.conceal(input, caller), dialect),
+      handle: async (input, caller) => encodeCreation(await service.conceal(input, caller), deps),
     }),
     bind(v1Contract.generate, {
       decode: (exchange) => decodeGenerate(exchange, dialect),
-      handle: async (input, caller) => encodeCreation(await service.generate(input, caller), dialect),
+      handle: async (input, caller) => encodeCreation(await service.generate(input, caller), deps),
     }),
   ];
 }
 
-function revealOperation(service: SecretService, links: Links, dialect: Dialect): Operation {
+function revealOperation(deps: BoundDeps): Operation {
   return bind(v1Contract.reveal, {
-    decode: decodeKeyPost,
+    decode: (exchange) => decodeReveal(exchange, deps.dialect),
     async handle({ key, passphrase }, caller, { clientPrefix, isAbandoned }) {
       const input = {
         secretKey: key,
@@ -93,43 +108,45 @@ function revealOperation(service: SecretService, links: Links, dialect: Dialect)
         isAbandoned,
         ...(passphrase === null ? {} : { passphrase }),
       };
-      return encodeReveal(await service.reveal(input, caller), key, dialect, links.linkOrigin);
+      return encodeReveal(await deps.service.reveal(input, caller), key, deps);
     },
   });
 }
 
-function recentOperation(service: SecretService, dialect: Dialect): Operation {
+function recentOperation(deps: BoundDeps): Operation {
   return bind(v1Contract.recent, {
-    decode: decodeNothing,
+    decode: (exchange) => decodeNothing(exchange, deps.dialect),
     async handle(_, caller) {
       if (caller.kind !== 'account') throw new RequestProblem({ problem: 'not_authorized' });
-      const outcome = await service.recent({ limit: recentMax }, caller);
-      return encodeRecent(outcome.outcome === 'listed' ? outcome.receipts : [], dialect);
+      const outcome = await deps.service.recent({ limit: recentMax }, caller);
+      return encodeRecent(outcome.outcome === 'listed' ? outcome.receipts : [], deps);
     },
   });
 }
 
-function receiptOperations(service: SecretService, dialect: Dialect): Operation[] {
+function receiptOperations(deps: BoundDeps): Operation[] {
+  const { service, dialect } = deps;
   const authority = dialect.managementAuthority;
   return [
     bind(managed(v1Contract.viewReceipt, dialect), {
-      decode: decodeKeyPost,
+      decode: (exchange) => decodeReceipt(exchange, dialect),
       handle: async ({ key }, caller) =>
-        encodeReceipt(await service.viewReceipt({ metadataKey: key, authority }, caller), key, dialect),
+        encodeReceipt(await service.viewReceipt({ metadataKey: key, authority }, caller), key, deps),
     }),
     bind(managed(v1Contract.findReceipt, dialect), {
-      decode: decodeKeyGet,
+      decode: (exchange) => decodeReceipt(exchange, dialect),
       handle: async ({ key }, caller) =>
-        encodeReceipt(await service.findReceipt({ metadataKey: key, authority }, caller), key, dialect),
+        encodeReceipt(await service.findReceipt({ metadataKey: key, authority }, caller), key, deps),
     }),
   ];
 }
 
-function burnOperation(service: SecretService, dialect: Dialect): Operation {
+function burnOperation(deps: BoundDeps): Operation {
+  const { service, dialect } = deps;
   return bind(managed(v1Contract.burn, dialect), {
-    decode: decodeKeyPost,
+    decode: (exchange) => decodeBurn(exchange, dialect),
     handle: async (input, caller, exchange) =>
-      encodeBurn(await service.burn(burnInput(input, exchange, dialect), caller), input.key, dialect),
+      encodeBurn(await service.burn(burnInput(input, exchange, dialect), caller), input.key, deps),
   });
 }
 

@@ -7,7 +7,7 @@
 import { RequestProblem } from '../../http/problem.ts';
 import { repeatsName } from '../json-names.ts';
 
-/** The value is a text, save in JSON. */
+/** The value is a text, save in JSON, and `undefined` where a form has no `=`. */
 export type Pair = readonly [name: string, value: unknown];
 
 /** `application/x-www-form-urlencoded`, and query strings. */
@@ -16,7 +16,7 @@ export function formPairs(text: string): readonly Pair[] {
   for (const part of text.split('&')) {
     if (part === '') continue;
     const equals = part.indexOf('=');
-    if (equals < 0) pairs.push([unescapeText(part), '']);
+    if (equals < 0) pairs.push([unescapeText(part), undefined]);
     else pairs.push([unescapeText(part.slice(0, equals)), unescapeText(part.slice(equals + 1))]);
   }
   return pairs;
@@ -90,4 +90,8 @@ export function toText(bytes: Uint8Array): string {
 
 export function malformed(message: string): RequestProblem {
   return new RequestProblem({ problem: 'malformed', message });
+}
+
+export function repeated(name: string): RequestProblem {
+  return malformed(`The parameter "${name}" was given more than once.`);
 }

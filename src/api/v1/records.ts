@@ -8,18 +8,16 @@ import { z } from 'zod';
 
 const unixSeconds = z.int().nonnegative();
 const key = z.string().regex(/^[0-9a-z]{31}$/);
-const secretKey = key.describe('Opens the secret once. May be shared. Null once the secret is gone.');
+const secretKey = key.describe('Opens the secret once. May be shared. Absent once the secret is gone.');
 
 /** A form has only texts; a JSON object may have the number. */
-const wholeNumber = z.union([z.string().regex(/^-?\d*$/), z.int()]);
+const wholeNumber = z.union([z.string().regex(/^\d*$/), z.int().nonnegative()]);
 
 const creationParameters = {
   passphrase: z.string().optional().describe('The recipient must know it; 1 to 1,024 bytes. Empty: none.'),
   ttl: wholeNumber
     .optional()
-    .describe(
-      "Lifetime in whole seconds, clamped to the plan's bounds. Absent, empty, zero or negative: the default.",
-    ),
+    .describe("Lifetime in whole seconds, clamped to the plan's bounds. Absent, empty or zero: the default."),
   recipient: z.string().optional().describe('One e-mail address that is sent the link. Needs an account.'),
   share_domain: z
     .string()
@@ -60,14 +58,14 @@ export const passphraseForm = z
 const recordStart = {
   custid: z.string().describe('Username of the account that made the record, or anon.'),
   metadata_key: key.describe("Opens the creator's record. Must not be shared."),
-  secret_key: secretKey.nullable(),
+  secret_key: secretKey.optional(),
   ttl: z.int().positive().describe('The lifetime granted, in seconds.'),
   metadata_ttl: z.int().nonnegative().describe('Seconds that remain of this record.'),
   secret_ttl: z
     .int()
     .nonnegative()
-    .nullable()
-    .describe('Seconds that remain of the secret; null once it is gone.'),
+    .optional()
+    .describe('Seconds that remain of the secret. Absent once it is gone.'),
 };
 
 const state = z
@@ -77,7 +75,7 @@ const state = z
 const recordEnd = {
   recipient: z.string().optional().describe('The obfuscated address, when one was given.'),
   share_domain: z.string().describe('The domain of the link; empty when it is the default one.'),
-  passphrase_required: z.boolean().optional().describe('Absent once the secret is gone.'),
+  passphrase_required: z.boolean().describe('Whether a passphrase was given at creation.'),
   created: unixSeconds.describe('Unix time, seconds.'),
   updated: unixSeconds.describe('Unix time, seconds.'),
   received: unixSeconds.optional().describe('Unix time of the reading; only in state received.'),
@@ -107,7 +105,14 @@ export const burnedRecord = z
   .meta({ id: 'V1Burned' });
 
 export const recentRecords = z
-  .array(z.strictObject({ ...recordStart, secret_key: z.null(), state, ...recordEnd }))
+  .array(
+    z.strictObject({
+      ...recordStart,
+      secret_key: z.null().describe('Always null here.'),
+      state,
+      ...recordEnd,
+    }),
+  )
   .max(1_000)
   .meta({ id: 'V1Recent' });
 
