@@ -4,6 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
+import { builtInPlans } from '../../src/domain/plans.ts';
 import type { TestAccount } from '../support/app.ts';
 import { createDocumentedApp } from './documented-app.ts';
 
@@ -84,10 +85,15 @@ describe('GET /private/:key and GET /receipt/:key', () => {
         is_received: true,
         is_destroyed: true,
         secret_key: null,
-        secret_ttl: null,
+        secret_identifier: null,
+        secret_shortkey: key.slice(0, 6),
+        secret_ttl: 0,
         secret_state: null,
-        share_path: null,
-        share_url: null,
+        share_path: '',
+        share_url: '',
+        share_domain: '',
+        recipients: '',
+        show_recipients: false,
         updated: now,
       },
       details: { secret_realttl: null, maxviews: null, has_maxviews: false, can_decrypt: false },
@@ -289,11 +295,9 @@ describe('GET /private/recent and GET /receipt/recent', () => {
       expect(body.count).toBe(body.records.length);
       expect(body.details.has_items).toBe(true);
       for (const record of body.records) {
-        expect([record.secret_key, record.share_url, record.secret_ttl === null]).toEqual([
-          null,
-          null,
-          false,
-        ]);
+        const { secret_key, share_path, share_url, secret_ttl, recipients } = record;
+        expect([secret_key, share_path, share_url, secret_ttl > 0]).toEqual([null, '', '', true]);
+        expect(recipients).toBe('jo*****@e*****.org');
       }
       listed.push(...body.records.map((record: { key: string }) => record.key));
       cursor = body.details.next_cursor;
@@ -311,6 +315,8 @@ describe('GET /private/recent and GET /receipt/recent', () => {
     const { body } = await own.call('/private/recent', { headers: as(erin) });
     expect(body.details.received.map((record: { key: string }) => record.key)).toEqual([first.metadataKey]);
     expect(body.details.notreceived).toHaveLength(1);
+    const gone = body.details.received[0];
+    expect([gone.secret_ttl, gone.share_url, gone.recipients]).toEqual([0, '', '']);
     expect(body.count).toBe(2);
     expect(JSON.stringify(body)).not.toContain(first.key);
   });
@@ -327,6 +333,27 @@ describe('GET /private/recent and GET /receipt/recent', () => {
       expect([status, body.error, body.field]).toEqual([422, 'invalid_field', 'limit']);
     });
   }
+
+  it("refuse another account's cursor, and a changed one, with 422 (P16)", async () => {
+    for (let made = 0; made < 2; made += 1) {
+      await conceal();
+      await conceal({}, as(bob));
+    }
+    const page = await app.call('/private/recent?limit=1', { headers: as(alice) });
+    const cursor: string = page.body.details.next_cursor;
+    expect(cursor).toMatch(/^[0-9A-Za-z_-]{150}$/);
+    const changed = `${cursor.slice(0, -1)}${cursor.endsWith('A') ? 'Q' : 'A'}`;
+    for (const [account, given] of [
+      [bob, cursor],
+      [alice, changed],
+    ] as const) {
+      const path = `/private/recent?limit=1&cursor=${given}`;
+      const { status, body } = await app.call(path, { headers: as(account) });
+      expect([status, body.error, body.field]).toEqual([422, 'invalid_field', 'cursor']);
+    }
+    const next = await app.call(`/private/recent?limit=1&cursor=${cursor}`, { headers: as(alice) });
+    expect(next.status).toBe(200);
+  });
 
   it('refuse a cursor that is none, a limit given twice and a broken escape', async () => {
     const headers = as(alice);
@@ -351,6 +378,26 @@ describe('GET /authcheck', () => {
       record: { custid: 'alice@example.com', role: 'customer', plan: { planid: 'basic' } },
       details: { authenticated: true },
     });
+  });
+
+  it('tells the limits of the plan', async () => {
+    const plans = { identity: { ...builtInPlans.identity, maxValueBytes: 7_777, ttlMaxSeconds: 3_600 } };
+    const other = createDocumentedApp({ plans });
+    const [basic, identity] = [
+      await other.account('b@example.com'),
+      await other.account('i@example.com', 'identity'),
+    ];
+    const optionsOf = async (account: TestAccount) =>
+      (await other.call('/authcheck', { headers: as(account) })).body.record.plan.options;
+    const { basic: plan } = builtInPlans;
+    const common = { api: true, email: true };
+    expect(await optionsOf(basic)).toEqual({
+      ...common,
+      ttl: plan.ttlMaxSeconds,
+      size: plan.maxValueBytes,
+      custom_domains: false,
+    });
+    expect(await optionsOf(identity)).toEqual({ ...common, ttl: 3_600, size: 7_777, custom_domains: true });
   });
 
   it('answers an unknown user and a wrong token alike (P17)', async () => {

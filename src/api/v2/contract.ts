@@ -6,7 +6,7 @@
  * destroys, `POST /secret/:key/reveal` consumes, and no other changes a waiting secret (P4).
  */
 import type { z } from 'zod';
-import type { Operation, OperationDocument } from '../../http/operation.ts';
+import type { Exchange, Operation, OperationDocument } from '../../http/operation.ts';
 import {
   decodeBurn,
   decodeConceal,
@@ -17,7 +17,9 @@ import {
   decodeNothing,
   decodeRecent,
   decodeReveal,
+  decodeStatuses,
 } from './decode.ts';
+import type { Dialect } from './dialect.ts';
 import { type RefusalCode, refusalResponses } from './refusals.ts';
 import {
   burnBody,
@@ -28,11 +30,13 @@ import {
   inspectQuery,
   recentQuery,
   revealBody,
+  statusesBody,
 } from './requests.ts';
 import {
   authcheckAnswer,
   burnAnswer,
   concealAnswer,
+  deliverAnswer,
   generateAnswer,
   inspectAnswer,
   localesAnswer,
@@ -41,12 +45,17 @@ import {
   revealAnswer,
   serviceStatusAnswer,
   statusAnswer,
+  statusesAnswer,
+  unknownStatusAnswer,
   versionAnswer,
 } from './responses.ts';
 
 export const base = '/api/v2';
 
-export type Contract<Input> = Omit<Operation<Input>, 'handle'>;
+/** An operation without its handler, in either dialect. */
+export type Contract<Input> = Omit<Operation<Input>, 'handle' | 'decode'> & {
+  readonly decode: (exchange: Exchange, dialect: Dialect) => Input | Promise<Input>;
+};
 
 type Document = Omit<OperationDocument, 'responses'>;
 
@@ -56,10 +65,14 @@ interface Answers {
   readonly refuses: readonly RefusalCode[];
 }
 
+/** A contract whose answers are not put together yet. */
+type Undescribed<Input> = Omit<Contract<Input>, 'document'> & {
+  readonly document: Document;
+  readonly answers: Answers;
+};
+
 /** The answers of one operation: its success, its own refusals, and those that its access and its body bring along. */
-export function describe<Input>(
-  operation: Omit<Contract<Input>, 'document'> & { readonly document: Document; readonly answers: Answers },
-): Contract<Input> {
+export function describe<Input>(operation: Undescribed<Input>): Contract<Input> {
   const { answers, document, ...rest } = operation;
   const { description, schema, refuses } = answers;
   const responses = {
@@ -91,6 +104,32 @@ function commonRefusals(
   return codes.filter(([, applies]) => applies).map(([code]) => code);
 }
 
+/**
+ * The same below `/guest`, as newer clients call it: whatever credentials come along are not looked at, and the caller is
+ * anonymous.
+ */
+function forGuests<Input>({ scope: _scope, ...operation }: Undescribed<Input>): Contract<Input> {
+  const { name, path, document } = operation;
+  const description = [document.description, 'Credentials are not looked at: the caller is anonymous.'];
+  return describe({
+    ...operation,
+    name: `v2.guest.${name.slice('v2.'.length)}`,
+    path: `/guest${path}`,
+    access: 'open',
+    document: {
+      ...document,
+      summary: `${document.summary}, as a guest`,
+      description: description.filter(Boolean).join('\n\n'),
+      tag: 'Guests',
+    },
+  });
+}
+
+/** Keeps what `decode` yields. */
+function undescribed<Input>(operation: Undescribed<Input>): Undescribed<Input> {
+  return operation;
+}
+
 export function jsonBody(schema: z.ZodType, required: boolean) {
   return { schema, required, contentTypes: ['application/json'] };
 }
@@ -98,7 +137,7 @@ export function jsonBody(schema: z.ZodType, required: boolean) {
 const secretKeyParam = { key: 'The secret key.' };
 const metadataKeyParam = { key: 'The metadata key.' };
 
-export const conceal = describe({
+const concealing = undescribed({
   name: 'v2.conceal',
   method: 'POST',
   path: '/secret/conceal',
@@ -114,14 +153,19 @@ export const conceal = describe({
     body: jsonBody(concealBody, true),
   },
   answers: {
-    description: 'The secret waits. `record.receipt` is the same object as `record.metadata`.',
+    description:
+      'The secret waits. `record.receipt` is the same object as `record.metadata`. What was not granted as asked stands ' +
+      'in `details.adjusted`, and fields that nobody reads in `details.ignored`.',
     schema: concealAnswer,
     refuses: ['account_required', 'public_sharing_disabled'],
   },
   decode: decodeConceal,
 });
 
-export const generate = describe({
+export const conceal = describe(concealing);
+export const guestConceal = forGuests(concealing);
+
+const generating = undescribed({
   name: 'v2.generate',
   method: 'POST',
   path: '/secret/generate',
@@ -142,7 +186,10 @@ export const generate = describe({
   decode: decodeGenerate,
 });
 
-export const inspect = describe({
+export const generate = describe(generating);
+export const guestGenerate = forGuests(generating);
+
+const inspecting = undescribed({
   name: 'v2.inspect',
   method: 'GET',
   path: '/secret/:key',
@@ -165,6 +212,9 @@ export const inspect = describe({
   decode: decodeInspect,
 });
 
+export const inspect = describe(inspecting);
+export const guestInspect = forGuests(inspecting);
+
 export const secretStatus = describe({
   name: 'v2.secretStatus',
   method: 'GET',
@@ -177,11 +227,34 @@ export const secretStatus = describe({
     tag: 'Secrets',
     params: secretKeyParam,
   },
-  answers: { description: 'The secret waits.', schema: statusAnswer, refuses: ['unknown_secret'] },
+  answers: {
+    description:
+      'The secret waits. (An installation in the dialect `upstream` answers `unknown` too, in place of 404.)',
+    schema: statusAnswer.or(unknownStatusAnswer),
+    refuses: ['unknown_secret'],
+  },
   decode: decodeKey,
 });
 
-export const reveal = describe({
+export const secretStatuses = describe({
+  name: 'v2.secretStatuses',
+  method: 'POST',
+  path: '/secret/status',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Ask which of several secrets still wait',
+    description:
+      'Needs no passphrase and changes nothing. Where there are regions, each answers for its own secrets: one of ' +
+      'another region is `unknown` here.',
+    tag: 'Secrets',
+    body: jsonBody(statusesBody, true),
+  },
+  answers: { description: 'One record for each.', schema: statusesAnswer, refuses: [] },
+  decode: decodeStatuses,
+});
+
+const revealing = undescribed({
   name: 'v2.reveal',
   method: 'POST',
   path: '/secret/:key/reveal',
@@ -203,6 +276,9 @@ export const reveal = describe({
   },
   decode: decodeReveal,
 });
+
+export const reveal = describe(revealing);
+export const guestReveal = forGuests(revealing);
 
 export const recent = describe({
   name: 'v2.recent',
@@ -285,7 +361,7 @@ export const deliver = describe({
   },
   answers: {
     description: 'The mail is being sent. The record as it now is.',
-    schema: metadataAnswer,
+    schema: deliverAnswer,
     refuses: ['unknown_secret', 'account_required', 'already_gone', 'delivery_in_flight'],
   },
   decode: decodeDeliver,
