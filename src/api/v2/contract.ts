@@ -5,8 +5,6 @@
  * made from this. Invariant: an operation answers only what it lists here. The operation `POST /private/:key/burn`
  * destroys, `POST /secret/:key/reveal` consumes, and no other changes a waiting secret (P4).
  */
-import type { z } from 'zod';
-import type { Exchange, Operation, OperationDocument } from '../../http/operation.ts';
 import {
   decodeBurn,
   decodeConceal,
@@ -19,8 +17,7 @@ import {
   decodeReveal,
   decodeStatuses,
 } from './decode.ts';
-import type { Dialect } from './dialect.ts';
-import { type RefusalCode, refusalResponses } from './refusals.ts';
+import { describe, forGuests, jsonBody, undescribed } from './describe.ts';
 import {
   burnBody,
   concealBody,
@@ -51,88 +48,6 @@ import {
 } from './responses.ts';
 
 export const base = '/api/v2';
-
-/** An operation without its handler, in either dialect. */
-export type Contract<Input> = Omit<Operation<Input>, 'handle' | 'decode'> & {
-  readonly decode: (exchange: Exchange, dialect: Dialect) => Input | Promise<Input>;
-};
-
-type Document = Omit<OperationDocument, 'responses'>;
-
-interface Answers {
-  readonly description: string;
-  readonly schema: z.ZodType;
-  readonly refuses: readonly RefusalCode[];
-}
-
-/** A contract whose answers are not put together yet. */
-type Undescribed<Input> = Omit<Contract<Input>, 'document'> & {
-  readonly document: Document;
-  readonly answers: Answers;
-};
-
-/** The answers of one operation: its success, its own refusals, and those that its access and its body bring along. */
-export function describe<Input>(operation: Undescribed<Input>): Contract<Input> {
-  const { answers, document, ...rest } = operation;
-  const { description, schema, refuses } = answers;
-  const responses = {
-    200: { description, schema },
-    ...refusalResponses([...refuses, ...commonRefusals(rest, document)]),
-  };
-  return { ...rest, document: { ...document, responses } };
-}
-
-function commonRefusals(
-  operation: Pick<Operation, 'access' | 'method' | 'limit' | 'scope'>,
-  document: Document,
-): readonly RefusalCode[] {
-  const takesInput =
-    document.body !== undefined || document.query !== undefined || document.headers !== undefined;
-  const codes: readonly (readonly [RefusalCode, boolean])[] = [
-    ['malformed', takesInput || document.params !== undefined],
-    ['not_authorized', operation.access !== 'open'],
-    ['insufficient_scope', operation.scope !== undefined],
-    ['cross_site', operation.method === 'POST'],
-    ['method_not_allowed', true],
-    ['too_large', document.body !== undefined],
-    ['unsupported_media_type', document.body !== undefined],
-    ['invalid_field', document.body !== undefined],
-    ['rate_limited', operation.limit !== 'none'],
-    ['internal', true],
-    ['unavailable', true],
-  ];
-  return codes.filter(([, applies]) => applies).map(([code]) => code);
-}
-
-/**
- * The same below `/guest`, as newer clients call it: whatever credentials come along are not looked at, and the caller is
- * anonymous.
- */
-function forGuests<Input>({ scope: _scope, ...operation }: Undescribed<Input>): Contract<Input> {
-  const { name, path, document } = operation;
-  const description = [document.description, 'Credentials are not looked at: the caller is anonymous.'];
-  return describe({
-    ...operation,
-    name: `v2.guest.${name.slice('v2.'.length)}`,
-    path: `/guest${path}`,
-    access: 'open',
-    document: {
-      ...document,
-      summary: `${document.summary}, as a guest`,
-      description: description.filter(Boolean).join('\n\n'),
-      tag: 'Guests',
-    },
-  });
-}
-
-/** Keeps what `decode` yields. */
-function undescribed<Input>(operation: Undescribed<Input>): Undescribed<Input> {
-  return operation;
-}
-
-export function jsonBody(schema: z.ZodType, required: boolean) {
-  return { schema, required, contentTypes: ['application/json'] };
-}
 
 const secretKeyParam = { key: 'The secret key.' };
 const metadataKeyParam = { key: 'The metadata key.' };

@@ -5,14 +5,12 @@
  * recipient appears only obfuscated; links come from configuration (P20); the secret key and the link stand in a
  * creator's record only while the secret waits. Where a text is missing it is empty: existing clients decode no null there.
  */
-import type { AccountCaller, Caller } from '../../domain/accounts.ts';
+import type { Caller } from '../../domain/accounts.ts';
 import type { Links } from '../../domain/links.ts';
-import type { ReceiptView, SecretView, StatusOutcome } from '../../domain/outcomes.ts';
-import type { Plan } from '../../domain/plans.ts';
+import type { ReceiptView, SecretView } from '../../domain/outcomes.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
 import { encodeIgnored, encodeRemarks, type Remarks } from './remarks.ts';
 import type {
-  AuthcheckAnswer,
   BurnAnswer,
   ConcealAnswer,
   DeliverAnswer,
@@ -23,10 +21,6 @@ import type {
   RecentAnswer,
   RevealAnswer,
   SecretRecord,
-  StatusAnswer,
-  StatusesAnswer,
-  UnknownSecretRecord,
-  UnknownStatusAnswer,
 } from './responses.ts';
 
 const shortKeyLength = 8;
@@ -129,7 +123,7 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
-function secretRecord(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
+export function secretRecord(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
   const { secretKey, state } = facts;
   return {
     identifier: secretKey,
@@ -254,36 +248,6 @@ export function displayLines(value: string): number {
   return Math.min(mostLines, Math.trunc((columns + value.length) / columns) + breaks + spareLines);
 }
 
-export function encodeStatus(secret: SecretView, caller: Caller): StatusAnswer {
-  return {
-    success: true,
-    custid: custidOf(caller),
-    record: secretRecord(secret),
-    details: { realttl: secret.secretTtlSeconds },
-  };
-}
-
-function unknownRecord(key: string): UnknownSecretRecord {
-  return { identifier: key, key, state: 'unknown' };
-}
-
-/** Of a key that opens nothing, where that is no refusal. */
-export function encodeUnknownStatus(key: string, caller: Caller): UnknownStatusAnswer {
-  return { success: true, custid: custidOf(caller), record: unknownRecord(key) };
-}
-
-/** @param keys as asked about, in that order */
-export function encodeStatuses(
-  keys: readonly string[],
-  outcomes: ReadonlyMap<string, StatusOutcome>,
-): StatusesAnswer {
-  const recordOf = (key: string) => {
-    const outcome = outcomes.get(key);
-    return outcome?.outcome === 'waiting' ? secretRecord(outcome.secret) : unknownRecord(key);
-  };
-  return { success: true, records: keys.map(recordOf) };
-}
-
 function recordDetails(receipt: ReceiptView, isOwner: boolean): MetadataAnswer['details'] {
   const waits = !isGone(receipt);
   return {
@@ -360,36 +324,5 @@ export function encodeRecent(
       notreceived: records.filter((record) => !record.is_destroyed),
       next_cursor: nextCursor,
     },
-  };
-}
-
-export function encodeAccount({ account }: AccountCaller, limits: Plan, locale: string): AuthcheckAnswer {
-  const { username, plan, createdAt } = account;
-  return {
-    success: true,
-    custid: username,
-    record: {
-      identifier: username,
-      custid: username,
-      email: username,
-      role: 'customer',
-      active: true,
-      locale,
-      created: createdAt,
-      updated: createdAt,
-      plan: { identifier: plan, planid: plan, options: planOptions(limits) },
-    },
-    details: { authenticated: true },
-  };
-}
-
-/** Under the existing service's names; what it has besides (prices, a name, a dark mode) plans do not have here. */
-function planOptions(plan: Plan): AuthcheckAnswer['record']['plan']['options'] {
-  return {
-    ttl: plan.ttlMaxSeconds,
-    size: plan.maxValueBytes,
-    api: true,
-    email: true,
-    custom_domains: plan.maxDomains > 0,
   };
 }

@@ -27,7 +27,6 @@ import { clientLeft } from '../../http/problem.ts';
 import type { BurnRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
 import type { Dialect } from './dialect.ts';
 import {
-  encodeAccount,
   encodeBurned,
   encodeConcealed,
   encodeDelivered,
@@ -37,10 +36,9 @@ import {
   encodeReceipt,
   encodeRecent,
   encodeRevealed,
-  encodeStatus,
-  encodeStatuses,
-  encodeUnknownStatus,
 } from './encode.ts';
+import { encodeAccount } from './encode-account.ts';
+import { encodeStatus, encodeStatuses, encodeUnknownStatus } from './encode-status.ts';
 import { encodeProblem, refusals, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
 import { adjustedLocaleOf, adjustedTtl } from './remarks.ts';
 

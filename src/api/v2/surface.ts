@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../domain/time.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
 import * as contract from './contract.ts';
+import type { Contract } from './describe.ts';
 import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { createDomainOperations } from './domains/handlers.ts';
 import { createHandlers } from './handlers.ts';
@@ -36,7 +37,7 @@ export interface V2Deps {
 
 /** A contract with its handler, in one dialect. A list of operations forgets the input's type, which only the two share. */
 function createBind(dialect: Dialect) {
-  return <Input>(described: contract.Contract<Input>, handle: Operation<Input>['handle']): Operation => {
+  return <Input>(described: Contract<Input>, handle: Operation<Input>['handle']): Operation => {
     const decode = (exchange: Exchange) => described.decode(exchange, dialect);
     return { ...described, decode, handle } as Operation;
   };
@@ -45,10 +46,7 @@ function createBind(dialect: Dialect) {
 export type Bind = ReturnType<typeof createBind>;
 
 /** A contract of managing one record, for whom the dialect lets manage. */
-function managed<Input>(
-  described: contract.Contract<Input>,
-  { managementAccess: access }: Dialect,
-): contract.Contract<Input> {
+function managed<Input>(described: Contract<Input>, { managementAccess: access }: Dialect): Contract<Input> {
   return { ...described, access };
 }
 

@@ -15,7 +15,7 @@ import type {
   LogoProblem,
 } from '../../../domain/domain-outcomes.ts';
 import type { Operation, Reply } from '../../../http/operation.ts';
-import type { Contract } from '../contract.ts';
+import type { Contract } from '../describe.ts';
 import { encodeProblem, refuse, refuseFields } from '../refusals.ts';
 import type { Bind } from '../surface.ts';
 import * as contract from './contract.ts';
