@@ -133,8 +133,10 @@ export const concealBody = z.union([
   concealFields,
 ]);
 
+const generation = { ttl: 3600, recipient: 'alan@example.org', length: 20, charset: ['lower', 'digits'] };
+
 export const generateBody = z.union([
-  z.object({ secret: generateFields.nullish() }).meta({ title: 'nested' }),
+  z.object({ secret: generateFields.nullish().meta({ examples: [generation] }) }).meta({ title: 'nested' }),
   generateFields,
 ]);
 
