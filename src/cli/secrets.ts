@@ -109,10 +109,10 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
 function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
-    terminal.err(`The server does not allow a lifetime of ${plain(String(asked))} s: it is ${granted} s.\n`);
+    terminal.err(`The lifetime is ${granted} s: the server does not allow ${plain(String(asked))} s.\n`);
   }
   if (ignored.length > 0)
-    terminal.err(`The server ignored what it does not know: ${ignored.map(plain).join(', ')}.\n`);
+    terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
 }
 
 function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {

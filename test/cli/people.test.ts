@@ -45,7 +45,7 @@ describe('sharing and reading with the command', () => {
     const shared = await mayfly(['share', '--ttl', '30d'], anonymous, value);
     expect([shared.code, shared.err.split('\n')[0]]).toEqual([
       0,
-      'The server does not allow a lifetime of 2592000 s: it is 604800 s.',
+      'The lifetime is 604800 s: the server does not allow 2592000 s.',
     ]);
     expect(shared.out).toMatch(/^http:\/\/localhost:\d+\/secret\/[0-9a-z]{31}\n$/);
   });

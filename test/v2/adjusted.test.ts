@@ -1,6 +1,6 @@
 /**
- * API v2, what is said of a request that is done in part: a lifetime or a language that was not granted as asked, and
- * fields that nobody reads.
+ * API v2, what is said of a request that is done in part: a lifetime or a language granted other than asked, and unknown
+ * fields.
  *
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */

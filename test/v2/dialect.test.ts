@@ -5,6 +5,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { type DialectName, dialectOf, differences } from '../../src/api/v2/dialect.ts';
+import { startServer } from '../support/started-server.ts';
 import { createDocumentedApp, type DocumentedApp } from './documented-app.ts';
 
 const names = ['documented', 'upstream'] as const satisfies readonly DialectName[];
@@ -247,5 +248,19 @@ describe('the upstream dialect', () => {
       const { status } = await app.call('/secret/conceal', { raw: 'secret=x', contentType });
       expect([contentType, status]).toEqual([contentType, 415]);
     }
+  });
+});
+
+it('a started server speaks the dialect, and the languages, of its settings', async () => {
+  const env = { MAYFLY_V2_DIALECT: 'upstream', MAYFLY_LOCALES: 'de,fr', MAYFLY_DEFAULT_LOCALE: 'de' };
+  await using server = await startServer({ env });
+  const base = `http://127.0.0.1:${server.port}/api/v2`;
+  const status = await fetch(`${base}/secret/${unknownKey}/status`);
+  expect([status.status, (await status.json()).record.state]).toEqual([200, 'unknown']);
+  const body = new URLSearchParams({ 'secret[secret]': 'x', 'secret[locale]': 'es', 'secret[ttl]': '-1' });
+  const made = await (await fetch(`${base}/secret/conceal`, { method: 'POST', body })).json();
+  expect(made.details.adjusted).toEqual({
+    ttl: { asked: '-1', granted: 60 },
+    locale: { asked: 'es', granted: 'de' },
   });
 });

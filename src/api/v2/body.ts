@@ -1,5 +1,5 @@
 /**
- * The body of a request of API v2: from bytes to an object, and what in it nobody reads.
+ * The body of a request of API v2: from bytes to an object, and its unknown fields.
  *
  * Owns: the content types, and the reading of JSON and of forms. Invariant: whatever arrives becomes an object or a
  * `RequestProblem`; a name that stands twice is refused, since two readers could take it differently.
@@ -110,7 +110,7 @@ const mostIgnored = 20;
 const longestIgnored = 100;
 
 /**
- * The fields that nobody reads, as dotted paths; a misspelt one would otherwise weaken a secret in silence.
+ * The unknown fields, as dotted paths: a misspelt passphrase must not leave a secret unprotected in silence.
  * @param known the schema of these fields
  */
 export function ignoredIn(fields: JsonObject, known: ZodObject, prefix = ''): readonly string[] {

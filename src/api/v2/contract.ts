@@ -69,8 +69,8 @@ const concealing = undescribed({
   },
   answers: {
     description:
-      'The secret waits. `record.receipt` is the same object as `record.metadata`. What was not granted as asked stands ' +
-      'in `details.adjusted`, and fields that nobody reads in `details.ignored`.',
+      'The secret waits. `record.receipt` is the same object as `record.metadata`. `details.adjusted` says what was ' +
+      'granted other than asked, and `details.ignored` names unknown fields.',
     schema: concealAnswer,
     refuses: ['account_required', 'public_sharing_disabled'],
   },

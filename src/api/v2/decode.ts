@@ -49,7 +49,7 @@ import {
 /** What a body may have beside its form. */
 const besideForm = z.object({ secret: z.unknown() });
 
-/** A request whose body was read: the fields in it that nobody reads, as dotted paths. */
+/** A request with a body: its unknown fields, as dotted paths. */
 export interface FromBody {
   readonly ignored: readonly string[];
 }

@@ -1,7 +1,7 @@
 /**
  * Remarks: what API v2 says in the `details` of a success that was not quite what was asked.
  *
- * Owns: `adjusted` (asked so, granted otherwise) and `ignored` (fields that nobody reads). Invariant: both are absent
+ * Owns: `adjusted` (what was granted other than asked) and `ignored` (unknown fields). Invariant: both are absent
  * where there is nothing to say, and bounded, since they repeat what a client sent.
  */
 import { z } from 'zod';
@@ -16,8 +16,7 @@ export function asAsked(given: string): string {
 const seconds = z.int().min(0);
 
 export const ignored = z.array(z.string()).optional().meta({
-  description:
-    'Fields of the body that nobody reads, as dotted paths, at most 20; absent when there are none.',
+  description: 'Unknown fields of the body, as dotted paths, at most 20; absent when there are none.',
 });
 
 const adjustedLocale = z
@@ -25,7 +24,7 @@ const adjustedLocale = z
   .optional()
   .meta({ description: 'Where the language is not offered: the one that the mail is in.' });
 
-const absent = 'What was not granted as asked; absent when all was.';
+const absent = 'What was granted other than asked; absent when nothing was.';
 
 export const localeAdjusted = z.object({ locale: adjustedLocale }).optional().meta({ description: absent });
 
