@@ -14,6 +14,7 @@ import { createV2 } from '../src/api/v2/surface.ts';
 import type { DomainService } from '../src/domain/domain-outcomes.ts';
 import { createLinks } from '../src/domain/links.ts';
 import type { SecretService } from '../src/domain/outcomes.ts';
+import { builtInPlans } from '../src/domain/plans.ts';
 
 const baseUrl = 'https://mayfly.example';
 
@@ -26,8 +27,8 @@ export function generateOpenApi(): OpenApiDocument {
   const { version } = packageJson;
   const v1 = createV1({ service, links, dialect: 'documented', defaultLocale: 'en' });
   const v2 = createV2({
-    ...{ service, domains, links, version },
-    ...{ locales: ['en'], defaultLocale: 'en', region: null },
+    ...{ service, domains, links, version, plans: builtInPlans, dialect: 'documented' },
+    ...{ locales: ['en'], defaultLocale: 'en', matchLocale: () => null, region: null },
   });
   return publishDocument(v2, [v1], { version, baseUrl }).document();
 }

@@ -17,8 +17,10 @@ import {
   type Generated,
   type NoticeKind,
   type Receipt,
+  type Remarks,
   type Revealed,
   toCreated,
+  toDelivered,
   toGenerated,
   toReceiptAnswer,
   toReceiptPage,
@@ -31,6 +33,7 @@ import { createTransport, type Json, type Transport, type TransportOptions } fro
 export { MayflyError, type MayflyErrorCode } from './error.ts';
 export { type ParsedLink, parseLink } from './link.ts';
 export type {
+  Adjustment,
   Created,
   Delivery,
   DeliveryState,
@@ -38,6 +41,7 @@ export type {
   NoticeKind,
   Receipt,
   ReceiptState,
+  Remarks,
   Revealed,
   WaitingSecret,
 } from './records.ts';
@@ -48,7 +52,7 @@ export type ClientOptions = TransportOptions;
 export interface CreateOptions {
   /** The recipient must know it. 1–1,024 bytes of UTF-8, every byte counts. */
   readonly passphrase?: string;
-  /** Whole seconds; the plan's default when absent, `invalid_field` when outside of the plan's range. */
+  /** Whole seconds; the plan's default when absent, the nearest it allows when outside of its range: see `adjusted`. */
   readonly ttlSeconds?: number;
   /** An e-mail address that gets the link. Needs an account. */
   readonly recipient?: string;
@@ -73,7 +77,7 @@ export interface GenerateOptions extends CreateOptions {
 export interface DeliverOptions {
   /** Another address; the one that the secret was last sent to when absent. */
   readonly recipient?: string;
-  /** The mail's language, a BCP 47 tag; the server's own when absent. */
+  /** The mail's language, a BCP 47 tag; the server's own when absent, the nearest when not offered: see `adjusted`. */
   readonly locale?: string;
 }
 
@@ -101,7 +105,7 @@ export interface MayflyClient {
    * Sends the recipient's mail again, or to another address. The receipt's `delivery` says what becomes of it. Rejects with
    * `delivery_in_flight` while a mail of this secret is being sent. Needs an account.
    */
-  deliver(metadata: string, options?: DeliverOptions): Promise<Receipt>;
+  deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
   /** The account's receipts, newest first, page by page as they are asked for. */
   recent(options?: {
     /** 1–200; 50 when absent. */ readonly pageSize?: number;
@@ -186,9 +190,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     burn: async (metadata) =>
       toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true })),
     deliver: async (metadata, { recipient, locale } = {}) =>
-      toReceiptAnswer(
-        await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale })),
-      ),
+      toDelivered(await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }))),
     recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),
   };
 }

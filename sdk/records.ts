@@ -57,8 +57,27 @@ export interface Receipt {
   readonly shareDomain: string;
 }
 
+/** What was asked for, and what was granted in its place. */
+export interface Adjustment<Asked, Granted> {
+  readonly asked: Asked;
+  readonly granted: Granted;
+}
+
+/** What a server says of a request that it did in part. */
+export interface Remarks {
+  /** Without a field where all was granted as asked. */
+  readonly adjusted: {
+    /** The lifetime, where the plan's bounds were in the way. */
+    readonly ttlSeconds?: Adjustment<number | string, number>;
+    /** The mail's language, where it is not offered. */
+    readonly locale?: Adjustment<string, string>;
+  };
+  /** Fields that the server does not know, as dotted paths of the request's body: of an older one, or misspelt. */
+  readonly ignored: readonly string[];
+}
+
 /** A secret just made. */
-export interface Created extends Receipt {
+export interface Created extends Receipt, Remarks {
   readonly secretKey: string;
   readonly link: string;
   /** The lifetime granted. */
@@ -154,7 +173,8 @@ export function toReceipt(record: Json): Receipt {
     link: optionalText(record, 'share_url'),
     state: stateAt(record),
     hasPassphrase: typeof record.has_passphrase === 'boolean' ? record.has_passphrase : null,
-    secretTtlSeconds: optionalNumber(record, 'secret_ttl'),
+    // 0 once the secret is gone.
+    secretTtlSeconds: optionalNumber(record, 'secret_ttl') || null,
     receiptTtlSeconds: numberAt(record, 'metadata_ttl'),
     createdAt: new Date(numberAt(record, 'created') * 1000),
     receivedAt: optionalTime(record, 'received'),
@@ -166,6 +186,31 @@ export function toReceipt(record: Json): Receipt {
   };
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function remarksOf({ details }: Json): Remarks {
+  const { adjusted, ignored } = isJson(details) ? details : {};
+  const { ttl, locale } = isJson(adjusted) ? adjusted : {};
+  return {
+    adjusted: {
+      ...(isJson(ttl) && ttlAdjusted(ttl)),
+      ...(isJson(locale) && localeAdjusted(locale)),
+    },
+    ignored: Array.isArray(ignored) ? ignored.filter(isText) : [],
+  };
+}
+
+function ttlAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
+  const isAsked = typeof asked === 'number' || isText(asked);
+  return isAsked && typeof granted === 'number' ? { ttlSeconds: { asked, granted } } : {};
+}
+
+function localeAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
+  return isText(asked) && isText(granted) ? { locale: { asked, granted } } : {};
+}
+
 /** @param server where links lead when there is no share domain */
 export function toCreated(answer: Json, server: string): Created {
   const record = objectAt(answer, 'record');
@@ -174,7 +219,7 @@ export function toCreated(answer: Json, server: string): Created {
   const secretKey = textAt(secret, 'key');
   const origin = receipt.shareDomain === '' ? server : `https://${receipt.shareDomain}`;
   const link = receipt.link ?? `${origin}/secret/${secretKey}`;
-  return { ...receipt, secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
+  return { ...receipt, ...remarksOf(answer), secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
 }
 
 export function toGenerated(answer: Json, server: string): Generated {
@@ -200,6 +245,10 @@ export function toRevealed(answer: Json): Revealed {
 
 export function toReceiptAnswer(answer: Json): Receipt {
   return toReceipt(objectAt(answer, 'record'));
+}
+
+export function toDelivered(answer: Json): Receipt & Remarks {
+  return { ...toReceiptAnswer(answer), ...remarksOf(answer) };
 }
 
 export interface ReceiptPage {

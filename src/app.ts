@@ -246,6 +246,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     accounts,
     domains,
     dialect: config.v1Dialect,
+    v2Dialect: config.v2Dialect,
     version,
     ...locales,
     signUpIsOpen: config.signUp === 'open',

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/handlers.ts';
-import { createV2 } from './api/v2/surface.ts';
+import { createV2, type V2Deps } from './api/v2/surface.ts';
 import type { AccountService } from './domain/account-outcomes.ts';
 import type { DomainService } from './domain/domain-outcomes.ts';
 import type { Links } from './domain/links.ts';
@@ -20,6 +20,7 @@ import { type HealthDeps, mountHealth } from './http/health.ts';
 import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
 import type { Locale } from './locale/catalogues.ts';
+import { lookUp } from './locale/negotiate.ts';
 import type { Brands } from './web/brand/brand.ts';
 import { mountPages } from './web/mount.ts';
 import { basePathOf } from './web/routes.ts';
@@ -34,6 +35,7 @@ export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes
   readonly plans: Plans;
   readonly anonymousMayCreate: boolean;
   readonly dialect: V1Deps['dialect'];
+  readonly v2Dialect: V2Deps['dialect'];
   /** From package.json. */
   readonly version: string;
   readonly locales: readonly Locale[];
@@ -50,15 +52,18 @@ function largestValueBytes(plans: Plans): number {
 
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
 function createApi({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
-  const { locales, defaultLocale, clock } = rest;
+  const { plans, locales, defaultLocale, clock, v2Dialect } = rest;
   const v1 = createV1({ service, links, dialect, defaultLocale });
   const v2 = createV2({
     service,
     domains,
     links,
+    plans,
+    dialect: v2Dialect,
     version,
     locales,
     defaultLocale,
+    matchLocale: (tag) => lookUp(tag, locales),
     region: regions?.own ?? null,
     clock,
   });

@@ -10,25 +10,28 @@ type Components = Readonly<Record<string, JsonSchema>>;
 
 const referencePrefix = '#/components/schemas/';
 
-export function exampleOf(schema: JsonSchema, components: Components): unknown {
+/** `told`: what is required, and what its schema shows an example of. `least`: what is required alone. */
+type Extent = 'told' | 'least';
+
+export function exampleOf(schema: JsonSchema, components: Components, extent: Extent = 'told'): unknown {
   if (typeof schema.$ref === 'string') {
-    return exampleOf(components[schema.$ref.slice(referencePrefix.length)] ?? {}, components);
+    return exampleOf(components[schema.$ref.slice(referencePrefix.length)] ?? {}, components, extent);
   }
   if (Array.isArray(schema.examples)) return schema.examples[0];
   if ('const' in schema) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const members = schema.anyOf ?? schema.oneOf ?? schema.allOf;
-  if (isSchemaList(members)) return exampleOf(members[0] ?? {}, components);
-  return exampleOfType(schema, components);
+  if (isSchemaList(members)) return exampleOf(members[0] ?? {}, components, extent);
+  return exampleOfType(schema, components, extent);
 }
 
-function exampleOfType(schema: JsonSchema, components: Components): unknown {
+function exampleOfType(schema: JsonSchema, components: Components, extent: Extent): unknown {
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   switch (type) {
     case 'object':
-      return exampleOfObject(schema, components);
+      return exampleOfObject(schema, components, extent);
     case 'array':
-      return exampleOfArray(schema, components);
+      return exampleOfArray(schema, components, extent);
     case 'integer':
     case 'number':
       return exampleOfNumber(schema);
@@ -55,13 +58,17 @@ function exampleOfText({ pattern }: JsonSchema): string {
   return texts.find((text) => form.test(text)) ?? '';
 }
 
-function exampleOfObject(schema: JsonSchema, components: Components): Record<string, unknown> {
+function exampleOfObject(
+  schema: JsonSchema,
+  components: Components,
+  extent: Extent,
+): Record<string, unknown> {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];
   const shown = Object.entries(properties).filter(
-    ([name, property]) => required.includes(name) || hasExample(property),
+    ([name, property]) => required.includes(name) || (extent === 'told' && hasExample(property)),
   );
-  return Object.fromEntries(shown.map(([name, property]) => [name, exampleOf(property, components)]));
+  return Object.fromEntries(shown.map(([name, property]) => [name, exampleOf(property, components, extent)]));
 }
 
 /** An optional field is shown only where its schema says how. */
@@ -69,10 +76,10 @@ function hasExample(schema: JsonSchema): boolean {
   return Array.isArray(schema.examples);
 }
 
-function exampleOfArray(schema: JsonSchema, components: Components): readonly unknown[] {
+function exampleOfArray(schema: JsonSchema, components: Components, extent: Extent): readonly unknown[] {
   const least = typeof schema.minItems === 'number' ? schema.minItems : 0;
   const item = isRecord(schema.items) ? schema.items : {};
-  return Array.from({ length: least }, () => exampleOf(item, components));
+  return Array.from({ length: least }, () => exampleOf(item, components, extent));
 }
 
 function isRecord(value: unknown): value is Record<string, JsonSchema> {

@@ -40,7 +40,7 @@ const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
 };
 
 /** A reply comes from a server of somebody else: what could steer a terminal is not printed. */
-function plain(text: string): string {
+export function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');
 }
 

@@ -203,6 +203,38 @@ describe('the commands for people', () => {
     expect(JSON.parse(linked.out)).toMatchObject({ waiting: true, notify: ['read'] });
   });
 
+  it('say on standard error what the server did not do as asked, and --json carries it too', async () => {
+    const record = {
+      ...{
+        key,
+        state: 'new',
+        has_passphrase: false,
+        secret_ttl: 60,
+        metadata_ttl: 120,
+        created: 1_790_000_000,
+      },
+      ...{ share_url: `http://localhost:3000/secret/${key}`, lifespan: 60, secret_value: 'drawn' },
+    };
+    const adjusted = { ttl: { asked: 1, granted: 60 } };
+    const details = { adjusted, ignored: ['secret.notify', 'b\u001b[2J'] };
+    const fetch = async () =>
+      Response.json({ success: true, record: { metadata: record, secret: record }, details });
+    for (const [args, input] of [
+      [['share'], 'x'],
+      [['generate'], ''],
+    ] as const) {
+      const words =
+        'The lifetime is 60 s: the server does not allow 1 s.\n' +
+        'The server ignored unknown fields: secret.notify, b [2J.\n';
+      const said = await run(args, { fetch }, input);
+      expect([said.code, said.err.includes(words)]).toEqual([0, true]);
+      expect(said.out).not.toContain('The ');
+      const json = await run([...args, '--json'], { fetch }, input);
+      expect([json.code, json.err]).toEqual([0, words]);
+      expect(JSON.parse(json.out)).toMatchObject({ ttl: 60, adjusted, ignored: details.ignored });
+    }
+  });
+
   it('take the kinds of notice by name, and nothing else', async () => {
     const { requests } = await run(['share', '--notify', 'read,burned'], {}, 'x');
     expect(JSON.parse(String(requests[0]?.init.body)).secret.notify).toEqual(['read', 'burned']);

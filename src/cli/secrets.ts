@@ -13,6 +13,7 @@ import {
   type NoticeKind,
   parseLink,
   type Receipt,
+  type Remarks,
   type Revealed,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
@@ -35,7 +36,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { printReceipt } from './receipts.ts';
+import { plain, printReceipt } from './receipts.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
@@ -92,11 +93,31 @@ function jsonOf(created: Created | Generated) {
     ttl: created.ttlSeconds,
     created: created.createdAt.getTime() / 1000,
     ...('value' in created ? { value: created.value } : {}),
+    ...remarksJsonOf(created),
   };
+}
+
+function remarksJsonOf({ adjusted, ignored }: Remarks) {
+  const { ttlSeconds: ttl } = adjusted;
+  return {
+    ...(ttl === undefined ? {} : { adjusted: { ttl } }),
+    ...(ignored.length === 0 ? {} : { ignored }),
+  };
+}
+
+/** For people also beside `--json`: what was not done as asked must not pass unseen. */
+function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
+  if (ttlSeconds !== undefined) {
+    const { asked, granted } = ttlSeconds;
+    terminal.err(`The lifetime is ${granted} s: the server does not allow ${plain(String(asked))} s.\n`);
+  }
+  if (ignored.length > 0)
+    terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
 }
 
 function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {
   const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
+  printRemarks(created, world);
   if (!input.json) {
     world.terminal.err(
       `It opens once, until ${timeOf(expires)}. To look after it, keep the metadata key to yourself:\n`,

@@ -17,7 +17,15 @@ const at: BoxInput = {
 };
 const content = utf8('0123456789abcdefghijklmnopqrstu');
 const box = sealBox({ ...at, content, random });
-const labels: readonly BoxLabel[] = ['creator', 'details', 'recent', 'note', 'address', 'accountDataKey'];
+const labels: readonly BoxLabel[] = [
+  'creator',
+  'details',
+  'recent',
+  'note',
+  'address',
+  'cursor',
+  'accountDataKey',
+];
 
 describe('a box', () => {
   it('opens to the same bytes, whatever they are', () => {

@@ -21,6 +21,7 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   recent: utf8('mayfly/1/recent'),
   note: utf8('mayfly/1/note'),
   address: utf8('mayfly/1/address'),
+  cursor: utf8('mayfly/1/cursor'),
   accountDataKey: utf8('mayfly/1/adk'),
 };
 
@@ -34,7 +35,7 @@ export interface BoxInput {
   readonly label: BoxLabel;
   /** The metadata key's ASCII bytes, with the secret key's behind them for the address; or a 32-byte key. */
   readonly keyMaterial: Uint8Array;
-  /** The receipt id, or empty for a box that belongs to an account. */
+  /** The receipt id; the account's id in digits for a cursor; empty for the account's data key. */
   readonly binding: Uint8Array;
 }
 

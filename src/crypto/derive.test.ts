@@ -21,8 +21,8 @@ describe('derivations', () => {
       sealHex(derive.deriveInnerKeys(link, null, salt)),
       hex(derive.deriveInnerKeys(link, null, salt).commitment),
       sealHex(derive.deriveVerifierKeys(link, salt)),
-      ...(['creator', 'details', 'recent', 'note', 'address', 'accountDataKey'] as const).map((label) =>
-        sealHex(derive.deriveBoxKeys(label, linkBytes, salt)),
+      ...(['creator', 'details', 'recent', 'note', 'address', 'cursor', 'accountDataKey'] as const).map(
+        (label) => sealHex(derive.deriveBoxKeys(label, linkBytes, salt)),
       ),
       sealHex(derive.deriveOuterKeys(linkBytes, 1, salt)),
       hex(derive.deriveClientToken(linkBytes, salt, '')),

@@ -20,6 +20,7 @@ const labels = {
   recent: 'mayfly/1/recent',
   note: 'mayfly/1/note',
   address: 'mayfly/1/address',
+  cursor: 'mayfly/1/cursor',
   accountDataKey: 'mayfly/1/adk',
   passwordVerify: 'mayfly/1/password-verify',
   formToken: 'mayfly/1/form',
@@ -111,7 +112,7 @@ export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array)
   return sealKeys(hkdf(root, salt, label, 44));
 }
 
-export type BoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'accountDataKey';
+export type BoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'accountDataKey';
 
 /**
  * The keys of a box: of the creator, the details and the note under the metadata key, of the address under the metadata

@@ -261,6 +261,13 @@ describe('the vectors of the boxes', () => {
         },
       },
       {
+        name: 'cursor',
+        box: boxes.boxes.cursor,
+        salt: input.cursor_salt,
+        content: utf8(String(input.cursor_position)),
+        at: { label: 'cursor', keyMaterial: dataKey, binding: utf8(String(input.account_id)) },
+      },
+      {
         name: 'account data key',
         box: boxes.boxes.account_data_key,
         salt: input.adk_salt,

@@ -36,12 +36,6 @@ describe('a refused secret', () => {
       { outcome: 'passphrase_too_long', maxBytes: 1_024 },
     ],
     [
-      'a ttl out of range, where that is refused',
-      'anonymous',
-      input('v', { ttl: { seconds: 604_801, outOfRange: 'refuse' } }),
-      { outcome: 'ttl_out_of_range', minSeconds: 60, maxSeconds: 604_800 },
-    ],
-    [
       'a recipient without an account',
       'anonymous',
       input('v', { recipient: hidden('jo@example.org') }),

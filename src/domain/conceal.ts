@@ -92,9 +92,6 @@ async function create(
   const refusal =
     checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller) ?? checkNotify(input, caller);
   if (refusal !== null) return refusal;
-  const plan = planOf(deps.plans, caller);
-  const granted = grantTtl(plan, input.ttl);
-  if (granted.outcome === 'out_of_range') return { ...granted, outcome: 'ttl_out_of_range' };
   const { store: domains, links } = deps;
   const choice = await chooseShareDomain({ store: domains, site: links }, input, caller);
   if (choice.outcome !== 'chosen') return choice;
@@ -105,7 +102,7 @@ async function create(
   return store(deps, input, kind, caller, {
     value: utf8(value),
     passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
-    ttlSeconds: granted.seconds,
+    ttlSeconds: grantTtl(planOf(deps.plans, caller), input.ttl),
     recipient: input.recipient?.expose() ?? null,
     shareDomain: choice.shareDomain,
     notify: noticesFor(input.notify, caller),

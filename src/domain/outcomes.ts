@@ -83,7 +83,6 @@ export type CreationOutcome =
   | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' }
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
-  | { readonly outcome: 'ttl_out_of_range'; readonly minSeconds: number; readonly maxSeconds: number }
   /** Anonymous callers may not name a recipient. */
   | { readonly outcome: 'recipient_needs_account' }
   /** This installation lets only accounts create. */

@@ -41,21 +41,13 @@ export const builtInPlans: Plans = {
   },
 };
 
-/** A lifetime as asked for: whole seconds above zero, and what to do when the plan does not allow it. */
+/** A lifetime as asked for: whole seconds above zero. */
 export interface TtlRequest {
   readonly seconds: number;
-  readonly outOfRange: 'clamp' | 'refuse';
 }
 
-export type TtlGrant =
-  | { readonly outcome: 'granted'; readonly seconds: number }
-  | { readonly outcome: 'out_of_range'; readonly minSeconds: number; readonly maxSeconds: number };
-
-export function grantTtl(plan: Plan, request: TtlRequest | undefined): TtlGrant {
-  if (request === undefined) return { outcome: 'granted', seconds: plan.ttlDefaultSeconds };
-  const seconds = Math.min(Math.max(request.seconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);
-  if (seconds !== request.seconds && request.outOfRange === 'refuse') {
-    return { outcome: 'out_of_range', minSeconds: plan.ttlMinSeconds, maxSeconds: plan.ttlMaxSeconds };
-  }
-  return { outcome: 'granted', seconds };
+/** The lifetime that the plan grants, in seconds: as asked for, as near to it as the plan allows, or its default. */
+export function grantTtl(plan: Plan, request: TtlRequest | undefined): number {
+  if (request === undefined) return plan.ttlDefaultSeconds;
+  return Math.min(Math.max(request.seconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);
 }

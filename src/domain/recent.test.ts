@@ -8,6 +8,7 @@ import { sealBox } from '../crypto/box.ts';
 import { FieldWriter, utf8 } from '../crypto/bytes.ts';
 import { createToken } from './account-admin.ts';
 import { anonymous } from './accounts.ts';
+import { openCursor } from './cursor.ts';
 import type { ReceiptOutcome, ReceiptView, RecentInput } from './outcomes.ts';
 import type { StoredReceipt } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
@@ -83,6 +84,42 @@ describe('the recent list', () => {
     }
     expect(listed).toEqual(made.toReversed() as never);
     expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  it('P16: has a cursor that works for its account alone, and as it is', async () => {
+    const bench = createBench();
+    const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    for (const caller of [jo, jo, jo, al, al]) await bench.share('v', { caller });
+    const page = await bench.service.recent({ limit: 1 }, jo);
+    if (page.outcome !== 'listed' || page.nextCursor === null) throw new Error('there is a second page');
+    const cursor = page.nextCursor;
+    expect(await bench.service.recent({ limit: 1, cursor }, jo)).toMatchObject({ outcome: 'listed' });
+    expect(await bench.service.recent({ limit: 1, cursor }, al)).toEqual({ outcome: 'invalid_cursor' });
+    const tampered = [...cursor].map(
+      (_, at) => cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
+    );
+    for (const other of [...tampered, cursor.slice(1), `${cursor}A`, `${cursor}=`, cursor.toUpperCase()]) {
+      expect(await bench.service.recent({ limit: 1, cursor: other }, jo)).toEqual({
+        outcome: 'invalid_cursor',
+      });
+    }
+  });
+
+  it('P16: has a cursor that says nothing of what others make', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
+    const cursors = [];
+    for (let count = 0; count < 3; count += 1) {
+      const page = await bench.service.recent({ limit: 1 }, jo);
+      cursors.push(page.outcome === 'listed' ? (page.nextCursor ?? '') : '');
+      await bench.share('of nobody');
+    }
+    expect(new Set(cursors).size).toBe(3);
+    for (const cursor of cursors) {
+      expect(cursor).toHaveLength(150);
+      expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toMatch(/^[0-9]+$/);
+    }
   });
 
   it('has no cursor when the last page is exactly full', async () => {
@@ -220,14 +257,15 @@ describe('the recent list of some states', () => {
 
   it('looks at 1,000 records in a call at most, in pages of the store, and goes on where it stopped', async () => {
     const read = (place: number) => place === 0 || place === 150 || place === 1_150;
-    const { list, keysOf, pages } = await withRead(1_160, read);
+    const { jo, list, keysOf, pages } = await withRead(1_160, read);
     const first = await list({ limit: 5, states: ['received'] });
     expect(pages).toEqual([201, 201, 201, 201, 201]);
     expect(first.keys).toEqual(keysOf((place) => place === 1_150));
     const second = await list({ limit: 5, states: ['received'], cursor: first.next ?? '' });
     expect(second).toEqual({ keys: keysOf((place) => place === 150 || place === 0), next: null });
     const none = await list({ limit: 5, states: ['burned'] });
-    expect([none.keys, none.next]).toEqual([[], first.next]);
+    const placeOf = ({ next }: typeof none) => openCursor(jo, next ?? '');
+    expect([none.keys, placeOf(none)]).toEqual([[], placeOf(first)]);
   });
 
   it('neither repeats nor skips, whatever is created and read meanwhile', async () => {

@@ -1,26 +1,31 @@
 /**
  * The recent list: an account's own receipts, page by page.
  *
- * Owns: the cursor, and how far one call looks. Invariant: a later page never repeats or skips what existed at the first
+ * Owns: how far one call looks. Invariant: a later page never repeats or skips what existed at the first
  * one, and a list shows no secret key (P16).
  */
+import type { RandomBytes } from '../crypto/random.ts';
 import type { AccountCaller } from './accounts.ts';
+import { openCursor, sealCursor } from './cursor.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView, type ReceiptDeps } from './receipts.ts';
 import { type ReceiptState, receiptStateAt } from './secret.ts';
 
-const cursorForm = /^[1-9][0-9]{0,15}$/;
 /** How many records one call looks at for those in the states asked for, and how many of them at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
 
+export interface RecentDeps extends ReceiptDeps {
+  readonly random: RandomBytes;
+}
+
 /** The account's own live receipts, newest created first; those of an earlier data key are left out. */
 export async function recent(
-  deps: ReceiptDeps,
+  deps: RecentDeps,
   input: RecentInput,
   caller: AccountCaller,
 ): Promise<RecentOutcome> {
-  const before = input.cursor === undefined ? undefined : parseCursor(input.cursor);
+  const before = input.cursor === undefined ? undefined : openCursor(caller, input.cursor);
   if (before === null) return { outcome: 'invalid_cursor' };
   if (input.states !== undefined) return recentIn(deps, input.states, input.limit, before, caller);
   const { records, next } = await pageOf(deps, caller, input.limit, before);
@@ -28,7 +33,7 @@ export async function recent(
   return {
     outcome: 'listed',
     receipts: records.flatMap((stored) => listedView(caller, stored, now)),
-    nextCursor: next === undefined ? null : toCursor(next),
+    nextCursor: next === undefined ? null : sealCursor(caller, next, deps.random),
   };
 }
 
@@ -37,7 +42,7 @@ export async function recent(
  * the next call where it stopped. So a page can be short, or empty, with more to come; nothing is skipped.
  */
 async function recentIn(
-  deps: ReceiptDeps,
+  deps: RecentDeps,
   states: readonly ReceiptState[],
   limit: number,
   from: number | undefined,
@@ -52,12 +57,17 @@ async function recentIn(
       if (states.includes(receiptStateAt(stored, now))) receipts.push(...listedView(caller, stored, now));
       if (receipts.length < limit) continue;
       const isLast = stored === records.at(-1) && next === undefined;
-      return { outcome: 'listed', receipts, nextCursor: isLast ? null : toCursor(stored.position) };
+      return {
+        outcome: 'listed',
+        receipts,
+        nextCursor: isLast ? null : sealCursor(caller, stored.position, deps.random),
+      };
     }
     if (next === undefined) return { outcome: 'listed', receipts, nextCursor: null };
     before = next;
   }
-  return { outcome: 'listed', receipts, nextCursor: before === undefined ? null : toCursor(before) };
+  const nextCursor = before === undefined ? null : sealCursor(caller, before, deps.random);
+  return { outcome: 'listed', receipts, nextCursor };
 }
 
 /** Records of the account before a position; `next` is the position to go on from, if there are more. */
@@ -66,15 +76,4 @@ async function pageOf(deps: ReceiptDeps, caller: AccountCaller, limit: number, b
   const found = await deps.store.listReceipts(caller.account.id, page);
   const records = found.slice(0, limit);
   return { records, next: found.length > limit ? records.at(-1)?.position : undefined };
-}
-
-/** Opaque to callers, so that its content may change. */
-function toCursor(position: number): string {
-  return Buffer.from(String(position)).toString('base64url');
-}
-
-function parseCursor(cursor: string): number | null {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  if (!cursorForm.test(text) || toCursor(Number(text)) !== cursor) return null;
-  return Number(text);
 }

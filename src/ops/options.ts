@@ -189,6 +189,14 @@ export const options = {
     fallback: () => 'documented' as const,
     reader: 'server',
   }),
+  v2Dialect: option({
+    env: 'MAYFLY_V2_DIALECT',
+    doc: 'Whether API v2 answers as documented, or as the existing service does where the two differ.',
+    kind: oneOf('documented', 'upstream'),
+    defaultText: 'documented',
+    fallback: () => 'documented' as const,
+    reader: 'server',
+  }),
   anonymous: option({
     env: 'MAYFLY_ANONYMOUS',
     doc: 'What callers without an account may do: create and read, or only read.',

@@ -24,6 +24,8 @@ describe('a path of the API', () => {
     [`/api/v2/private/${key}`, 'v2'],
     [`/api/v2/private/${key}/burn`, 'v2'],
     [`/api/v2/receipt/${key}/deliver`, 'v2'],
+    [`/api/v2/guest/secret/${key}`, 'v2'],
+    [`/api/v2/guest/secret/${key}/reveal`, 'v2'],
   ] as const)('%s names its key', (path, version) => {
     expect(destinationOf(path)).toEqual({ kind: 'api', version, key });
     expect(labelIn(key)).toBe(eu);
@@ -41,6 +43,12 @@ describe('a path of the API', () => {
     ['/api/v2/secret/conceal', 'v2'],
     ['/api/v2/secret/generate', 'v2'],
     ['/api/v2/private/recent', 'v2'],
+    ['/api/v2/secret/status', 'v2'],
+    ['/api/v2/guest/secret/conceal', 'v2'],
+    ['/api/v2/guest/secret/generate', 'v2'],
+    [`/api/v2/guest/guest/secret/${key}`, 'v2'],
+    [`/api/v2/guest/${key}`, 'v2'],
+    [`/api/v1/guest/secret/${key}`, 'v1'],
     [`/api/v2/metadata/${key}`, 'v2'],
     ['/api/v2/domains/example.com', 'v2'],
     ['/api/docs', 'v2'],

@@ -20,7 +20,7 @@ const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
   v2: new Set(['secret', 'private', 'receipt']),
   page: new Set(['secret', 'private', 'receipt']),
 };
-const noKeys = new Set(['', 'recent', 'conceal', 'generate']);
+const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'status']);
 
 /** @param path as received, beginning with a slash, without its query */
 export function destinationOf(path: string): Destination {
@@ -28,7 +28,9 @@ export function destinationOf(path: string): Destination {
   if (segments[1] !== 'api') return { kind: 'page', key: keyAt(segments, 1, 'page') };
   // What is of no version is answered in the words of the latest, as in a region.
   const version = segments[2] === 'v1' ? 'v1' : 'v2';
-  return { kind: 'api', version, key: segments[2] === version ? keyAt(segments, 3, version) : null };
+  if (segments[2] !== version) return { kind: 'api', version, key: null };
+  const start = version === 'v2' && segments[3] === 'guest' ? 4 : 3;
+  return { kind: 'api', version, key: keyAt(segments, start, version) };
 }
 
 function keyAt(segments: readonly string[], at: number, of: keyof typeof beforeKey): string | null {

@@ -41,6 +41,15 @@ describe('sharing and reading with the command', () => {
     expect([status.code, status.out]).toEqual([1, '{"waiting":false}\n']);
   });
 
+  it('share says on standard error when the lifetime is another than asked', async () => {
+    const shared = await mayfly(['share', '--ttl', '30d'], anonymous, value);
+    expect([shared.code, shared.err.split('\n')[0]]).toEqual([
+      0,
+      'The lifetime is 604800 s: the server does not allow 2592000 s.',
+    ]);
+    expect(shared.out).toMatch(/^http:\/\/localhost:\d+\/secret\/[0-9a-z]{31}\n$/);
+  });
+
   it('reveal takes the link from standard input, or a bare key', async () => {
     const { out } = await mayfly(['share', '--json'], anonymous, 'by key');
     const { secret_key: key } = JSON.parse(out);

@@ -81,6 +81,7 @@ const wrongSettings: readonly (readonly [
   ],
   ['MAYFLY_ROUTER_WEIGHTS', 'us=1,ap=1', /MAYFLY_REGIONS/, { ...twoRegions, MAYFLY_REGION: 'us' }],
   ['MAYFLY_V1_DIALECT', 'old', /"documented" or "upstream"/],
+  ['MAYFLY_V2_DIALECT', 'old', /"documented" or "upstream"/],
   ['MAYFLY_ANONYMOUS', 'everything', /"create" or "read"/],
   ['MAYFLY_SIGNUP', 'perhaps', /"open" or "closed"/],
   ['MAYFLY_BRAND_FILE', '/no/such/brand.json', /brand\.json.*cannot be read/],

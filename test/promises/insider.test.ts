@@ -31,6 +31,7 @@ const boxTexts: Readonly<Record<BoxLabel, string>> = {
   recent: 'mayfly/1/recent',
   note: 'mayfly/1/note',
   address: 'mayfly/1/address',
+  cursor: 'mayfly/1/cursor',
   accountDataKey: 'mayfly/1/adk',
 };
 const labels = Object.keys(boxTexts) as readonly BoxLabel[];

@@ -84,7 +84,7 @@ const locks: readonly {
   {
     file: 'src/crypto/box.ts',
     name: 'openBox',
-    holders: ['src/domain/receipts.ts', 'src/domain/data-key.ts'],
+    holders: ['src/domain/receipts.ts', 'src/domain/data-key.ts', 'src/domain/cursor.ts'],
   },
   {
     file: 'src/domain/data-key.ts',

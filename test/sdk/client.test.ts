@@ -50,6 +50,46 @@ describe('the client', () => {
     expect(await anonymous.status(created.link)).toBeNull();
   });
 
+  it('says what was not granted as asked, and nothing where all was', async () => {
+    const long = await anonymous.conceal({ value: 'x', ttlSeconds: 1_209_600 });
+    expect([long.ttlSeconds, long.adjusted, long.ignored]).toEqual([
+      604_800,
+      { ttlSeconds: { asked: 1_209_600, granted: 604_800 } },
+      [],
+    ]);
+    const short = await anonymous.generate({ ttlSeconds: 1 });
+    expect(short.adjusted).toEqual({ ttlSeconds: { asked: 1, granted: 60 } });
+    const plain = await anonymous.conceal({ value: 'x', ttlSeconds: 60 });
+    expect([plain.adjusted, plain.ignored]).toEqual([{}, []]);
+  });
+
+  it('says what a server ignored, and takes no odd remark for one', async () => {
+    const record = {
+      ...{ key: '0'.repeat(31), state: 'new', has_passphrase: false, secret_ttl: 60, metadata_ttl: 120 },
+      ...{ created: 1_790_000_000, recipients: '', share_url: '', lifespan: 60 },
+    };
+    const answer = (details: unknown) =>
+      createClient({
+        server: 'https://x.example',
+        fetch: async () =>
+          Response.json({ success: true, record: { metadata: record, secret: record }, details }),
+      }).conceal({ value: 'x' });
+    const ignored = ['secret.notify', 'x'];
+    expect((await answer({ ignored })).ignored).toEqual(ignored);
+    expect(await answer({})).toMatchObject({
+      recipient: null,
+      link: `https://x.example/secret/${record.key}`,
+    });
+    for (const odd of [
+      undefined,
+      null,
+      5,
+      { ignored: 5, adjusted: [] },
+      { ignored: [5], adjusted: { ttl: 5 } },
+    ])
+      expect(await answer(odd)).toMatchObject({ adjusted: {}, ignored: [] });
+  });
+
   it('generates a value and returns it once', async () => {
     const generated = await anonymous.generate({ length: 32, charset: ['digits', 'lower'] });
     expect(generated.value).toMatch(/^[0-9a-z]{32}$/);
@@ -82,6 +122,9 @@ describe('the client', () => {
     expect(await account.burn(two ?? '')).toMatchObject({
       state: 'burned',
       secretKey: null,
+      link: null,
+      secretTtlSeconds: null,
+      recipient: null,
       burnedAt: expect.any(Date),
     });
     expect(await failure(account.burn(two ?? ''))).toMatchObject({ code: 'already_gone', status: 409 });
@@ -100,9 +143,11 @@ describe('the client', () => {
     expect(notify).toEqual(['read', 'expiring']);
     expect(delivery).toEqual({ state: 'queued', at: expect.any(Date), reply: null });
     expect((await mailed(metadataKey)).delivery?.state).toBe('accepted');
-    const sent = await account.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'en' });
+    const sent = await account.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'xx' });
     expect(sent).toMatchObject({
       metadataKey,
+      adjusted: { locale: { asked: 'xx', granted: 'en' } },
+      ignored: [],
       recipient: 'gr*****@e*****.com',
       delivery: { state: 'queued' },
     });
@@ -133,7 +178,7 @@ describe('the client', () => {
       status: 422,
       field: 'secret.secret',
     });
-    expect(await failure(anonymous.conceal({ value: 'x', ttlSeconds: 1 }))).toMatchObject({
+    expect(await failure(anonymous.conceal({ value: 'x', ttlSeconds: -1 }))).toMatchObject({
       code: 'invalid_field',
       field: 'secret.ttl',
     });

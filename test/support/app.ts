@@ -30,6 +30,7 @@ import { createMailQuota } from '../../src/http/mail-quota.ts';
 import { type AnswerFacts, bodyCapBytesFor, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
+import { lookUp } from '../../src/locale/negotiate.ts';
 import { createDomainNameParser } from '../../src/ops/domain-names.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
@@ -42,6 +43,8 @@ import { frontRegion, standBefore } from './router-front.ts';
 
 export interface TestAppOptions {
   readonly dialect?: DialectName;
+  /** `documented` when absent. */
+  readonly v2Dialect?: DialectName;
   /** Merged over the built-in plans. */
   readonly plans?: Partial<Plans>;
   /** `off` when absent. */
@@ -158,11 +161,14 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const service = options.wrapService?.(whole) ?? whole;
   const app = new Hono();
   const apiDeps = { ...deps, authenticate: service.authenticate };
-  const { dialect = 'documented', defaultLocale = 'en' } = options;
+  const { dialect = 'documented', v2Dialect = 'documented', defaultLocale = 'en' } = options;
   const notFound = mountApi(app, createV1({ service, links, dialect, defaultLocale }), apiDeps);
-  const locales = { locales: ['en'], defaultLocale };
-  const region = regions?.own ?? null;
-  const v2 = createV2({ service, domains, links, version: '0.1.0', ...locales, region, clock: clock.now });
+  const { locales: offered = supportedLocales } = options;
+  const v2 = createV2({
+    ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
+    ...{ locales: ['en'], defaultLocale, matchLocale: (tag) => lookUp(tag, offered) },
+    region: regions?.own ?? null,
+  });
   mountApi(app, v2, apiDeps);
   const pages = {
     ...{

@@ -161,7 +161,7 @@ export function createBench(
         value: new Sensitive(value),
         ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
         ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
-        ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds, outOfRange: 'clamp' } }),
+        ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds } }),
       };
       const made = await service.conceal(input, caller ?? { kind: 'anonymous' });
       if (made.outcome !== 'created' || made.receipt.secretKey === null) throw new Error(made.outcome);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { Hono } from 'hono';
 import { generateOpenApi } from '../../scripts/generate-openapi.ts';
-import { curlExample } from '../../src/api/docs/curl.ts';
+import { curlExamples } from '../../src/api/docs/curl.ts';
 import { createDocsPage, docsPath } from '../../src/api/docs/docs-page.ts';
 import { sectionsOf } from '../../src/api/docs/entries.ts';
 import type { OperationObject } from '../../src/api/openapi-types.ts';
@@ -78,6 +78,7 @@ describe('GET /api/docs', () => {
 });
 
 describe('an example call', () => {
+  const example = { secret: "it's; $(id)" };
   const operation: OperationObject = {
     operationId: 'x',
     summary: 'x',
@@ -85,13 +86,13 @@ describe('an example call', () => {
     security: [{ basic: [] }],
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: {}, example: { secret: "it's; $(id)" } } },
+      content: { 'application/json': { schema: { examples: [example] }, example } },
     },
     responses: {},
   };
 
   it('is what a shell reads back unchanged', async () => {
-    const command = curlExample('https://mayfly.example', '/a', 'post', operation);
+    const [command = ''] = curlExamples(document, '/a', 'post', operation);
     const script = `curl() { printf '%s\\n' "$@"; }\n${command}`;
     const { stdout } = Bun.spawnSync(['sh', '-c', script]);
     expect(stdout.toString().split('\n')).toEqual([

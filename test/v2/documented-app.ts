@@ -10,6 +10,7 @@ import { buildOpenApi } from '../../src/api/openapi.ts';
 import type { Method, OpenApiDocument } from '../../src/api/openapi-types.ts';
 import { createV1 } from '../../src/api/v1/handlers.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
+import { builtInPlans } from '../../src/domain/plans.ts';
 import type { ApiSurface } from '../../src/http/mount.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
@@ -33,9 +34,12 @@ export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
       service,
       domains,
       links,
+      plans: builtInPlans,
+      dialect: 'documented',
       version: '0.1.0',
       locales: ['en'],
       defaultLocale: 'en',
+      matchLocale: () => null,
       region: null,
     }),
   ];

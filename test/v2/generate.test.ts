@@ -59,7 +59,7 @@ describe('POST /secret/generate', () => {
     ['a fractional length', { secret: { length: 4.5 } }, 'secret.length'],
     ['an unknown set', { secret: { charset: 'runes' } }, 'secret.charset'],
     ['an empty list of sets', { secret: { charset: [] } }, 'secret.charset'],
-    ['too short a ttl', { secret: { ttl: 1 } }, 'secret.ttl'],
+    ['a negative ttl', { secret: { ttl: -1 } }, 'secret.ttl'],
     ['a text in place of the form', { secret: 'hello' }, 'secret'],
     ['a list in place of the form', { secret: [] }, 'secret'],
     ['a wrong field of a flat body', { length: 3 }, 'length'],

@@ -1,9 +1,10 @@
 /**
- * API v2, managing: the creator's record, burning, the recent list, and who may.
+ * API v2, managing: the creator's record, burning, and who may.
  *
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
+import { builtInPlans } from '../../src/domain/plans.ts';
 import type { TestAccount } from '../support/app.ts';
 import { createDocumentedApp } from './documented-app.ts';
 
@@ -84,10 +85,15 @@ describe('GET /private/:key and GET /receipt/:key', () => {
         is_received: true,
         is_destroyed: true,
         secret_key: null,
-        secret_ttl: null,
+        secret_identifier: null,
+        secret_shortkey: key.slice(0, 6),
+        secret_ttl: 0,
         secret_state: null,
-        share_path: null,
-        share_url: null,
+        share_path: '',
+        share_url: '',
+        share_domain: '',
+        recipients: '',
+        show_recipients: false,
         updated: now,
       },
       details: { secret_realttl: null, maxviews: null, has_maxviews: false, can_decrypt: false },
@@ -248,100 +254,6 @@ describe('POST /private/:key/burn and POST /receipt/:key/burn', () => {
   });
 });
 
-describe('GET /private/recent and GET /receipt/recent', () => {
-  const own = createDocumentedApp();
-
-  it('answer an empty page to a new account', async () => {
-    const carol = await own.account('carol@example.com');
-    for (const path of ['/private/recent', '/receipt/recent']) {
-      const { body } = await own.call(path, { headers: as(carol) });
-      const now = own.clock.now();
-      expect(body).toEqual({
-        success: true,
-        custid: 'carol@example.com',
-        count: 0,
-        records: [],
-        details: {
-          type: 'list',
-          since: now,
-          now,
-          has_items: false,
-          received: [],
-          notreceived: [],
-          next_cursor: null,
-        },
-      });
-    }
-  });
-
-  it('list pages, newest first, that neither repeat nor skip when secrets are made meanwhile (P16)', async () => {
-    const dora = await own.account('dora@example.com');
-    const made: string[] = [];
-    for (let number = 0; number < 7; number += 1) {
-      made.unshift((await conceal({ recipient: 'joe@example.org' }, as(dora), own)).metadataKey);
-      own.clock.advance(1);
-    }
-    const listed: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-      const { body } = await own.call(`/private/recent?limit=3${query}`, { headers: as(dora) });
-      expect(body.count).toBe(body.records.length);
-      expect(body.details.has_items).toBe(true);
-      for (const record of body.records) {
-        expect([record.secret_key, record.share_url, record.secret_ttl === null]).toEqual([
-          null,
-          null,
-          false,
-        ]);
-      }
-      listed.push(...body.records.map((record: { key: string }) => record.key));
-      cursor = body.details.next_cursor;
-      await conceal({}, as(dora), own);
-    } while (cursor !== null);
-    expect(listed).toEqual(made);
-  });
-
-  it('divide the page into what is gone and what waits', async () => {
-    const erin = await own.account('erin@example.com');
-    const first = await conceal({}, as(erin), own);
-    await conceal({}, as(erin), own);
-    await conceal({}, as(await own.account('other@example.com')), own);
-    await own.call(`/secret/${first.key}/reveal`, { method: 'POST' });
-    const { body } = await own.call('/private/recent', { headers: as(erin) });
-    expect(body.details.received.map((record: { key: string }) => record.key)).toEqual([first.metadataKey]);
-    expect(body.details.notreceived).toHaveLength(1);
-    expect(body.count).toBe(2);
-    expect(JSON.stringify(body)).not.toContain(first.key);
-  });
-
-  for (const limit of ['1', '200', '050', '']) {
-    it(`take the limit ${JSON.stringify(limit)}`, async () => {
-      expect((await app.call(`/private/recent?limit=${limit}`, { headers: as(alice) })).status).toBe(200);
-    });
-  }
-
-  for (const limit of ['0', '201', '-1', '1.5', 'all', '1e2', '%20', '9999999999999999999']) {
-    it(`refuse the limit ${limit} with 422`, async () => {
-      const { status, body } = await app.call(`/private/recent?limit=${limit}`, { headers: as(alice) });
-      expect([status, body.error, body.field]).toEqual([422, 'invalid_field', 'limit']);
-    });
-  }
-
-  it('refuse a cursor that is none, a limit given twice and a broken escape', async () => {
-    const headers = as(alice);
-    const wrong = await app.call('/private/recent?cursor=%00nonsense', { headers });
-    expect([wrong.status, wrong.body.field]).toEqual([422, 'cursor']);
-    expect((await app.call('/private/recent?limit=1&limit=2', { headers })).status).toBe(400);
-    expect((await app.call('/private/recent?cursor=%', { headers })).status).toBe(400);
-  });
-
-  it('need an account', async () => {
-    expect((await app.call('/private/recent')).status).toBe(401);
-    expect((await app.call('/receipt/recent')).status).toBe(401);
-  });
-});
-
 describe('GET /authcheck', () => {
   it('answers the account', async () => {
     const { body } = await app.call('/authcheck', { headers: as(alice) });
@@ -351,6 +263,26 @@ describe('GET /authcheck', () => {
       record: { custid: 'alice@example.com', role: 'customer', plan: { planid: 'basic' } },
       details: { authenticated: true },
     });
+  });
+
+  it('tells the limits of the plan', async () => {
+    const plans = { identity: { ...builtInPlans.identity, maxValueBytes: 7_777, ttlMaxSeconds: 3_600 } };
+    const other = createDocumentedApp({ plans });
+    const [basic, identity] = [
+      await other.account('b@example.com'),
+      await other.account('i@example.com', 'identity'),
+    ];
+    const optionsOf = async (account: TestAccount) =>
+      (await other.call('/authcheck', { headers: as(account) })).body.record.plan.options;
+    const { basic: plan } = builtInPlans;
+    const common = { api: true, email: true };
+    expect(await optionsOf(basic)).toEqual({
+      ...common,
+      ttl: plan.ttlMaxSeconds,
+      size: plan.maxValueBytes,
+      custom_domains: false,
+    });
+    expect(await optionsOf(identity)).toEqual({ ...common, ttl: 3_600, size: 7_777, custom_domains: true });
   });
 
   it('answers an unknown user and a wrong token alike (P17)', async () => {

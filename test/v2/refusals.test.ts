@@ -25,8 +25,10 @@ describe('the operations about the service', () => {
         expect(status).toBe(200);
         expect(body).toEqual(expected);
       }
-      const head = await app.call(path, { method: 'HEAD' });
-      expect([head.status, head.body]).toEqual([200, null]);
+      for (const headers of [{}, wrong]) {
+        const head = await app.call(path, { method: 'HEAD', headers });
+        expect([head.status, head.body]).toEqual([200, null]);
+      }
     });
   }
 });
@@ -79,6 +81,22 @@ describe('a refusal', () => {
       expect(answer.body).toMatchObject({ success: false, error, message: expect.any(String) });
     });
   }
+
+  it('to a name that stands twice is 400 wherever a body is taken, however deep and however escaped (P26)', async () => {
+    const bodies = [
+      '{"a":1,"a":1}',
+      '{"x":{"y":[{"a":1,"\\u0061":1}]}}',
+      '{"continue":false,"\\u0063ontinue":true}',
+    ];
+    const paths = ['/secret/conceal', '/secret/generate', '/secret/status', `/secret/${unknownKey}/reveal`];
+    const headers = { authorization: (await app.account('twice@example.com')).authorization };
+    for (const path of [...paths, `/private/${unknownKey}/burn`, `/private/${unknownKey}/deliver`]) {
+      for (const raw of bodies) {
+        const { status, body } = await app.call(path, { raw, headers });
+        expect([path, status, body.error]).toEqual([path, 400, 'malformed']);
+      }
+    }
+  });
 
   it('to a wrong method names the right ones, and OPTIONS does too', async () => {
     const wrong = await app.call('/secret/conceal', { method: 'PATCH' });

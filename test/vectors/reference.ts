@@ -197,7 +197,7 @@ export function openRow(
   };
 }
 
-export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'adk';
+export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'adk';
 
 /** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64), aad = lp(label) lp(binding). */
 export function sealBox(

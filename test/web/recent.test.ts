@@ -24,7 +24,7 @@ async function conceal(
   const made = await app.service.conceal(
     {
       value: new Sensitive('canary value'),
-      ttl: { seconds: ttlSeconds, outOfRange: 'refuse' },
+      ttl: { seconds: ttlSeconds },
       ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
       ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
     },

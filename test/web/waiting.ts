@@ -28,7 +28,7 @@ export async function makeWaiting(
   const input = {
     value: new Sensitive(value),
     ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
-    ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds, outOfRange: 'refuse' as const } }),
+    ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds } }),
   };
   const made = await app.service.conceal(input, caller);
   if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);

@@ -1,50 +1,76 @@
 /**
- * An example call as a curl command.
+ * Example calls as curl commands.
  *
- * Owns: the quoting. Invariant: whatever an example holds, the command is one the shell reads back unchanged.
+ * Owns: what an example shows, and the quoting. Invariant: the first example is the smallest request that works when it
+ * is pasted, with a key in its place and, where an account is needed, credentials; whatever an example holds, the command
+ * is one the shell reads back unchanged.
  */
-import type { MediaType, Method, OperationObject } from '../openapi-types.ts';
+import { exampleOf } from '../openapi-example.ts';
+import type { Method, OpenApiDocument, OperationObject } from '../openapi-types.ts';
 
 const jsonType = 'application/json';
 
-export function curlExample(
-  baseUrl: string,
+/** The smallest call; and one by an account with the body's other fields, where there are some. */
+export function curlExamples(
+  document: OpenApiDocument,
   path: string,
   method: Method,
   operation: OperationObject,
-): string {
-  // A key goes where the braces are; curl itself would read braces as a set of addresses.
-  const url = quote(baseUrl + path.replace(/\{(\w+)\}/g, (_all, name: string) => `<${name}>`));
-  const call = `curl ${url}${methodFlag(method, operation)}`;
-  return [call, ...credentials(operation), ...body(operation)].join(' \\\n  ');
-}
-
-function methodFlag(method: Method, operation: OperationObject): string {
-  if (method === 'head') return ' --head';
-  return method === 'post' && operation.requestBody === undefined ? ' --request POST' : '';
-}
-
-function credentials(operation: OperationObject): readonly string[] {
+): readonly string[] {
+  const baseUrl = document.servers[0]?.url ?? '';
+  const [least, whole] = bodiesOf(document, operation);
   const needed = operation.security.length > 0 && operation.security.every((way) => 'basic' in way);
-  return needed ? ["--user '<username>:<api token>'"] : [];
+  const command = (body: Body | null, isSignedIn: boolean) =>
+    curlCommand(baseUrl + path, method, body, isSignedIn);
+  const first = command(least, needed);
+  const second = command(whole, true);
+  const addsSomething = operation.security.length > 0 && JSON.stringify(least) !== JSON.stringify(whole);
+  return addsSomething ? [first, second] : [first];
 }
 
-function body(operation: OperationObject): readonly string[] {
-  const content = operation.requestBody?.content ?? {};
-  const [first] = Object.entries(content);
-  if (first === undefined) return [];
-  const [type, media] = first;
+/** What is sent, and as what. */
+interface Body {
+  readonly type: string;
+  readonly example: unknown;
+}
+
+/** The smallest body, `null` for none, and the one that the document shows. */
+function bodiesOf(
+  { components }: OpenApiDocument,
+  { requestBody }: OperationObject,
+): readonly [least: Body | null, whole: Body | null] {
+  const [first] = Object.entries(requestBody?.content ?? {});
+  if (requestBody === undefined || first === undefined) return [null, null];
+  const [type, { schema, example }] = first;
+  const whole = isBlank(example) ? null : { type, example };
+  if (!requestBody.required) return [null, whole];
+  const least = exampleOf(schema, components.schemas, 'least');
+  return [isBlank(least) ? whole : { type, example: least }, whole];
+}
+
+/** Whether nothing is said in it. */
+function isBlank(example: unknown): boolean {
+  return typeof example === 'object' && example !== null && Object.values(example).every(isBlank);
+}
+
+function curlCommand(address: string, method: Method, body: Body | null, isSignedIn: boolean): string {
+  // A key goes where the braces are; curl itself would read braces as a set of addresses.
+  const url = quote(address.replace(/\{(\w+)\}/g, (_all, name: string) => `<${name}>`));
+  const call = `curl ${url}${methodFlag(method, body)}`;
+  const credentials = isSignedIn ? ["--user '<username>:<api token>'"] : [];
+  return [call, ...credentials, ...(body === null ? [] : dataFlags(body))].join(' \\\n  ');
+}
+
+function methodFlag(method: Method, body: Body | null): string {
+  if (method === 'head') return ' --head';
+  return method === 'post' && body === null ? ' --request POST' : '';
+}
+
+function dataFlags({ type, example }: Body): readonly string[] {
   if (type.startsWith('image/')) return [`--header 'Content-Type: ${type}'`, '--data-binary @logo.png'];
-  return type === jsonType ? jsonBody(media) : formBody(media);
-}
-
-function jsonBody(media: MediaType): readonly string[] {
-  return [`--header 'Content-Type: ${jsonType}'`, `--data ${quote(JSON.stringify(media.example ?? {}))}`];
-}
-
-function formBody(media: MediaType): readonly string[] {
-  const fields = Object.entries((media.example ?? {}) as Record<string, unknown>);
-  if (fields.length === 0) return ['--request POST'];
+  if (type === jsonType)
+    return [`--header 'Content-Type: ${jsonType}'`, `--data ${quote(JSON.stringify(example))}`];
+  const fields = Object.entries(example as Record<string, unknown>);
   return fields.map(([name, value]) => `--data-urlencode ${quote(`${name}=${String(value)}`)}`);
 }
 

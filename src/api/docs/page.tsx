@@ -7,7 +7,7 @@
 import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
 import type { JsonSchema, OpenApiDocument, OperationObject, Parameter } from '../openapi-types.ts';
-import { curlExample } from './curl.ts';
+import { curlExamples } from './curl.ts';
 import { type Entry, type Section, sectionsOf } from './entries.ts';
 import { style } from './style.ts';
 
@@ -101,7 +101,6 @@ const Contents: FC<{ sections: readonly Section[] }> = ({ sections }) => (
 
 const Operation: FC<Shared & { entry: Entry }> = ({ entry, document }) => {
   const { operation, method, path } = entry;
-  const baseUrl = document.servers[0]?.url ?? '';
   return (
     <article id={anchorOf(entry.id)}>
       <h3>{operation.summary}</h3>
@@ -116,9 +115,11 @@ const Operation: FC<Shared & { entry: Entry }> = ({ entry, document }) => {
       {operation.parameters && <Parameters parameters={operation.parameters} />}
       <Body operation={operation} document={document} />
       <h4>Example</h4>
-      <pre>
-        <code>{curlExample(baseUrl, path, method, operation)}</code>
-      </pre>
+      {curlExamples(document, path, method, operation).map((example) => (
+        <pre>
+          <code>{example}</code>
+        </pre>
+      ))}
       <Answers operation={operation} document={document} />
     </article>
   );

@@ -162,7 +162,7 @@ function ttlOfLeadingDigits(text: string): TtlRequest | undefined {
 
 function ttlRequest(digits: string): TtlRequest | undefined {
   const seconds = Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
-  return seconds === 0 ? undefined : { seconds, outOfRange: 'clamp' };
+  return seconds === 0 ? undefined : { seconds };
 }
 
 /**

@@ -141,11 +141,6 @@ const creationRefusals: [Parameters<typeof encodeCreationRefusal>[0], number, st
     400,
     'The passphrase is too long: at most 1024 bytes (UTF-8) are allowed.',
   ],
-  [
-    { outcome: 'ttl_out_of_range', minSeconds: 60, maxSeconds: 600 },
-    400,
-    'The ttl must be from 60 to 600 seconds.',
-  ],
   [{ outcome: 'recipient_needs_account' }, 401, 'An account is required to send emails.'],
   [{ outcome: 'account_required' }, 401, 'An account is required to create secrets.'],
   [{ outcome: 'undeliverable_recipient', recipient: 'x' }, 400, 'Undeliverable email address: x'],

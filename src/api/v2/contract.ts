@@ -5,8 +5,6 @@
  * made from this. Invariant: an operation answers only what it lists here. The operation `POST /private/:key/burn`
  * destroys, `POST /secret/:key/reveal` consumes, and no other changes a waiting secret (P4).
  */
-import type { z } from 'zod';
-import type { Operation, OperationDocument } from '../../http/operation.ts';
 import {
   decodeBurn,
   decodeConceal,
@@ -17,8 +15,9 @@ import {
   decodeNothing,
   decodeRecent,
   decodeReveal,
+  decodeStatuses,
 } from './decode.ts';
-import { type RefusalCode, refusalResponses } from './refusals.ts';
+import { describe, forGuests, jsonBody, undescribed } from './describe.ts';
 import {
   burnBody,
   concealBody,
@@ -28,11 +27,13 @@ import {
   inspectQuery,
   recentQuery,
   revealBody,
+  statusesBody,
 } from './requests.ts';
 import {
   authcheckAnswer,
   burnAnswer,
   concealAnswer,
+  deliverAnswer,
   generateAnswer,
   inspectAnswer,
   localesAnswer,
@@ -41,64 +42,17 @@ import {
   revealAnswer,
   serviceStatusAnswer,
   statusAnswer,
+  statusesAnswer,
+  unknownStatusAnswer,
   versionAnswer,
 } from './responses.ts';
 
 export const base = '/api/v2';
 
-export type Contract<Input> = Omit<Operation<Input>, 'handle'>;
-
-type Document = Omit<OperationDocument, 'responses'>;
-
-interface Answers {
-  readonly description: string;
-  readonly schema: z.ZodType;
-  readonly refuses: readonly RefusalCode[];
-}
-
-/** The answers of one operation: its success, its own refusals, and those that its access and its body bring along. */
-export function describe<Input>(
-  operation: Omit<Contract<Input>, 'document'> & { readonly document: Document; readonly answers: Answers },
-): Contract<Input> {
-  const { answers, document, ...rest } = operation;
-  const { description, schema, refuses } = answers;
-  const responses = {
-    200: { description, schema },
-    ...refusalResponses([...refuses, ...commonRefusals(rest, document)]),
-  };
-  return { ...rest, document: { ...document, responses } };
-}
-
-function commonRefusals(
-  operation: Pick<Operation, 'access' | 'method' | 'limit' | 'scope'>,
-  document: Document,
-): readonly RefusalCode[] {
-  const takesInput =
-    document.body !== undefined || document.query !== undefined || document.headers !== undefined;
-  const codes: readonly (readonly [RefusalCode, boolean])[] = [
-    ['malformed', takesInput || document.params !== undefined],
-    ['not_authorized', operation.access !== 'open'],
-    ['insufficient_scope', operation.scope !== undefined],
-    ['cross_site', operation.method === 'POST'],
-    ['method_not_allowed', true],
-    ['too_large', document.body !== undefined],
-    ['unsupported_media_type', document.body !== undefined],
-    ['invalid_field', document.body !== undefined],
-    ['rate_limited', operation.limit !== 'none'],
-    ['internal', true],
-    ['unavailable', true],
-  ];
-  return codes.filter(([, applies]) => applies).map(([code]) => code);
-}
-
-export function jsonBody(schema: z.ZodType, required: boolean) {
-  return { schema, required, contentTypes: ['application/json'] };
-}
-
 const secretKeyParam = { key: 'The secret key.' };
 const metadataKeyParam = { key: 'The metadata key.' };
 
-export const conceal = describe({
+const concealing = undescribed({
   name: 'v2.conceal',
   method: 'POST',
   path: '/secret/conceal',
@@ -114,14 +68,19 @@ export const conceal = describe({
     body: jsonBody(concealBody, true),
   },
   answers: {
-    description: 'The secret waits. `record.receipt` is the same object as `record.metadata`.',
+    description:
+      'The secret waits. `record.receipt` is the same object as `record.metadata`. `details.adjusted` says what was ' +
+      'granted other than asked, and `details.ignored` names unknown fields.',
     schema: concealAnswer,
     refuses: ['account_required', 'public_sharing_disabled'],
   },
   decode: decodeConceal,
 });
 
-export const generate = describe({
+export const conceal = describe(concealing);
+export const guestConceal = forGuests(concealing);
+
+const generating = undescribed({
   name: 'v2.generate',
   method: 'POST',
   path: '/secret/generate',
@@ -142,7 +101,10 @@ export const generate = describe({
   decode: decodeGenerate,
 });
 
-export const inspect = describe({
+export const generate = describe(generating);
+export const guestGenerate = forGuests(generating);
+
+const inspecting = undescribed({
   name: 'v2.inspect',
   method: 'GET',
   path: '/secret/:key',
@@ -165,6 +127,9 @@ export const inspect = describe({
   decode: decodeInspect,
 });
 
+export const inspect = describe(inspecting);
+export const guestInspect = forGuests(inspecting);
+
 export const secretStatus = describe({
   name: 'v2.secretStatus',
   method: 'GET',
@@ -177,11 +142,34 @@ export const secretStatus = describe({
     tag: 'Secrets',
     params: secretKeyParam,
   },
-  answers: { description: 'The secret waits.', schema: statusAnswer, refuses: ['unknown_secret'] },
+  answers: {
+    description:
+      'The secret waits. (An installation in the dialect `upstream` answers `unknown` too, in place of 404.)',
+    schema: statusAnswer.or(unknownStatusAnswer),
+    refuses: ['unknown_secret'],
+  },
   decode: decodeKey,
 });
 
-export const reveal = describe({
+export const secretStatuses = describe({
+  name: 'v2.secretStatuses',
+  method: 'POST',
+  path: '/secret/status',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Ask which of several secrets still wait',
+    description:
+      'Needs no passphrase and changes nothing. Where there are regions, each answers for its own secrets: one of ' +
+      'another region is `unknown` here.',
+    tag: 'Secrets',
+    body: jsonBody(statusesBody, true),
+  },
+  answers: { description: 'One record for each.', schema: statusesAnswer, refuses: [] },
+  decode: decodeStatuses,
+});
+
+const revealing = undescribed({
   name: 'v2.reveal',
   method: 'POST',
   path: '/secret/:key/reveal',
@@ -203,6 +191,9 @@ export const reveal = describe({
   },
   decode: decodeReveal,
 });
+
+export const reveal = describe(revealing);
+export const guestReveal = forGuests(revealing);
 
 export const recent = describe({
   name: 'v2.recent',
@@ -285,7 +276,7 @@ export const deliver = describe({
   },
   answers: {
     description: 'The mail is being sent. The record as it now is.',
-    schema: metadataAnswer,
+    schema: deliverAnswer,
     refuses: ['unknown_secret', 'account_required', 'already_gone', 'delivery_in_flight'],
   },
   decode: decodeDeliver,

@@ -5,7 +5,7 @@
  * `RequestProblem`, never another error; nothing is trimmed or repaired; a refusal names the field as the client
  * spelled its path.
  */
-import type { ZodType } from 'zod';
+import { type ZodType, z } from 'zod';
 import type {
   CharacterSet,
   ConcealInput,
@@ -20,8 +20,18 @@ import type { IsAbandoned } from '../../domain/ports.ts';
 import type { NoticeKind } from '../../domain/secret.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
-import { type FieldError, RequestProblem } from '../../http/problem.ts';
-import { repeatsName } from '../json-names.ts';
+import {
+  boundIgnored,
+  ignoredIn,
+  invalidFields,
+  isObject,
+  type JsonObject,
+  malformed,
+  readGivenObject,
+  readObject,
+} from './body.ts';
+import type { Dialect } from './dialect.ts';
+import { asAsked } from './remarks.ts';
 import {
   burnBody,
   type ConcealFields,
@@ -30,91 +40,49 @@ import {
   deliverBody,
   type GenerateFields,
   generateFields,
+  mostStatuses,
   recentQuery,
   revealBody,
+  statusesBody,
 } from './requests.ts';
 
-type JsonObject = Readonly<Record<string, unknown>>;
+/** What a body may have beside its form. */
+const besideForm = z.object({ secret: z.unknown() });
 
-/** An input, and what stands before a field's name in the body it came from: `secret.` or nothing. */
-export interface Creation<Input> {
-  readonly input: Input;
-  readonly prefix: string;
+/** A request with a body: its unknown fields, as dotted paths. */
+export interface FromBody {
+  readonly ignored: readonly string[];
 }
 
-export interface RevealRequest {
+/** What was asked for and may be granted otherwise. */
+interface Asked {
+  /** Seconds, or a text that is no number. */
+  readonly ttl?: number | string;
+  /** A BCP 47 tag, or what should be one. */
+  readonly locale?: string;
+}
+
+/** An input, and what stands before a field's name in the body it came from: `secret.` or nothing. */
+export interface Creation<Input> extends FromBody {
+  readonly input: Input;
+  readonly prefix: string;
+  readonly asked: Asked;
+}
+
+export interface RevealRequest extends FromBody {
   readonly input: RevealInput;
   /** `true`: only look. */
   readonly checkOnly: boolean;
 }
 
-export interface BurnRequest {
+export interface BurnRequest extends FromBody {
   readonly metadataKey: string;
   readonly isAbandoned: IsAbandoned;
   readonly checkOnly: boolean;
 }
 
-export interface DeliverRequest extends Pick<DeliverInput, 'metadataKey' | 'recipient'> {
+export interface DeliverRequest extends FromBody, Pick<DeliverInput, 'metadataKey' | 'recipient'> {
   readonly locale?: string;
-}
-
-export function malformed(message: string): RequestProblem {
-  return new RequestProblem({ problem: 'malformed', message });
-}
-
-export function invalidFields(...errors: FieldError[]): RequestProblem {
-  return new RequestProblem({ problem: 'invalid_fields', errors });
-}
-
-const jsonType = /^application\/json *(?:;|$)/i;
-// JSON is UTF-8 whatever a parameter says (RFC 8259 §8.1), so any other charset is another content type.
-const otherCharset = /; *charset=(?!"?utf-8"? *(?:;|$))/i;
-
-function isJson(contentType: string): boolean {
-  return jsonType.test(contentType) && !otherCharset.test(contentType);
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** The body as JSON; `undefined` when none was sent, which needs no content type. */
-async function readJson(exchange: Exchange): Promise<unknown> {
-  const bytes = await exchange.body();
-  if (bytes.length === 0) return undefined;
-  if (!isJson(exchange.request.headers.get('content-type') ?? '')) {
-    throw new RequestProblem({ problem: 'unsupported_media_type' });
-  }
-  const text = decodeUtf8(bytes);
-  const json = parseJson(text);
-  if (repeatsName(text)) throw malformed('The body names a member more than once');
-  return json;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    // The parser's message quotes the text, and with it a value.
-    throw malformed('The body is not valid JSON');
-  }
-}
-
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw malformed('The body is not valid UTF-8');
-  }
-}
-
-export async function readObject(exchange: Exchange): Promise<JsonObject> {
-  const body = await readJson(exchange);
-  if (body === undefined) return {};
-  if (!isObject(body)) throw invalidFields({ field: '', message: 'The body must be a JSON object' });
-  return body;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 export function parseFields<Output>(schema: ZodType<Output>, fields: unknown, prefix: string): Output {
@@ -146,10 +114,9 @@ function creationOptions(fields: Omit<ConcealFields, 'secret'>, exchange: Exchan
   const arrivedOn = exchange.request.headers.get('host');
   return {
     ...(isGiven(fields.passphrase) && withPassphrase(fields.passphrase, exchange)),
-    ...(isGiven(fields.ttl) && { ttl: { seconds: Number(fields.ttl), outOfRange: 'refuse' as const } }),
+    ...ttlOf(fields),
     ...recipientOf(fields),
     ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),
-    ...(isGiven(fields.locale) && { locale: fields.locale }),
     ...(isGiven(fields.notify) && { notify: noticeKindsOf(fields.notify) }),
     ...(arrivedOn !== null && { arrivedOn }),
   };
@@ -161,14 +128,44 @@ function noticeKindsOf(notify: string | readonly NoticeKind[]): readonly NoticeK
   return typeof notify === 'string' ? (notify.split(',') as NoticeKind[]) : notify;
 }
 
-export async function decodeConceal(exchange: Exchange): Promise<Creation<ConcealInput>> {
-  const body = await readJson(exchange);
+/** Zero is how existing clients write "not given". */
+function ttlOf({ ttl }: Pick<ConcealFields, 'ttl'>): Pick<CreationOptions, 'ttl'> {
+  const seconds = Math.min(Number(ttl ?? 0), Number.MAX_SAFE_INTEGER);
+  return seconds === 0 ? {} : { ttl: { seconds } };
+}
+
+/** @param given the fields as they came, whose ttl the schema may not have seen */
+function askedOf(given: JsonObject, { locale, ttl }: Pick<ConcealFields, 'locale' | 'ttl'>): Asked {
+  return {
+    ...(ttlOf({ ttl }).ttl !== undefined && { ttl: askedTtl(given.ttl) }),
+    ...(isGiven(locale) && { locale }),
+  };
+}
+
+function askedTtl(given: unknown): number | string {
+  const text = String(given);
+  const isNumber = typeof given === 'number' || /^[0-9]+$/.test(text);
+  return isNumber ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : asAsked(text);
+}
+
+/** The creation fields, with the ttl as the dialect reads it. */
+function inDialect(fields: JsonObject, { readTtl }: Dialect): JsonObject {
+  return Object.hasOwn(fields, 'ttl') ? { ...fields, ttl: readTtl(fields.ttl) } : fields;
+}
+
+export async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<Creation<ConcealInput>> {
+  const body = await readGivenObject(exchange, dialect);
   if (body === undefined) throw malformed('A JSON body is needed');
-  if (!isObject(body)) throw invalidFields({ field: '', message: 'The body must be a JSON object' });
   const nested = typeof body.secret !== 'string';
   const prefix = nested ? 'secret.' : '';
-  const fields = parseFields(concealFields, nested ? nestedFields(body.secret) : body, prefix);
-  return { input: { value: new Sensitive(fields.secret), ...creationOptions(fields, exchange) }, prefix };
+  const given = nested ? nestedFields(body.secret) : body;
+  const fields = parseFields(concealFields, inDialect(given, dialect), prefix);
+  return {
+    input: { value: new Sensitive(fields.secret), ...creationOptions(fields, exchange) },
+    prefix,
+    asked: askedOf(given, fields),
+    ignored: boundIgnored(nested ? ignoredIn(body, besideForm) : [], ignoredIn(given, concealFields, prefix)),
+  };
 }
 
 /** What stands under `secret`; nothing there is an empty form, and anything but an object a mistake. */
@@ -179,15 +176,24 @@ function nestedFields(value: unknown): JsonObject {
 }
 
 /** A flat body is understood here too: ignoring its passphrase would leave the new secret unprotected. */
-export async function decodeGenerate(exchange: Exchange): Promise<Creation<GenerateInput>> {
-  const body = await readObject(exchange);
-  const nested = body.secret !== undefined && body.secret !== null;
-  if (nested && !isObject(body.secret)) {
+export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<Creation<GenerateInput>> {
+  const { secret, ...flat } = await readObject(exchange, dialect);
+  const nested = secret !== undefined && secret !== null;
+  if (nested && !isObject(secret)) {
     throw invalidFields({ field: 'secret', message: 'Must be an object: the value is generated here' });
   }
   const prefix = nested ? 'secret.' : '';
-  const fields = parseFields(generateFields, nested ? body.secret : body, prefix);
-  return { input: generateInput(fields, exchange), prefix };
+  const given = nested ? secret : flat;
+  const fields = parseFields(generateFields, inDialect(given, dialect), prefix);
+  return {
+    input: generateInput(fields, exchange),
+    prefix,
+    asked: askedOf(given, fields),
+    ignored: boundIgnored(
+      nested ? ignoredIn(flat, besideForm) : [],
+      ignoredIn(given, generateFields, prefix),
+    ),
+  };
 }
 
 function generateInput(fields: GenerateFields, exchange: Exchange): GenerateInput {
@@ -204,12 +210,19 @@ function characterSets(charset: string | readonly CharacterSet[]): readonly Char
   return [...new Set(names)];
 }
 
-function isFalse(value: boolean | string | null | undefined): boolean {
+type Continue = boolean | string | null | undefined;
+
+function isFalse(value: Continue): boolean {
   return value === false || value === 'false';
 }
 
-export async function decodeReveal(exchange: Exchange): Promise<RevealRequest> {
-  const fields = parseFields(revealBody, await readObject(exchange), '');
+function isTrue(value: Continue): boolean {
+  return value === true || value === 'true';
+}
+
+export async function decodeReveal(exchange: Exchange, dialect: Dialect): Promise<RevealRequest> {
+  const body = await readObject(exchange, dialect);
+  const fields = parseFields(revealBody, body, '');
   return {
     input: {
       secretKey: exchange.params.key ?? '',
@@ -217,23 +230,39 @@ export async function decodeReveal(exchange: Exchange): Promise<RevealRequest> {
       isAbandoned: exchange.isAbandoned,
       ...(isGiven(fields.passphrase) && { passphrase: new Sensitive(fields.passphrase) }),
     },
-    checkOnly: isFalse(fields.continue),
+    checkOnly: dialect.revealNeedsContinue ? !isTrue(fields.continue) : isFalse(fields.continue),
+    ignored: ignoredIn(body, revealBody),
   };
 }
 
-export async function decodeBurn(exchange: Exchange): Promise<BurnRequest> {
-  const fields = parseFields(burnBody, await readObject(exchange), '');
+export async function decodeBurn(exchange: Exchange, dialect: Dialect): Promise<BurnRequest> {
+  const body = await readObject(exchange, dialect);
+  const fields = parseFields(burnBody, body, '');
+  const checkOnly = isFalse(fields.continue);
+  if (dialect.burnNeedsContinue && !checkOnly && !isTrue(fields.continue))
+    throw invalidFields({ field: 'continue', message: 'Must be true for the secret to be burned' });
   const { params, isAbandoned } = exchange;
-  return { metadataKey: params.key ?? '', isAbandoned, checkOnly: isFalse(fields.continue) };
+  return { metadataKey: params.key ?? '', isAbandoned, checkOnly, ignored: ignoredIn(body, burnBody) };
 }
 
-export async function decodeDeliver(exchange: Exchange): Promise<DeliverRequest> {
-  const fields = parseFields(deliverBody, await readObject(exchange), '');
+export async function decodeDeliver(exchange: Exchange, dialect: Dialect): Promise<DeliverRequest> {
+  const body = await readObject(exchange, dialect);
+  const fields = parseFields(deliverBody, body, '');
   return {
     metadataKey: exchange.params.key ?? '',
     ...recipientOf(fields),
     ...(isGiven(fields.locale) && { locale: fields.locale }),
+    ignored: ignoredIn(body, deliverBody),
   };
+}
+
+/** The keys asked about, as given: a text that is no key is an unknown one. */
+export async function decodeStatuses(exchange: Exchange, dialect: Dialect): Promise<readonly string[]> {
+  const body = await readGivenObject(exchange, dialect);
+  if (body === undefined) throw malformed('A JSON body is needed');
+  const keys = parseFields(statusesBody, body, '').identifiers.split(',');
+  if (keys.length <= mostStatuses) return keys;
+  throw invalidFields({ field: 'identifiers', message: `Must be at most ${mostStatuses} keys` });
 }
 
 export function decodeInspect(exchange: Exchange): InspectInput {

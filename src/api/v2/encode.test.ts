@@ -77,11 +77,14 @@ describe("a creator's record", () => {
       expect(metadataRecord.parse(record)).toEqual(record);
       expect(record[flag]).toBe(true);
       expect(record.is_destroyed).toBe(true);
-      expect([record.secret_key, record.share_url, record.secret_state, record.secret_ttl]).toEqual([
+      const { secret_key, share_path, share_url, secret_state, secret_ttl, recipients } = record;
+      expect([secret_key, share_path, share_url, secret_state, secret_ttl, recipients]).toEqual([
         null,
+        '',
+        '',
         null,
-        null,
-        null,
+        0,
+        '',
       ]);
       expect(JSON.stringify(record)).not.toContain(secretKey);
     });

@@ -3,16 +3,17 @@
  *
  * Owns: the way from the domain's names to `snake_case`. Invariants: numbers are numbers and absent times null; a
  * recipient appears only obfuscated; links come from configuration (P20); the secret key and the link stand in a
- * creator's record only while the secret waits.
+ * creator's record only while the secret waits. Where a text is missing it is empty: existing clients decode no null there.
  */
 import type { Caller } from '../../domain/accounts.ts';
 import type { Links } from '../../domain/links.ts';
 import type { ReceiptView, SecretView } from '../../domain/outcomes.ts';
 import type { UnixSeconds } from '../../domain/time.ts';
+import { encodeIgnored, encodeRemarks, type Remarks } from './remarks.ts';
 import type {
-  AuthcheckAnswer,
   BurnAnswer,
   ConcealAnswer,
+  DeliverAnswer,
   GenerateAnswer,
   InspectAnswer,
   MetadataAnswer,
@@ -20,7 +21,6 @@ import type {
   RecentAnswer,
   RevealAnswer,
   SecretRecord,
-  StatusAnswer,
 } from './responses.ts';
 
 const shortKeyLength = 8;
@@ -64,8 +64,8 @@ function linksOf(receipt: ReceiptView, links: Links) {
   const receiptPath = `receipt/${metadataKey}`;
   const receiptUrl = links.receiptUrl(metadataKey);
   return {
-    share_path: secretKey === null ? null : `secret/${secretKey}`,
-    share_url: secretKey === null ? null : links.secretUrl(secretKey, receipt.shareDomain),
+    share_path: secretKey === null ? '' : `secret/${secretKey}`,
+    share_url: secretKey === null ? '' : links.secretUrl(secretKey, receipt.shareDomain),
     burn_path: `${receiptPath}/burn`,
     burn_url: `${receiptUrl}/burn`,
     metadata_path: receiptPath,
@@ -87,12 +87,12 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     secret_shortkey: receipt.secretShortkey,
     secret_shortid: receipt.secretShortkey,
     secret_state: isGone(receipt) ? null : 'new',
-    secret_ttl: receipt.secretTtlSeconds,
+    secret_ttl: receipt.secretTtlSeconds ?? 0,
     metadata_ttl: receipt.metadataTtlSeconds,
     receipt_ttl: receipt.metadataTtlSeconds,
     lifespan: receipt.ttlSeconds,
     share_domain: receipt.shareDomain,
-    recipients: recipient,
+    recipients: recipient ?? '',
     shortkey: metadataKey.slice(0, shortKeyLength),
     shortid: metadataKey.slice(0, shortKeyLength),
     show_recipients: recipient !== null,
@@ -123,7 +123,7 @@ function count(number: number, unit: string): string {
   return `${number} ${unit}${number === 1 ? '' : 's'}`;
 }
 
-function secretRecord(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
+export function secretRecord(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
   const { secretKey, state } = facts;
   return {
     identifier: secretKey,
@@ -161,12 +161,18 @@ function newSecretRecord(receipt: ReceiptView): SecretRecord {
   });
 }
 
+/** What an answer to a creation is made of besides the receipt. */
+interface CreationContext {
+  readonly caller: Caller;
+  readonly links: Links;
+  readonly remarks: Remarks<NonNullable<ConcealAnswer['details']['adjusted']>>;
+}
+
 function creation<Kind extends 'conceal' | 'generate', Secret>(
   kind: Kind,
   receipt: ReceiptView,
   secret: Secret,
-  caller: Caller,
-  links: Links,
+  { caller, links, remarks }: CreationContext,
 ) {
   const metadata = encodeMetadata(receipt, links);
   const recipient = receipt.recipient === null ? [] : [receipt.recipient];
@@ -174,34 +180,48 @@ function creation<Kind extends 'conceal' | 'generate', Secret>(
     success: true as const,
     custid: custidOf(caller),
     record: { metadata, receipt: metadata, secret, share_domain: receipt.shareDomain },
-    details: { kind, recipient, recipient_safe: recipient },
+    details: { kind, recipient, recipient_safe: recipient, ...encodeRemarks(remarks) },
   };
 }
 
-export function encodeConcealed(receipt: ReceiptView, caller: Caller, links: Links): ConcealAnswer {
-  return creation('conceal', receipt, newSecretRecord(receipt), caller, links);
+export function encodeConcealed(receipt: ReceiptView, context: CreationContext): ConcealAnswer {
+  return creation('conceal', receipt, newSecretRecord(receipt), context);
 }
 
 export function encodeGenerated(
   receipt: ReceiptView,
   value: string,
-  caller: Caller,
-  links: Links,
+  context: CreationContext,
 ): GenerateAnswer {
-  return creation('generate', receipt, { ...newSecretRecord(receipt), secret_value: value }, caller, links);
+  return creation('generate', receipt, { ...newSecretRecord(receipt), secret_value: value }, context);
 }
 
 /** After a look or a check: the passphrase was right, or none is needed. */
-export function encodeInspected(secret: SecretView, caller: Caller): InspectAnswer {
+export function encodeInspected(
+  secret: SecretView,
+  caller: Caller,
+  ignored: readonly string[] = [],
+): InspectAnswer {
   return {
     success: true,
     custid: custidOf(caller),
     record: secretRecord(secret),
-    details: { continue: false, is_owner: secret.isOwner, show_secret: false, correct_passphrase: true },
+    details: {
+      continue: false,
+      is_owner: secret.isOwner,
+      show_secret: false,
+      correct_passphrase: true,
+      ...encodeIgnored(ignored),
+    },
   };
 }
 
-export function encodeRevealed(secret: SecretView, value: string, caller: Caller): RevealAnswer {
+export function encodeRevealed(
+  secret: SecretView,
+  value: string,
+  caller: Caller,
+  ignored: readonly string[],
+): RevealAnswer {
   return {
     success: true,
     custid: custidOf(caller),
@@ -213,6 +233,7 @@ export function encodeRevealed(secret: SecretView, value: string, caller: Caller
       correct_passphrase: true,
       display_lines: displayLines(value),
       one_liner: !value.includes('\n'),
+      ...encodeIgnored(ignored),
     },
   };
 }
@@ -225,15 +246,6 @@ const mostLines = 30;
 export function displayLines(value: string): number {
   const breaks = value.split('\n').length - 1;
   return Math.min(mostLines, Math.trunc((columns + value.length) / columns) + breaks + spareLines);
-}
-
-export function encodeStatus(secret: SecretView, caller: Caller): StatusAnswer {
-  return {
-    success: true,
-    custid: custidOf(caller),
-    record: secretRecord(secret),
-    details: { realttl: secret.secretTtlSeconds },
-  };
 }
 
 function recordDetails(receipt: ReceiptView, isOwner: boolean): MetadataAnswer['details'] {
@@ -268,10 +280,26 @@ export function encodeReceipt(receipt: ReceiptView, caller: Caller, links: Links
   };
 }
 
-export function encodeBurned(receipt: ReceiptView, caller: Caller, links: Links): BurnAnswer {
+export function encodeDelivered(
+  receipt: ReceiptView,
+  caller: Caller,
+  links: Links,
+  remarks: Remarks<NonNullable<DeliverAnswer['details']['adjusted']>>,
+): DeliverAnswer {
+  const answer = encodeReceipt(receipt, caller, links);
+  return { ...answer, details: { ...answer.details, ...encodeRemarks(remarks) } };
+}
+
+export function encodeBurned(
+  receipt: ReceiptView,
+  caller: Caller,
+  links: Links,
+  ignored: readonly string[],
+): BurnAnswer {
   const answer = encodeReceipt(receipt, caller, links);
   const title = receipt.state === 'burned' ? 'Secret burned' : 'Secret not burned';
-  return { ...answer, details: { ...answer.details, title, display_feedback: false } };
+  const remarks = encodeIgnored(ignored);
+  return { ...answer, details: { ...answer.details, title, display_feedback: false, ...remarks } };
 }
 
 export function encodeRecent(
@@ -296,25 +324,5 @@ export function encodeRecent(
       notreceived: records.filter((record) => !record.is_destroyed),
       next_cursor: nextCursor,
     },
-  };
-}
-
-export function encodeAccount(caller: Extract<Caller, { kind: 'account' }>, locale: string): AuthcheckAnswer {
-  const { username, plan, createdAt } = caller.account;
-  return {
-    success: true,
-    custid: username,
-    record: {
-      identifier: username,
-      custid: username,
-      email: username,
-      role: 'customer',
-      active: true,
-      locale,
-      created: createdAt,
-      updated: createdAt,
-      plan: { identifier: plan, planid: plan },
-    },
-    details: { authenticated: true },
   };
 }

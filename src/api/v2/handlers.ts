@@ -14,36 +14,47 @@ import type {
   GenerateInput,
   InspectInput,
   InspectOutcome,
+  ReceiptInput,
+  ReceiptView,
   RecentInput,
   SecretRefusal,
   SecretService,
 } from '../../domain/outcomes.ts';
+import type { Plans } from '../../domain/plans.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
 import type { BurnRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
+import type { Dialect } from './dialect.ts';
 import {
-  encodeAccount,
   encodeBurned,
   encodeConcealed,
+  encodeDelivered,
   encodeGenerated,
   encodeInspected,
   encodeMetadata,
   encodeReceipt,
   encodeRecent,
   encodeRevealed,
-  encodeStatus,
 } from './encode.ts';
+import { encodeAccount } from './encode-account.ts';
+import { encodeStatus, encodeStatuses, encodeUnknownStatus } from './encode-status.ts';
 import { encodeProblem, refusals, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
+import { adjustedLocaleOf, adjustedTtl } from './remarks.ts';
 
 export interface HandlerDeps {
   readonly service: SecretService;
   readonly links: Links;
+  readonly plans: Plans;
   readonly defaultLocale: string;
+  /** The language offered for a BCP 47 tag; `null` when there is none for it. */
+  readonly matchLocale: (tag: string) => string | null;
   readonly clock: Clock;
+  readonly dialect: Dialect;
 }
 
-const authority = 'owner';
+/** Mail goes out in the owner's name, so that the metadata key alone is never enough for it. */
+const ownersAlone = 'owner';
 const recipientNeedsAccount = 'An account is required to send emails.';
 /** The address is not repeated: v2 never shows one in plain (P18). */
 const undeliverable = 'Undeliverable email address';
@@ -52,18 +63,37 @@ function ok(body: unknown): Reply {
   return { status: 200, body };
 }
 
-export function createHandlers({ service, links, defaultLocale, clock }: HandlerDeps) {
+export function createHandlers(deps: HandlerDeps) {
+  const { service, links, plans, defaultLocale, clock, dialect } = deps;
+  const authority = dialect.managementAuthority;
+  const languageFor = (asked: string | undefined) =>
+    (asked === undefined ? null : deps.matchLocale(asked)) ?? defaultLocale;
+  const remarksOn = (
+    { asked, ignored }: Pick<Creation<unknown>, 'asked' | 'ignored'>,
+    receipt: ReceiptView,
+  ) => ({
+    adjusted: {
+      ...adjustedTtl(asked.ttl, receipt.ttlSeconds),
+      ...adjustedLocaleOf(asked.locale, languageFor(asked.locale)),
+    },
+    ignored,
+  });
   return {
-    conceal: async ({ input, prefix }: Creation<ConcealInput>, caller: Caller) => {
-      const outcome = await service.conceal(input, caller);
+    conceal: async (creation: Creation<ConcealInput>, caller: Caller) => {
+      const { input, prefix, asked } = creation;
+      const outcome = await service.conceal({ ...input, locale: languageFor(asked.locale) }, caller);
       if (outcome.outcome !== 'created') return refuseCreation(outcome, prefix);
-      return ok(encodeConcealed(outcome.receipt, caller, links));
+      const remarks = remarksOn(creation, outcome.receipt);
+      return ok(encodeConcealed(outcome.receipt, { caller, links, remarks }));
     },
 
-    generate: async ({ input, prefix }: Creation<GenerateInput>, caller: Caller) => {
-      const outcome = await service.generate(input, caller);
+    generate: async (creation: Creation<GenerateInput>, caller: Caller) => {
+      const { input, prefix, asked } = creation;
+      const outcome = await service.generate({ ...input, locale: languageFor(asked.locale) }, caller);
       if (outcome.outcome !== 'created') return refuseCreation(outcome, prefix);
-      return ok(encodeGenerated(outcome.receipt, outcome.value?.expose() ?? '', caller, links));
+      const remarks = remarksOn(creation, outcome.receipt);
+      const value = outcome.value?.expose() ?? '';
+      return ok(encodeGenerated(outcome.receipt, value, { caller, links, remarks }));
     },
 
     inspect: async (input: InspectInput, caller: Caller) =>
@@ -71,15 +101,28 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
 
     secretStatus: async (secretKey: string, caller: Caller) => {
       const outcome = await service.secretStatus({ secretKey }, caller);
-      if (outcome.outcome === 'unknown') return refuseSecret(outcome, secretKey);
-      return ok(encodeStatus(outcome.secret, caller));
+      if (outcome.outcome === 'waiting') return ok(encodeStatus(outcome.secret, caller));
+      return dialect.unknownStatusIsAnswered
+        ? ok(encodeUnknownStatus(secretKey, caller))
+        : refuseSecret(outcome, secretKey);
     },
 
-    reveal: async ({ input, checkOnly }: RevealRequest, caller: Caller) => {
-      if (checkOnly) return answerInspected(await service.inspect(input, caller), input.secretKey, caller);
+    secretStatuses: async (secretKeys: readonly string[], caller: Caller) => {
+      const asked = [...new Set(secretKeys)];
+      const found = await Promise.all(
+        asked.map(
+          async (secretKey) => [secretKey, await service.secretStatus({ secretKey }, caller)] as const,
+        ),
+      );
+      return ok(encodeStatuses(secretKeys, new Map(found)));
+    },
+
+    reveal: async ({ input, checkOnly, ignored }: RevealRequest, caller: Caller) => {
+      const { secretKey } = input;
+      if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, ignored);
       const outcome = await service.reveal(input, caller);
-      if (outcome.outcome !== 'revealed') return refuseSecret(outcome, input.secretKey);
-      return ok(encodeRevealed(outcome.secret, outcome.value.expose(), caller));
+      if (outcome.outcome !== 'revealed') return refuseSecret(outcome, secretKey);
+      return ok(encodeRevealed(outcome.secret, outcome.value.expose(), caller, ignored));
     },
 
     receipt: async (metadataKey: string, caller: Caller) => {
@@ -88,15 +131,13 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
       return ok(encodeReceipt(outcome.receipt, caller, links));
     },
 
-    burn: async ({ metadataKey, isAbandoned, checkOnly }: BurnRequest, caller: Caller) => {
-      const input = { metadataKey, authority, isAbandoned } as const;
-      const outcome = checkOnly
-        ? await checkBurn(service, metadataKey, caller)
-        : await service.burn(input, caller);
+    burn: async ({ metadataKey, isAbandoned, checkOnly, ignored }: BurnRequest, caller: Caller) => {
+      const input = { metadataKey, authority, isAbandoned };
+      const outcome = checkOnly ? await checkBurn(service, input, caller) : await service.burn(input, caller);
       switch (outcome.outcome) {
         case 'burned':
         case 'found':
-          return ok(encodeBurned(outcome.receipt, caller, links));
+          return ok(encodeBurned(outcome.receipt, caller, links, ignored));
         case 'already_gone':
           return refuse('already_gone', { extra: { record: encodeMetadata(outcome.receipt, links) } });
         case 'abandoned':
@@ -111,11 +152,13 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
       }
     },
 
-    deliver: async ({ metadataKey, locale, ...rest }: DeliverRequest, caller: Caller) => {
-      const input = { ...rest, metadataKey, authority, locale: locale ?? defaultLocale } as const;
-      const outcome = await service.deliver(input, caller);
-      if (outcome.outcome === 'queued') return ok(encodeReceipt(outcome.receipt, caller, links));
-      return outcome.outcome === 'unknown' ? unknownMetadata(metadataKey) : refuseDelivery(outcome, links);
+    deliver: async ({ metadataKey, locale: asked, ignored, ...rest }: DeliverRequest, caller: Caller) => {
+      const locale = languageFor(asked);
+      const outcome = await service.deliver({ ...rest, metadataKey, authority: ownersAlone, locale }, caller);
+      if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
+      if (outcome.outcome !== 'queued') return refuseDelivery(outcome, links);
+      const remarks = { adjusted: adjustedLocaleOf(asked, locale), ignored };
+      return ok(encodeDelivered(outcome.receipt, caller, links, remarks));
     },
 
     recent: async (input: RecentInput, caller: Caller) => {
@@ -129,21 +172,26 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
 
     authcheck: (_input: null, caller: Caller) =>
       caller.kind === 'account'
-        ? ok(encodeAccount(caller, defaultLocale))
+        ? ok(encodeAccount(caller, plans[caller.account.plan], defaultLocale))
         : encodeProblem({ problem: 'not_authorized' }),
   };
 }
 
 /** What a burn would find, without burning. */
-async function checkBurn(service: SecretService, metadataKey: string, caller: Caller) {
-  const looked = await service.findReceipt({ metadataKey, authority }, caller);
+async function checkBurn(service: SecretService, input: ReceiptInput, caller: Caller) {
+  const looked = await service.findReceipt(input, caller);
   if (looked.outcome === 'unknown' || looked.receipt.secretTtlSeconds !== null) return looked;
   return { outcome: 'already_gone' as const, receipt: looked.receipt };
 }
 
-function answerInspected(outcome: InspectOutcome, secretKey: string, caller: Caller): Reply {
+function answerInspected(
+  outcome: InspectOutcome,
+  secretKey: string,
+  caller: Caller,
+  ignored: readonly string[] = [],
+): Reply {
   if (outcome.outcome !== 'waiting') return refuseSecret(outcome, secretKey);
-  return ok(encodeInspected(outcome.secret, caller));
+  return ok(encodeInspected(outcome.secret, caller, ignored));
 }
 
 function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
@@ -200,8 +248,6 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
       });
     case 'passphrase_too_long':
       return wrong('passphrase', `Must be at most ${outcome.maxBytes} bytes`);
-    case 'ttl_out_of_range':
-      return wrong('ttl', `Must be from ${outcome.minSeconds} to ${outcome.maxSeconds} seconds`);
     case 'recipient_needs_account':
       return refuse('account_required', { message: recipientNeedsAccount });
     case 'notify_needs_account':

@@ -3,7 +3,7 @@
  *
  * Owns: the names, types and ranges on the wire; `decode.ts` validates with these and the OpenAPI document shows them.
  * Invariant: a schema only looks, it never changes a text: values and passphrases arrive byte for byte. Unknown fields
- * are ignored. What depends on the caller's plan (sizes, lifetimes) is the domain's to judge.
+ * are ignored here, and named in the answer. What depends on the caller's plan (sizes, lifetimes) is the domain's to judge.
  */
 import { z } from 'zod';
 import { noticeKinds } from '../../domain/secret.ts';
@@ -11,7 +11,7 @@ import { noticeKinds } from '../../domain/secret.ts';
 export const nothingToShare = 'You did not provide anything to share';
 const notText = 'Must be a text';
 const illFormed = 'Must be well-formed Unicode text';
-const notTtl = 'Must be a whole number of seconds above zero, or a string of its digits';
+const notTtl = 'Must be a whole number of seconds, or a string of its digits';
 const notRecipient = 'Must be one e-mail address';
 const notNotify = 'Must name one or more of read, burned, expiring, or be none';
 const notLength = 'Must be a whole number from 4 to 128';
@@ -38,11 +38,20 @@ const passphrase = optionalText.meta({
     'Needed to read the secret; also part of its encryption key. 1 to 1,024 bytes; empty means none.',
 });
 
+/** Not `z.int()`, which stops at the safe integers: what is larger is clamped too. */
+const wholeNumber = z
+  .number(notTtl)
+  .min(0, notTtl)
+  .refine(Number.isInteger, notTtl)
+  .meta({ type: 'integer' });
+
 const ttl = z
-  .union([z.int(notTtl).min(1, notTtl), z.string().regex(/^(?:0*[1-9][0-9]*)?$/, notTtl), z.null()], notTtl)
+  .union([wholeNumber, z.string().regex(/^[0-9]*$/, notTtl), z.null()], notTtl)
   .optional()
   .meta({
-    description: "Lifetime in seconds, within the plan's bounds. Absent, empty or null: the plan's default.",
+    description:
+      "Lifetime in seconds. Outside of the plan's bounds the nearest is granted, and `details.adjusted` says so. " +
+      "Absent, empty, null or 0: the plan's default.",
     examples: [3600],
   });
 
@@ -58,7 +67,11 @@ const shareDomain = optionalText.meta({
   description: "A share domain of the account's, or the one that the request arrives on, for the link.",
 });
 
-const locale = optionalText.meta({ description: "Language of the recipient's mail, a BCP 47 tag." });
+const locale = optionalText.meta({
+  description:
+    "Language of the recipient's mail, a BCP 47 tag. Where it is not offered, the mail is in the nearest or in the " +
+    'default language, and `details.adjusted` says so.',
+});
 
 const length = z
   .union(
@@ -120,8 +133,10 @@ export const concealBody = z.union([
   concealFields,
 ]);
 
+const generation = { ttl: 3600, recipient: 'alan@example.org', length: 20, charset: ['lower', 'digits'] };
+
 export const generateBody = z.union([
-  z.object({ secret: generateFields.nullish() }).meta({ title: 'nested' }),
+  z.object({ secret: generateFields.nullish().meta({ examples: [generation] }) }).meta({ title: 'nested' }),
   generateFields,
 ]);
 
@@ -151,6 +166,22 @@ const newRecipient = z
   });
 
 export const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ id: 'DeliverRequest' });
+
+export const mostStatuses = 100;
+const notIdentifiers = `Must be secret keys, joined by commas; at most ${mostStatuses}`;
+
+export const statusesBody = z
+  .object({
+    identifiers: z
+      .string(notIdentifiers)
+      .min(1, notIdentifiers)
+      .refine((given) => given.isWellFormed(), illFormed)
+      .meta({
+        description: `Secret keys, joined by commas; at most ${mostStatuses}.`,
+        examples: ['4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g'],
+      }),
+  })
+  .meta({ id: 'SecretStatusesRequest' });
 
 /** The passphrase for a look that does not consume; the header is preferred, since URLs end up in histories. */
 export const inspectHeaders = z.object({

@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import { noticeKinds } from '../../domain/secret.ts';
+import { adjusted, ignored, localeAdjusted } from './remarks.ts';
 
 const time = z
   .int()
@@ -59,7 +60,7 @@ export const metadataRecord = z
     }),
     secret_shortid: text,
     secret_state: z.enum(['new']).nullable().meta({ description: 'Null once the secret is gone.' }),
-    secret_ttl: remaining('secret').nullable(),
+    secret_ttl: seconds.meta({ description: 'Seconds that remain of the secret; 0 once it is gone.' }),
     metadata_ttl: remaining('record'),
     receipt_ttl: remaining('record'),
     lifespan,
@@ -72,7 +73,7 @@ export const metadataRecord = z
     received: timeOrNull,
     revealed: timeOrNull,
     burned: timeOrNull,
-    recipients: text.nullable().meta({ description: 'The obfuscated address, or null.' }),
+    recipients: text.meta({ description: 'The obfuscated address; empty when there is none.' }),
     shortkey: text,
     shortid: text,
     show_recipients: flag,
@@ -93,8 +94,11 @@ export const metadataRecord = z
     natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
     expiration: time,
     expiration_in_seconds: seconds,
-    share_path: text.nullable(),
-    share_url: text.nullable().meta({ description: 'The link to give away, while the secret waits.' }),
+    share_path: text.meta({ description: 'Empty where `share_url` is.' }),
+    share_url: text.meta({
+      description:
+        'The link to give away, while the secret waits; empty once it is gone, and always in a list.',
+    }),
     burn_path: text,
     burn_url: text,
     metadata_path: text,
@@ -150,6 +154,8 @@ function creation<Secret extends z.ZodType>(kind: 'conceal' | 'generate', secret
       kind: z.literal(kind),
       recipient: z.array(text).meta({ description: 'Obfuscated.' }),
       recipient_safe: z.array(text),
+      adjusted,
+      ignored,
     }),
   });
 }
@@ -160,7 +166,7 @@ export const generateAnswer = creation('generate', openedSecretRecord).meta({ id
 const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
 
 export const inspectAnswer = z
-  .object({ success, custid, record: secretRecord, details: z.object(lookDetails) })
+  .object({ success, custid, record: secretRecord, details: z.object({ ...lookDetails, ignored }) })
   .meta({ id: 'InspectAnswer' });
 
 export const revealAnswer = z
@@ -168,9 +174,18 @@ export const revealAnswer = z
     success,
     custid,
     record: openedSecretRecord,
-    details: z.object({ ...lookDetails, display_lines: z.int().min(1).max(30), one_liner: flag }),
+    details: z.object({ ...lookDetails, display_lines: z.int().min(1).max(30), one_liner: flag, ignored }),
   })
   .meta({ id: 'RevealAnswer' });
+
+/** What is said of a key that opens nothing: unknown, read, burned and expired alike. */
+const unknownSecretRecord = z
+  .object({
+    identifier: text.meta({ description: 'As given.' }),
+    key: text.meta({ description: 'As given.' }),
+    state: z.literal('unknown'),
+  })
+  .meta({ id: 'UnknownSecretRecord' });
 
 export const statusAnswer = z
   .object({
@@ -180,6 +195,20 @@ export const statusAnswer = z
     details: z.object({ realttl: remaining('secret') }),
   })
   .meta({ id: 'SecretStatusAnswer' });
+
+/** Where the dialect answers so in place of 404. */
+export const unknownStatusAnswer = z
+  .object({ success, custid, record: unknownSecretRecord })
+  .meta({ id: 'UnknownSecretStatusAnswer' });
+
+export const statusesAnswer = z
+  .object({
+    success,
+    records: z
+      .array(secretRecord.or(unknownSecretRecord))
+      .meta({ description: 'One for each key asked about, in that order.' }),
+  })
+  .meta({ id: 'SecretStatusesAnswer' });
 
 const recordDetails = {
   type: z.literal('record'),
@@ -204,12 +233,21 @@ export const metadataAnswer = z
   .object({ success, custid, record: metadataRecord, details: z.object(recordDetails) })
   .meta({ id: 'MetadataAnswer' });
 
+export const deliverAnswer = z
+  .object({
+    success,
+    custid,
+    record: metadataRecord,
+    details: z.object({ ...recordDetails, adjusted: localeAdjusted, ignored }),
+  })
+  .meta({ id: 'DeliverAnswer' });
+
 export const burnAnswer = z
   .object({
     success,
     custid,
     record: metadataRecord,
-    details: z.object({ ...recordDetails, title: text, display_feedback: flag }),
+    details: z.object({ ...recordDetails, title: text, display_feedback: flag, ignored }),
   })
   .meta({ id: 'BurnAnswer' });
 
@@ -275,7 +313,19 @@ export const authcheckAnswer = z
       locale: localeTag,
       created: time,
       updated: time,
-      plan: z.object({ identifier: text, planid: text }),
+      plan: z.object({
+        identifier: text,
+        planid: text,
+        options: z
+          .object({
+            ttl: seconds.meta({ description: 'The longest lifetime of a secret, in seconds.' }),
+            size: z.int().min(1).meta({ description: 'The largest value, in bytes of UTF-8.' }),
+            api: z.literal(true),
+            email: z.literal(true).meta({ description: 'A recipient may be named.' }),
+            custom_domains: flag,
+          })
+          .meta({ description: 'What the plan allows.' }),
+      }),
     }),
     details: z.object({ authenticated: flag }),
   })
@@ -286,6 +336,10 @@ export type SecretRecord = z.output<typeof secretRecord>;
 export type InspectAnswer = z.output<typeof inspectAnswer>;
 export type RevealAnswer = z.output<typeof revealAnswer>;
 export type StatusAnswer = z.output<typeof statusAnswer>;
+export type UnknownSecretRecord = z.output<typeof unknownSecretRecord>;
+export type UnknownStatusAnswer = z.output<typeof unknownStatusAnswer>;
+export type StatusesAnswer = z.output<typeof statusesAnswer>;
+export type DeliverAnswer = z.output<typeof deliverAnswer>;
 export type ConcealAnswer = z.output<typeof concealAnswer>;
 export type GenerateAnswer = z.output<typeof generateAnswer>;
 export type MetadataAnswer = z.output<typeof metadataAnswer>;

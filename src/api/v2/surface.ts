@@ -6,10 +6,13 @@
 import type { DomainService } from '../../domain/domain-outcomes.ts';
 import type { Links } from '../../domain/links.ts';
 import type { SecretService } from '../../domain/outcomes.ts';
+import type { Plans } from '../../domain/plans.ts';
 import { type Clock, systemClock } from '../../domain/time.ts';
 import type { ApiSurface } from '../../http/mount.ts';
-import type { Operation } from '../../http/operation.ts';
+import type { Exchange, Operation } from '../../http/operation.ts';
 import * as contract from './contract.ts';
+import type { Contract } from './describe.ts';
+import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
 import { createDomainOperations } from './domains/handlers.ts';
 import { createHandlers } from './handlers.ts';
 import { encodeProblem } from './refusals.ts';
@@ -18,23 +21,40 @@ export interface V2Deps {
   readonly service: SecretService;
   readonly domains: DomainService;
   readonly links: Links;
+  readonly plans: Plans;
+  readonly dialect: DialectName;
   /** This installation's region; `null` where there are none. */
   readonly region: string | null;
   /** `major.minor.patch`, from package.json. */
   readonly version: string;
   readonly locales: readonly string[];
   readonly defaultLocale: string;
+  /** Which of them serves who asks for a BCP 47 tag; `null` when none does. */
+  readonly matchLocale: (tag: string) => string | null;
   /** For the `now` of a list; expiry is judged by the store alone. */
   readonly clock?: Clock;
 }
 
-function bind<Input>(described: contract.Contract<Input>, handle: Operation<Input>['handle']): Operation {
-  return { ...described, handle } as Operation;
+/** A contract with its handler, in one dialect. A list of operations forgets the input's type, which only the two share. */
+function createBind(dialect: Dialect) {
+  return <Input>(described: Contract<Input>, handle: Operation<Input>['handle']): Operation => {
+    const decode = (exchange: Exchange) => described.decode(exchange, dialect);
+    return { ...described, decode, handle } as Operation;
+  };
+}
+
+export type Bind = ReturnType<typeof createBind>;
+
+/** A contract of managing one record, for whom the dialect lets manage. */
+function managed<Input>(described: Contract<Input>, { managementAccess: access }: Dialect): Contract<Input> {
+  return { ...described, access };
 }
 
 export function createV2(deps: V2Deps): ApiSurface {
   const { version, locales, defaultLocale: locale, region } = deps;
-  const handlers = createHandlers({ ...deps, clock: deps.clock ?? systemClock });
+  const dialect = dialectOf(deps.dialect);
+  const bind = createBind(dialect);
+  const handlers = createHandlers({ ...deps, dialect, clock: deps.clock ?? systemClock });
   const fixed = (body: object) => () => ({ status: 200, body: { success: true, ...body } });
   return {
     base: contract.base,
@@ -43,16 +63,21 @@ export function createV2(deps: V2Deps): ApiSurface {
       bind(contract.generate, handlers.generate),
       bind(contract.inspect, handlers.inspect),
       bind(contract.secretStatus, handlers.secretStatus),
+      bind(contract.secretStatuses, handlers.secretStatuses),
       bind(contract.reveal, handlers.reveal),
       bind(contract.recent, handlers.recent),
-      bind(contract.receipt, handlers.receipt),
-      bind(contract.burn, handlers.burn),
+      bind(managed(contract.receipt, dialect), handlers.receipt),
+      bind(managed(contract.burn, dialect), handlers.burn),
       bind(contract.deliver, handlers.deliver),
       bind(contract.serviceStatus, fixed({ status: 'nominal', locale, ...(region !== null && { region }) })),
       bind(contract.version, fixed({ version: versionParts(version), locale })),
       bind(contract.locales, fixed({ locales, default_locale: locale, locale })),
       bind(contract.authcheck, handlers.authcheck),
-      ...createDomainOperations(deps.domains),
+      bind(contract.guestConceal, handlers.conceal),
+      bind(contract.guestGenerate, handlers.generate),
+      bind(contract.guestInspect, handlers.inspect),
+      bind(contract.guestReveal, handlers.reveal),
+      ...createDomainOperations(deps.domains, bind),
     ],
     encodeProblem,
     acceptsTrailingSlash: false,

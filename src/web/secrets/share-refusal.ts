@@ -4,6 +4,7 @@
  * Owns: status, field and words of every refusal. Invariant: each says that nothing was stored or drawn.
  */
 import type { CreationOutcome } from '../../domain/outcomes.ts';
+import type { Plan } from '../../domain/plans.ts';
 import type { PageProblem } from '../page-problem.ts';
 import type { PageReply } from '../page-route.ts';
 import { noticeFor } from '../pages/notice.tsx';
@@ -16,6 +17,12 @@ type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
 
 export function noNumber({ say }: Words): Refusal {
   return stored(422, 'ttl-amount', say('share.ttlNumber'), say);
+}
+
+/** A person is told the bounds, and chooses: the service would grant what is nearest. */
+export function outsidePlan({ ttlMinSeconds, ttlMaxSeconds }: Plan, { say, duration }: Words): Refusal {
+  const bounds = { min: duration(ttlMinSeconds), max: duration(ttlMaxSeconds) };
+  return stored(422, 'ttl-amount', say('share.ttlOutOfRange', bounds), say);
 }
 
 function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
@@ -34,10 +41,6 @@ export function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
       return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
     case 'passphrase_too_long':
       return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));
-    case 'ttl_out_of_range': {
-      const bounds = { min: duration(refused.minSeconds), max: duration(refused.maxSeconds) };
-      return at(422, 'ttl-amount', say('share.ttlOutOfRange', bounds));
-    }
     case 'recipient_needs_account':
       return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
     case 'undeliverable_recipient':

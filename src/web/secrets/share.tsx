@@ -18,6 +18,7 @@ import type { JustCreated } from './just-created.ts';
 import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
 import {
   noNumber,
+  outsidePlan,
   problemOfShare,
   problemOfSuggestion,
   type Refusal,
@@ -86,6 +87,9 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
   const typed = await typedIn(request, deps);
   const seconds = lifetimeSeconds(typed.lifetime);
   if (seconds === null) return refuse(request, deps, typed, noNumber(frame.words));
+  const plan = planFor(request, deps);
+  if (seconds < plan.ttlMinSeconds || seconds > plan.ttlMaxSeconds)
+    return refuse(request, deps, typed, outsidePlan(plan, frame.words));
   const outcome = await deps.service.conceal(toConcealInput(request, typed, seconds), caller);
   if (outcome.outcome !== 'created') {
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
@@ -108,7 +112,7 @@ function toConcealInput(
     ...(host === '' ? {} : { arrivedOn: host }),
     // Also none of them, so that what was unticked here counts.
     ...(signedIn === null && notify.length === 0 ? {} : { notify }),
-    ttl: { seconds, outOfRange: 'refuse' },
+    ttl: { seconds },
     locale,
   };
 }

@@ -4,8 +4,8 @@
  * Owns: which endpoint exists, who may call it and what it may answer. Invariant: all of them need an account and the
  * scope `manage`; another account's domain answers as an unknown one.
  */
-import { describe, jsonBody } from '../contract.ts';
 import { decodeNothing } from '../decode.ts';
+import { describe, jsonBody } from '../describe.ts';
 import type { RefusalCode } from '../refusals.ts';
 import { decodeAdd, decodeBrand, decodeLogo, decodeName } from './decode.ts';
 import { addBody, brandBody, logoBody } from './requests.ts';

@@ -6,8 +6,14 @@
  */
 import type { BrandChanges } from '../../../domain/domain-outcomes.ts';
 import type { Exchange } from '../../../http/operation.ts';
-import { invalidFields, isObject, parseFields, readObject } from '../decode.ts';
+import { ignoredIn, invalidFields, isObject, readObject } from '../body.ts';
+import { type FromBody, parseFields } from '../decode.ts';
+import type { Dialect } from '../dialect.ts';
 import { addBody, type BrandFields, brandFields } from './requests.ts';
+
+export interface AddRequest extends FromBody {
+  readonly name: string;
+}
 
 export interface BrandRequest {
   readonly name: string;
@@ -26,8 +32,9 @@ export function decodeName(exchange: Exchange): string {
   return exchange.params.domain ?? '';
 }
 
-export async function decodeAdd(exchange: Exchange): Promise<string> {
-  return parseFields(addBody, await readObject(exchange), '').domain ?? '';
+export async function decodeAdd(exchange: Exchange, dialect: Dialect): Promise<AddRequest> {
+  const body = await readObject(exchange, dialect);
+  return { name: parseFields(addBody, body, '').domain ?? '', ignored: ignoredIn(body, addBody) };
 }
 
 function isPublicOf(fields: BrandFields, prefix: string): boolean | null {
@@ -57,8 +64,8 @@ function brandChanges(fields: BrandFields, prefix: string): BrandChanges {
   };
 }
 
-export async function decodeBrand(exchange: Exchange): Promise<BrandRequest> {
-  const body = await readObject(exchange);
+export async function decodeBrand(exchange: Exchange, dialect: Dialect): Promise<BrandRequest> {
+  const body = await readObject(exchange, dialect);
   const isNested = body.brand !== undefined;
   if (isNested && !isObject(body.brand))
     throw invalidFields({ field: 'brand', message: 'Must be an object' });

@@ -6,6 +6,7 @@
 import type { Caller } from '../../../domain/accounts.ts';
 import type { DomainView } from '../../../domain/domain-outcomes.ts';
 import { custidOf } from '../encode.ts';
+import { encodeIgnored } from '../remarks.ts';
 import type { BrandAnswer, BrandRecord, DomainAnswer, DomainRecord, DomainsAnswer } from './responses.ts';
 
 function brandRecord({ brand, logoName }: DomainView): BrandRecord {
@@ -67,12 +68,16 @@ function clusterOf({ target }: DomainView): DomainAnswer['details']['cluster'] {
   };
 }
 
-export function encodeDomain(domain: DomainView, caller: Caller): DomainAnswer {
+export function encodeDomain(
+  domain: DomainView,
+  caller: Caller,
+  ignored: readonly string[] = [],
+): DomainAnswer {
   return {
     success: true,
     custid: custidOf(caller),
     record: domainRecord(domain, caller),
-    details: { cluster: clusterOf(domain) },
+    details: { cluster: clusterOf(domain), ...encodeIgnored(ignored) },
   };
 }
 

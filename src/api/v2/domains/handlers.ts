@@ -15,35 +15,33 @@ import type {
   LogoProblem,
 } from '../../../domain/domain-outcomes.ts';
 import type { Operation, Reply } from '../../../http/operation.ts';
-import type { Contract } from '../contract.ts';
+import type { Contract } from '../describe.ts';
 import { encodeProblem, refuse, refuseFields } from '../refusals.ts';
+import type { Bind } from '../surface.ts';
 import * as contract from './contract.ts';
-import type { BrandRequest, LogoRequest } from './decode.ts';
+import type { AddRequest, BrandRequest, LogoRequest } from './decode.ts';
 import { encodeBrand, encodeDomain, encodeDomains, encodeRemoved } from './encode.ts';
 
 function ok(body: unknown): Reply {
   return { status: 200, body };
 }
 
-/** The operation with a handler that only an account reaches. */
-function bind<Input>(
-  described: Contract<Input>,
-  handle: (input: Input, caller: AccountCaller) => Promise<Reply>,
-): Operation {
-  const operation: Operation<Input> = {
-    ...described,
-    handle: (input, caller) =>
+export function createDomainOperations(domains: DomainService, bindAny: Bind): readonly Operation[] {
+  /** The operation with a handler that only an account reaches. */
+  const bind = <Input>(
+    described: Contract<Input>,
+    handle: (input: Input, caller: AccountCaller) => Promise<Reply>,
+  ): Operation =>
+    bindAny(described, (input, caller) =>
       caller.kind === 'account' ? handle(input, caller) : encodeProblem({ problem: 'not_authorized' }),
-  };
-  return operation as Operation;
-}
-
-export function createDomainOperations(domains: DomainService): readonly Operation[] {
+    );
   return [
     bind(contract.list, async (_input: null, caller) =>
       ok(encodeDomains(await domains.list(caller), domains.maxDomains(caller), caller)),
     ),
-    bind(contract.add, async (name: string, caller) => answerAdded(await domains.add(caller, name), caller)),
+    bind(contract.add, async ({ name, ignored }: AddRequest, caller) =>
+      answerAdded(await domains.add(caller, name), caller, ignored),
+    ),
     bind(contract.find, async (name: string, caller) => {
       const outcome = await domains.find(caller, name);
       return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeDomain(outcome.domain, caller));
@@ -90,10 +88,10 @@ function wrongDomain(message: string): Reply {
   return refuseFields([{ field: 'domain', message }]);
 }
 
-function answerAdded(outcome: AddDomainOutcome, caller: AccountCaller): Reply {
+function answerAdded(outcome: AddDomainOutcome, caller: AccountCaller, ignored: readonly string[]): Reply {
   switch (outcome.outcome) {
     case 'added':
-      return ok(encodeDomain(outcome.domain, caller));
+      return ok(encodeDomain(outcome.domain, caller, ignored));
     case 'invalid_domain':
       return wrongDomain(
         outcome.problem === 'missing'

@@ -5,6 +5,7 @@
  * `state`, `finding`, `checked`).
  */
 import { z } from 'zod';
+import { ignored } from '../remarks.ts';
 
 const text = z.string();
 const flag = z.boolean();
@@ -80,7 +81,7 @@ const success = z.literal(true);
 const custid = text.meta({ description: "The caller's username." });
 
 export const domainAnswer = z
-  .object({ success, custid, record: domainRecord, details: z.object({ cluster }) })
+  .object({ success, custid, record: domainRecord, details: z.object({ cluster, ignored }) })
   .meta({ id: 'DomainAnswer' });
 
 export const domainsAnswer = z

@@ -1,0 +1,125 @@
+/**
+ * The body of a request of API v2: from bytes to an object, and its unknown fields.
+ *
+ * Owns: the content types, and the reading of JSON and of forms. Invariant: whatever arrives becomes an object or a
+ * `RequestProblem`; a name that stands twice is refused, since two readers could take it differently.
+ */
+import type { ZodObject } from 'zod';
+import type { Exchange } from '../../http/operation.ts';
+import { type FieldError, RequestProblem } from '../../http/problem.ts';
+import { repeatsName } from '../json-names.ts';
+import { formPairs } from '../v1/pairs.ts';
+import type { Dialect } from './dialect.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function malformed(message: string): RequestProblem {
+  return new RequestProblem({ problem: 'malformed', message });
+}
+
+export function invalidFields(...errors: FieldError[]): RequestProblem {
+  return new RequestProblem({ problem: 'invalid_fields', errors });
+}
+
+const jsonType = /^application\/json *(?:;|$)/i;
+const formType = /^application\/x-www-form-urlencoded *(?:;|$)/i;
+// JSON is UTF-8 whatever a parameter says (RFC 8259 §8.1), so any other charset is another content type.
+const otherCharset = /; *charset=(?!"?utf-8"? *(?:;|$))/i;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The body as JSON; `undefined` when none was sent, which needs no content type. */
+async function readValue(exchange: Exchange, { readsForms }: Pick<Dialect, 'readsForms'>): Promise<unknown> {
+  const bytes = await exchange.body();
+  if (bytes.length === 0) return undefined;
+  const contentType = exchange.request.headers.get('content-type') ?? '';
+  const isForm = readsForms && formType.test(contentType);
+  if (!(isForm || jsonType.test(contentType)) || otherCharset.test(contentType)) {
+    throw new RequestProblem({ problem: 'unsupported_media_type' });
+  }
+  const text = decodeUtf8(bytes);
+  return isForm ? parseForm(text) : parseJson(text);
+}
+
+function parseJson(text: string): unknown {
+  const json = jsonOf(text);
+  if (repeatsName(text)) throw malformed('The body names a member more than once');
+  return json;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // The parser's message quotes the text, and with it a value.
+    throw malformed('The body is not valid JSON');
+  }
+}
+
+/** `a=1` and `a[b]=1`, as the object that JSON would have held. */
+function parseForm(text: string): JsonObject {
+  const outer = new Map<string, unknown>();
+  const nested = new Map<string, Map<string, unknown>>();
+  for (const [name, value] of formPairs(text)) {
+    const [, form, field] = /^([^[\]]+)(?:\[([^[\]]+)\])?$/.exec(name) ?? [];
+    if (form === undefined) throw malformed('The body nests a field deeper than one level');
+    const fields = field === undefined ? outer : (nested.get(form) ?? new Map<string, unknown>());
+    const key = field ?? form;
+    if (fields.has(key)) throw malformed('The body names a member more than once');
+    fields.set(key, value);
+    if (field !== undefined) nested.set(form, fields);
+  }
+  for (const [form, fields] of nested) {
+    if (outer.has(form)) throw malformed('The body names a member more than once');
+    outer.set(form, Object.fromEntries(fields));
+  }
+  return Object.fromEntries(outer);
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw malformed('The body is not valid UTF-8');
+  }
+}
+
+const jsonOnly = { readsForms: false };
+
+/** The body as an object, empty when none was sent. */
+export async function readObject(exchange: Exchange, dialect = jsonOnly): Promise<JsonObject> {
+  return (await readGivenObject(exchange, dialect)) ?? {};
+}
+
+/** As `readObject`; `undefined` when none was sent. */
+export async function readGivenObject(
+  exchange: Exchange,
+  dialect = jsonOnly,
+): Promise<JsonObject | undefined> {
+  const body = await readValue(exchange, dialect);
+  if (body === undefined || isObject(body)) return body;
+  throw invalidFields({ field: '', message: 'The body must be a JSON object' });
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The bounds of what an answer repeats of names that a client made up. */
+const mostIgnored = 20;
+const longestIgnored = 100;
+
+/**
+ * The unknown fields, as dotted paths: a misspelt passphrase must not leave a secret unprotected in silence.
+ * @param known the schema of these fields
+ */
+export function ignoredIn(fields: JsonObject, known: ZodObject, prefix = ''): readonly string[] {
+  const names = Object.keys(fields).filter((name) => !Object.hasOwn(known.shape, name));
+  return names
+    .slice(0, mostIgnored)
+    .map((name) => `${prefix}${name}`.slice(0, longestIgnored).toWellFormed());
+}
+
+export function boundIgnored(...paths: readonly (readonly string[])[]): readonly string[] {
+  return paths.flat().slice(0, mostIgnored);
+}

@@ -1,0 +1,88 @@
+/**
+ * The two dialects of v2: as documented, and as the existing service answers.
+ *
+ * Owns: the one table that holds every difference between them, with the evidence for each. Invariant: outside this
+ * file no code of v2 asks which dialect it speaks; a row that is not here is the same in both. No row lets a GET consume
+ * or change anything (P4), though the existing service does where the query has `continue=true`.
+ */
+import type { Access } from '../../http/operation.ts';
+
+export type DialectName = 'documented' | 'upstream';
+
+interface Row<T> {
+  /** Why the two differ: what the existing service does, or which clients depend on it. */
+  readonly evidence: string;
+  readonly documented: T;
+  readonly upstream: T;
+}
+
+/** Gives both sides of a row one type. */
+function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
+  return { evidence, documented, upstream };
+}
+
+/** Exported for the test that walks it. */
+export const differences = {
+  managementAccess: row<Access>(
+    'The existing service asks no credentials for metadata and burn, only for the recent list.',
+    'account',
+    'anyone',
+  ),
+  managementAuthority: row<'owner' | 'holder'>(
+    'The existing service lets whoever holds the metadata key manage the record, other accounts included.',
+    'owner',
+    'holder',
+  ),
+  revealNeedsContinue: row<boolean>(
+    'A reveal without `continue` the existing service answers with the record alone; its own pages look that way first.',
+    false,
+    true,
+  ),
+  burnNeedsContinue: row<boolean>(
+    'The existing service refuses a burn without `continue`, with 500; newer clients send it.',
+    false,
+    true,
+  ),
+  readsForms: row<boolean>(
+    'The existing service reads forms too, with the nesting of the JSON body: `secret[secret]`.',
+    false,
+    true,
+  ),
+  unknownStatusIsAnswered: row<boolean>(
+    'The existing service answers 200 with `state: "unknown"` where the status of an unknown key is asked.',
+    false,
+    true,
+  ),
+  readTtl: row<(given: unknown) => unknown>(
+    'The existing service reads the leading digits of ttl and grants the shortest lifetime where there are none.',
+    (given) => given,
+    leadingDigits,
+  ),
+};
+
+/** One side of the table. */
+export type Dialect = {
+  readonly [Name in keyof typeof differences]: (typeof differences)[Name]['documented'];
+};
+
+export function dialectOf(name: DialectName): Dialect {
+  return {
+    managementAccess: differences.managementAccess[name],
+    managementAuthority: differences.managementAuthority[name],
+    revealNeedsContinue: differences.revealNeedsContinue[name],
+    burnNeedsContinue: differences.burnNeedsContinue[name],
+    readsForms: differences.readsForms[name],
+    unknownStatusIsAnswered: differences.unknownStatusIsAnswered[name],
+    readTtl: differences.readTtl[name],
+  };
+}
+
+/** Below every plan's shortest lifetime or equal to it, so that the plan grants its shortest. */
+const shortestTtl = 1;
+
+/** Zero and nothing ask for the default in both dialects; what is neither text nor number is left to be refused. */
+function leadingDigits(given: unknown): unknown {
+  if (typeof given === 'number') return given < 0 ? shortestTtl : Math.trunc(given);
+  if (typeof given !== 'string' || given === '') return given;
+  return /^\s*\+?(\d+)/.exec(given)?.[1] ?? shortestTtl;
+}

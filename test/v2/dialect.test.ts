@@ -1,0 +1,266 @@
+/**
+ * API v2 in its two dialects: every row of the table, from both sides.
+ *
+ * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ */
+import { describe, expect, it } from 'bun:test';
+import { type DialectName, dialectOf, differences } from '../../src/api/v2/dialect.ts';
+import { startServer } from '../support/started-server.ts';
+import { createDocumentedApp, type DocumentedApp } from './documented-app.ts';
+
+const names = ['documented', 'upstream'] as const satisfies readonly DialectName[];
+const unknownKey = '0'.repeat(31);
+const formType = 'application/x-www-form-urlencoded';
+
+interface Scene {
+  readonly app: DocumentedApp;
+  /** Of Alice's account. */
+  readonly key: string;
+  readonly metadataKey: string;
+  readonly alice: Readonly<Record<string, string>>;
+  readonly bob: Readonly<Record<string, string>>;
+}
+
+async function sceneOf(v2Dialect: DialectName): Promise<Scene> {
+  const app = createDocumentedApp({ v2Dialect });
+  const [alice, bob] = [await app.account('alice@example.com'), await app.account('bob@example.com')];
+  const headers = { authorization: alice.authorization };
+  const { body } = await app.call('/secret/conceal', { json: { secret: { secret: 'hello' } }, headers });
+  const { secret, metadata } = body.record;
+  const bobs = { authorization: bob.authorization };
+  return { app, key: secret.key, metadataKey: metadata.key, alice: headers, bob: bobs };
+}
+
+/** What can be seen of a row from outside, and what is to be seen in each dialect. */
+interface Sight {
+  readonly observe: (scene: Scene) => Promise<unknown>;
+  readonly documented: unknown;
+  readonly upstream: unknown;
+}
+
+/** One for each row: a row without one does not compile. */
+const sights: Readonly<Record<keyof typeof differences, Sight>> = {
+  managementAccess: {
+    async observe({ app, metadataKey }) {
+      const looked = await app.call(`/private/${metadataKey}`);
+      const burned = await app.call(`/receipt/${metadataKey}/burn`, { json: { continue: true } });
+      const recent = await app.call('/private/recent');
+      return [looked.status, burned.status, recent.status];
+    },
+    documented: [401, 401, 401],
+    upstream: [200, 200, 401],
+  },
+  managementAuthority: {
+    async observe({ app, metadataKey, bob }) {
+      const looked = await app.call(`/receipt/${metadataKey}`, { headers: bob });
+      const burned = await app.call(`/private/${metadataKey}/burn`, {
+        json: { continue: true },
+        headers: bob,
+      });
+      return [looked.status, looked.body.record?.custid, burned.status];
+    },
+    documented: [404, undefined, 404],
+    upstream: [200, 'alice@example.com', 200],
+  },
+  revealNeedsContinue: {
+    async observe({ app, key }) {
+      const bodies = [
+        { method: 'POST' },
+        { json: {} },
+        { json: { continue: '' } },
+        { json: { continue: false } },
+      ];
+      const values = [];
+      for (const call of bodies)
+        values.push((await app.call(`/secret/${key}/reveal`, call)).body.record?.secret_value ?? null);
+      return values;
+    },
+    documented: ['hello', null, null, null],
+    upstream: [null, null, null, null],
+  },
+  burnNeedsContinue: {
+    async observe({ app, metadataKey, alice: headers }) {
+      const path = `/private/${metadataKey}/burn`;
+      const { status, body } = await app.call(path, { method: 'POST', headers });
+      const after = await app.call(`/private/${metadataKey}`, { headers });
+      return [status, body.field, after.body.record.state];
+    },
+    documented: [200, undefined, 'burned'],
+    upstream: [422, 'continue', 'new'],
+  },
+  readsForms: {
+    async observe({ app }) {
+      const raw = 'secret[secret]=a+b%26%C3%A9&secret[passphrase]=p%2Bw&secret[ttl]=300&kind=conceal';
+      const { status, body } = await app.call('/secret/conceal', { raw, contentType: formType });
+      if (status !== 200) return status;
+      const { key, lifespan } = body.record.secret;
+      const read = await app.call(`/secret/${key}/reveal`, {
+        raw: 'continue=true&passphrase=p%2Bw',
+        contentType: `${formType}; charset=UTF-8`,
+      });
+      return [status, lifespan, body.details.ignored, read.body.record.secret_value];
+    },
+    documented: 415,
+    upstream: [200, 300, ['kind'], 'a b&é'],
+  },
+  unknownStatusIsAnswered: {
+    async observe({ app, key }) {
+      const waiting = await app.call(`/secret/${key}/status`);
+      const { status, body } = await app.call(`/secret/${unknownKey}/status`);
+      return [waiting.body.record.state, status, body.record?.state ?? body.error];
+    },
+    documented: ['new', 404, 'unknown_secret'],
+    upstream: ['new', 200, 'unknown'],
+  },
+  readTtl: {
+    async observe({ app }) {
+      const granted = [];
+      for (const ttl of [-5, '-5', 'abc', '90abc', 61.9, '', 0, null, true, '300']) {
+        const { status, body } = await app.call('/secret/generate', { json: { secret: { ttl } } });
+        granted.push(status === 200 ? body.record.secret.lifespan : status);
+      }
+      return granted;
+    },
+    documented: [422, 422, 422, 422, 422, 604_800, 604_800, 604_800, 422, 300],
+    upstream: [60, 60, 60, 90, 61, 604_800, 604_800, 604_800, 422, 300],
+  },
+};
+
+describe('the table of the dialects', () => {
+  for (const [name, sight] of Object.entries(sights)) {
+    for (const dialect of names) {
+      it(`${name}: the dialect ${dialect} answers as its row says`, async () => {
+        expect(await sight.observe(await sceneOf(dialect))).toEqual(sight[dialect]);
+      });
+    }
+
+    it(`${name}: the two sides differ`, () => {
+      expect(sight.documented).not.toEqual(sight.upstream);
+    });
+  }
+
+  it('has a sight and evidence for every row, and both dialects take every row', () => {
+    expect(Object.keys(sights).sort()).toEqual(Object.keys(differences).sort());
+    for (const { evidence } of Object.values(differences)) expect(evidence).toMatch(/existing service/);
+    for (const dialect of names) {
+      const sides = Object.entries(differences).map(([name, row]) => [name, row[dialect]]);
+      expect(Object.fromEntries(sides)).toEqual(dialectOf(dialect));
+    }
+  });
+});
+
+describe('in both dialects', () => {
+  for (const dialect of names) {
+    it(`${dialect}: no GET and no HEAD consumes or changes anything (P4)`, async () => {
+      const { app, key, metadataKey, alice: headers } = await sceneOf(dialect);
+      const before = await app.call(`/private/${metadataKey}`, { headers });
+      const query = '?continue=true&passphrase=';
+      for (const path of [
+        `/secret/${key}${query}`,
+        `/guest/secret/${key}${query}`,
+        `/secret/${key}/status${query}`,
+        `/private/${metadataKey}${query}`,
+        `/receipt/${metadataKey}${query}`,
+        '/private/recent?continue=true',
+      ]) {
+        for (const method of ['GET', 'HEAD']) await app.call(path, { method, headers });
+        await app.call(`/secret/${key}/reveal?continue=true`, { method: 'GET' });
+      }
+      expect((await app.call(`/private/${metadataKey}`, { headers })).body).toEqual(before.body);
+      const { body } = await app.call(`/secret/${key}/reveal`, { json: { continue: true } });
+      expect(body.record.secret_value).toBe('hello');
+    });
+
+    it(`${dialect}: consumes and burns when told to continue, once (P1, P7)`, async () => {
+      const { app, key, metadataKey, alice: headers } = await sceneOf(dialect);
+      const reveal = () => app.call(`/secret/${key}/reveal`, { json: { continue: 'true' } });
+      expect((await reveal()).body.record.secret_value).toBe('hello');
+      expect((await reveal()).status).toBe(404);
+      const burn = await app.call(`/private/${metadataKey}/burn`, { json: { continue: true }, headers });
+      expect([burn.status, burn.body.error, burn.body.record.state]).toEqual([
+        409,
+        'already_gone',
+        'received',
+      ]);
+    });
+
+    it(`${dialect}: sends mail for nobody but the owner (P16)`, async () => {
+      const { app, metadataKey, bob } = await sceneOf(dialect);
+      const call = { json: { recipient: 'joe@example.org' } };
+      const path = `/private/${metadataKey}/deliver`;
+      expect((await app.call(path, call)).status).toBe(401);
+      expect((await app.call(path, { ...call, headers: bob })).status).toBe(404);
+    });
+  }
+});
+
+describe('the upstream dialect', () => {
+  it('says what it made of a ttl that was no number', async () => {
+    const { app } = await sceneOf('upstream');
+    for (const [asked, granted] of [
+      ['abc', 60],
+      [-5, 60],
+      ['90abc', 90],
+    ] as const) {
+      const { body } = await app.call('/secret/conceal', { json: { secret: 'x', ttl: asked } });
+      expect(body.details.adjusted).toEqual({ ttl: { asked, granted } });
+    }
+  });
+
+  it('asks the passphrase also of a look that does not consume (P14)', async () => {
+    const { app } = await sceneOf('upstream');
+    const made = await app.call('/secret/conceal', { json: { secret: 'hello', passphrase: 'pw' } });
+    const path = `/secret/${made.body.record.secret.key}/reveal`;
+    expect((await app.call(path, { json: {} })).status).toBe(422);
+    expect((await app.call(path, { json: { passphrase: 'pw' } })).body.details).toMatchObject({
+      continue: false,
+      correct_passphrase: true,
+    });
+    const read = await app.call(path, { json: { passphrase: 'pw', continue: true } });
+    expect(read.body.record.secret_value).toBe('hello');
+  });
+
+  const refused: readonly [string, string, number][] = [
+    ['a name twice', 'secret[ttl]=60&secret[ttl]=70&secret[secret]=x', 400],
+    ['a form and a text of one name', 'secret=x&secret[ttl]=60', 400],
+    ['a name twice in a flat form', 'secret=x&ttl=60&ttl=60', 400],
+    ['a nesting of two levels', 'secret[secret][x]=x', 400],
+    ['a list', 'secret[recipient][]=x&secret[secret]=x', 400],
+    ['a broken escape', 'secret[secret]=%zz', 400],
+    ['an escape that is no UTF-8', 'secret[secret]=%ff', 400],
+    ['no value', 'secret[ttl]=60', 422],
+  ];
+  for (const [what, raw, status] of refused) {
+    it(`refuses a form with ${what} with ${status}`, async () => {
+      const { app } = await sceneOf('upstream');
+      expect((await app.call('/secret/conceal', { raw, contentType: formType })).status).toBe(status);
+    });
+  }
+
+  it('reads no other content type', async () => {
+    const { app } = await sceneOf('upstream');
+    for (const contentType of [
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      `${formType}; charset=latin1`,
+      null,
+    ]) {
+      const { status } = await app.call('/secret/conceal', { raw: 'secret=x', contentType });
+      expect([contentType, status]).toEqual([contentType, 415]);
+    }
+  });
+});
+
+it('a started server speaks the dialect, and the languages, of its settings', async () => {
+  const env = { MAYFLY_V2_DIALECT: 'upstream', MAYFLY_LOCALES: 'de,fr', MAYFLY_DEFAULT_LOCALE: 'de' };
+  await using server = await startServer({ env });
+  const base = `http://127.0.0.1:${server.port}/api/v2`;
+  const status = await fetch(`${base}/secret/${unknownKey}/status`);
+  expect([status.status, (await status.json()).record.state]).toEqual([200, 'unknown']);
+  const body = new URLSearchParams({ 'secret[secret]': 'x', 'secret[locale]': 'es', 'secret[ttl]': '-1' });
+  const made = await (await fetch(`${base}/secret/conceal`, { method: 'POST', body })).json();
+  expect(made.details.adjusted).toEqual({
+    ttl: { asked: '-1', granted: 60 },
+    locale: { asked: 'es', granted: 'de' },
+  });
+});

@@ -1,0 +1,145 @@
+/**
+ * The examples of the API page: the first of each operation works as it stands.
+ *
+ * The commands are taken from the page itself and read by a shell, and what curl would send goes to a test app.
+ */
+import { describe, expect, it } from 'bun:test';
+import { generateOpenApi } from '../../scripts/generate-openapi.ts';
+import { curlExamples } from '../../src/api/docs/curl.ts';
+import { createDocsPage } from '../../src/api/docs/docs-page.ts';
+import { type Entry, sectionsOf } from '../../src/api/docs/entries.ts';
+import { createTestApp } from '../support/app.ts';
+
+const document = generateOpenApi();
+const baseUrl = document.servers[0]?.url ?? '';
+const entries = sectionsOf(document).flatMap((section) => section.entries);
+
+function examplesOf({ path, method, operation }: Entry): readonly string[] {
+  return curlExamples(document, path, method, operation);
+}
+
+/** The arguments that a shell gives to curl. */
+function argumentsOf(command: string): readonly string[] {
+  const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
+  return Bun.spawnSync(['sh', '-c', script]).stdout.toString().split('\0').slice(0, -1);
+}
+
+interface Sent {
+  readonly url: string;
+  readonly init: RequestInit & { readonly headers: Record<string, string> };
+  readonly user: string | null;
+}
+
+/** What curl makes of its arguments, as far as the examples use them (curl's manual, `--data` and `--request`). */
+function sentBy(command: string): Sent {
+  const [url = '', ...options] = argumentsOf(command);
+  const headers: Record<string, string> = {};
+  const data: string[] = [];
+  let method: string | null = null;
+  let user: string | null = null;
+  for (let at = 0; at < options.length; at += 2) {
+    const [option, value = ''] = options.slice(at, at + 2);
+    if (option === '--header') headers[value.split(': ')[0] ?? ''] = value.split(': ')[1] ?? '';
+    else if (option === '--data') data.push(value);
+    else if (option === '--data-urlencode') {
+      const [name, ...rest] = value.split('=');
+      data.push(`${name}=${encodeURIComponent(rest.join('='))}`);
+      headers['Content-Type'] ??= 'application/x-www-form-urlencoded';
+    } else if (option === '--request') method = value;
+    else if (option === '--user') user = value;
+    else if (option === '--data-binary') data.push(value);
+    else throw new Error(`curl is given ${option}`);
+  }
+  const body = data.length > 0 ? { body: data.join('&') } : {};
+  return { url, user, init: { method: method ?? (data.length > 0 ? 'POST' : 'GET'), headers, ...body } };
+}
+
+const isForAnyone = ({ operation }: Entry) => !needsAccount(operation.security);
+
+function needsAccount(security: Entry['operation']['security']): boolean {
+  return security.length > 0 && security.every((way) => 'basic' in way);
+}
+
+async function keyFrom(app: ReturnType<typeof createTestApp>): Promise<string> {
+  const init = { method: 'POST', body: '{"secret":"x"}', headers: { 'content-type': 'application/json' } };
+  return (await (await app.fetch('/api/v2/secret/conceal', init)).json()).record.secret.key;
+}
+
+describe('the first example', () => {
+  const open = entries.filter(isForAnyone).filter(({ id }) => id !== 'v2.openapi');
+  for (const entry of open) {
+    it(`of ${entry.id} works when it is pasted${entry.path.includes('{') ? ', with the key in its place' : ''}`, async () => {
+      const app = createTestApp();
+      const { url, init, user } = sentBy(examplesOf(entry)[0] ?? '');
+      expect(user).toBeNull();
+      expect(url).toStartWith(baseUrl);
+      const path = url.slice(baseUrl.length).replace(/<\w+>/, await keyFrom(app));
+      const response = await app.fetch(path, init);
+      expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
+    });
+  }
+
+  it('is there for more than fifteen operations that need no account', () => {
+    expect(open.length).toBeGreaterThan(15);
+  });
+
+  it('has nothing that can be left out', () => {
+    const first = (id: string) => sentBy(examplesOf(entryOf(id))[0] ?? '').init.body ?? null;
+    expect(JSON.parse(String(first('v2.conceal')))).toEqual({ secret: { secret: expect.any(String) } });
+    expect(first('v2.generate')).toBeNull();
+    expect(first('v2.reveal')).toBeNull();
+    expect(String(first('v1.conceal'))).toMatch(/^secret=[^&]+$/);
+    expect(first('v1.generate')).toBeNull();
+  });
+
+  it('of an operation for accounts says who calls', () => {
+    for (const entry of entries.filter((one) => !isForAnyone(one)))
+      expect([entry.id, sentBy(examplesOf(entry)[0] ?? '').user]).toEqual([
+        entry.id,
+        '<username>:<api token>',
+      ]);
+  });
+});
+
+function entryOf(id: string): Entry {
+  const entry = entries.find((one) => one.id === id);
+  if (entry === undefined) throw new Error(`there is no ${id}`);
+  return entry;
+}
+
+describe('the second example', () => {
+  it('shows with an account what the first leaves out, where there is something', () => {
+    for (const id of ['v2.conceal', 'v2.generate', 'v2.deliver']) {
+      const [, second, ...more] = examplesOf(entryOf(id));
+      expect(more).toEqual([]);
+      expect(sentBy(second ?? '').user).toBe('<username>:<api token>');
+      expect(sentBy(second ?? '').init.body).toContain('recipient');
+    }
+    for (const id of ['v2.status', 'v2.inspect', 'v2.recent', 'v2.guest.conceal'])
+      expect([id, examplesOf(entryOf(id)).length]).toEqual([id, 1]);
+  });
+
+  it('works with the account of its caller', async () => {
+    for (const id of ['v2.conceal', 'v2.generate']) {
+      const app = createTestApp();
+      const { authorization } = await app.account();
+      const { url, init } = sentBy(examplesOf(entryOf(id))[1] ?? '');
+      const headers = { ...init.headers, authorization };
+      const response = await app.fetch(url.slice(baseUrl.length), { ...init, headers });
+      expect([id, response.status, await response.text()]).toEqual([id, 200, expect.any(String)]);
+    }
+  });
+});
+
+it('the page shows every example, the smallest first', async () => {
+  const markup = await createDocsPage(() => document)().text();
+  const shown = Array.from(markup.matchAll(/<pre><code>(curl .*?)<\/code><\/pre>/gs), ([, text = '']) =>
+    text
+      .replaceAll('&#39;', "'")
+      .replaceAll('&quot;', '"')
+      .replaceAll('&lt;', '<')
+      .replaceAll('&gt;', '>')
+      .replaceAll('&amp;', '&'),
+  );
+  expect(shown).toEqual(entries.flatMap(examplesOf));
+});
