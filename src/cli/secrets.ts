@@ -2,7 +2,7 @@
  * Commands for people, with what opens once: `mayfly share|generate|reveal|status`.
  *
  * Owns: their words. Invariant: they know only the client (`sdk/`); the value is the only thing that `reveal` writes to
- * standard output, byte for byte, so that a file goes through unchanged.
+ * standard output, byte for byte, so that a file shared with `--exact` comes out unchanged.
  */
 import {
   type Created,
@@ -16,7 +16,6 @@ import {
   type Revealed,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
-import { timeOf } from './accounts.ts';
 import {
   passphraseOptions,
   readLink,
@@ -35,7 +34,8 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { printReceipt } from './receipts.ts';
+import { printReceipt, waitingWords } from './receipts.ts';
+import { timeOf } from './times.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
@@ -175,9 +175,8 @@ async function runReveal(input: Input, world: World): Promise<ExitCode> {
 
 function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCode {
   const { hasPassphrase, secretTtlSeconds } = secret;
-  const guarded = hasPassphrase ? ', with a passphrase' : '';
   const json = { waiting: true, has_passphrase: hasPassphrase, secret_ttl: secretTtlSeconds };
-  printResult(world, input, json, [`waiting${guarded}, for another ${secretTtlSeconds} s`]);
+  printResult(world, input, json, [waitingWords(hasPassphrase, secretTtlSeconds)]);
   return 0;
 }
 
@@ -212,7 +211,13 @@ export const secretCommands: readonly Command[] = [
     path: ['share'],
     summary: 'share what standard input holds, and print the link',
     words: ['[-]'],
-    options: creationOptions,
+    options: {
+      ...creationOptions,
+      exact: {
+        type: 'boolean',
+        doc: 'keep the line break at the end of the input, which is left out otherwise',
+      },
+    },
     example: 'mayfly share --ttl 1h < password.txt',
     run: runShare,
   },
