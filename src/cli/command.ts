@@ -79,7 +79,8 @@ export const commonOptions: Readonly<Record<string, OptionUsage>> = {
 
 export function parseArgsOptions(command: Command): ParseArgsOptionsConfig {
   const all = { ...command.options, ...commonOptions };
-  return Object.fromEntries(Object.entries(all).map(([name, { type }]) => [name, { type }]));
+  const options = Object.entries(all).map(([name, { type }]) => [name, { type }] as const);
+  return { ...Object.fromEntries(options), help: { type: 'boolean', short: 'h' } };
 }
 
 /** Thrown by a command for words or options that make no sense: exit code 2 and the command's usage. */
