@@ -50,6 +50,7 @@ import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { startSweeper } from './ops/sweeper.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import { StoreRefusal } from './store/refusal.ts';
+import { hasStore } from './store/sqlite/folder.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
 
@@ -58,7 +59,12 @@ export interface OpenStore {
   close(): Promise<void>;
 }
 
-/** Opens the store that the settings name. Rejects with `StartRefusal`. */
+/** Whether the settings name a store that was made before; a server alone makes one. */
+export function isStoreThere({ dataDir }: Config): boolean {
+  return hasStore(dataDir);
+}
+
+/** Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`. */
 export async function openStore({ dataDir, maxStorageBytes }: Config): Promise<OpenStore> {
   try {
     const clock = createMachineClock();

@@ -39,6 +39,7 @@ export async function withAccounts(
   const config = configOrWords(world);
   if (config === null) return 2;
   const opened = await world.openAccounts(config);
+  if (opened.outcome === 'no_store') return refuse(world, input, 'no_store', opened.problem);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
   try {
     return await work(opened.accounts);

@@ -24,6 +24,8 @@ export interface OpenAccounts extends AccountAdminDeps {
 
 export type OpenAccountsOutcome =
   | { readonly outcome: 'open'; readonly accounts: OpenAccounts }
+  /** `no_store`: none was ever made there, and only a server makes one. */
+  | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 /** What a command may touch; `main.ts` brings the real one. */

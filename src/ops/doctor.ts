@@ -30,6 +30,8 @@ export interface CheckStore extends RootCheckStore, Pick<StoreClock, 'clock'> {
 
 export type OpenCheckStore =
   | { readonly outcome: 'open'; readonly store: CheckStore; readonly close: () => Promise<void> }
+  /** `no_store`: none was ever made there. */
+  | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
@@ -116,8 +118,8 @@ async function examineStore(
   ring: KeyRing | null,
   deps: DoctorDeps,
 ): Promise<readonly Finding[]> {
-  if (!existsSync(config.dataDir)) return [ok('store', 'will be made at the first start')];
   const opened = await deps.openStore();
+  if (opened.outcome === 'no_store') return [ok('store', 'will be made at the first start')];
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
     const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
