@@ -51,6 +51,7 @@ import { startSweeper } from './ops/sweeper.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import { StoreRefusal } from './store/refusal.ts';
 import { hasStore } from './store/sqlite/folder.ts';
+import { markServing } from './store/sqlite/serving-mark.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
 
@@ -79,6 +80,8 @@ export interface RunningApp {
   readonly port: number;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
+  /** Whether another server ran on the data folder when this one came. */
+  readonly isSecondServer: boolean;
   /** What the store makes of the wall clock. */
   readonly clock: ClockReport;
   /** Resolves when everything is closed, within about ten seconds. */
@@ -207,6 +210,8 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const { createSite } = await import('./site.ts');
   const { store, close } = await opening;
   closers.push(close);
+  const mark = markServing(config.dataDir);
+  closers.push(mark.leave);
   const { ring, isNew } = await openKeys(config, store);
   const { events, onAnswer, metrics } = await openObservers(config, store, log);
   const links = createLinks(config.baseUrl);
@@ -279,7 +284,8 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library behind the first answers rather than in front of the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  return { port: server.port, hasNewKeys: isNew, clock: store.clock(), stop: () => closeAll(closers) };
+  const facts = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, clock: store.clock() };
+  return { port: server.port, ...facts, stop: () => closeAll(closers) };
 }
 
 async function closeAll(closers: Closers): Promise<void> {

@@ -13,6 +13,8 @@ export interface StartFacts {
   readonly version: string;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
+  /** Whether another server runs on the data folder. */
+  readonly isSecondServer: boolean;
   readonly clock: ClockReport;
 }
 
@@ -20,6 +22,9 @@ function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {
   if (smtpUrl !== null) return `sent as ${mailFrom}`;
   return `kept in ${join(dataDir, 'outbox')}, for trying out: these files hold live links. MAYFLY_SMTP_URL sends it`;
 }
+
+const secondServer =
+  'another server runs on this data folder too. Both work; if you did not mean to start two, stop one of them';
 
 export function renderStartWords(config: Config, facts: StartFacts): string {
   const { baseUrl, host, port, dataDir, rootKeysFile } = config;
@@ -35,6 +40,7 @@ export function renderStartWords(config: Config, facts: StartFacts): string {
     `  mail     ${mailWords(config)}`,
     `  sign-up  ${config.signUp === 'open' ? 'open to everybody: MAYFLY_SIGNUP=closed ends it' : 'closed'}`,
     `  API      ${baseUrl}/api/docs`,
+    ...(facts.isSecondServer ? [`  NOTE     ${secondServer}`] : []),
     ...(problem === null ? [] : [`  CLOCK    ${problem}`]),
     '',
   ].join('\n');
