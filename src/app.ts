@@ -22,7 +22,6 @@ import { createAccountService } from './domain/account-service.ts';
 import type { DomainService } from './domain/domain-outcomes.ts';
 import { createDomainService, type DomainServiceDeps } from './domain/domain-service.ts';
 import { createLinks } from './domain/links.ts';
-import { isLoopbackHost } from './domain/loopback.ts';
 import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
 import type { ClockReport } from './domain/time.ts';
@@ -44,6 +43,7 @@ import type { Log } from './ops/logger.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
 import { createRandomPauses } from './ops/random-pause.ts';
+import { isForThisMachineAlone } from './ops/reach-words.ts';
 import { createResolver } from './ops/resolver.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
@@ -191,11 +191,6 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-/** Whether it is reached from this machine alone. */
-function isTrial({ baseUrl, host }: Config): boolean {
-  return isLoopbackHost(new URL(baseUrl).hostname) && isLoopbackHost(host);
-}
-
 async function start(config: Config, version: string, log: Log, closers: Closers): Promise<RunningApp> {
   const locales = readLocales(config);
   const table = readRateLimits(config);
@@ -271,7 +266,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     clockVerdict: () => store.clock().verdict,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
   });
-  const served = isTrial(config)
+  const served = isForThisMachineAlone(config)
     ? refuseForeignHosts(fetch, {
         baseUrl: config.baseUrl,
         isShareDomain: async (name) =>

@@ -14,7 +14,9 @@ import type { ClockReport, StoreClock } from '../domain/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
 import { compareDkimRecord } from './dkim-record.ts';
+import { signUpWords, unreachableLinks } from './reach-words.ts';
 import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
+import { isUnsigned, unsigned } from './start-words.ts';
 
 export interface Finding {
   readonly what: string;
@@ -140,12 +142,12 @@ function examineClock(report: ClockReport): Finding {
   return report.verdict === 'disputed' ? fault('clock', problem) : advice('clock', problem);
 }
 
-function examineAddress({ baseUrl, host, trustedProxies }: Config): Finding {
+function examineAddress(config: Config): Finding {
+  const { baseUrl, trustedProxies } = config;
+  const links = unreachableLinks(config);
+  if (links !== null) return advice('address', `links ${links}`);
   const { protocol, hostname } = new URL(baseUrl);
-  if (isLoopbackHost(hostname)) {
-    if (isLoopbackHost(host)) return ok('address', `${baseUrl}, for this machine alone`);
-    return advice('address', `links say ${baseUrl}, which opens on this machine alone: set MAYFLY_BASE_URL`);
-  }
+  if (isLoopbackHost(hostname)) return ok('address', `${baseUrl}, for this machine alone`);
   if (protocol === 'http:')
     return advice(
       'address',
@@ -186,10 +188,11 @@ async function examineMail(
   return [toFinding('mail', found), ...(testMail === null ? [] : [toFinding('test mail', testMail)])];
 }
 
-/** Nothing to say where mail is not signed, or is not sent. */
+/** Nothing to say where mail is not signed. */
 async function examineSignature(config: Config, { resolver }: DoctorDeps): Promise<readonly Finding[]> {
-  const { dkimDomain, dkimSelector, dkimKey, smtpUrl } = config;
-  if (dkimDomain === null || dkimSelector === null || dkimKey === null || smtpUrl === null) return [];
+  const { dkimDomain, dkimSelector, dkimKey } = config;
+  if (dkimDomain === null || dkimSelector === null || dkimKey === null) return [];
+  if (isUnsigned(config)) return [advice('signature', unsigned)];
   const name = `${dkimSelector}._domainkey.${dkimDomain}`;
   const compared = await compareDkimRecord(name, dkimKey, resolver);
   switch (compared.outcome) {
@@ -227,6 +230,7 @@ export async function examine(
     keys.finding,
     ...(await examineStore(config, keys.ring, deps)),
     examineAddress(config),
+    ok('sign-up', signUpWords(config)),
     ...(await examineMail(config, deps, recipient)),
     ...(await examineSignature(config, deps)),
   ];
