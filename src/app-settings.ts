@@ -5,10 +5,13 @@
  * own words. Invariant: what cannot be used stops the start with a sentence that names the variable; nothing is opened here.
  */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLinks } from './domain/links.ts';
 import type { Regions } from './domain/regions.ts';
 import { parseTrustedProxies } from './http/client-address.ts';
 import { builtInRateLimits, parseRateLimits, type RateLimitTable } from './http/rate-limit.ts';
 import { type Locale, supportedLocales } from './locale/catalogues.ts';
+import type { OutboxOptions } from './mail/capture.ts';
 import type { MailSetting, MailSettingError } from './mail/mail-setting.ts';
 import type { SmtpServerOptions } from './mail/smtp.ts';
 import type { Config } from './ops/config.ts';
@@ -84,8 +87,19 @@ export function mailRefusal({ setting, message }: MailSettingError): string {
   return `${mailVariables[setting]}: ${message}`;
 }
 
-export function mailOptions(config: Config, url: string): SmtpServerOptions {
+/** The name that the site's own pages bear. */
+function siteNameOf({ baseUrl }: Config, brands: Brands): string {
+  return brands.forHost(createLinks(baseUrl).siteHost).name;
+}
+
+export function outboxOptions(config: Config, brands: Brands): OutboxOptions {
+  const { dataDir, mailFrom: from } = config;
+  return { directory: join(dataDir, 'outbox'), from, siteName: siteNameOf(config, brands) };
+}
+
+export function mailOptions(config: Config, brands: Brands, url: string): SmtpServerOptions {
   const { mailFrom: from, mailReturnPath: returnPath } = config;
   const { dkimDomain: domain, dkimSelector: selector, dkimKey: privateKey } = config;
-  return { url, from, returnPath, dkim: { domain, selector, privateKey } };
+  const siteName = siteNameOf(config, brands);
+  return { url, from, siteName, returnPath, dkim: { domain, selector, privateKey } };
 }

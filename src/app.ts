@@ -5,10 +5,10 @@
  * store has proved its settings and the key file has proved to be the store's (P12, P25); a stop takes no new request,
  * finishes what is in flight, and closes the store last (P23).
  */
-import { join } from 'node:path';
 import {
   mailOptions,
   mailRefusal,
+  outboxOptions,
   readBrands,
   readLocales,
   readProxies,
@@ -54,6 +54,7 @@ import { hasStore } from './store/sqlite/folder.ts';
 import { markServing } from './store/sqlite/serving-mark.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
+import type { Brands } from './web/brand/brand.ts';
 
 export interface OpenStore {
   readonly store: Store;
@@ -97,15 +98,15 @@ const mailGraceMs = 1_000;
 /** A mail that was asked for waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
 
-function openMailer(config: Config, log: Log): SmtpMailer {
-  const { smtpUrl, mailFrom: from, dataDir } = config;
+function openMailer(config: Config, brands: Brands, log: Log): SmtpMailer {
+  const { smtpUrl } = config;
   try {
     if (smtpUrl === null) {
-      const outbox = createOutboxMailer({ directory: join(dataDir, 'outbox'), from });
+      const outbox = createOutboxMailer(outboxOptions(config, brands));
       return { ...outbox, close: () => {} };
     }
     return createSmtpMailer({
-      ...mailOptions(config, smtpUrl.expose()),
+      ...mailOptions(config, brands, smtpUrl.expose()),
       onFault: (fault) => log({ event: 'mail_fault', ...fault }),
     });
   } catch (error) {
@@ -119,8 +120,16 @@ export async function tryMailServer(config: Config, recipient: Sensitive<string>
   const site = createLinks(config.baseUrl).siteHost;
   const { defaultLocale: locale, smtpUrl } = config;
   try {
-    return await probeMail({ ...mailOptions(config, smtpUrl?.expose() ?? ''), recipient, site, locale });
+    const brands = await readBrands(config);
+    return await probeMail({
+      ...mailOptions(config, brands, smtpUrl?.expose() ?? ''),
+      recipient,
+      site,
+      locale,
+    });
   } catch (error) {
+    if (error instanceof SettingRefusal)
+      return { server: { outcome: 'failed', words: error.message }, testMail: null };
     if (!(error instanceof MailSettingError)) throw error;
     return { server: { outcome: 'failed', words: mailRefusal(error) }, testMail: null };
   }
@@ -196,7 +205,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const table = readRateLimits(config);
   const clientAddressOf = createClientAddressOf(readProxies(config), () => log({ event: 'proxy_untrusted' }));
   const brands = await readBrands(config);
-  const mailer = openMailer(config, log);
+  const mailer = openMailer(config, brands, log);
   closers.push(mailer.close);
   const opening = openStore(config);
   // Awaited below: until then a refusal is nobody's unhandled one.

@@ -61,10 +61,6 @@ describe('mayfly doctor', () => {
   });
 
   const wrong: readonly [Record<string, string>, string][] = [
-    [
-      { MAYFLY_DKIM_SELECTOR: '' },
-      'MAYFLY_DKIM_DOMAIN and MAYFLY_DKIM_KEY are set without MAYFLY_DKIM_SELECTOR',
-    ],
     [{ MAYFLY_DKIM_KEY: 'canary' }, 'MAYFLY_DKIM_DOMAIN, MAYFLY_DKIM_SELECTOR, MAYFLY_DKIM_KEY: '],
     [{ MAYFLY_SMTP_URL: 'smtp://:canary@mail.example.com' }, 'MAYFLY_SMTP_URL: '],
     [{ MAYFLY_MAIL_FROM: 'a..b@example.com' }, 'MAYFLY_MAIL_FROM: '],
