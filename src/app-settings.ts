@@ -7,10 +7,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLinks } from './domain/links.ts';
+import type { MailLocaleOf } from './domain/ports.ts';
 import type { Regions } from './domain/regions.ts';
 import { parseTrustedProxies } from './http/client-address.ts';
 import { builtInRateLimits, parseRateLimits, type RateLimitTable } from './http/rate-limit.ts';
 import { type Locale, supportedLocales } from './locale/catalogues.ts';
+import { lookUp } from './locale/negotiate.ts';
 import type { OutboxOptions } from './mail/capture.ts';
 import type { MailSetting, MailSettingError } from './mail/mail-setting.ts';
 import type { SmtpServerOptions } from './mail/smtp.ts';
@@ -53,6 +55,11 @@ export function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'default
   const defaultLocale = readLocale(config.defaultLocale);
   if (locales.includes(defaultLocale)) return { locales, defaultLocale };
   throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
+}
+
+export function createMailLocaleOf(settings: Pick<SiteDeps, 'locales' | 'defaultLocale'>): MailLocaleOf {
+  const { locales, defaultLocale } = settings;
+  return (asked) => (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
 }
 
 /** The file's brands; the built-in one where there is no file. */

@@ -6,6 +6,7 @@
  * finishes what is in flight, and closes the store last (P23).
  */
 import {
+  createMailLocaleOf,
   mailOptions,
   mailRefusal,
   outboxOptions,
@@ -233,6 +234,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     words: dicewareWords,
     mailQuota: createMailQuota(limiter),
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    mailLocaleOf: createMailLocaleOf(locales),
     region: config.region,
   });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
