@@ -120,7 +120,7 @@ async function runRemove(input: Input, world: World): Promise<ExitCode> {
 export const domainCommands: readonly Command[] = [
   {
     path: ['domain', 'add'],
-    summary: 'let an account use a domain for its links, without asking the DNS',
+    summary: 'let an account use a domain for its links; asks neither the DNS nor the plan for room',
     words: ['EMAIL', 'DOMAIN'],
     options: {},
     example: 'mayfly domain add jo@example.org secrets.example.org',
