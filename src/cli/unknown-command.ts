@@ -14,14 +14,8 @@ export function commandsBelow(words: readonly string[]): readonly Command[] {
   return commands.filter(({ path }) => words.every((word, index) => path[index] === word));
 }
 
-interface Meant {
-  /** The known words, or those near them, as far as they lead. */
-  readonly words: readonly string[];
-  /** How many of the given words were read. */
-  readonly count: number;
-}
-
-function meantBy(given: readonly string[]): Meant {
+/** The known words, or those near the given ones, as far as they lead. */
+function meantBy(given: readonly string[]): readonly string[] {
   const words: string[] = [];
   for (const word of given) {
     const next = commandsBelow(words).flatMap(({ path }) => path[words.length] ?? []);
@@ -29,11 +23,17 @@ function meantBy(given: readonly string[]): Meant {
     if (near === null) break;
     words.push(near);
   }
-  return { words, count: words.length };
+  return words;
 }
 
 function listOf(below: readonly Command[]): string {
   return below.map((command) => `  ${renderUsage(command)}\n`).join('');
+}
+
+/** What was given, up to the first word that is unknown: what follows may be a secret. */
+function unknownIn(given: readonly string[], words: readonly string[], isWhole: boolean): string {
+  const shown = given.slice(0, isWhole ? words.length : words.length + 1);
+  return `There is no command "${shown.join(' ')}".`;
 }
 
 /** @param args that begin with no command */
@@ -41,13 +41,15 @@ export function unknownCommandWords(args: readonly string[]): string {
   if (args[0]?.startsWith('-'))
     return 'Options follow the command: mayfly COMMAND [WORDS] [OPTIONS]. See mayfly help.\n';
   const given = args.filter((arg) => !arg.startsWith('-'));
-  const { words, count } = meantBy(given);
+  const words = meantBy(given);
   const below = commandsBelow(words);
-  const isBegun = count === given.length && words.every((word, index) => word === given[index]);
-  if (isBegun) return `Which one?\n${listOf(below)}`;
-  const command = below.find(({ path }) => path.length === count);
-  // Of what is no command one word more than the known ones is repeated, and no further: it may be a secret.
-  const unknown = `There is no command "${given.slice(0, Math.max(1, command === undefined ? count + 1 : count)).join(' ')}".`;
-  if (command !== undefined) return `${unknown} Did you mean "${words.join(' ')}"? See mayfly help.\n`;
-  return count === 0 ? `${unknown} See mayfly help.\n` : `${unknown} These exist:\n${listOf(below)}`;
+  const isCommand = below.some(({ path }) => path.length === words.length);
+  const isAsGiven = words.every((word, index) => word === given[index]);
+  if (isAsGiven && words.length === given.length) return `Which one?\n${listOf(below)}`;
+  const unknown = unknownIn(given, words, isCommand || words.length === given.length);
+  if (words.length === 0) return `${unknown} See mayfly help.\n`;
+  const hint = isAsGiven ? '' : ` Did you mean "${words.join(' ')}"?`;
+  return isCommand
+    ? `${unknown}${hint} See mayfly help.\n`
+    : `${unknown}${hint} These exist:\n${listOf(below)}`;
 }

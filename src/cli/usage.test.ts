@@ -41,6 +41,14 @@ describe('a command that does not exist', () => {
     }
   });
 
+  it('is told the nearest beginning of several', async () => {
+    const { code, err } = await runCli(['acount']);
+    expect(code).toBe(2);
+    expect(err).toStartWith(
+      `There is no command "acount". Did you mean "account"? These exist:\n${accountUsage}`,
+    );
+  });
+
   it('is told where options belong when one stands before it', async () => {
     const { code, err } = await runCli(['--json', 'account', 'list']);
     expect([code, err]).toEqual([

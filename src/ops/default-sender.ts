@@ -1,4 +1,4 @@
-/** The sender of mail where none is set. */
+/** The sender of mail where none is set, and what is said of it. */
 import { isIP } from 'node:net';
 
 /** Mail needs a domain behind its @; an installation without one is being tried out (RFC 2606 keeps `.invalid` for that). */
@@ -9,4 +9,9 @@ function mailHostOf(url: string): string {
 
 export function defaultSender(baseUrl: string): string {
   return `mayfly@${mailHostOf(baseUrl)}`;
+}
+
+/** What is said behind a sender that no mail server can answer to; `''` where there is nothing to say. */
+export function senderAdvice(mailFrom: string): string {
+  return mailFrom.endsWith('@mayfly.invalid') ? ', which is nobody’s address: set MAYFLY_MAIL_FROM' : '';
 }

@@ -13,6 +13,7 @@ import type { Sensitive } from '../domain/sensitive.ts';
 import type { ClockReport, StoreClock } from '../domain/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
+import { senderAdvice } from './default-sender.ts';
 import { compareDkimRecord } from './dkim-record.ts';
 import { signUpWords, unreachableLinks } from './reach-words.ts';
 import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
@@ -172,6 +173,12 @@ function toFinding(what: string, { outcome, words }: MailAnswer): Finding {
   return { what, verdict: verdictOf[outcome], words };
 }
 
+function withSender(found: string, mailFrom: string): Finding {
+  const problem = senderAdvice(mailFrom);
+  const words = `${found}; the sender is ${mailFrom}${problem}`;
+  return problem === '' ? ok('mail', words) : advice('mail', words);
+}
+
 async function examineMail(
   { smtpUrl, mailFrom, dataDir }: Config,
   deps: DoctorDeps,
@@ -183,9 +190,10 @@ async function examineMail(
     return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
   }
   const { server, testMail } = await deps.probeMail(recipient);
-  const found =
-    server.outcome === 'well' ? { ...server, words: `${server.words}; the sender is ${mailFrom}` } : server;
-  return [toFinding('mail', found), ...(testMail === null ? [] : [toFinding('test mail', testMail)])];
+  return [
+    server.outcome === 'well' ? withSender(server.words, mailFrom) : toFinding('mail', server),
+    ...(testMail === null ? [] : [toFinding('test mail', testMail)]),
+  ];
 }
 
 /** Nothing to say where mail is not signed. */

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { ClockReport } from '../domain/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
+import { senderAdvice } from './default-sender.ts';
 import { signUpWords, unreachableLinks } from './reach-words.ts';
 
 export interface StartFacts {
@@ -20,7 +21,7 @@ export interface StartFacts {
 }
 
 function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {
-  if (smtpUrl !== null) return `sent as ${mailFrom}`;
+  if (smtpUrl !== null) return `sent as ${mailFrom}${senderAdvice(mailFrom)}`;
   return `kept in ${join(dataDir, 'outbox')}, for trying out: these files hold live links. MAYFLY_SMTP_URL sends it`;
 }
 

@@ -47,6 +47,13 @@ describe('a start', () => {
     );
   });
 
+  it('is refused with a sentence when the host is no address of this machine, or no name at all', async () => {
+    for (const HOST of ['2001:db8::1', 'a..b'])
+      expect(await refusal({ HOST })).toBe(
+        `Mayfly does not start. ${HOST} is not an address of this machine: choose another with HOST.\n`,
+      );
+  });
+
   it('is refused when the key file is open to others, damaged, another one or missing, and goes on once it is right (P12)', async () => {
     const path = join(folder, 'keys.json');
     const right = await readFile(path, 'utf8');

@@ -55,6 +55,7 @@ describe('mayfly doctor', () => {
     const { out } = await mayfly(['doctor'], {
       MAYFLY_DATA_DIR: await makeDataDir(),
       MAYFLY_SMTP_URL: office.url,
+      MAYFLY_MAIL_FROM: 'mayfly@example.com',
     });
     expect(out).toMatch(/ok +mail +127\.0\.0\.1 answers on port/);
     expect([office.connections().all, office.attempts()]).toEqual([1, 0]);
