@@ -44,15 +44,18 @@ export function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
   return table;
 }
 
-function readLocale(tag: string): Locale {
+function readLocale(env: string, tag: string): Locale {
   const known = supportedLocales.find((locale) => locale === tag);
   if (known !== undefined) return known;
-  throw new SettingRefusal(`There is no language "${tag}" here: there is ${supportedLocales.join(', ')}.`);
+  const spoken = supportedLocales.join(', ');
+  throw new SettingRefusal(
+    `${env} names the language "${tag}", which Mayfly does not speak: it speaks ${spoken}.`,
+  );
 }
 
 export function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'defaultLocale'> {
-  const locales = config.locales?.map(readLocale) ?? supportedLocales;
-  const defaultLocale = readLocale(config.defaultLocale);
+  const locales = config.locales?.map((tag) => readLocale('MAYFLY_LOCALES', tag)) ?? supportedLocales;
+  const defaultLocale = readLocale('MAYFLY_DEFAULT_LOCALE', config.defaultLocale);
   if (locales.includes(defaultLocale)) return { locales, defaultLocale };
   throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
 }
@@ -81,6 +84,20 @@ export function readProxies({ trustedProxies }: Config) {
   const proxies = parseTrustedProxies(trustedProxies);
   if ('error' in proxies) throw new SettingRefusal(`MAYFLY_TRUSTED_PROXIES: ${proxies.error}.`);
   return proxies;
+}
+
+/** What would stop the start, of the settings that are judged here but for those of mail. */
+export async function settingProblems(config: Config): Promise<string[]> {
+  const problems: string[] = [];
+  for (const read of [readLocales, readRateLimits, readProxies, readBrands]) {
+    try {
+      await read(config);
+    } catch (error) {
+      if (!(error instanceof SettingRefusal)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return problems;
 }
 
 const mailVariables: Readonly<Record<MailSetting, string>> = {

@@ -149,13 +149,17 @@ const world: World = {
   openAccounts,
   serve,
   route,
-  examine: (config, recipient) => {
+  examine: async (config, recipient) => {
+    const { settingProblems } = await import('./app-settings.ts');
+    const problems = (await settingProblems(config)).map(
+      (words) => ({ what: 'settings', verdict: 'fault', words }) as const,
+    );
     const deps: DoctorDeps = {
       openStore: () => openTheStore(config),
       probeMail: async (to) => (await import('./app.ts')).tryMailServer(config, to),
       resolver: createResolver(config.dnsServers),
     };
-    return examine(config, deps, recipient);
+    return [...problems, ...(await examine(config, deps, recipient))];
   },
   fetch: (url, init) => fetch(url, init),
   readFile: async (path) => new Uint8Array(await readFile(path)),

@@ -74,7 +74,12 @@ describe('a start', () => {
 
   it('is refused with limits, languages or mail that make no sense', async () => {
     expect(await refusal({ MAYFLY_RATE_LIMITS: '/nowhere.json' }, 2)).toContain('cannot be read as JSON');
-    expect(await refusal({ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 2)).toContain('There is no language "tlh" here');
+    expect(await refusal({ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 2)).toContain(
+      'MAYFLY_DEFAULT_LOCALE names the language "tlh", which Mayfly does not speak: it speaks en, de, ',
+    );
+    expect(await refusal({ MAYFLY_LOCALES: 'en,tlh' }, 2)).toContain(
+      'MAYFLY_LOCALES names the language "tlh"',
+    );
     const mail = await refusal({ MAYFLY_SMTP_URL: 'smtp://u:canary@mail.example.org?tls=maybe' }, 2);
     expect(mail).toContain('MAYFLY_SMTP_URL');
     expect(mail).not.toContain('canary');
