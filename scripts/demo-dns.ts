@@ -79,5 +79,5 @@ server.on('error', (error: Error) => {
 });
 await server.listen({ udp: address, tcp: address });
 process.stdout.write(
-  `A name server with ${records.length} records. Start Mayfly with MAYFLY_DNS_SERVERS=127.0.0.1:${port}\n`,
+  `A name server with ${records.length} record${records.length === 1 ? '' : 's'}. Start Mayfly with MAYFLY_DNS_SERVERS=127.0.0.1:${port}\n`,
 );

@@ -5,9 +5,9 @@
  * streams, signals and the exit code pass through.
  */
 import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { bun, install, root } from './install.mjs';
+import { passThrough } from './pass-through.mjs';
 
 const [name = '', ...args] = process.argv.slice(2);
 
@@ -21,11 +21,4 @@ const child = spawn(
     cwd: root,
   },
 );
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('error', (error) => {
-  process.stderr.write(`The runtime could not be started: ${error.message}\n`);
-  process.exit(1);
-});
-child.on('exit', (code, signal) => {
-  process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0));
-});
+passThrough(child);

@@ -6,9 +6,9 @@
  * the command itself: arguments, streams, signals and the exit code pass through.
  */
 import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { bun, install, root } from './install.mjs';
+import { passThrough } from './pass-through.mjs';
 
 const given = process.argv.slice(2);
 const watch = given[0] === '--watch';
@@ -29,23 +29,4 @@ const child = spawn(bun, [...flags, join(root, 'src', 'main.ts'), ...args], {
   stdio: 'inherit',
   env: { ...process.env, NODE_ENV: 'production' },
 });
-
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-// npm runs this through a shell, which dies of a signal without passing it on: then the server must not outlive npm.
-const parent = process.ppid;
-const watchIntervalMs = 200;
-if (process.env.npm_lifecycle_event !== undefined) {
-  const watcher = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(watcher);
-    child.kill('SIGTERM');
-  }, watchIntervalMs);
-}
-
-child.on('error', (error) => {
-  process.stderr.write(`The runtime could not be started: ${error.message}\n`);
-  process.exit(1);
-});
-child.on('exit', (code, signal) => {
-  process.exit(code ?? 128 + (constants.signals[signal ?? 'SIGKILL'] ?? 0));
-});
+passThrough(child);

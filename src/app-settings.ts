@@ -5,10 +5,15 @@
  * own words. Invariant: what cannot be used stops the start with a sentence that names the variable; nothing is opened here.
  */
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLinks } from './domain/links.ts';
+import type { MailLocaleOf } from './domain/ports.ts';
 import type { Regions } from './domain/regions.ts';
 import { parseTrustedProxies } from './http/client-address.ts';
 import { builtInRateLimits, parseRateLimits, type RateLimitTable } from './http/rate-limit.ts';
 import { type Locale, supportedLocales } from './locale/catalogues.ts';
+import { lookUp } from './locale/negotiate.ts';
+import type { OutboxOptions } from './mail/capture.ts';
 import type { MailSetting, MailSettingError } from './mail/mail-setting.ts';
 import type { SmtpServerOptions } from './mail/smtp.ts';
 import type { Config } from './ops/config.ts';
@@ -39,17 +44,25 @@ export function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
   return table;
 }
 
-function readLocale(tag: string): Locale {
+function readLocale(env: string, tag: string): Locale {
   const known = supportedLocales.find((locale) => locale === tag);
   if (known !== undefined) return known;
-  throw new SettingRefusal(`There is no language "${tag}" here: there is ${supportedLocales.join(', ')}.`);
+  const spoken = supportedLocales.join(', ');
+  throw new SettingRefusal(
+    `${env} names the language "${tag}", which Mayfly does not speak: it speaks ${spoken}.`,
+  );
 }
 
 export function readLocales(config: Config): Pick<SiteDeps, 'locales' | 'defaultLocale'> {
-  const locales = config.locales?.map(readLocale) ?? supportedLocales;
-  const defaultLocale = readLocale(config.defaultLocale);
+  const locales = config.locales?.map((tag) => readLocale('MAYFLY_LOCALES', tag)) ?? supportedLocales;
+  const defaultLocale = readLocale('MAYFLY_DEFAULT_LOCALE', config.defaultLocale);
   if (locales.includes(defaultLocale)) return { locales, defaultLocale };
   throw new SettingRefusal('MAYFLY_DEFAULT_LOCALE must be one of MAYFLY_LOCALES.');
+}
+
+export function createMailLocaleOf(settings: Pick<SiteDeps, 'locales' | 'defaultLocale'>): MailLocaleOf {
+  const { locales, defaultLocale } = settings;
+  return (asked) => (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
 }
 
 /** The file's brands; the built-in one where there is no file. */
@@ -73,6 +86,20 @@ export function readProxies({ trustedProxies }: Config) {
   return proxies;
 }
 
+/** What would stop the start, of the settings that are judged here but for those of mail. */
+export async function settingProblems(config: Config): Promise<string[]> {
+  const problems: string[] = [];
+  for (const read of [readLocales, readRateLimits, readProxies, readBrands]) {
+    try {
+      await read(config);
+    } catch (error) {
+      if (!(error instanceof SettingRefusal)) throw error;
+      problems.push(error.message);
+    }
+  }
+  return problems;
+}
+
 const mailVariables: Readonly<Record<MailSetting, string>> = {
   server: 'MAYFLY_SMTP_URL',
   sender: 'MAYFLY_MAIL_FROM',
@@ -84,8 +111,19 @@ export function mailRefusal({ setting, message }: MailSettingError): string {
   return `${mailVariables[setting]}: ${message}`;
 }
 
-export function mailOptions(config: Config, url: string): SmtpServerOptions {
+/** The name that the site's own pages bear. */
+function siteNameOf({ baseUrl }: Config, brands: Brands): string {
+  return brands.forHost(createLinks(baseUrl).siteHost).name;
+}
+
+export function outboxOptions(config: Config, brands: Brands): OutboxOptions {
+  const { dataDir, mailFrom: from } = config;
+  return { directory: join(dataDir, 'outbox'), from, siteName: siteNameOf(config, brands) };
+}
+
+export function mailOptions(config: Config, brands: Brands, url: string): SmtpServerOptions {
   const { mailFrom: from, mailReturnPath: returnPath } = config;
   const { dkimDomain: domain, dkimSelector: selector, dkimKey: privateKey } = config;
-  return { url, from, returnPath, dkim: { domain, selector, privateKey } };
+  const siteName = siteNameOf(config, brands);
+  return { url, from, siteName, returnPath, dkim: { domain, selector, privateKey } };
 }

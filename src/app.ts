@@ -5,10 +5,11 @@
  * store has proved its settings and the key file has proved to be the store's (P12, P25); a stop takes no new request,
  * finishes what is in flight, and closes the store last (P23).
  */
-import { join } from 'node:path';
 import {
+  createMailLocaleOf,
   mailOptions,
   mailRefusal,
+  outboxOptions,
   readBrands,
   readLocales,
   readProxies,
@@ -22,7 +23,6 @@ import { createAccountService } from './domain/account-service.ts';
 import type { DomainService } from './domain/domain-outcomes.ts';
 import { createDomainService, type DomainServiceDeps } from './domain/domain-service.ts';
 import { createLinks } from './domain/links.ts';
-import { isLoopbackHost } from './domain/loopback.ts';
 import type { Sensitive } from './domain/sensitive.ts';
 import { createService } from './domain/service.ts';
 import type { ClockReport } from './domain/time.ts';
@@ -44,21 +44,30 @@ import type { Log } from './ops/logger.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
 import { createRandomPauses } from './ops/random-pause.ts';
+import { isForThisMachineAlone } from './ops/reach-words.ts';
 import { createResolver } from './ops/resolver.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { startSweeper } from './ops/sweeper.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import { StoreRefusal } from './store/refusal.ts';
+import { hasStore } from './store/sqlite/folder.ts';
+import { markServing } from './store/sqlite/serving-mark.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
+import type { Brands } from './web/brand/brand.ts';
 
 export interface OpenStore {
   readonly store: Store;
   close(): Promise<void>;
 }
 
-/** Opens the store that the settings name. Rejects with `StartRefusal`. */
+/** Whether the settings name a store that was made before; a server alone makes one. */
+export function isStoreThere({ dataDir }: Config): boolean {
+  return hasStore(dataDir);
+}
+
+/** Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`. */
 export async function openStore({ dataDir, maxStorageBytes }: Config): Promise<OpenStore> {
   try {
     const clock = createMachineClock();
@@ -73,6 +82,8 @@ export interface RunningApp {
   readonly port: number;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
+  /** Whether another server ran on the data folder when this one came. */
+  readonly isSecondServer: boolean;
   /** What the store makes of the wall clock. */
   readonly clock: ClockReport;
   /** Resolves when everything is closed, within about ten seconds. */
@@ -88,15 +99,15 @@ const mailGraceMs = 1_000;
 /** A mail that was asked for waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
 
-function openMailer(config: Config, log: Log): SmtpMailer {
-  const { smtpUrl, mailFrom: from, dataDir } = config;
+function openMailer(config: Config, brands: Brands, log: Log): SmtpMailer {
+  const { smtpUrl } = config;
   try {
     if (smtpUrl === null) {
-      const outbox = createOutboxMailer({ directory: join(dataDir, 'outbox'), from });
+      const outbox = createOutboxMailer(outboxOptions(config, brands));
       return { ...outbox, close: () => {} };
     }
     return createSmtpMailer({
-      ...mailOptions(config, smtpUrl.expose()),
+      ...mailOptions(config, brands, smtpUrl.expose()),
       onFault: (fault) => log({ event: 'mail_fault', ...fault }),
     });
   } catch (error) {
@@ -110,8 +121,16 @@ export async function tryMailServer(config: Config, recipient: Sensitive<string>
   const site = createLinks(config.baseUrl).siteHost;
   const { defaultLocale: locale, smtpUrl } = config;
   try {
-    return await probeMail({ ...mailOptions(config, smtpUrl?.expose() ?? ''), recipient, site, locale });
+    const brands = await readBrands(config);
+    return await probeMail({
+      ...mailOptions(config, brands, smtpUrl?.expose() ?? ''),
+      recipient,
+      site,
+      locale,
+    });
   } catch (error) {
+    if (error instanceof SettingRefusal)
+      return { server: { outcome: 'failed', words: error.message }, testMail: null };
     if (!(error instanceof MailSettingError)) throw error;
     return { server: { outcome: 'failed', words: mailRefusal(error) }, testMail: null };
   }
@@ -182,17 +201,12 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-/** Whether it is reached from this machine alone. */
-function isTrial({ baseUrl, host }: Config): boolean {
-  return isLoopbackHost(new URL(baseUrl).hostname) && isLoopbackHost(host);
-}
-
 async function start(config: Config, version: string, log: Log, closers: Closers): Promise<RunningApp> {
   const locales = readLocales(config);
   const table = readRateLimits(config);
   const clientAddressOf = createClientAddressOf(readProxies(config), () => log({ event: 'proxy_untrusted' }));
   const brands = await readBrands(config);
-  const mailer = openMailer(config, log);
+  const mailer = openMailer(config, brands, log);
   closers.push(mailer.close);
   const opening = openStore(config);
   // Awaited below: until then a refusal is nobody's unhandled one.
@@ -201,6 +215,8 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const { createSite } = await import('./site.ts');
   const { store, close } = await opening;
   closers.push(close);
+  const mark = markServing(config.dataDir);
+  closers.push(mark.leave);
   const { ring, isNew } = await openKeys(config, store);
   const { events, onAnswer, metrics } = await openObservers(config, store, log);
   const links = createLinks(config.baseUrl);
@@ -218,6 +234,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     words: dicewareWords,
     mailQuota: createMailQuota(limiter),
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    mailLocaleOf: createMailLocaleOf(locales),
     region: config.region,
   });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
@@ -261,7 +278,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     clockVerdict: () => store.clock().verdict,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
   });
-  const served = isTrial(config)
+  const served = isForThisMachineAlone(config)
     ? refuseForeignHosts(fetch, {
         baseUrl: config.baseUrl,
         isShareDomain: async (name) =>
@@ -274,7 +291,8 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library behind the first answers rather than in front of the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  return { port: server.port, hasNewKeys: isNew, clock: store.clock(), stop: () => closeAll(closers) };
+  const facts = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, clock: store.clock() };
+  return { port: server.port, ...facts, stop: () => closeAll(closers) };
 }
 
 async function closeAll(closers: Closers): Promise<void> {

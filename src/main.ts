@@ -6,6 +6,7 @@
  * let it continue in an unknown state (P23), and says no more of it than its class and place (P18).
  */
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
 import { runCommand } from './cli/run.ts';
@@ -117,10 +118,15 @@ async function route(config: Config): Promise<ExitCode> {
 }
 
 async function openTheStore(config: Config) {
-  const [{ openStore }, { StartRefusal }] = await Promise.all([
+  const [{ isStoreThere, openStore }, { StartRefusal }] = await Promise.all([
     import('./app.ts'),
     import('./app-settings.ts'),
   ]);
+  if (!isStoreThere(config)) {
+    const folder = resolve(config.dataDir);
+    const problem = `There is no store in ${folder}. Start Mayfly once, or set MAYFLY_DATA_DIR.`;
+    return { outcome: 'no_store', problem } as const;
+  }
   try {
     return { outcome: 'open', ...(await openStore(config)) } as const;
   } catch (error) {
@@ -131,7 +137,7 @@ async function openTheStore(config: Config) {
 
 async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
   const opened = await openTheStore(config);
-  if (opened.outcome === 'refused') return opened;
+  if (opened.outcome !== 'open') return opened;
   const { store, close } = opened;
   return { outcome: 'open', accounts: { store, random: systemRandom, close } };
 }
@@ -143,13 +149,17 @@ const world: World = {
   openAccounts,
   serve,
   route,
-  examine: (config, recipient) => {
+  examine: async (config, recipient) => {
+    const { settingProblems } = await import('./app-settings.ts');
+    const problems = (await settingProblems(config)).map(
+      (words) => ({ what: 'settings', verdict: 'fault', words }) as const,
+    );
     const deps: DoctorDeps = {
       openStore: () => openTheStore(config),
       probeMail: async (to) => (await import('./app.ts')).tryMailServer(config, to),
       resolver: createResolver(config.dnsServers),
     };
-    return examine(config, deps, recipient);
+    return [...problems, ...(await examine(config, deps, recipient))];
   },
   fetch: (url, init) => fetch(url, init),
   readFile: async (path) => new Uint8Array(await readFile(path)),

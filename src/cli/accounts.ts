@@ -18,6 +18,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
+import { timeOf } from './times.ts';
 
 /** The plans an account can have. */
 const accountPlans: readonly PlanName[] = ['basic', 'identity'];
@@ -38,6 +39,7 @@ export async function withAccounts(
   const config = configOrWords(world);
   if (config === null) return 2;
   const opened = await world.openAccounts(config);
+  if (opened.outcome === 'no_store') return refuse(world, input, 'no_store', opened.problem);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
   try {
     return await work(opened.accounts);
@@ -58,11 +60,6 @@ export function withAccount(
     if (account === null) return refuse(world, input, 'no_account', `There is no account ${email}.`);
     return work(accounts, account);
   });
-}
-
-/** Seconds since 1970 as people and programs both read them: ISO 8601, to the second. */
-export function timeOf(seconds: number): string {
-  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }
 
 async function runCreate(input: Input, world: World): Promise<ExitCode> {

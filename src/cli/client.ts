@@ -23,6 +23,7 @@ import {
   type World,
 } from './command.ts';
 import { decodeText, readTextFrom } from './input-text.ts';
+import { durationWords } from './times.ts';
 
 export const serverOption: Readonly<Record<string, OptionUsage>> = {
   server: {
@@ -88,7 +89,8 @@ export async function withClient(
 }
 
 function sentenceOf(error: MayflyError, server: string): string {
-  const wait = error.retryAfterSeconds === null ? '' : ` Try again in ${error.retryAfterSeconds} s.`;
+  const wait =
+    error.retryAfterSeconds === null ? '' : ` Try again in ${durationWords(error.retryAfterSeconds)}.`;
   if (error.code === 'unknown_secret')
     return 'There is no such secret: it was read, burned, has expired, or never existed.';
   if (error.code === 'incorrect_passphrase')
@@ -130,8 +132,15 @@ export async function readNewPassphrase(input: Input, world: World): Promise<str
   return first;
 }
 
+/** Said where the line break may be part of a file, which some programs do not read without it (private keys). */
+function noteLeftOut(input: Input, world: World, value: string): void {
+  if (value.includes('\n') && !input.json)
+    world.terminal.err('The line break at the end was left out; --exact keeps it.\n');
+}
+
 /**
- * The value to share. Piped, it is taken byte for byte; typed, the last line break is the Enter key's.
+ * The value to share, without the one line break that `echo`, an editor or the Enter key ends it with. With `--exact` what
+ * is piped is taken byte for byte.
  * @throws UsageError when it is given as an argument, which the shell's history and other users would see
  */
 export async function readValue(input: Input, world: World): Promise<string> {
@@ -141,7 +150,10 @@ export async function readValue(input: Input, world: World): Promise<string> {
   if (world.terminal.isInteractive)
     world.terminal.err('Type the secret, then press Ctrl-D on a line of its own:\n');
   const text = decodeText(await world.terminal.readInput());
-  return world.terminal.isInteractive ? text.replace(/\n$/, '') : text;
+  if (world.terminal.isInteractive) return text.replace(/\n$/, '');
+  const value = input.flags.has('exact') ? text : text.replace(/\r?\n$/, '');
+  if (value !== text) noteLeftOut(input, world, value);
+  return value;
 }
 
 /** The link or key in the first word, or on standard input when it is `-`: an argument is fine for what opens once. */

@@ -24,6 +24,8 @@ export interface OpenAccounts extends AccountAdminDeps {
 
 export type OpenAccountsOutcome =
   | { readonly outcome: 'open'; readonly accounts: OpenAccounts }
+  /** `no_store`: none was ever made there, and only a server makes one. */
+  | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 /** What a command may touch; `main.ts` brings the real one. */
@@ -79,7 +81,8 @@ export const commonOptions: Readonly<Record<string, OptionUsage>> = {
 
 export function parseArgsOptions(command: Command): ParseArgsOptionsConfig {
   const all = { ...command.options, ...commonOptions };
-  return Object.fromEntries(Object.entries(all).map(([name, { type }]) => [name, { type }]));
+  const options = Object.entries(all).map(([name, { type }]) => [name, { type }] as const);
+  return { ...Object.fromEntries(options), help: { type: 'boolean', short: 'h' } };
 }
 
 /** Thrown by a command for words or options that make no sense: exit code 2 and the command's usage. */

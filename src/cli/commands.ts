@@ -17,10 +17,10 @@ import { tokenCommands } from './tokens.ts';
 const aboutCommands: readonly Command[] = [
   {
     path: ['help'],
-    summary: 'print this overview',
-    words: [],
+    summary: 'print this overview, or the help of a command',
+    words: ['[COMMAND]'],
     options: {},
-    example: 'mayfly help',
+    example: 'mayfly help share',
     run: async (_input, { terminal }) => {
       terminal.out(renderOverview(sections));
       return 0;

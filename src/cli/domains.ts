@@ -9,7 +9,7 @@ import { createDomainChecks } from '../domain/domain-checks.ts';
 import type { DomainFinding, StoredDomain } from '../domain/share-domains.ts';
 import { toAsciiName } from '../ops/domain-names.ts';
 import { createResolver } from '../ops/resolver.ts';
-import { timeOf, withAccount } from './accounts.ts';
+import { withAccount } from './accounts.ts';
 import {
   type Command,
   configOrWords,
@@ -20,6 +20,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
+import { timeOf } from './times.ts';
 
 /** The domain in its one spelling; one label alone is nobody's. */
 export function parseDomain(text: string): string {
@@ -119,7 +120,7 @@ async function runRemove(input: Input, world: World): Promise<ExitCode> {
 export const domainCommands: readonly Command[] = [
   {
     path: ['domain', 'add'],
-    summary: 'let an account use a domain for its links, without asking the DNS',
+    summary: 'let an account use a domain for its links; asks neither the DNS nor the plan for room',
     words: ['EMAIL', 'DOMAIN'],
     options: {},
     example: 'mayfly domain add jo@example.org secrets.example.org',

@@ -4,9 +4,9 @@
  * Owns: their words. Invariant: they know only the client (`sdk/`), and need the credentials of an account.
  */
 import type { Delivery, Receipt } from '../../sdk/mayfly.ts';
-import { timeOf } from './accounts.ts';
 import { readLink, serverOption, withClient } from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
+import { durationWords, timeOf } from './times.ts';
 
 function secondsOf(time: Date | null): number | null {
   return time === null ? null : time.getTime() / 1000;
@@ -51,9 +51,13 @@ function deliveryLinesOf({ delivery, recipient }: Receipt): string[] {
   return [`mail to ${recipient ?? 'the recipient'} ${deliveryWords[delivery.state]}, ${time}${reply}`];
 }
 
+export function waitingWords(hasPassphrase: boolean, ttlSeconds: number): string {
+  return `waiting${hasPassphrase ? ', with a passphrase' : ''}, for another ${durationWords(ttlSeconds)}`;
+}
+
 function stateLineOf({ state, hasPassphrase, secretTtlSeconds }: Receipt): string {
   if (secretTtlSeconds === null) return state;
-  return `waiting${hasPassphrase === true ? ', with a passphrase' : ''}, for another ${secretTtlSeconds} s`;
+  return waitingWords(hasPassphrase === true, secretTtlSeconds);
 }
 
 /** Its state, and what became of the mail. 1 when the secret is gone. */

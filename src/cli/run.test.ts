@@ -1,59 +1,16 @@
 import { describe, expect, it } from 'bun:test';
+import { fakeWorld, runCli as run, cliSecret as secret } from '../../test/support/cli-world.ts';
 import { steadyClock } from '../../test/support/clocks.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createAccount } from '../domain/account-admin.ts';
 import { tokenScopes } from '../domain/accounts.ts';
 import { readConfig } from '../ops/config.ts';
 import { createMemoryStore } from '../store/memory.ts';
-import type { World } from './command.ts';
 import { commands } from './commands.ts';
 import { parseDomain } from './domains.ts';
 import { runCommand } from './run.ts';
 import { parseTtl } from './secrets.ts';
 import { parseScopes } from './tokens.ts';
-
-const secret = 'hunter2-canary';
-
-function fakeWorld(overrides: Partial<World> = {}, input = '') {
-  const written = { out: '', err: '' };
-  const requests: { url: string; init: RequestInit }[] = [];
-  const world: World = {
-    terminal: {
-      out: (text) => {
-        written.out += text;
-      },
-      err: (text) => {
-        written.err += text;
-      },
-      isInteractive: false,
-      isOutputSeen: false,
-      readInput: async () => new TextEncoder().encode(input),
-      ask: async () => null,
-      askHidden: async () => null,
-    },
-    version: '1.2.3',
-    readConfig: () => readConfig({}),
-    openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
-    serve: async () => 0,
-    route: async () => 0,
-    examine: async () => [],
-    fetch: async (url, init) => {
-      requests.push({ url, init });
-      return Response.json(
-        { success: false, error: 'unknown_secret', message: 'Unknown secret' },
-        { status: 404 },
-      );
-    },
-    readFile: async () => new TextEncoder().encode(`${secret}\n`),
-    ...overrides,
-  };
-  return { world, written, requests };
-}
-
-async function run(args: readonly string[], overrides: Partial<World> = {}, input = '') {
-  const { world, written, requests } = fakeWorld(overrides, input);
-  return { code: await runCommand(args, world), ...written, requests };
-}
 
 describe('a command', () => {
   it('that does not exist is wrong usage, with the nearest one named', async () => {
@@ -195,7 +152,7 @@ describe('the commands for people', () => {
     const { code, out } = await run(['status', key], { fetch: async (url) => answer(url) });
     expect([code, out]).toEqual([
       0,
-      'waiting, with a passphrase, for another 60 s\n' +
+      'waiting, with a passphrase, for another 1 minute\n' +
         'mail to al*****@e*****.org was refused by the mail server, 2026-09-21T14:13:20Z: 550 No  [2J such user\n',
     ]);
     const link = `http://localhost:3000/receipt/${key}`;
@@ -258,8 +215,12 @@ describe('the commands for people', () => {
     expect(requests).toEqual([]);
   });
 
-  it('share what was piped, byte for byte, with the passphrase of a file', async () => {
-    const { requests } = await run(['share', '--passphrase-file', 'p', '--ttl', '1h'], {}, ' two\nlines\n');
+  it('share what was piped, byte for byte with --exact, with the passphrase of a file', async () => {
+    const { requests } = await run(
+      ['share', '--exact', '--passphrase-file', 'p', '--ttl', '1h'],
+      {},
+      ' two\nlines\n',
+    );
     expect(JSON.parse(String(requests[0]?.init.body))).toEqual({
       secret: { secret: ' two\nlines\n', passphrase: secret, ttl: 3600 },
     });

@@ -1,80 +1,19 @@
 /**
  * From arguments to a command and its exit code.
  *
- * Owns: finding the command, reading its options, and what a fault of either says. Invariant: a command runs only when
- * every argument was understood; nothing of an unexpected error but its class reaches the terminal (P18).
+ * Owns: finding the command or its help, and what a fault of it says. Invariant: a command runs only when every argument
+ * was understood; nothing of an unexpected error but its class reaches the terminal (P18).
  */
-import { parseArgs } from 'node:util';
-import { nearestWord } from '../ops/nearest.ts';
-import {
-  type Command,
-  type ExitCode,
-  type Input,
-  parseArgsOptions,
-  refuse,
-  UsageError,
-  type World,
-} from './command.ts';
+import { readInput } from './arguments.ts';
+import { type Command, type ExitCode, type Input, refuse, UsageError, type World } from './command.ts';
 import { commands, sections } from './commands.ts';
 import { renderCommandHelp, renderOverview, renderUsage } from './help.ts';
+import { commandsBelow, unknownCommandWords } from './unknown-command.ts';
 
 /** The command with the longest path that the arguments begin with. */
 function findCommand(args: readonly string[]): Command | null {
   const matching = commands.filter(({ path }) => path.every((word, index) => args[index] === word));
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
-}
-
-/** Whether the words are the beginning of some commands, `account` or `account token`. */
-function beginningWith(args: readonly string[]): readonly Command[] {
-  const words = args.filter((word) => !word.startsWith('-'));
-  return words.length === 0
-    ? []
-    : commands.filter(({ path }) => words.every((word, index) => path[index] === word));
-}
-
-function refuseUnknown(args: readonly string[], world: World): ExitCode {
-  const [first = ''] = args;
-  const group = beginningWith(args);
-  if (group.length > 0) {
-    world.terminal.err(`Which one?\n${group.map((command) => `  ${renderUsage(command)}\n`).join('')}`);
-    return 2;
-  }
-  const near = nearestWord(first, [...new Set(commands.map(({ path }) => path[0] ?? ''))]);
-  const hint = near === null ? '' : ` Did you mean "${near}"?`;
-  world.terminal.err(`There is no command "${first}".${hint} See mayfly help.\n`);
-  return 2;
-}
-
-function assertWordCount(command: Command, words: readonly string[]): void {
-  const required = command.words.filter((word) => !word.startsWith('['));
-  const missing = required[words.length];
-  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  const extra = words[command.words.length];
-  // Not quoted: it may be the secret that somebody meant to share.
-  if (extra !== undefined) throw new UsageError('There is a word too many.');
-}
-
-/** Throws `UsageError` where the arguments make no sense. */
-function readInput(command: Command, args: readonly string[]): Input {
-  let parsed: { values: Record<string, unknown>; positionals: string[] };
-  try {
-    const options = parseArgsOptions(command);
-    parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: true }) as typeof parsed;
-  } catch (error) {
-    // Its sentences name the option, never its value.
-    throw new UsageError(
-      error instanceof Error ? (error.message.split('. ')[0] ?? '') : 'The options make no sense.',
-    );
-  }
-  const { values, positionals } = parsed;
-  const texts: Record<string, string> = {};
-  const flags = new Set<string>();
-  for (const [name, value] of Object.entries(values)) {
-    if (typeof value === 'string') texts[name] = value;
-    if (value === true) flags.add(name);
-  }
-  if (!flags.has('help')) assertWordCount(command, positionals);
-  return { words: positionals, texts, flags, json: flags.has('json') };
 }
 
 async function runFound(command: Command, args: readonly string[], world: World): Promise<ExitCode> {
@@ -103,17 +42,35 @@ async function runFound(command: Command, args: readonly string[], world: World)
   }
 }
 
+const isWord = (arg: string): boolean => !arg.startsWith('-');
+
+/** The help of a command, or the usage of all that begin with these words. */
+function printHelp(words: readonly string[], world: World): ExitCode {
+  const command = findCommand(words);
+  const below = commandsBelow(words);
+  if (command === null && below.length === 0) return refuseUnknown(words, world);
+  const usages = below.map((each) => `  ${renderUsage(each)}\n`).join('');
+  world.terminal.out(command === null ? usages : renderCommandHelp(command));
+  return 0;
+}
+
+function refuseUnknown(args: readonly string[], world: World): ExitCode {
+  world.terminal.err(unknownCommandWords(args));
+  return 2;
+}
+
 /** Runs the command that the arguments name. */
 export async function runCommand(args: readonly string[], world: World): Promise<ExitCode> {
-  const [first] = args;
+  const [first, ...rest] = args;
   if (first === undefined) {
     world.terminal.err(renderOverview(sections));
     return 2;
   }
   if (first === '--version') return runCommand(['version'], world);
   if (first === '--help' || first === '-h') return runCommand(['help'], world);
+  if (first === 'help' && rest.some(isWord)) return printHelp(rest.filter(isWord), world);
   const command = findCommand(args);
-  return command === null
-    ? refuseUnknown(args, world)
-    : runFound(command, args.slice(command.path.length), world);
+  if (command !== null) return runFound(command, args.slice(command.path.length), world);
+  const asksForHelp = isWord(first) && rest.some((arg) => arg === '--help' || arg === '-h');
+  return asksForHelp ? printHelp(args.filter(isWord), world) : refuseUnknown(args, world);
 }

@@ -2,7 +2,7 @@
  * Commands for people, with what opens once: `mayfly share|generate|reveal|status`.
  *
  * Owns: their words. Invariant: they know only the client (`sdk/`); the value is the only thing that `reveal` writes to
- * standard output, byte for byte, so that a file goes through unchanged.
+ * standard output, byte for byte, so that a file shared with `--exact` comes out unchanged.
  */
 import {
   type Created,
@@ -17,7 +17,6 @@ import {
   type Revealed,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
-import { timeOf } from './accounts.ts';
 import {
   passphraseOptions,
   readLink,
@@ -36,7 +35,8 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { plain, printReceipt } from './receipts.ts';
+import { plain, printReceipt, waitingWords } from './receipts.ts';
+import { durationWords, timeOf } from './times.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
@@ -109,7 +109,9 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
 function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
-    terminal.err(`The lifetime is ${granted} s: the server does not allow ${plain(String(asked))} s.\n`);
+    terminal.err(
+      `The lifetime is ${durationWords(granted)}: the server does not allow ${durationWords(asked)}.\n`,
+    );
   }
   if (ignored.length > 0)
     terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
@@ -196,9 +198,8 @@ async function runReveal(input: Input, world: World): Promise<ExitCode> {
 
 function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCode {
   const { hasPassphrase, secretTtlSeconds } = secret;
-  const guarded = hasPassphrase ? ', with a passphrase' : '';
   const json = { waiting: true, has_passphrase: hasPassphrase, secret_ttl: secretTtlSeconds };
-  printResult(world, input, json, [`waiting${guarded}, for another ${secretTtlSeconds} s`]);
+  printResult(world, input, json, [waitingWords(hasPassphrase, secretTtlSeconds)]);
   return 0;
 }
 
@@ -233,7 +234,13 @@ export const secretCommands: readonly Command[] = [
     path: ['share'],
     summary: 'share what standard input holds, and print the link',
     words: ['[-]'],
-    options: creationOptions,
+    options: {
+      ...creationOptions,
+      exact: {
+        type: 'boolean',
+        doc: 'keep the line break at the end of the input, which is left out otherwise',
+      },
+    },
     example: 'mayfly share --ttl 1h < password.txt',
     run: runShare,
   },

@@ -67,7 +67,9 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   };
   const mailTo = input.texts['mail-to'];
   const recipient = mailTo === undefined ? null : new Sensitive(mailTo);
-  return report([settings, ...(await world.examine(reading.config, recipient))], input, world);
+  const found = await world.examine(reading.config, recipient);
+  const isSettingWrong = found.some(({ what }) => what === settings.what);
+  return report(isSettingWrong ? found : [settings, ...found], input, world);
 }
 
 export const serverCommands: readonly Command[] = [

@@ -3,7 +3,7 @@
  */
 import type { ClockReport } from '../domain/time.ts';
 import { differenceWords } from '../ops/clock-words.ts';
-import { timeOf, withAccounts } from './accounts.ts';
+import { withAccounts } from './accounts.ts';
 import {
   type Command,
   type ExitCode,
@@ -13,6 +13,7 @@ import {
   refuse,
   type World,
 } from './command.ts';
+import { timeOf } from './times.ts';
 
 const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 

@@ -7,7 +7,7 @@
 import { createToken } from '../domain/account-admin.ts';
 import { type StoredToken, type TokenScope, tokenScopes } from '../domain/accounts.ts';
 import { Sensitive } from '../domain/sensitive.ts';
-import { timeOf, withAccount, withAccounts } from './accounts.ts';
+import { withAccount, withAccounts } from './accounts.ts';
 import {
   type Command,
   type ExitCode,
@@ -19,6 +19,7 @@ import {
   type World,
 } from './command.ts';
 import { readTextFrom } from './input-text.ts';
+import { timeOf } from './times.ts';
 
 const secondsInDay = 86_400;
 /** A century: above it a number is a slip. */

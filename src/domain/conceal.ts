@@ -187,7 +187,7 @@ async function store(
   if (checked.recipient !== null && account !== null) {
     const to = new Sensitive(checked.recipient);
     const mailing = { metadataKey, secretKey, to, isElsewhere: false };
-    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? 'en'));
+    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? null));
   }
   const custid = account?.username ?? anonymousCustid;
   const opened = { custid, metadataKey, secretKey, secretShortkey: secretKey.slice(0, 6), recipient };

@@ -9,7 +9,13 @@ import type { RandomBytes } from '../crypto/random.ts';
 import { tagOf } from './access.ts';
 import type { Events } from './events.ts';
 import type { Links } from './links.ts';
-import { firstTrySeconds, type Mailer, type MailFaceOf, type SecretStore } from './ports.ts';
+import {
+  firstTrySeconds,
+  type Mailer,
+  type MailFaceOf,
+  type MailLocaleOf,
+  type SecretStore,
+} from './ports.ts';
 import { type Mailing, sealNote } from './receipts.ts';
 import type { NewRecord, StoredDelivery } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
@@ -18,6 +24,7 @@ export interface LinkMailDeps {
   readonly store: SecretStore;
   readonly mailer: Pick<Mailer, 'sendSecretLink'>;
   readonly mailFaceOf: MailFaceOf;
+  readonly mailLocaleOf: MailLocaleOf;
   readonly links: Links;
   readonly events: Events;
   readonly random: RandomBytes;
@@ -46,17 +53,21 @@ export function queueLink(
   return note(deps, receiptId, mailing, { state: 'queued', staleAt }, null);
 }
 
-/** @param from the sender's username */
+/**
+ * @param from the sender's username
+ * @param asked the language that the caller named, if any
+ */
 export async function sendLink(
   deps: LinkMailDeps,
   record: MailedRecord,
   mailing: Mailing,
   from: string,
-  locale: string,
+  asked: string | null,
 ): Promise<void> {
   const { receiptId, hasPassphrase, expiresAt, shareDomain } = record;
   const { secretKey, to } = mailing;
   const link = new Sensitive(deps.links.secretUrl(secretKey, shareDomain));
+  const locale = deps.mailLocaleOf(asked);
   const face = await deps.mailFaceOf(shareDomain);
   let noted: Promise<unknown> = Promise.resolve();
   const onRetry = (withinSeconds: number, reply: string | null) => {

@@ -9,7 +9,15 @@ import type { AccountId, Caller } from './accounts.ts';
 import type { InBackground } from './background.ts';
 import type { Events } from './events.ts';
 import type { Links } from './links.ts';
-import type { AccountMail, AccountStore, DueNotice, Mailer, MailFaceOf, SecretStore } from './ports.ts';
+import type {
+  AccountMail,
+  AccountStore,
+  DueNotice,
+  Mailer,
+  MailFaceOf,
+  MailLocaleOf,
+  SecretStore,
+} from './ports.ts';
 import { type NoticeKind, noticeKinds } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
@@ -18,13 +26,12 @@ export interface NoticeDeps {
   readonly store: Pick<SecretStore, 'takeDueNotices'> & Pick<AccountStore, 'findAccountById'>;
   readonly mailer: Pick<Mailer, 'sendAccountMail'>;
   readonly mailFaceOf: MailFaceOf;
+  readonly mailLocaleOf: MailLocaleOf;
   readonly links: Pick<Links, 'recentUrl'>;
   readonly events: Events;
   readonly inBackground: InBackground;
 }
 
-/** For accounts that have not chosen a language. */
-const defaultLocale = 'en';
 const daySeconds = 86_400;
 /** A notice tells a day ahead, or a quarter of a lifetime that is shorter than four days. */
 const leadShare = 4;
@@ -79,13 +86,13 @@ function mailBehind(
   { owner, createdAt, shareDomain }: Omit<DueNotice, 'expiresAt'>,
   at: UnixSeconds,
 ): void {
-  const { store, mailer, mailFaceOf, links, events, inBackground } = deps;
+  const { store, mailer, mailFaceOf, mailLocaleOf, links, events, inBackground } = deps;
   inBackground(async () => {
     const account = await store.findAccountById(owner);
     if (account === null) return;
     const face = await mailFaceOf(shareDomain);
     const to = new Sensitive(account.username);
-    const locale = account.locale ?? defaultLocale;
+    const locale = mailLocaleOf(account.locale);
     const { recentUrl } = links;
     const { state } = await mailer.sendAccountMail({ kind, to, locale, createdAt, at, recentUrl, face });
     events({ event: 'account_mail_ended', kind, state });

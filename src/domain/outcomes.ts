@@ -23,7 +23,7 @@ export interface CreationOptions {
   readonly arrivedOn?: string;
   /** The client's prefix, as in `RevealInput`; a passphrase is hashed in this client's turn. */
   readonly clientPrefix?: string;
-  /** The mail's language, a BCP 47 tag; the default language when absent or unknown. */
+  /** The mail's language, a BCP 47 tag; the installation's own when absent or not offered. */
   readonly locale?: string;
   /** Which mails the account wants about this secret; as the account has it when absent. */
   readonly notify?: readonly NoticeKind[];
@@ -218,7 +218,7 @@ export type SuggestInput =
 export interface DeliverInput extends ReceiptInput {
   /** Another address than before; absent: the one that the secret was last sent to. */
   readonly recipient?: Sensitive<string>;
-  /** The mail's language. */
+  /** The mail's language, a BCP 47 tag; the installation's own when it is not offered. */
   readonly locale: string;
 }
 

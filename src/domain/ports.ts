@@ -289,6 +289,9 @@ export interface MailFace {
 /** The face of mails with links on this share domain; of the site when it is `''`. */
 export type MailFaceOf = (shareDomain: string) => Promise<MailFace>;
 
+/** The language of a mail: what was asked for where it is offered, else the installation's own. Tags of BCP 47. */
+export type MailLocaleOf = (asked: string | null) => string;
+
 /** The mail that tells a recipient about a secret: the link, never the value, the passphrase or the metadata key. */
 export interface SecretLinkMail {
   readonly to: Sensitive<string>;

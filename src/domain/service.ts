@@ -26,6 +26,7 @@ import type {
   DomainStore,
   Mailer,
   MailFaceOf,
+  MailLocaleOf,
   MailQuota,
   PassphraseHasher,
   SecretStore,
@@ -42,6 +43,7 @@ export interface ServiceDeps {
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
   readonly mailFaceOf: MailFaceOf;
+  readonly mailLocaleOf: MailLocaleOf;
   /** This installation's; `null` where there are no regions. */
   readonly region: RegionLabel | null;
   readonly hasher: PassphraseHasher;

@@ -72,7 +72,7 @@ describe('startServer', () => {
     expect(failure).toBeInstanceOf(ListenError);
     expect(failure).toMatchObject({
       code: 'EADDRINUSE',
-      message: `Port ${port} on 127.0.0.1 is in use: stop what listens there, or choose another port with PORT`,
+      message: `Port ${port} on 127.0.0.1 is in use: stop what listens there, or choose another port with PORT.`,
     });
   });
 

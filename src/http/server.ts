@@ -163,9 +163,16 @@ function listenError(error: unknown, hostname: string, port: number): unknown {
   return sentence === undefined ? error : new ListenError(code, sentence(hostname, port), error);
 }
 
+const notOurs = (hostname: string) =>
+  `${hostname} is not an address of this machine: choose another with HOST.`;
+
 const listenSentences: Readonly<Record<string, (hostname: string, port: number) => string>> = {
   EADDRINUSE: (hostname, port) =>
-    `Port ${port} on ${hostname} is in use: stop what listens there, or choose another port with PORT`,
-  EACCES: (_hostname, port) => `Port ${port} may not be used by this user: choose one above 1023 with PORT`,
-  EADDRNOTAVAIL: (hostname) => `${hostname} is no address of this machine: choose another with HOST`,
+    `Port ${port} on ${hostname} is in use: stop what listens there, or choose another port with PORT.`,
+  EACCES: (_hostname, port) => `Port ${port} may not be used by this user: choose one above 1023 with PORT.`,
+  EADDRNOTAVAIL: notOurs,
+  EAFNOSUPPORT: notOurs,
+  // Of names: one that does not exist, or that leads nowhere this machine could listen.
+  ENOTFOUND: notOurs,
+  EINVAL: notOurs,
 };

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import type { Handover } from '../domain/ports.ts';
 import { type ComposingMailer, createComposingMailer, type Letter } from './compose.ts';
+import { ownSiteName } from './from-name.ts';
 import { toMailbox } from './mailbox.ts';
 import { createMessageWriter } from './write.ts';
 
@@ -19,6 +20,8 @@ export interface OutboxOptions {
   readonly directory: string;
   /** `name@host` or `Name <name@host>`. */
   readonly from: string;
+  /** The site's brand, which mail bears where `from` has no name (Mayfly). */
+  readonly siteName?: string;
   readonly now?: () => Date;
 }
 
@@ -31,7 +34,11 @@ export interface OutboxMailer extends ComposingMailer {
 export function createOutboxMailer(options: OutboxOptions): OutboxMailer {
   const { write, prepare } = createMessageWriter(null);
   const mailer = createComposingMailer({
-    sender: { from: toMailbox(options.from), returnPath: null },
+    sender: {
+      from: toMailbox(options.from),
+      siteName: options.siteName ?? ownSiteName,
+      returnPath: null,
+    },
     now: options.now ?? (() => new Date()),
     write: (message) => write(withReadableText(message)),
     deliver: (letter) => keep(letter, options.directory),

@@ -12,6 +12,7 @@ import type { AccountMailer } from '../domain/account-mail.ts';
 import type { AccountMail, Handover, Mailer, OnRetry, SecretLinkMail } from '../domain/ports.ts';
 import { renderAccountMail } from './account-mail.tsx';
 import type { RenderedMail } from './frame.tsx';
+import { fromName, type ServiceNames } from './from-name.ts';
 import { type Mailbox, parseAddress, toUnicodeAddress } from './mailbox.ts';
 import { renderSecretLink } from './secret-link.tsx';
 
@@ -43,6 +44,8 @@ export const notSent: Handover = { state: 'not_sent', reply: null };
 
 export interface Sender {
   readonly from: Mailbox;
+  /** The site's brand. */
+  readonly siteName: string;
   /** Where undeliverable mail returns to; the address of `from` when it is `null`. */
   readonly returnPath: string | null;
 }
@@ -66,7 +69,8 @@ export function createComposingMailer(options: ComposingMailerOptions): Composin
     const to = parseAddress(mail.to.expose());
     if (to === null) throw new RangeError('The recipient is not one plain address.');
     const date = now();
-    const { envelope, ...message } = composeMessage(sender, to, render(), date);
+    const name = fromName(mail, namesOf(sender));
+    const { envelope, ...message } = composeMessage(sender, to, { ...render(), fromName: name }, date);
     return { envelope, bytes: await write(message), date, hidden: hiddenOf(mail, to) };
   }
 
@@ -100,16 +104,20 @@ function hiddenOf(mail: SecretLinkMail | AccountMail, to: string): string[] {
   return [...addresses, link, link.slice(link.lastIndexOf('/') + 1)];
 }
 
+export function namesOf({ from, siteName }: Sender): ServiceNames {
+  return { ofSender: from.name, ofSite: siteName };
+}
+
 /** @param to one plain address, as `parseAddress` gives it */
 export function composeMessage(
   { from, returnPath }: Sender,
   to: string,
-  { subject, text, html }: RenderedMail,
+  { subject, text, html, fromName: name }: RenderedMail & { readonly fromName: string },
   date: Date,
 ): SendMailOptions & Pick<Letter, 'envelope'> {
   const messageId = randomBytes(16).toString('hex');
   return {
-    from: { name: from.name, address: from.address },
+    from: { name, address: from.address },
     to: { name: '', address: to },
     envelope: { from: returnPath ?? from.address, to },
     subject,

@@ -6,8 +6,9 @@
  * it ends within a bounded time, and tries each thing once.
  */
 import type { Sensitive } from '../domain/sensitive.ts';
-import { composeMessage } from './compose.ts';
+import { composeMessage, namesOf } from './compose.ts';
 import { type AttemptFault, toFault } from './faults.ts';
+import { serviceName } from './from-name.ts';
 import { parseAddress } from './mailbox.ts';
 import { type ConnectionOptions, openOnce } from './pool.ts';
 import { explain } from './probe-words.ts';
@@ -57,7 +58,8 @@ export async function probeMail(options: MailProbeOptions): Promise<MailProbe> {
       server,
       testMail: { outcome: 'failed', words: 'The recipient must be one address: name@host.' },
     };
-  const message = composeMessage(sender, to, renderTestMail(options.site, options.locale), new Date());
+  const written = { ...renderTestMail(options.site, options.locale), fromName: serviceName(namesOf(sender)) };
+  const message = composeMessage(sender, to, written, new Date());
   return { server, testMail: await send(message, to, connection) };
 }
 

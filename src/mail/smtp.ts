@@ -11,6 +11,7 @@ import type { Handover, OnRetry } from '../domain/ports.ts';
 import { type Courier, deliver, type MailFault } from './attempts.ts';
 import { type ComposingMailer, createComposingMailer, type Letter, notSent } from './compose.ts';
 import { type DkimSettings, toDkimSigner } from './dkim.ts';
+import { ownSiteName } from './from-name.ts';
 import { MailSettingError } from './mail-setting.ts';
 import { toMailbox, toReturnPath } from './mailbox.ts';
 import { type ConnectionOptions, openPool } from './pool.ts';
@@ -23,6 +24,8 @@ export interface SmtpServerOptions {
   readonly url: string;
   /** `name@host` or `Name <name@host>`. */
   readonly from: string;
+  /** The site's brand, which mail bears where `from` has no name (Mayfly). */
+  readonly siteName?: string;
   /** Where undeliverable mail returns to; to `from` when absent. */
   readonly returnPath?: string | null;
   /** What mail is signed with; it is not signed when absent. */
@@ -66,7 +69,8 @@ export function toConnection(options: SmtpServerOptions) {
     trustedAuthority: options.trustedAuthority ?? null,
   };
   const returnPath = options.returnPath == null ? null : toReturnPath(options.returnPath);
-  return { connection, sender: { from: toMailbox(options.from), returnPath } };
+  const { siteName = ownSiteName } = options;
+  return { connection, sender: { from: toMailbox(options.from), siteName, returnPath } };
 }
 
 /** @throws MailSettingError when an option is not what it must be. */

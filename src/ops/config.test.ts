@@ -50,6 +50,13 @@ describe('configuration', () => {
     expect(here.map((url) => signUpAt(url))).toEqual(here.map(() => 'open'));
     const elsewhere = ['https://secrets.example.com', 'http://10.0.0.1', 'https://localhost.example.com'];
     expect(elsewhere.map((url) => signUpAt(url))).toEqual(elsewhere.map(() => 'closed'));
+    for (const HOST of ['localhost', '127.0.0.2', '::1'])
+      expect(signUpAt(here[0] ?? '', { HOST })).toBe('open');
+    for (const HOST of ['0.0.0.0', '::', '192.0.2.1', 'mayfly.internal']) {
+      expect(signUpAt(here[0] ?? '', { HOST })).toBe('closed');
+      expect(read({ HOST }).signUp).toBe('closed');
+      expect(read({ HOST, MAYFLY_SIGNUP: 'open' }).signUp).toBe('open');
+    }
     expect(signUpAt('http://localhost', { MAYFLY_SIGNUP: 'closed' })).toBe('closed');
     expect(signUpAt('https://secrets.example.com', { MAYFLY_SIGNUP: 'open' })).toBe('open');
   });
@@ -87,6 +94,19 @@ describe('configuration', () => {
     [{ MAYFLY_MAIL_RETURN_PATH: 'Bounces <b@example.org>' }, 'it must be one address such as bounces@'],
     [{ MAYFLY_DKIM_DOMAIN: 'https://example.org' }, 'it must be a host name such as mail.example.org'],
     [{ MAYFLY_DKIM_SELECTOR: 'a b' }, 'MAYFLY_DKIM_SELECTOR is "a b"'],
+    [
+      { MAYFLY_DKIM_DOMAIN: 'example.org' },
+      'MAYFLY_DKIM_DOMAIN is set without MAYFLY_DKIM_SELECTOR and MAYFLY_DKIM_KEY: mail is signed with all three, so set the others too, or none.',
+    ],
+    [
+      { MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly' },
+      'MAYFLY_DKIM_DOMAIN and MAYFLY_DKIM_SELECTOR are set without MAYFLY_DKIM_KEY: mail is signed with all three',
+    ],
+    [
+      { MAYFLY_INTERNAL_PORT: '8080', PORT: '8080' },
+      'MAYFLY_INTERNAL_PORT and PORT are both 8080: /metrics must not be on the port of the service, so choose another for one of them.',
+    ],
+    [{ MAYFLY_INTERNAL_PORT: '3000' }, 'MAYFLY_INTERNAL_PORT and PORT are both 3000'],
     [{ MAYFLY_DOMAIN_TARGET: 'example.org/' }, 'MAYFLY_DOMAIN_TARGET is "example.org/"'],
     [{ MAYFLY_DNS_SERVERS: 'dns.example.org' }, 'it must be IP addresses with commas between them'],
     [{ MAYFLY_DNS_SERVERS: '192.0.2.53:0' }, 'MAYFLY_DNS_SERVERS is "192.0.2.53:0"'],
@@ -191,6 +211,8 @@ describe('secrets among the settings', () => {
       MAYFLY_SMTP_URL: canary,
       MAYFLY_TOKEN: 'canary-token',
       MAYFLY_PASSPHRASE: 'canary-pass',
+      MAYFLY_DKIM_DOMAIN: 'example.org',
+      MAYFLY_DKIM_SELECTOR: 'mayfly',
       MAYFLY_DKIM_KEY: 'canary-key',
     });
     const printed = [

@@ -18,6 +18,7 @@ import {
 } from './options.ts';
 import { parsePlans } from './plans-file.ts';
 import { regionAddress, regionProblems } from './region-settings.ts';
+import { conflictsBetween } from './setting-conflicts.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -90,8 +91,8 @@ function refusalOf(of: Option<unknown>, text: string, problem: string): string {
 
 /** The defaults that others depend on, for what could not be read: the start is refused anyway. */
 function earlierOf(values: Partial<Record<OptionName, unknown>>, regionUrl: string | null): EarlierValues {
-  const { port, dataDir, baseUrl } = values as Partial<OptionValues>;
-  const known = { port: port ?? 3000, dataDir: dataDir ?? './data', regionUrl };
+  const { port, host, dataDir, baseUrl } = values as Partial<OptionValues>;
+  const known = { port: port ?? 3000, host: host ?? '127.0.0.1', dataDir: dataDir ?? './data', regionUrl };
   return { ...known, baseUrl: baseUrl ?? options.baseUrl.fallback({ ...known, baseUrl: '' }) };
 }
 
@@ -141,7 +142,7 @@ function readPlans(path: string | null | undefined, readText: ReadText, refusals
 /** Every setting, or every reason not to start. */
 export function readConfig(env: Environment, readText: ReadText = readTextFile): ConfigReading {
   const { values, given, refusals } = readOptions(env, readText);
-  if (refusals.length === 0) refusals.push(...regionProblems(values, given));
+  if (refusals.length === 0) refusals.push(...regionProblems(values, given), ...conflictsBetween(values));
   refusals.push(...refuseUnknown(env));
   const plans = readPlans(values.plansFile, readText, refusals);
   if (refusals.length > 0) return { outcome: 'refused', refusals };

@@ -14,7 +14,7 @@ function read(env: Environment): Config {
 }
 
 const recipient = new Sensitive('jo@example.org');
-const server = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1' };
+const server = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1', MAYFLY_MAIL_FROM: 'mayfly@example.org' };
 const well: MailAnswer = { outcome: 'well', words: 'it answers' };
 
 /** Findings on mail alone, as "what: verdict". */
@@ -114,12 +114,24 @@ describe('what the doctor says of mail', () => {
   it('with one: what it answered, and who the sender is', async () => {
     const { found, asked } = await findingsOn(server);
     expect(found).toEqual([
-      { what: 'mail', verdict: 'ok', words: 'it answers; the sender is mayfly@mayfly.invalid' },
+      { what: 'mail', verdict: 'ok', words: 'it answers; the sender is mayfly@example.org' },
     ]);
     expect(asked).toEqual([null]);
     const failed = { outcome: 'failed', words: 'no' } as const;
     expect((await findingsOn(server, { server: failed })).found).toEqual([
       { what: 'mail', verdict: 'fault', words: 'no' },
+    ]);
+  });
+
+  it('from nobody’s address: advice to set one', async () => {
+    const { MAYFLY_MAIL_FROM: _, ...unnamed } = server;
+    expect((await findingsOn(unnamed)).found).toEqual([
+      {
+        what: 'mail',
+        verdict: 'advice',
+        words:
+          'it answers; the sender is mayfly@mayfly.invalid, which is nobody’s address: set MAYFLY_MAIL_FROM',
+      },
     ]);
   });
 
@@ -176,10 +188,8 @@ describe('what the doctor says of the signature', () => {
     });
   }
 
-  it('where mail is not signed or not sent: nothing', async () => {
-    const { MAYFLY_SMTP_URL: _, ...unsent } = signing;
-    expect((await findingsOn(unsent)).verdicts).toEqual(['mail: advice']);
-    expect((await findingsOn({ ...signing, MAYFLY_DKIM_SELECTOR: '' })).verdicts).toEqual(['mail: ok']);
+  it('where mail is not signed, or the key cannot sign: nothing', async () => {
+    expect((await findingsOn(server)).verdicts).toEqual(['mail: ok']);
     expect((await findingsOn({ ...signing, MAYFLY_DKIM_KEY: 'none' })).verdicts).toEqual(['mail: ok']);
   });
 });

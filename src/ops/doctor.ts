@@ -13,8 +13,11 @@ import type { Sensitive } from '../domain/sensitive.ts';
 import type { ClockReport, StoreClock } from '../domain/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
+import { senderAdvice } from './default-sender.ts';
 import { compareDkimRecord } from './dkim-record.ts';
+import { signUpWords, unreachableLinks } from './reach-words.ts';
 import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
+import { isUnsigned, unsigned } from './start-words.ts';
 
 export interface Finding {
   readonly what: string;
@@ -30,6 +33,8 @@ export interface CheckStore extends RootCheckStore, Pick<StoreClock, 'clock'> {
 
 export type OpenCheckStore =
   | { readonly outcome: 'open'; readonly store: CheckStore; readonly close: () => Promise<void> }
+  /** `no_store`: none was ever made there. */
+  | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
 export interface MailAnswer {
@@ -116,8 +121,8 @@ async function examineStore(
   ring: KeyRing | null,
   deps: DoctorDeps,
 ): Promise<readonly Finding[]> {
-  if (!existsSync(config.dataDir)) return [ok('store', 'will be made at the first start')];
   const opened = await deps.openStore();
+  if (opened.outcome === 'no_store') return [ok('store', 'will be made at the first start')];
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
     const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
@@ -138,12 +143,12 @@ function examineClock(report: ClockReport): Finding {
   return report.verdict === 'disputed' ? fault('clock', problem) : advice('clock', problem);
 }
 
-function examineAddress({ baseUrl, host, trustedProxies }: Config): Finding {
+function examineAddress(config: Config): Finding {
+  const { baseUrl, trustedProxies } = config;
+  const links = unreachableLinks(config);
+  if (links !== null) return advice('address', `links ${links}`);
   const { protocol, hostname } = new URL(baseUrl);
-  if (isLoopbackHost(hostname)) {
-    if (isLoopbackHost(host)) return ok('address', `${baseUrl}, for this machine alone`);
-    return advice('address', `links say ${baseUrl}, which opens on this machine alone: set MAYFLY_BASE_URL`);
-  }
+  if (isLoopbackHost(hostname)) return ok('address', `${baseUrl}, for this machine alone`);
   if (protocol === 'http:')
     return advice(
       'address',
@@ -168,6 +173,12 @@ function toFinding(what: string, { outcome, words }: MailAnswer): Finding {
   return { what, verdict: verdictOf[outcome], words };
 }
 
+function withSender(found: string, mailFrom: string): Finding {
+  const problem = senderAdvice(mailFrom);
+  const words = `${found}; the sender is ${mailFrom}${problem}`;
+  return problem === '' ? ok('mail', words) : advice('mail', words);
+}
+
 async function examineMail(
   { smtpUrl, mailFrom, dataDir }: Config,
   deps: DoctorDeps,
@@ -179,15 +190,17 @@ async function examineMail(
     return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
   }
   const { server, testMail } = await deps.probeMail(recipient);
-  const found =
-    server.outcome === 'well' ? { ...server, words: `${server.words}; the sender is ${mailFrom}` } : server;
-  return [toFinding('mail', found), ...(testMail === null ? [] : [toFinding('test mail', testMail)])];
+  return [
+    server.outcome === 'well' ? withSender(server.words, mailFrom) : toFinding('mail', server),
+    ...(testMail === null ? [] : [toFinding('test mail', testMail)]),
+  ];
 }
 
-/** Nothing to say where mail is not signed, or is not sent. */
+/** Nothing to say where mail is not signed. */
 async function examineSignature(config: Config, { resolver }: DoctorDeps): Promise<readonly Finding[]> {
-  const { dkimDomain, dkimSelector, dkimKey, smtpUrl } = config;
-  if (dkimDomain === null || dkimSelector === null || dkimKey === null || smtpUrl === null) return [];
+  const { dkimDomain, dkimSelector, dkimKey } = config;
+  if (dkimDomain === null || dkimSelector === null || dkimKey === null) return [];
+  if (isUnsigned(config)) return [advice('signature', unsigned)];
   const name = `${dkimSelector}._domainkey.${dkimDomain}`;
   const compared = await compareDkimRecord(name, dkimKey, resolver);
   switch (compared.outcome) {
@@ -225,6 +238,7 @@ export async function examine(
     keys.finding,
     ...(await examineStore(config, keys.ring, deps)),
     examineAddress(config),
+    ok('sign-up', signUpWords(config)),
     ...(await examineMail(config, deps, recipient)),
     ...(await examineSignature(config, deps)),
   ];

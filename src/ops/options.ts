@@ -4,11 +4,10 @@
  * Owns: the table that configuration is read by, that `mayfly config` prints and that docs/configuration.md is written
  * from. Invariant: a setting that is not in this table does not exist; the type of the settings follows from it.
  */
-import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isLoopbackHost } from '../domain/loopback.ts';
 import type { Region, RegionLabel } from '../domain/regions.ts';
 import type { Sensitive } from '../domain/sensitive.ts';
+import { defaultSender } from './default-sender.ts';
 import {
   addressRanges,
   anyText,
@@ -39,10 +38,12 @@ import {
   storeAddress,
   wholeNumber,
 } from './option-kinds.ts';
+import { isForThisMachineAlone } from './reach-words.ts';
 
 /** What a default may depend on: read before the others. */
 export interface EarlierValues {
   readonly port: number;
+  readonly host: string;
   readonly dataDir: string;
   readonly baseUrl: string;
   /** The address of this region; `null` where there are none. */
@@ -61,12 +62,6 @@ export interface Option<T> {
   readonly secret?: true;
   /** Who reads it. */
   readonly reader: 'server' | 'router' | 'server and router' | 'commands';
-}
-
-/** Mail needs a domain behind its @; an installation without one is being tried out (RFC 2606 keeps `.invalid` for that). */
-function mailHostOf(url: string): string {
-  const { hostname } = new URL(url);
-  return hostname.includes('.') && isIP(hostname) === 0 ? hostname : 'mayfly.invalid';
 }
 
 /** Keeps each entry's own type while checking its shape. */
@@ -142,10 +137,11 @@ export const options = {
   }),
   mailFrom: option({
     env: 'MAYFLY_MAIL_FROM',
-    doc: 'The sender of mail.',
+    doc: 'The sender of mail: an address, with a name perhaps, such as Secrets <secrets@example.com>. Without a name mail bears that of the site (MAYFLY_BRAND_FILE); a mail with a link names the account that sends it too, as jo@example.com via Secrets.',
     kind: mailSender,
-    defaultText: 'mayfly@ the host of MAYFLY_BASE_URL',
-    fallback: (earlier) => `mayfly@${mailHostOf(earlier.baseUrl)}`,
+    defaultText:
+      'mayfly@ the host of MAYFLY_BASE_URL; where that is localhost or an IP address, mayfly@mayfly.invalid',
+    fallback: ({ baseUrl: url }) => defaultSender(url),
     reader: 'server',
   }),
   mailReturnPath: option<string | null>({
@@ -209,9 +205,9 @@ export const options = {
     env: 'MAYFLY_SIGNUP',
     doc: 'Whether people may make accounts themselves, by a mail to their address; closed: only `mayfly account create` does.',
     kind: oneOf('open', 'closed'),
-    defaultText: 'open on localhost, for trying out; closed at every other MAYFLY_BASE_URL',
-    fallback: (earlier) =>
-      isLoopbackHost(new URL(earlier.baseUrl).hostname) ? ('open' as const) : ('closed' as const),
+    defaultText:
+      'open where MAYFLY_BASE_URL and HOST are both of this machine alone, for trying out; else closed',
+    fallback: (earlier) => (isForThisMachineAlone(earlier) ? ('open' as const) : ('closed' as const)),
     reader: 'server',
   }),
   brandFile: option<string | null>({
@@ -336,7 +332,7 @@ export const options = {
   }),
   internalPort: option<number | null>({
     env: 'MAYFLY_INTERNAL_PORT',
-    doc: 'The port for the machines around it alone: /metrics for Prometheus, /ask for Caddy’s on-demand certificates.',
+    doc: 'The port, another one than PORT, for the machines around it alone: /metrics for Prometheus, /ask for Caddy’s on-demand certificates.',
     kind: optional(wholeNumber(1, 65_535)),
     defaultText: 'none: neither',
     fallback: () => null,

@@ -8,18 +8,33 @@ import { join } from 'node:path';
 import type { ClockReport } from '../domain/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
+import { senderAdvice } from './default-sender.ts';
+import { signUpWords, unreachableLinks } from './reach-words.ts';
 
 export interface StartFacts {
   readonly version: string;
   /** Whether the key file was made at this start. */
   readonly hasNewKeys: boolean;
+  /** Whether another server runs on the data folder. */
+  readonly isSecondServer: boolean;
   readonly clock: ClockReport;
 }
 
 function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {
-  if (smtpUrl !== null) return `sent as ${mailFrom}`;
+  if (smtpUrl !== null) return `sent as ${mailFrom}${senderAdvice(mailFrom)}`;
   return `kept in ${join(dataDir, 'outbox')}, for trying out: these files hold live links. MAYFLY_SMTP_URL sends it`;
 }
+
+/** Whether a signature is set up that no mail gets. */
+export function isUnsigned({ dkimDomain, smtpUrl }: Config): boolean {
+  return dkimDomain !== null && smtpUrl === null;
+}
+
+export const unsigned =
+  'nothing is signed: MAYFLY_DKIM_DOMAIN is set, and mail is kept instead of sent. Set MAYFLY_SMTP_URL too';
+
+const secondServer =
+  'another server runs on this data folder too. Both work; if you did not mean to start two, stop one of them';
 
 export function renderStartWords(config: Config, facts: StartFacts): string {
   const { baseUrl, host, port, dataDir, rootKeysFile } = config;
@@ -27,14 +42,18 @@ export function renderStartWords(config: Config, facts: StartFacts): string {
     ? `${rootKeysFile}, made just now: keep a copy, apart from the store's`
     : rootKeysFile;
   const problem = clockProblem(facts.clock);
+  const links = unreachableLinks(config);
   return [
     `Mayfly ${facts.version} is ready: ${baseUrl}`,
     `  listens  ${host}, port ${port}`,
+    ...(links === null ? [] : [`  LINKS    ${links}`]),
     `  store    SQLite in ${dataDir}`,
     `  keys     ${keys}`,
     `  mail     ${mailWords(config)}`,
-    `  sign-up  ${config.signUp === 'open' ? 'open to everybody: MAYFLY_SIGNUP=closed ends it' : 'closed'}`,
+    ...(isUnsigned(config) ? [`  DKIM     ${unsigned}`] : []),
+    `  sign-up  ${signUpWords(config)}`,
     `  API      ${baseUrl}/api/docs`,
+    ...(facts.isSecondServer ? [`  NOTE     ${secondServer}`] : []),
     ...(problem === null ? [] : [`  CLOCK    ${problem}`]),
     '',
   ].join('\n');

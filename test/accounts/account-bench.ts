@@ -130,6 +130,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     anonymousMayCreate: true,
     mailQuota: { take: () => ({ outcome: 'allowed' }) },
     mailFaceOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
+    mailLocaleOf: (asked) => asked ?? 'en',
     region: null,
     words: async () => ['one', 'two'],
   });

@@ -156,6 +156,20 @@ describe('mayfly doctor', () => {
     await chmod(join(server.dataDir, 'keys.json'), 0o600);
   });
 
+  it('finds each setting that would stop the start', async () => {
+    for (const wrong of [
+      { MAYFLY_DEFAULT_LOCALE: 'tlh' },
+      { MAYFLY_RATE_LIMITS: '/nowhere.json' },
+      { MAYFLY_BRAND_FILE: '/nowhere.json' },
+    ]) {
+      const { code, out } = await mayfly(['doctor'], { ...env, ...wrong });
+      expect([wrong, code]).toEqual([wrong, 1]);
+      expect(out).toMatch(new RegExp(`^FAULT +settings +${Object.keys(wrong)[0]}`, 'm'));
+      expect(out).toContain('ok      store');
+      expect(out).not.toContain('ok      settings');
+    }
+  });
+
   it('changes nothing: a folder that is not there is not made', async () => {
     const folder = await makeDataDir();
     await rm(folder, { recursive: true });

@@ -47,6 +47,13 @@ describe('a start', () => {
     );
   });
 
+  it('is refused with a sentence when the host is no address of this machine, or no name at all', async () => {
+    for (const HOST of ['2001:db8::1', 'a..b'])
+      expect(await refusal({ HOST })).toBe(
+        `Mayfly does not start. ${HOST} is not an address of this machine: choose another with HOST.\n`,
+      );
+  });
+
   it('is refused when the key file is open to others, damaged, another one or missing, and goes on once it is right (P12)', async () => {
     const path = join(folder, 'keys.json');
     const right = await readFile(path, 'utf8');
@@ -67,7 +74,12 @@ describe('a start', () => {
 
   it('is refused with limits, languages or mail that make no sense', async () => {
     expect(await refusal({ MAYFLY_RATE_LIMITS: '/nowhere.json' }, 2)).toContain('cannot be read as JSON');
-    expect(await refusal({ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 2)).toContain('There is no language "tlh" here');
+    expect(await refusal({ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 2)).toContain(
+      'MAYFLY_DEFAULT_LOCALE names the language "tlh", which Mayfly does not speak: it speaks en, de, ',
+    );
+    expect(await refusal({ MAYFLY_LOCALES: 'en,tlh' }, 2)).toContain(
+      'MAYFLY_LOCALES names the language "tlh"',
+    );
     const mail = await refusal({ MAYFLY_SMTP_URL: 'smtp://u:canary@mail.example.org?tls=maybe' }, 2);
     expect(mail).toContain('MAYFLY_SMTP_URL');
     expect(mail).not.toContain('canary');

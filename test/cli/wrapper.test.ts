@@ -22,7 +22,7 @@ describe('the wrapper', () => {
     for (const [args, code, out] of [
       [['version'], 0, /^\d+\.\d+\.\d+\n$/],
       [['nonsense'], 2, /^$/],
-      [['account', 'create', 'nobody', '--json'], 1, /^\{"error":"invalid_email"\}\n$/],
+      [['account', 'create', 'nobody', '--json'], 1, /^\{"error":"no_store"\}\n$/],
     ] as const) {
       const folder = await makeDataDir();
       const { stdout, exited } = watch(run(args, { MAYFLY_DATA_DIR: folder }));

@@ -120,10 +120,18 @@ function readSecret(made: Made, request: Omit<Request, 'path'>) {
 }
 
 describe('the Caddyfile', () => {
-  test('is valid once the site is named, and refused without', async () => {
-    const named = await runCaddy('validate', { MAYFLY_SITE: site });
-    expect([named.code, named.output]).toEqual([0, expect.stringContaining('Valid configuration')]);
-    expect((await runCaddy('validate', {})).code).not.toBe(0);
+  test('is valid whether the site is named or not', async () => {
+    for (const settings of [{ MAYFLY_SITE: site }, {}]) {
+      const { code, output } = await runCaddy('validate', settings);
+      expect([code, output]).toEqual([0, expect.stringContaining('Valid configuration')]);
+    }
+  });
+
+  test('serves localhost, for trying out, where no site is named, and asks no authority for it', async () => {
+    await using trial = await startCaddy({ upstreamPort: mayfly.port, internalPort: recorder.port });
+    const { status, body } = await answerBy(trial, { host: 'localhost', path: '/healthz' });
+    expect([status, body]).toEqual([200, expect.stringContaining('ok')]);
+    expect(trial.log()).not.toContain('acme-v02');
   });
 
   test('leads to where Mayfly listens unless told otherwise', async () => {

@@ -14,8 +14,8 @@ const tool = 'caddy';
 export const shippedCaddyfile = join(repositoryRoot, 'deploy', 'Caddyfile');
 
 export interface CaddyOptions {
-  /** The site's own host. */
-  readonly site: string;
+  /** The site's own host; not named when absent. */
+  readonly site?: string;
   readonly upstreamPort: number;
   readonly internalPort: number;
   /** The address of a router in front; none when absent. */
@@ -84,7 +84,7 @@ export async function startCaddy(options: CaddyOptions): Promise<StartedCaddy> {
   const [httpPort, httpsPort] = [await freePort(), await freePort()];
   const testing = ['admin off', 'local_certs', 'skip_install_trust', 'default_bind 127.0.0.1'];
   const env = environment(home, {
-    MAYFLY_SITE: options.site,
+    ...(options.site !== undefined && { MAYFLY_SITE: options.site }),
     MAYFLY_UPSTREAM: `127.0.0.1:${options.upstreamPort}`,
     MAYFLY_INTERNAL: `127.0.0.1:${options.internalPort}`,
     MAYFLY_ROUTER: options.router ?? '',

@@ -5,7 +5,7 @@
  * the headers of `compose.ts` and the parts of a harmless mail, with the text in its own place and nowhere else.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import PostalMime from 'postal-mime';
+import PostalMime, { addressParser } from 'postal-mime';
 import type { AccountMail } from '../../src/domain/ports.ts';
 import { messageHeaders } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
@@ -57,6 +57,11 @@ async function flawsOf(arrived: Arrived, to: string): Promise<string[]> {
   if (names.join() !== [...messageHeaders].sort().join()) flaws.push(`headers ${names.join()}`);
   if (parsed.to?.length !== 1 || parsed.to[0]?.address !== to) flaws.push(`to ${JSON.stringify(parsed.to)}`);
   if (parsed.from?.address !== 'noreply@mail.example.com') flaws.push(`from ${JSON.stringify(parsed.from)}`);
+  const name = parsed.from?.name ?? '';
+  if (name === '' || name.includes('=?') || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name))
+    flaws.push(`from name ${name}`);
+  const sender = parsed.headers.find(({ key }) => key === 'from')?.value ?? '';
+  if (addressParser(sender).length !== 1) flaws.push(`senders ${sender}`);
   if (parsed.cc !== undefined || parsed.bcc !== undefined || parsed.replyTo !== undefined)
     flaws.push('another address');
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(parsed.subject ?? '')) flaws.push('subject of several lines');

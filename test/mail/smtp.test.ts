@@ -28,7 +28,7 @@ describe('a mail server that takes the mail', () => {
     await post.mailer.sendSecretLink(sampleMail());
     expect(office.arrived[0]?.from).toBe('bounces@example.com');
     const parsed = await PostalMime.parse(office.arrived[0]?.raw ?? '');
-    expect(parsed.from).toEqual({ name: 'Mayfly', address: 'noreply@mail.example.com' });
+    expect(parsed.from?.address).toBe('noreply@mail.example.com');
     expect(office.arrived[0]?.raw).not.toContain('bounces@');
   });
 

@@ -151,6 +151,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     words: dicewareWords,
     mailQuota: createMailQuota(deps.limiter),
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    mailLocaleOf: (asked) => asked ?? 'en',
     region: options.regions?.own ?? frontRegion(),
   });
   const accounts = createAccountService({

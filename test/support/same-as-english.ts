@@ -30,6 +30,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     Sessions: sameWord,
     Version: sameWord,
     minutes: sameWord,
+    '{sender} via {name}': sameWord,
   },
   es: { No: sameWord, Plan: sameWord },
   it: {
@@ -40,8 +41,14 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     Passphrase: loanWord,
     Password: loanWord,
   },
-  'pt-BR': { Status: loanWord },
-  nl: { Account: loanWord, Browser: loanWord, Logo: sameWord, Status: sameWord },
+  'pt-BR': { Status: loanWord, '{sender} via {name}': sameWord },
+  nl: {
+    Account: loanWord,
+    Browser: loanWord,
+    Logo: sameWord,
+    Status: sameWord,
+    '{sender} via {name}': sameWord,
+  },
   pl: {
     Logo: sameWord,
     Plan: sameWord,
@@ -55,5 +62,6 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     'Region: {region}.': sameWord,
     Status: sameWord,
     Version: sameWord,
+    '{sender} via {name}': sameWord,
   },
 };

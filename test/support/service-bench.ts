@@ -129,6 +129,7 @@ export function createBench(
       host: shareDomain || 'mayfly.example',
       colour: null,
     }),
+    mailLocaleOf: (asked) => asked ?? 'en',
     region: null,
     words: async () => ['apple', 'brook', 'cloud', 'dune'],
     ...options.deps,

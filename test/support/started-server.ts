@@ -5,6 +5,7 @@
  * test: disposing ends the process by its own id and removes a folder that was made here.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -204,8 +205,16 @@ export interface Credentials {
   readonly basic: string;
 }
 
-/** Makes an account by the operator's command. */
+/** Only a server makes a store: starts one, once, and ends it. */
+async function makeStore(dataDir: string): Promise<void> {
+  await using first = await startServer({ dataDir });
+  first.kill('SIGTERM');
+  await first.exited;
+}
+
+/** Makes an account by the operator's command, on a folder that no server was started on too. */
 export async function createAccount(dataDir: string, email: string): Promise<Credentials> {
+  if (!existsSync(join(dataDir, 'mayfly.db'))) await makeStore(dataDir);
   const run = await runProduct(['src/main.ts', 'account', 'create', email, '--json'], {
     MAYFLY_DATA_DIR: dataDir,
   });

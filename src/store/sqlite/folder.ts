@@ -4,7 +4,16 @@
  * Owns: its files, their modes, and the refusal of file systems on which SQLite's locks and fsync cannot be relied on.
  * Source of the magic numbers: statfs(2) and linux/magic.h; of the refusal: https://www.sqlite.org/howtocorrupt.html §2.
  */
-import { chmodSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, statfsSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { StoreRefusal } from '../refusal.ts';
 
@@ -37,15 +46,35 @@ export type FileSystemTypeOf = (directory: string) => number;
 
 const systemTypeOf: FileSystemTypeOf = (directory) => Number(statfsSync(directory).type);
 
-/** Creates the folder and the database file if they are missing, for this user alone. */
-export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTypeOf): StoreFolder {
+function folderAt(path: string): StoreFolder {
   const directory = resolve(path);
-  const folder = {
+  return {
     directory,
     database: join(directory, 'mayfly.db'),
     wal: join(directory, 'mayfly.db-wal'),
     ballast: join(directory, 'ballast'),
   };
+}
+
+/** What cannot be looked at may be there: opening it says why not. */
+function mayExist(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
+  }
+}
+
+/** Whether a store was ever made here. Changes nothing. */
+export function hasStore(path: string): boolean {
+  const { database, wal } = folderAt(path);
+  return mayExist(database) || mayExist(wal);
+}
+
+/** Creates the folder and the database file if they are missing, for this user alone. */
+export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTypeOf): StoreFolder {
+  const folder = folderAt(path);
+  const { directory } = folder;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     assertLocal(directory, typeOf);

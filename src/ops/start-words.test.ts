@@ -1,0 +1,101 @@
+/** What the start says of who can reach it, and what the doctor says of the same settings. */
+import { describe, expect, it } from 'bun:test';
+import { type Config, type Environment, readConfig } from './config.ts';
+import { type DoctorDeps, examine } from './doctor.ts';
+import { renderStartWords } from './start-words.ts';
+
+function read(env: Environment): Config {
+  const reading = readConfig({ MAYFLY_DATA_DIR: './no-such-folder', ...env });
+  if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
+  return reading.config;
+}
+
+/** The line of the start that begins so; `''` when there is none. */
+function lineOf(name: string, env: Environment): string {
+  const clock = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 } as const;
+  const facts = { version: '1.2.3', hasNewKeys: false, isSecondServer: false, clock };
+  const lines = renderStartWords(read(env), facts).split('\n');
+  return lines.find((line) => line.startsWith(`  ${name} `))?.slice(2 + 9) ?? '';
+}
+
+async function findingOn(what: string, env: Environment) {
+  const deps: DoctorDeps = {
+    openStore: async () => ({ outcome: 'no_store', problem: 'None here.' }),
+    probeMail: async () => ({ server: { outcome: 'well', words: 'it answers' }, testMail: null }),
+    resolver: { txt: async () => ({ outcome: 'none' }) },
+  };
+  return (await examine(read(env), deps, null)).find((finding) => finding.what === what);
+}
+
+const signUpCases: readonly (readonly [string, Environment, string])[] = [
+  ['on this machine alone', {}, 'open to everybody on this machine; MAYFLY_SIGNUP=closed closes it'],
+  [
+    'where others can connect',
+    { HOST: '0.0.0.0' },
+    'closed, because others can connect (HOST is 0.0.0.0); MAYFLY_SIGNUP=open opens it',
+  ],
+  [
+    'where others are led to',
+    { MAYFLY_BASE_URL: 'https://secrets.example.com' },
+    'closed, because MAYFLY_BASE_URL is not localhost; MAYFLY_SIGNUP=open opens it',
+  ],
+  [
+    'opened by its setting',
+    { HOST: '0.0.0.0', MAYFLY_SIGNUP: 'open' },
+    'open to everybody who can connect, as MAYFLY_SIGNUP says',
+  ],
+  ['closed by its setting', { MAYFLY_SIGNUP: 'closed' }, 'closed, as MAYFLY_SIGNUP says'],
+  [
+    'of a region',
+    { MAYFLY_REGION: 'us', MAYFLY_REGIONS: 'us=https://us.example.com' },
+    'closed, because the address of MAYFLY_REGION is not localhost; MAYFLY_SIGNUP=open opens it',
+  ],
+];
+
+describe('sign-up', () => {
+  it.each(signUpCases)(
+    '%s: the start and the doctor say whether it is open, and why',
+    async (_, env, words) => {
+      expect(lineOf('sign-up', env)).toBe(words);
+      expect(await findingOn('sign-up', env)).toEqual({ what: 'sign-up', verdict: 'ok', words });
+    },
+  );
+});
+
+const unreachable =
+  'lead to http://localhost:3000, which is this machine alone, while others can connect (HOST is 0.0.0.0): set MAYFLY_BASE_URL to the address that they use';
+
+describe('links', () => {
+  it('that others cannot open are pointed out by the start and by the doctor', async () => {
+    expect(lineOf('LINKS', { HOST: '0.0.0.0' })).toBe(unreachable);
+    expect(await findingOn('address', { HOST: '0.0.0.0' })).toEqual({
+      what: 'address',
+      verdict: 'advice',
+      words: `links ${unreachable}`,
+    });
+  });
+
+  it('are not mentioned where they open, or where the operator says that they do', async () => {
+    for (const env of [
+      {},
+      { HOST: '::1' },
+      { HOST: '0.0.0.0', MAYFLY_BASE_URL: 'https://secrets.example.com' },
+      { HOST: '0.0.0.0', MAYFLY_BASE_URL: 'http://localhost:8080' },
+    ])
+      expect(lineOf('LINKS', env)).toBe('');
+    const forwarded = { HOST: '0.0.0.0', MAYFLY_BASE_URL: 'http://localhost:8080' };
+    expect(await findingOn('address', forwarded)).toMatchObject({ verdict: 'ok' });
+  });
+});
+
+describe('mail that is kept', () => {
+  it('is said to be unsigned where a signature is set up', async () => {
+    const dkim = { MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly', MAYFLY_DKIM_KEY: 'x' };
+    expect(lineOf('DKIM', dkim)).toBe(
+      'nothing is signed: MAYFLY_DKIM_DOMAIN is set, and mail is kept instead of sent. Set MAYFLY_SMTP_URL too',
+    );
+    expect(await findingOn('signature', dkim)).toMatchObject({ verdict: 'advice' });
+    expect(lineOf('DKIM', { ...dkim, MAYFLY_SMTP_URL: 'smtp://127.0.0.1' })).toBe('');
+    expect(lineOf('DKIM', {})).toBe('');
+  });
+});

@@ -1,0 +1,60 @@
+/** A second server on one data folder: allowed, and said, as long as the first one lives and no longer. */
+import { describe, expect, it } from 'bun:test';
+import { rm } from 'node:fs/promises';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { steadyClock } from '../support/clocks.ts';
+import { makeDataDir, startServer } from '../support/started-server.ts';
+import { mayfly } from './command-run.ts';
+
+const said = 'another server runs on this data folder';
+
+async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await makeDataDir();
+  try {
+    await work(dataDir);
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+describe('a second server on a data folder', () => {
+  it('starts, serves and says that it is one; the first did not', () =>
+    withFolder(async (dataDir) => {
+      await using first = await startServer({ dataDir });
+      await using second = await startServer({ dataDir });
+      expect(first.stderr()).not.toContain(said);
+      expect(second.stderr()).toContain(said);
+      expect((await fetch(`http://127.0.0.1:${second.port}/readyz`)).status).toBe(200);
+    }));
+
+  it('is said as long as any other serves, in whichever order they end', () =>
+    withFolder(async (dataDir) => {
+      const first = await startServer({ dataDir });
+      await using _second = await startServer({ dataDir });
+      await first[Symbol.asyncDispose]();
+      await using third = await startServer({ dataDir });
+      expect(third.stderr()).toContain(said);
+    }));
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('is not said once the first has ended by %s', (signal) =>
+    withFolder(async (dataDir) => {
+      const first = await startServer({ dataDir });
+      first.kill(signal);
+      await first.exited;
+      await using second = await startServer({ dataDir });
+      expect(second.stderr()).toContain('is ready');
+      expect(second.stderr()).not.toContain(said);
+    }),
+  );
+
+  it('is not said of a command or the doctor, which open the store and do not serve', () =>
+    withFolder(async (dataDir) => {
+      const first = await startServer({ dataDir });
+      await first[Symbol.asyncDispose]();
+      const clock = steadyClock(() => Math.floor(Date.now() / 1_000));
+      await using _store = await openSqliteStore({ directory: dataDir, clock });
+      expect((await mayfly(['doctor'], { MAYFLY_DATA_DIR: dataDir })).code).toBe(0);
+      await using server = await startServer({ dataDir });
+      expect(server.stderr()).not.toContain(said);
+    }));
+});

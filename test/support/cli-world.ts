@@ -1,0 +1,52 @@
+/**
+ * A world for commands without a terminal, a store or a network.
+ *
+ * Owns: what is written and what is asked of a server, kept for the test to look at. Invariant: nothing outside is touched.
+ */
+import type { World } from '../../src/cli/command.ts';
+import { runCommand } from '../../src/cli/run.ts';
+import { readConfig } from '../../src/ops/config.ts';
+
+/** What a passphrase file holds; it must stand in no message. */
+export const cliSecret = 'hunter2-canary';
+
+export function fakeWorld(overrides: Partial<World> = {}, input = '') {
+  const written = { out: '', err: '' };
+  const requests: { url: string; init: RequestInit }[] = [];
+  const world: World = {
+    terminal: {
+      out: (text) => {
+        written.out += text;
+      },
+      err: (text) => {
+        written.err += text;
+      },
+      isInteractive: false,
+      isOutputSeen: false,
+      readInput: async () => new TextEncoder().encode(input),
+      ask: async () => null,
+      askHidden: async () => null,
+    },
+    version: '1.2.3',
+    readConfig: () => readConfig({}),
+    openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
+    serve: async () => 0,
+    route: async () => 0,
+    examine: async () => [],
+    fetch: async (url, init) => {
+      requests.push({ url, init });
+      return Response.json(
+        { success: false, error: 'unknown_secret', message: 'Unknown secret' },
+        { status: 404 },
+      );
+    },
+    readFile: async () => new TextEncoder().encode(`${cliSecret}\n`),
+    ...overrides,
+  };
+  return { world, written, requests };
+}
+
+export async function runCli(args: readonly string[], overrides: Partial<World> = {}, input = '') {
+  const { world, written, requests } = fakeWorld(overrides, input);
+  return { code: await runCommand(args, world), ...written, requests };
+}
