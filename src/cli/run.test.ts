@@ -181,7 +181,7 @@ describe('the commands for people', () => {
       [['generate'], ''],
     ] as const) {
       const words =
-        'The lifetime is 60 s: the server does not allow 1 s.\n' +
+        'The lifetime is 1 minute: the server does not allow 1 second.\n' +
         'The server ignored unknown fields: secret.notify, b [2J.\n';
       const said = await run(args, { fetch }, input);
       expect([said.code, said.err.includes(words)]).toEqual([0, true]);

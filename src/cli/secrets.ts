@@ -109,9 +109,8 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
 function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
-    terminal.err(
-      `The lifetime is ${durationWords(granted)}: the server does not allow ${durationWords(asked)}.\n`,
-    );
+    const wanted = typeof asked === 'number' ? durationWords(asked) : plain(asked);
+    terminal.err(`The lifetime is ${durationWords(granted)}: the server does not allow ${wanted}.\n`);
   }
   if (ignored.length > 0)
     terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);

@@ -42,7 +42,7 @@ describe('sharing and reading with the command', () => {
   });
 
   it('share says on standard error when the lifetime is another than asked', async () => {
-    const shared = await mayfly(['share', '--ttl', '30d'], anonymous, value);
+    const shared = await mayfly(['share', '--ttl', '30d'], anonymous, 'open sesame');
     expect([shared.code, shared.err.split('\n')[0]]).toEqual([
       0,
       'The lifetime is 7 days: the server does not allow 30 days.',
