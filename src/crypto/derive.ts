@@ -20,6 +20,7 @@ const labels = {
   recent: 'mayfly/1/recent',
   note: 'mayfly/1/note',
   address: 'mayfly/1/address',
+  memo: 'mayfly/1/memo',
   accountDataKey: 'mayfly/1/adk',
   passwordVerify: 'mayfly/1/password-verify',
   formToken: 'mayfly/1/form',
@@ -111,11 +112,11 @@ export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array)
   return sealKeys(hkdf(root, salt, label, 44));
 }
 
-export type BoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'accountDataKey';
+export type BoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'memo' | 'accountDataKey';
 
 /**
- * The keys of a box: of the creator, the details and the note under the metadata key, of the address under the metadata
- * key and the secret key together, of the others under 32-byte keys.
+ * The keys of a box: of the creator, the details, the note and the memo under the metadata key, of the address under the
+ * metadata key and the secret key together, of the others under 32-byte keys.
  */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));

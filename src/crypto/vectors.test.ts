@@ -261,6 +261,20 @@ describe('the vectors of the boxes', () => {
         },
       },
       {
+        name: 'memo',
+        box: boxes.boxes.memo,
+        salt: input.memo_salt,
+        content: utf8(input.memo),
+        at: { label: 'memo', keyMaterial: metadataKey, binding: receiptId },
+      },
+      {
+        name: 'long memo',
+        box: boxes.boxes.long_memo,
+        salt: input.long_memo_salt,
+        content: utf8(input.long_memo),
+        at: { label: 'memo', keyMaterial: metadataKey, binding: receiptId },
+      },
+      {
         name: 'account data key',
         box: boxes.boxes.account_data_key,
         salt: input.adk_salt,

@@ -31,6 +31,7 @@ const boxTexts: Readonly<Record<BoxLabel, string>> = {
   recent: 'mayfly/1/recent',
   note: 'mayfly/1/note',
   address: 'mayfly/1/address',
+  memo: 'mayfly/1/memo',
   accountDataKey: 'mayfly/1/adk',
 };
 const labels = Object.keys(boxTexts) as readonly BoxLabel[];
@@ -129,6 +130,7 @@ function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
     }
     if (record.detailsBox !== null) targets.push(boxTarget(record.detailsBox, 'details', binding));
     if (record.recentBox !== null) targets.push(boxTarget(record.recentBox, 'recent', binding));
+    if (record.memoBox !== null) targets.push(boxTarget(record.memoBox, 'memo', binding));
   }
   targets.push(...haul.notes.flatMap(noteTargets));
   const loose = haul.bytes.filter((bytes) => bytes.length > 48);
@@ -203,6 +205,7 @@ const secrets = {
   guarded: 'the value with passphrase',
   passphrase: 'hunter2!',
   quoted: 'what the server quotes',
+  memo: 'what the creator notes',
 };
 
 /** A service in use, and all that its store was handed. `defect` is what else the store keeps of a record. */
@@ -240,7 +243,11 @@ async function haulOf(
       }),
   });
   const caller = await bench.signUp('jo@example.org');
-  const one = await bench.share(secrets.open, { caller, recipient: 'alan@example.com' });
+  const one = await bench.share(secrets.open, {
+    caller,
+    recipient: 'alan@example.com',
+    memo: new Sensitive(secrets.memo),
+  });
   const two = await bench.share(secrets.guarded, { caller, passphrase: secrets.passphrase });
   await bench.service.reveal(guess(two.secretKey, 'wrong'), anonymous);
   await bench.service.settled();
@@ -279,6 +286,7 @@ function gains(opened: readonly Opened[], { keys }: HaulOf) {
     recipients: holds('al*****@e*****.com') || holds('alan@') ? 1 : 0,
     newRecipients: holds('second@example.net') ? 1 : 0,
     replies: holds(secrets.quoted) ? 1 : 0,
+    memos: holds(secrets.memo) ? 1 : 0,
   };
 }
 
@@ -292,6 +300,7 @@ const nothing = {
   recipients: 0,
   newRecipients: 0,
   replies: 0,
+  memos: 0,
 };
 
 describe('an insider with the database and every server key', () => {
@@ -337,6 +346,7 @@ describe('an insider with the database and every server key', () => {
       recipients: 1,
       newRecipients: 1,
       replies: 1,
+      memos: 1,
     });
   });
 

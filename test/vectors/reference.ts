@@ -197,9 +197,13 @@ export function openRow(
   };
 }
 
-export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'adk';
+export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'memo' | 'adk';
 
-/** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64), aad = lp(label) lp(binding). */
+/** A memo is padded to 256 bytes, or to 2,048 where it does not fit; everything else to a multiple of 64. */
+const bucketOf = (label: ReferenceBoxLabel, content: Buffer): number =>
+  label !== 'memo' ? 64 : content.length <= 252 ? 256 : 2048;
+
+/** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, padded text), aad = lp(label) lp(binding). */
 export function sealBox(
   label: ReferenceBoxLabel,
   holderKey: Buffer,
@@ -209,7 +213,7 @@ export function sealBox(
 ): Buffer {
   const keys = hkdfSha256(holderKey, salt, text(`mayfly/1/${label}`), 44);
   const aad = Buffer.concat([lp(text(`mayfly/1/${label}`)), lp(binding)]);
-  return Buffer.concat([salt, gcmSeal(keys, padded(content, 64), aad)]);
+  return Buffer.concat([salt, gcmSeal(keys, padded(content, bucketOf(label, content)), aad)]);
 }
 
 /** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(outer keys, box), the same additional data as the box. */
