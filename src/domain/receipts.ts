@@ -1,8 +1,8 @@
 /**
  * Receipts: what the creator may know, and the boxes it lies in.
  *
- * Owns: sealing and opening the creator's, the details', the recent, the note's and the address's boxes, and who may
- * manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
+ * Owns: sealing and opening the creator's, the details', the recent, the note's, the address's and the memo's boxes, and
+ * who may manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
  * shown only while the secret waits. A plain recipient address lies in the creator's box, or in one that opens only with
  * what lies in that, and so goes with the secret (P11).
  */
@@ -47,6 +47,7 @@ export interface Boxes {
   readonly creatorBox: Uint8Array;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
 }
 
 interface BoxesInput {
@@ -57,6 +58,8 @@ interface BoxesInput {
   readonly recipient: string | null;
   /** The same in plain, for the creator's box; `null` for none. */
   readonly address: string | null;
+  /** `''` for none. */
+  readonly memo: string;
   readonly caller: Caller;
 }
 
@@ -75,6 +78,7 @@ export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput)
         ? null
         : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random }),
     recentBox: caller.kind === 'anonymous' ? null : sealRecent(caller, input, random),
+    memoBox: sealMemo(random, binding, input.metadataKey, input.memo),
   };
 }
 
@@ -227,6 +231,27 @@ function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataK
   return { recipient: recipient === '' ? null : recipient, reply: reply === '' ? null : reply };
 }
 
+/** `null` for an empty one: there is none. */
+export function sealMemo(
+  random: RandomBytes,
+  binding: ReceiptId,
+  metadataKey: MetadataKey,
+  memo: string,
+): Uint8Array | null {
+  if (memo === '') return null;
+  return sealBox({ label: 'memo', keyMaterial: utf8(metadataKey), binding, content: utf8(memo), random });
+}
+
+/** As it was given, a byte order mark too. */
+const memoDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function openMemo({ receiptId, memoBox }: StoredReceipt, metadataKey: MetadataKey): string {
+  if (memoBox === null) return '';
+  const at = { label: 'memo', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
+  const content = openBox(memoBox, at);
+  return content === null ? '' : memoDecoder.decode(content);
+}
+
 function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): string | null {
   if (stored.detailsBox === null) return null;
   const content = openBox(stored.detailsBox, {
@@ -312,6 +337,7 @@ export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: Ope
     burnedAt: state === 'burned' ? stored.endedAt : null,
     delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
     notify: stored.notify,
+    memo: openMemo(stored, opened.metadataKey),
   };
 }
 

@@ -78,6 +78,8 @@ export interface NewRecord {
   readonly detailsBox: Uint8Array | null;
   /** Seals the metadata key (and what a list shows) under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
+  /** Seals the creator's memo for whoever holds the metadata key; stays with the receipt. `null` for none. */
+  readonly memoBox: Uint8Array | null;
   /** Until when the mail that is about to be handed over is believed to be queued; `null` when there is none. */
   readonly deliveryStaleAt: UnixSeconds | null;
   /** What its account is told by mail; none for an anonymous record. In the order of `noticeKinds`. */
@@ -120,6 +122,7 @@ export interface StoredReceipt {
   readonly creatorBox: Uint8Array | null;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
   readonly notify: readonly NoticeKind[];
   readonly delivery: StoredDelivery | null;
 }

@@ -200,6 +200,8 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
       });
     case 'passphrase_too_long':
       return wrong('passphrase', `Must be at most ${outcome.maxBytes} bytes`);
+    case 'memo_too_long':
+      return wrong('memo', `Must be at most ${outcome.maxCharacters} characters`);
     case 'ttl_out_of_range':
       return wrong('ttl', `Must be from ${outcome.minSeconds} to ${outcome.maxSeconds} seconds`);
     case 'recipient_needs_account':

@@ -50,6 +50,7 @@ export interface Decisions {
   /** In the place of a decision whose client left before its batch was sent. */
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
+  setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
   setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
   takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;

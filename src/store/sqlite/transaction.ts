@@ -70,7 +70,8 @@ function claimAlone({ records }: WritingConnection, frame: ClaimFrame, now: Unix
 /** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */
 function putAlone(connection: WritingConnection, frame: PutFrame): number | null {
   const { db, records } = connection;
-  if (frame.deliveryStaleAt !== null || frame.noticeDueAt !== null) return putWithMail(connection, frame);
+  const { deliveryStaleAt, noticeDueAt, memoBox } = frame;
+  if (deliveryStaleAt !== null || noticeDueAt !== null || memoBox !== null) return putRows(connection, frame);
   try {
     return records.put(frame);
   } catch (error) {
@@ -80,7 +81,7 @@ function putAlone(connection: WritingConnection, frame: PutFrame): number | null
 }
 
 /** Of several rows, the others are undone too. */
-function putWithMail({ db, records }: WritingConnection, frame: PutFrame): number | null {
+function putRows({ db, records }: WritingConnection, frame: PutFrame): number | null {
   const refuse = (): null => {
     records.forget();
     return null;
