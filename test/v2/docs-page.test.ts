@@ -105,4 +105,10 @@ describe('an example call', () => {
       '',
     ]);
   });
+
+  it('names a method that its body does not say', () => {
+    const call = (method: 'post' | 'patch') => curlExample('https://mayfly.example', '/a', method, operation);
+    expect(call('post')).not.toContain('--request');
+    expect(call('patch')).toStartWith("curl 'https://mayfly.example/a' --request PATCH ");
+  });
 });

@@ -21,6 +21,7 @@ export function curlExample(
 
 function methodFlag(method: Method, operation: OperationObject): string {
   if (method === 'head') return ' --head';
+  if (method === 'patch') return ' --request PATCH';
   return method === 'post' && operation.requestBody === undefined ? ' --request POST' : '';
 }
 
