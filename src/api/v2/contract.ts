@@ -6,9 +6,10 @@
  * destroys, `POST /secret/:key/reveal` consumes, and no other changes a waiting secret (P4).
  */
 import type { z } from 'zod';
-import type { Operation, OperationDocument } from '../../http/operation.ts';
+import { mayChange, type Operation, type OperationDocument } from '../../http/operation.ts';
 import {
   decodeBurn,
+  decodeChange,
   decodeConceal,
   decodeDeliver,
   decodeGenerate,
@@ -21,6 +22,7 @@ import {
 import { type RefusalCode, refusalResponses } from './refusals.ts';
 import {
   burnBody,
+  changeBody,
   concealBody,
   deliverBody,
   generateBody,
@@ -79,7 +81,7 @@ function commonRefusals(
     ['malformed', takesInput || document.params !== undefined],
     ['not_authorized', operation.access !== 'open'],
     ['insufficient_scope', operation.scope !== undefined],
-    ['cross_site', operation.method === 'POST'],
+    ['cross_site', mayChange(operation.method)],
     ['method_not_allowed', true],
     ['too_large', document.body !== undefined],
     ['unsupported_media_type', document.body !== undefined],
@@ -240,6 +242,26 @@ export const receipt = describe({
   },
   answers: { description: 'The record.', schema: metadataAnswer, refuses: ['unknown_secret'] },
   decode: decodeKey,
+});
+
+export const change = describe({
+  name: 'v2.change',
+  method: 'PATCH',
+  path: '/private/:key',
+  aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
+  access: 'account',
+  scope: 'manage',
+  limit: 'manage',
+  document: {
+    summary: "Change the creator's own label",
+    description:
+      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. What is not given stays.',
+    tag: 'Metadata',
+    params: metadataKeyParam,
+    body: jsonBody(changeBody, false),
+  },
+  answers: { description: 'The record as it now is.', schema: metadataAnswer, refuses: ['unknown_secret'] },
+  decode: decodeChange,
 });
 
 export const burn = describe({

@@ -13,6 +13,7 @@ import type {
   DeliverInput,
   GenerateInput,
   InspectInput,
+  MemoInput,
   RecentInput,
   RevealInput,
 } from '../../domain/outcomes.ts';
@@ -25,6 +26,7 @@ import { repeatsName } from '../json-names.ts';
 import {
   burnBody,
   type ConcealFields,
+  changeBody,
   concealFields,
   defaultPage,
   deliverBody,
@@ -53,6 +55,9 @@ export interface BurnRequest {
   readonly isAbandoned: IsAbandoned;
   readonly checkOnly: boolean;
 }
+
+/** Without `memo`: it stays what it is. */
+export type ChangeRequest = Pick<MemoInput, 'metadataKey'> & Partial<Pick<MemoInput, 'memo'>>;
 
 export interface DeliverRequest extends Pick<DeliverInput, 'metadataKey' | 'recipient'> {
   readonly locale?: string;
@@ -151,6 +156,7 @@ function creationOptions(fields: Omit<ConcealFields, 'secret'>, exchange: Exchan
     ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),
     ...(isGiven(fields.locale) && { locale: fields.locale }),
     ...(isGiven(fields.notify) && { notify: noticeKindsOf(fields.notify) }),
+    ...(isGiven(fields.memo) && { memo: new Sensitive(fields.memo) }),
     ...(arrivedOn !== null && { arrivedOn }),
   };
 }
@@ -225,6 +231,13 @@ export async function decodeBurn(exchange: Exchange): Promise<BurnRequest> {
   const fields = parseFields(burnBody, await readObject(exchange), '');
   const { params, isAbandoned } = exchange;
   return { metadataKey: params.key ?? '', isAbandoned, checkOnly: isFalse(fields.continue) };
+}
+
+export async function decodeChange(exchange: Exchange): Promise<ChangeRequest> {
+  const { memo } = parseFields(changeBody, await readObject(exchange), '');
+  const metadataKey = exchange.params.key ?? '';
+  if (memo === undefined) return { metadataKey };
+  return { metadataKey, memo: memo === null ? null : new Sensitive(memo) };
 }
 
 export async function decodeDeliver(exchange: Exchange): Promise<DeliverRequest> {

@@ -99,6 +99,7 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     has_passphrase: receipt.hasPassphrase,
     delivery: receipt.delivery,
     notify: [...receipt.notify],
+    memo: receipt.memo,
     natural_expiration: naturalDuration(receipt.ttlSeconds),
     expiration: receipt.createdAt + receipt.ttlSeconds,
     expiration_in_seconds: receipt.ttlSeconds,

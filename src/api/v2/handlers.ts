@@ -14,6 +14,7 @@ import type {
   GenerateInput,
   InspectInput,
   InspectOutcome,
+  MemoRefusal,
   RecentInput,
   SecretRefusal,
   SecretService,
@@ -21,7 +22,7 @@ import type {
 import type { Clock } from '../../domain/time.ts';
 import type { Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import type { BurnRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
+import type { BurnRequest, ChangeRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
 import {
   encodeAccount,
   encodeBurned,
@@ -44,6 +45,7 @@ export interface HandlerDeps {
 }
 
 const authority = 'owner';
+const illFormed = 'Must be well-formed Unicode text';
 const recipientNeedsAccount = 'An account is required to send emails.';
 /** The address is not repeated: v2 never shows one in plain (P18). */
 const undeliverable = 'Undeliverable email address';
@@ -86,6 +88,16 @@ export function createHandlers({ service, links, defaultLocale, clock }: Handler
       const outcome = await service.findReceipt({ metadataKey, authority }, caller);
       if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
       return ok(encodeReceipt(outcome.receipt, caller, links));
+    },
+
+    change: async ({ metadataKey, memo }: ChangeRequest, caller: Caller) => {
+      const input = { metadataKey, authority } as const;
+      const outcome =
+        memo === undefined
+          ? await service.findReceipt(input, caller)
+          : await service.setMemo({ ...input, memo }, caller);
+      if (outcome.outcome === 'found') return ok(encodeReceipt(outcome.receipt, caller, links));
+      return outcome.outcome === 'unknown' ? unknownMetadata(metadataKey) : refuseMemo(outcome);
     },
 
     burn: async ({ metadataKey, isAbandoned, checkOnly }: BurnRequest, caller: Caller) => {
@@ -164,6 +176,14 @@ function unknownMetadata(metadataKey: string): Reply {
   return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
 }
 
+function refuseMemo(refusal: MemoRefusal): Reply {
+  return refuseFields([{ field: 'memo', message: messageOf(refusal) }]);
+}
+
+function messageOf(refusal: MemoRefusal): string {
+  return refusal.outcome === 'ill_formed' ? illFormed : `Must be at most ${refusal.maxCharacters} characters`;
+}
+
 function refuseDelivery(
   outcome: Exclude<DeliverOutcome, { outcome: 'queued' | 'unknown' }>,
   links: Links,
@@ -192,7 +212,7 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
     case 'nothing_to_share':
       return wrong('secret', 'You did not provide anything to share');
     case 'ill_formed':
-      return wrong(outcome.field, 'Must be well-formed Unicode text');
+      return wrong(outcome.field, illFormed);
     case 'value_too_large':
       return refuse('too_large', {
         message: `The secret is larger than the limit of ${outcome.maxBytes} bytes`,
@@ -201,7 +221,7 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
     case 'passphrase_too_long':
       return wrong('passphrase', `Must be at most ${outcome.maxBytes} bytes`);
     case 'memo_too_long':
-      return wrong('memo', `Must be at most ${outcome.maxCharacters} characters`);
+      return wrong('memo', messageOf(outcome));
     case 'ttl_out_of_range':
       return wrong('ttl', `Must be from ${outcome.minSeconds} to ${outcome.maxSeconds} seconds`);
     case 'recipient_needs_account':

@@ -90,6 +90,7 @@ export const metadataRecord = z
     notify: z
       .array(z.enum(noticeKinds))
       .meta({ description: 'What the account is mailed about this secret.' }),
+    memo: text.meta({ description: "The creator's own label; empty when there is none." }),
     natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
     expiration: time,
     expiration_in_seconds: seconds,

@@ -46,6 +46,7 @@ export function createV2(deps: V2Deps): ApiSurface {
       bind(contract.reveal, handlers.reveal),
       bind(contract.recent, handlers.recent),
       bind(contract.receipt, handlers.receipt),
+      bind(contract.change, handlers.change),
       bind(contract.burn, handlers.burn),
       bind(contract.deliver, handlers.deliver),
       bind(contract.serviceStatus, fixed({ status: 'nominal', locale, ...(region !== null && { region }) })),
