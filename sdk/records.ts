@@ -55,6 +55,8 @@ export interface Receipt {
   readonly notify: readonly NoticeKind[];
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
+  /** The creator's own label; `''` for none. */
+  readonly memo: string;
 }
 
 /** A secret just made. */
@@ -163,6 +165,7 @@ export function toReceipt(record: Json): Receipt {
     delivery: deliveryOf(record),
     notify: noticesOf(record),
     shareDomain: optionalText(record, 'share_domain') ?? '',
+    memo: optionalText(record, 'memo') ?? '',
   };
 }
 
