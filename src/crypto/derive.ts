@@ -41,6 +41,7 @@ const tokenPrefixes = {
 };
 const checkText = utf8('mayfly/1/check');
 const regionText = 'mayfly/1/region';
+const shortkeyText = 'mayfly/1/shortkey';
 
 /** Text keys are 31 ASCII characters; Latin-1 copies them byte for byte at the lowest cost. */
 function ascii(text: string): Uint8Array {
@@ -152,6 +153,14 @@ export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
  */
 export function regionMask(head: string): number {
   return hash('sha256', regionText + head, 'buffer').readUIntBE(0, 6);
+}
+
+/**
+ * What covers a shortkey in the store: six bytes that follow from the metadata key, which has 160 random bits and one length,
+ * so that a plain hash is enough.
+ */
+export function shortkeyMask(metadataKey: string): Uint8Array {
+  return hash('sha256', shortkeyText + metadataKey, 'buffer').subarray(0, 6);
 }
 
 /** Proves at boot that a root is the one this store was written with: 32 bytes. */

@@ -293,6 +293,8 @@ describe('the vectors of the boxes', () => {
       ),
       note_content: hex(reference.noteContentOf(input.recipient_obfuscated, input.reply)),
       token_hash: hex(derive.hashToken(token)),
+      shortkey_mask: hex(derive.shortkeyMask(input.metadata_key)),
+      shortkey_kept: hex(reference.shortkeyKeptOf(input.metadata_key, input.secret_key)),
       root_check: hex(rootCheck(root)),
       client_token: hex(derive.deriveClientToken(root.key, secretId, input.client_prefix)),
     }).toEqual(derived);

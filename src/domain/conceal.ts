@@ -37,6 +37,7 @@ import type { RegionLabel } from './regions.ts';
 import type { NewRecord, NoticeKind, StoredReceipt } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 import { chooseShareDomain } from './share-domains.ts';
+import { shortkeyOf } from './shortkey.ts';
 import type { UnixSeconds } from './time.ts';
 
 export interface ConcealDeps extends LinkMailDeps {
@@ -198,7 +199,7 @@ async function store(
     deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? 'en'));
   }
   const custid = account?.username ?? anonymousCustid;
-  const opened = { custid, metadataKey, secretKey, secretShortkey: secretKey.slice(0, 6), recipient };
+  const opened = { custid, metadataKey, secretKey, secretShortkey: shortkeyOf(secretKey), recipient };
   return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
 }
 

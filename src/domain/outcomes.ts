@@ -51,7 +51,7 @@ export interface ReceiptView {
   readonly metadataKey: MetadataKey;
   /** `null` once the secret is gone. */
   readonly secretKey: SecretKey | null;
-  /** The first six characters of the secret key, kept for the burn answer; `''` when the secret was gone before. */
+  /** The first six characters of the secret key, also once that is gone; `''` where an earlier version did not keep them. */
   readonly secretShortkey: string;
   readonly state: ReceiptState;
   /** The lifetime granted. */

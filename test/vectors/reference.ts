@@ -233,6 +233,12 @@ export function wrapBox(
 export const recentContentOf = (metadataKey: string, secretKey: string, recipient: string): Buffer =>
   Buffer.concat([lp(text(metadataKey)), lp(text(secretKey.slice(0, 6))), lp(text(recipient))]);
 
+/** How the first six characters of the secret key are kept: each XOR a byte of SHA-256 over a fixed text and the metadata key. */
+export const shortkeyKeptOf = (metadataKey: string, secretKey: string): Buffer => {
+  const mask = createHash('sha256').update('mayfly/1/shortkey').update(metadataKey).digest();
+  return Buffer.from(text(secretKey.slice(0, 6)).map((byte, at) => byte ^ (mask[at] ?? 0)));
+};
+
 /** The region's label in a key: SHA-256 over a fixed text and the first 29 characters covers it. */
 export function regionLabelOf(key: string): string {
   const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
