@@ -40,7 +40,10 @@ const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
   not_sent: 'was not sent',
 };
 
-/** A reply comes from a server of somebody else, a memo from any holder of the key: what could steer a terminal is not printed. */
+/**
+ * A reply comes from a server of somebody else, a memo from any holder of the key: what could steer a terminal is not
+ * printed.
+ */
 function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');
 }

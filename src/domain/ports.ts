@@ -85,7 +85,8 @@ export interface SecretStore {
 
   /**
    * Keeps the sealed memo in place of the one before; `null` removes it. Goes with the receipt, and with its account.
-   * Whether there was a live receipt, whatever became of its secret; otherwise nothing changed.
+   * Whether there was a live receipt, whatever became of its secret; otherwise nothing changed. Rejects with `storage_full`
+   * when there is no room for a box; there is always for `null`.
    */
   setMemo(id: ReceiptId, memoBox: Uint8Array | null): Promise<boolean>;
 

@@ -74,7 +74,10 @@ export interface NewRecord {
   readonly sealedSecret: Uint8Array;
   /** Seals the secret key for whoever holds the metadata key; goes when the secret goes. */
   readonly creatorBox: Uint8Array;
-  /** For whoever holds the metadata key: the sealed obfuscated recipient, and the shortkey (see `shortkey.ts`); stays with the receipt. */
+  /**
+   * For whoever holds the metadata key: the obfuscated recipient, sealed, and the shortkey (see `shortkey.ts`). Stays with
+   * the receipt.
+   */
   readonly detailsBox: Uint8Array | null;
   /** Seals the metadata key (and what a list shows) under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;

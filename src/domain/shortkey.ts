@@ -4,8 +4,8 @@
  * Owns: how it is kept for whoever holds the metadata key: behind the details' box, or alone where there is none, in six
  * bytes, covered by as many that follow from the metadata key. Invariant: they cover nothing else, ever, so without that key
  * any six characters are as likely as the others. It has no box of its own: sealing one more costs the computation of a
- * creation a sixth more, this a twentieth. A box has 48 bytes and a multiple of 64, so its length says whether a shortkey follows; in records of
- * earlier versions none does.
+ * creation a sixth more, this a twentieth. A box has 48 bytes and a multiple of 64, so its length says whether a shortkey
+ * follows; in records of earlier versions none does.
  */
 import { shortkeyMask } from '../crypto/derive.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
