@@ -60,6 +60,7 @@ function newRecord(createdAt: number): NewRecord {
     creatorBox: randomFillSync(new Uint8Array(creatorBoxBytes)),
     detailsBox: null,
     recentBox: null,
+    memoBox: null,
     deliveryStaleAt: null,
     notify: [],
     noticeDueAt: null,

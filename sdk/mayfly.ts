@@ -60,6 +60,8 @@ export interface CreateOptions {
   readonly shareDomain?: string;
   /** What the account is mailed about this secret, `[]` for nothing; as the account has it when absent. Needs an account. */
   readonly notify?: readonly NoticeKind[];
+  /** A label for the creator alone, up to 500 characters: in no mail, and never seen by who reads the secret. */
+  readonly memo?: string;
 }
 
 export interface ConcealOptions extends CreateOptions {
@@ -102,6 +104,11 @@ export interface MayflyClient {
   /** Destroys an unread secret. Rejects with `already_gone` when there is none. Needs an account. */
   burn(metadata: string): Promise<Receipt>;
   /**
+   * Keeps a label for the creator alone, up to 500 characters, in place of the one before; `''` removes it. Works as long as
+   * the receipt lives, also once the secret is gone. Rejects with `invalid_field` when it is too long. Needs an account.
+   */
+  setMemo(metadata: string, memo: string): Promise<Receipt>;
+  /**
    * Sends the recipient's mail again, or to another address. The receipt's `delivery` says what becomes of it. Rejects with
    * `delivery_in_flight` while a mail of this secret is being sent. Needs an account.
    */
@@ -121,8 +128,8 @@ function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): strin
 
 /** Absent fields stay absent, so that the server's defaults apply. */
 function creationFields(options: CreateOptions): Json {
-  const { passphrase, ttlSeconds, recipient, shareDomain, notify } = options;
-  return given({ passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain, notify });
+  const { passphrase, ttlSeconds, recipient, shareDomain, notify, memo } = options;
+  return given({ passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain, notify, memo });
 }
 
 function given(fields: Json): Json {
@@ -189,6 +196,10 @@ export function createClient(options: ClientOptions): MayflyClient {
       toReceiptAnswer(await call({ method: 'GET', path: `/private/${keyOf(metadata, 'secret')}` })),
     burn: async (metadata) =>
       toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true })),
+    setMemo: async (metadata, memo) =>
+      toReceiptAnswer(
+        await call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body: { memo } }),
+      ),
     deliver: async (metadata, { recipient, locale } = {}) =>
       toDelivered(await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }))),
     recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),

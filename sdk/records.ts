@@ -55,6 +55,8 @@ export interface Receipt {
   readonly notify: readonly NoticeKind[];
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
+  /** The creator's own label; `''` for none. */
+  readonly memo: string;
 }
 
 /** What was asked for, and what was granted in its place. */
@@ -183,6 +185,7 @@ export function toReceipt(record: Json): Receipt {
     delivery: deliveryOf(record),
     notify: noticesOf(record),
     shareDomain: optionalText(record, 'share_domain') ?? '',
+    memo: optionalText(record, 'memo') ?? '',
   };
 }
 

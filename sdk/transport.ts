@@ -28,7 +28,7 @@ export interface TransportOptions {
 }
 
 export interface Call {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PATCH';
   /** Below `/api/v2`, without secrets in a query. */
   readonly path: string;
   readonly body?: Json;

@@ -6,7 +6,7 @@
  */
 import { type ZodType, z } from 'zod';
 import type { ApiSurface } from '../http/mount.ts';
-import type { Operation } from '../http/operation.ts';
+import { mayChange, type Operation } from '../http/operation.ts';
 import type { Problem } from '../http/problem.ts';
 import { exampleOf } from './openapi-example.ts';
 import type { SchemaCollector } from './openapi-schemas.ts';
@@ -103,7 +103,7 @@ function problemsOf(operation: Operation): readonly (readonly [Problem, boolean]
     [{ problem: 'malformed', message: 'The request cannot be read' }, Boolean(body ?? query ?? params)],
     [{ problem: 'not_authorized' }, operation.access !== 'open'],
     [{ problem: 'scope_missing', scope: operation.scope ?? 'manage' }, operation.scope !== undefined],
-    [{ problem: 'cross_site' }, operation.method === 'POST'],
+    [{ problem: 'cross_site' }, mayChange(operation.method)],
     [{ problem: 'method_not_allowed', allow: operation.method }, true],
     [{ problem: 'body_too_large', capBytes: operation.bodyCapBytes ?? 65_536 }, body !== undefined],
     [{ problem: 'unsupported_media_type' }, jsonOnly],

@@ -51,7 +51,7 @@ export interface OperationObject {
   readonly responses: Readonly<Record<string, Reference>>;
 }
 
-export const methods = ['get', 'head', 'post'] as const;
+export const methods = ['get', 'head', 'post', 'patch'] as const;
 export type Method = (typeof methods)[number];
 export type PathItem = Readonly<Partial<Record<Method, OperationObject>>>;
 

@@ -7,7 +7,7 @@
  */
 import type { ZodType } from 'zod';
 import type { ApiSurface } from '../http/mount.ts';
-import type { Operation } from '../http/operation.ts';
+import { mayChange, type Operation } from '../http/operation.ts';
 import { exampleOf } from './openapi-example.ts';
 import { createResponseCollector, headers, type ResponseCollector } from './openapi-responses.ts';
 import { createSchemaCollector, type SchemaCollector } from './openapi-schemas.ts';
@@ -117,7 +117,7 @@ function endpointsOf(operation: Operation): readonly Endpoint[] {
           { method: 'get', path, aliasOf },
           { method: 'head', path, aliasOf: aliasOf ?? `GET ${path}` },
         ]
-      : [{ method: 'post', path, aliasOf }];
+      : [{ method: method === 'POST' ? 'post' : 'patch', path, aliasOf }];
   });
 }
 
@@ -143,7 +143,7 @@ function describe(subject: Subject): OperationObject {
     .filter(Boolean)
     .join('\n\n');
   const parameters = parametersOf(subject);
-  const requestBody = endpoint.method === 'post' ? requestBodyOf(subject) : undefined;
+  const requestBody = mayChange(endpoint.method.toUpperCase()) ? requestBodyOf(subject) : undefined;
   return {
     operationId: index === 0 ? operation.name : `${operation.name}.${index + 1}`,
     summary: document.summary,

@@ -1,5 +1,5 @@
 /**
- * Commands for people, with their receipts: `mayfly deliver|burn|recent`, and how a receipt is printed.
+ * Commands for people, with their receipts: `mayfly memo|deliver|burn|recent`, and how a receipt is printed.
  *
  * Owns: their words. Invariant: they know only the client (`sdk/`), and need the credentials of an account.
  */
@@ -24,6 +24,7 @@ function jsonOf(receipt: Receipt) {
     delivery: deliveryJsonOf(receipt.delivery),
     notify: receipt.notify,
     share_domain: receipt.shareDomain,
+    memo: receipt.memo,
   };
 }
 
@@ -39,7 +40,10 @@ const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
   not_sent: 'was not sent',
 };
 
-/** A reply comes from a server of somebody else: what could steer a terminal is not printed. */
+/**
+ * A reply comes from a server of somebody else, a memo from any holder of the key: what could steer a terminal is not
+ * printed.
+ */
 export function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');
 }
@@ -60,16 +64,25 @@ function stateLineOf({ state, hasPassphrase, secretTtlSeconds }: Receipt): strin
   return waitingWords(hasPassphrase === true, secretTtlSeconds);
 }
 
-/** Its state, and what became of the mail. 1 when the secret is gone. */
+function memoLinesOf({ memo }: Receipt): string[] {
+  return memo === '' ? [] : [`memo: ${plain(memo)}`];
+}
+
+/** Its state, what became of the mail, and the memo. 1 when the secret is gone. */
 export function printReceipt(receipt: Receipt, input: Input, world: World): ExitCode {
   const json = { waiting: receipt.secretTtlSeconds !== null, ...jsonOf(receipt) };
-  printResult(world, input, json, [stateLineOf(receipt), ...deliveryLinesOf(receipt)]);
+  printResult(world, input, json, [
+    stateLineOf(receipt),
+    ...deliveryLinesOf(receipt),
+    ...memoLinesOf(receipt),
+  ]);
   return receipt.secretTtlSeconds === null ? 1 : 0;
 }
 
 function lineOf(receipt: Receipt): string {
   const created = timeOf(receipt.createdAt.getTime() / 1000);
-  return [receipt.metadataKey, receipt.state, created, receipt.recipient ?? ''].join('\t').trimEnd();
+  const { metadataKey, state, recipient, memo } = receipt;
+  return [metadataKey, state, created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
 async function runBurn(input: Input, world: World): Promise<ExitCode> {
@@ -88,6 +101,27 @@ async function runDeliver(input: Input, world: World): Promise<ExitCode> {
   return withClient(input, world, link, async (client) => {
     const receipt = await client.deliver(link, recipient === undefined ? {} : { recipient });
     if (!input.json) world.terminal.err('The mail is being sent. mayfly status tells what becomes of it.\n');
+    printResult(world, input, jsonOf(receipt), []);
+    return 0;
+  });
+}
+
+function printMemo(receipt: Receipt, input: Input, world: World): ExitCode {
+  const { memo } = receipt;
+  if (memo === '' && !input.json) world.terminal.err('There is no memo.\n');
+  printResult(world, input, jsonOf(receipt), memo === '' ? [] : [plain(memo)]);
+  return 0;
+}
+
+/** Without a text it shows the memo; an empty one removes it. */
+async function runMemo(input: Input, world: World): Promise<ExitCode> {
+  const link = await readLink(input, world);
+  const [, memo] = input.words;
+  return withClient(input, world, link, async (client) => {
+    if (memo === undefined) return printMemo(await client.receipt(link), input, world);
+    const receipt = await client.setMemo(link, memo);
+    const done = memo === '' ? 'The memo is removed.\n' : 'The memo is kept. Only the creator sees it.\n';
+    if (!input.json) world.terminal.err(done);
     printResult(world, input, jsonOf(receipt), []);
     return 0;
   });
@@ -131,6 +165,14 @@ export const receiptCommands: readonly Command[] = [
     options: serverOption,
     example: 'mayfly deliver 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj alan@example.org',
     run: runDeliver,
+  },
+  {
+    path: ['memo'],
+    summary: "show the creator's own label, change it, or remove it with an empty text",
+    words: ['[METADATA_KEY]', '[TEXT]'],
+    options: serverOption,
+    example: 'mayfly memo 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj wifi-of-the-office',
+    run: runMemo,
   },
   {
     path: ['recent'],

@@ -192,6 +192,27 @@ describe('the commands for people', () => {
     }
   });
 
+  it('show a memo without what could steer a terminal or break a line', async () => {
+    const record = {
+      key,
+      state: 'received',
+      secret_ttl: null,
+      metadata_ttl: 120,
+      created: 1_790_000_000,
+      memo: 'for\tAl\n\u001b[2J',
+    };
+    const fetch = async (url: string) =>
+      Response.json({ success: true, record, records: [record], details: {}, url });
+    for (const [args, last] of [
+      [['status', `http://localhost:3000/receipt/${key}`], 'memo: for Al  [2J'],
+      [['memo', key], 'for Al  [2J'],
+      [['recent'], `${key}\treceived\t2026-09-21T14:13:20Z\t\tfor Al  [2J`],
+    ] as const)
+      expect((await run(args, { fetch })).out.trimEnd().split('\n').at(-1)).toBe(last);
+    const json = JSON.parse((await run(['memo', key, '--json'], { fetch })).out);
+    expect(json.memo).toBe(record.memo);
+  });
+
   it('take the kinds of notice by name, and nothing else', async () => {
     const { requests } = await run(['share', '--notify', 'read,burned'], {}, 'x');
     expect(JSON.parse(String(requests[0]?.init.body)).secret.notify).toEqual(['read', 'burned']);

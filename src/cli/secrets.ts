@@ -48,6 +48,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
     doc: 'mail the account: of read,burned,expiring, or none; needs an account',
   },
   'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
+  memo: { type: 'string', value: 'TEXT', doc: 'a label for the creator alone, up to 500 characters' },
   ...serverOption,
 };
 
@@ -74,7 +75,7 @@ function parseNotify(text: string): NoticeKind[] {
 }
 
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
-  const { ttl, recipient, notify, 'share-domain': shareDomain } = input.texts;
+  const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
   const passphrase = await readNewPassphrase(input, world);
   return {
     ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl) }),
@@ -82,6 +83,7 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
     ...(recipient === undefined ? {} : { recipient }),
     ...(shareDomain === undefined ? {} : { shareDomain }),
     ...(notify === undefined ? {} : { notify: parseNotify(notify) }),
+    ...(memo === undefined ? {} : { memo }),
   };
 }
 
@@ -266,7 +268,7 @@ export const secretCommands: readonly Command[] = [
   },
   {
     path: ['status'],
-    summary: 'say whether a secret still waits, and of a metadata key what became of the mail',
+    summary: 'say whether a secret still waits, and of a metadata key what became of the mail, and the memo',
     words: ['[LINK]'],
     options: serverOption,
     example: 'mayfly status https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd',

@@ -24,6 +24,7 @@ const labels: readonly BoxLabel[] = [
   'note',
   'address',
   'cursor',
+  'memo',
   'accountDataKey',
 ];
 
@@ -49,6 +50,15 @@ describe('a box', () => {
     const sizeOf = (length: number) => sealBox({ ...at, content: new Uint8Array(length), random }).length;
     expect([0, 1, 31, 60].map(sizeOf)).toEqual([112, 112, 112, 112]);
     expect([61, 124].map(sizeOf)).toEqual([176, 176]);
+  });
+
+  it('shows of a memo only whether it is short or long (P11)', () => {
+    const memo = { ...at, label: 'memo' } as const;
+    const sizeOf = (length: number) => sealBox({ ...memo, content: new Uint8Array(length), random }).length;
+    expect([1, 60, 252].map(sizeOf)).toEqual([304, 304, 304]);
+    // 500 characters take 2,000 bytes at most.
+    expect([253, 1_000, 2_000, 2_044].map(sizeOf)).toEqual([2_096, 2_096, 2_096, 2_096]);
+    expect(sizeOf(2_045)).toBe(4_144);
   });
 
   it('opens under no other key, label or binding', () => {

@@ -1,7 +1,8 @@
 /**
  * Boxes: the small sealed things beside a secret.
  *
- * Owns: the box's format. A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64).
+ * Owns: the box's format. A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64). A
+ * memo's text is padded to one of two lengths, so that its box tells a short one from a long one and no more (P11).
  * The creator's box is wrapped once more under the server's root, since it holds the secret key itself. Invariant: a box
  * opens only for the record (receipt id) and the purpose (label) that it was sealed for.
  */
@@ -13,6 +14,8 @@ import type { RandomBytes } from './random.ts';
 
 const saltBytes = 32;
 const bucketBytes = 64;
+/** Room for a label of some words, or for the longest memo: 500 characters of four bytes, and their length. */
+const memoBytes = { short: 256, long: 2048 } as const;
 const version = 1;
 
 const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
@@ -22,6 +25,7 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   note: utf8('mayfly/1/note'),
   address: utf8('mayfly/1/address'),
   cursor: utf8('mayfly/1/cursor'),
+  memo: utf8('mayfly/1/memo'),
   accountDataKey: utf8('mayfly/1/adk'),
 };
 
@@ -39,11 +43,19 @@ export interface BoxInput {
   readonly binding: Uint8Array;
 }
 
+/** How long the text is once padded, with its length before it. */
+function paddedBytes(label: BoxLabel, contentBytes: number): number {
+  const bytes = contentBytes + 4;
+  if (label === 'memo' && bytes <= memoBytes.short) return memoBytes.short;
+  const bucket = label === 'memo' ? memoBytes.long : bucketBytes;
+  return Math.ceil(bytes / bucket) * bucket;
+}
+
 export function sealBox(
   input: BoxInput & { readonly content: Uint8Array; readonly random: RandomBytes },
 ): Uint8Array {
   const salt = input.random(saltBytes);
-  const size = Math.ceil((input.content.length + 4) / bucketBytes) * bucketBytes;
+  const size = paddedBytes(input.label, input.content.length);
   const padded = new FieldWriter(size).field(input.content).bytes;
   const sealed = seal(
     deriveBoxKeys(input.label, input.keyMaterial, salt),

@@ -21,6 +21,7 @@ const labels = {
   note: 'mayfly/1/note',
   address: 'mayfly/1/address',
   cursor: 'mayfly/1/cursor',
+  memo: 'mayfly/1/memo',
   accountDataKey: 'mayfly/1/adk',
   passwordVerify: 'mayfly/1/password-verify',
   formToken: 'mayfly/1/form',
@@ -41,6 +42,7 @@ const tokenPrefixes = {
 };
 const checkText = utf8('mayfly/1/check');
 const regionText = 'mayfly/1/region';
+const shortkeyText = 'mayfly/1/shortkey';
 
 /** Text keys are 31 ASCII characters; Latin-1 copies them byte for byte at the lowest cost. */
 function ascii(text: string): Uint8Array {
@@ -112,11 +114,19 @@ export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array)
   return sealKeys(hkdf(root, salt, label, 44));
 }
 
-export type BoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'accountDataKey';
+export type BoxLabel =
+  | 'creator'
+  | 'details'
+  | 'recent'
+  | 'note'
+  | 'address'
+  | 'cursor'
+  | 'memo'
+  | 'accountDataKey';
 
 /**
- * The keys of a box: of the creator, the details and the note under the metadata key, of the address under the metadata
- * key and the secret key together, of the others under 32-byte keys.
+ * The keys of a box: of the creator, the details, the note and the memo under the metadata key, of the address under the
+ * metadata key and the secret key together, of the others under 32-byte keys.
  */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
@@ -152,6 +162,14 @@ export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
  */
 export function regionMask(head: string): number {
   return hash('sha256', regionText + head, 'buffer').readUIntBE(0, 6);
+}
+
+/**
+ * What covers a shortkey in the store: six bytes that follow from the metadata key, which has 160 random bits and one length,
+ * so that a plain hash is enough.
+ */
+export function shortkeyMask(metadataKey: string): Uint8Array {
+  return hash('sha256', shortkeyText + metadataKey, 'buffer').subarray(0, 6);
 }
 
 /** Proves at boot that a root is the one this store was written with: 32 bytes. */

@@ -268,6 +268,20 @@ describe('the vectors of the boxes', () => {
         at: { label: 'cursor', keyMaterial: dataKey, binding: utf8(String(input.account_id)) },
       },
       {
+        name: 'memo',
+        box: boxes.boxes.memo,
+        salt: input.memo_salt,
+        content: utf8(input.memo),
+        at: { label: 'memo', keyMaterial: metadataKey, binding: receiptId },
+      },
+      {
+        name: 'long memo',
+        box: boxes.boxes.long_memo,
+        salt: input.long_memo_salt,
+        content: utf8(input.long_memo),
+        at: { label: 'memo', keyMaterial: metadataKey, binding: receiptId },
+      },
+      {
         name: 'account data key',
         box: boxes.boxes.account_data_key,
         salt: input.adk_salt,
@@ -286,6 +300,8 @@ describe('the vectors of the boxes', () => {
       ),
       note_content: hex(reference.noteContentOf(input.recipient_obfuscated, input.reply)),
       token_hash: hex(derive.hashToken(token)),
+      shortkey_mask: hex(derive.shortkeyMask(input.metadata_key)),
+      shortkey_kept: hex(reference.shortkeyKeptOf(input.metadata_key, input.secret_key)),
       root_check: hex(rootCheck(root)),
       client_token: hex(derive.deriveClientToken(root.key, secretId, input.client_prefix)),
     }).toEqual(derived);

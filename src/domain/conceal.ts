@@ -19,6 +19,7 @@ import { allCharacterSets, generatedLength, generateValue } from './generated-va
 import { clientOf, type HashPlace } from './hash-place.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from './keys.ts';
 import { type LinkMailDeps, sendLink } from './link-mail.ts';
+import { checkMemo } from './memos.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
 import { grantTtl, type Plan, type Plans } from './plans.ts';
@@ -30,12 +31,13 @@ import {
   type PassphraseHasher,
   type SecretStore,
 } from './ports.ts';
-import { anonymousCustid, receiptView, sealBoxes } from './receipts.ts';
+import { anonymousCustid, type Boxes, receiptView, sealBoxes } from './receipts.ts';
 import { isDeliverable, obfuscate } from './recipients.ts';
 import type { RegionLabel } from './regions.ts';
 import type { NewRecord, NoticeKind, StoredReceipt } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
 import { chooseShareDomain } from './share-domains.ts';
+import { shortkeyOf } from './shortkey.ts';
 import type { UnixSeconds } from './time.ts';
 
 export interface ConcealDeps extends LinkMailDeps {
@@ -62,6 +64,8 @@ interface Checked {
   readonly recipient: string | null;
   readonly shareDomain: string;
   readonly notify: readonly NoticeKind[];
+  /** `''` for none. */
+  readonly memo: string;
 }
 
 export function conceal(deps: ConcealDeps, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
@@ -106,6 +110,7 @@ async function create(
     recipient: input.recipient?.expose() ?? null,
     shareDomain: choice.shareDomain,
     notify: noticesFor(input.notify, caller),
+    memo: input.memo?.expose() ?? '',
   });
 }
 
@@ -128,7 +133,7 @@ function checkTexts(
   if (!passphrase.isWellFormed()) return { outcome: 'ill_formed', field: 'passphrase' };
   if (isLongerThan(passphrase, maxPassphraseBytes))
     return { outcome: 'passphrase_too_long', maxBytes: maxPassphraseBytes };
-  return null;
+  return checkMemo(input.memo?.expose() ?? '');
 }
 
 /** In bytes of UTF-8; a UTF-16 unit is never more than three. */
@@ -178,6 +183,7 @@ async function store(
     receiptId: base.receiptId,
     recipient,
     address: checked.recipient,
+    memo: checked.memo,
     caller,
   });
   const record: NewRecord = { ...base, sealedSecret, ...boxes };
@@ -190,11 +196,11 @@ async function store(
     deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? null));
   }
   const custid = account?.username ?? anonymousCustid;
-  const opened = { custid, metadataKey, secretKey, secretShortkey: secretKey.slice(0, 6), recipient };
+  const opened = { custid, metadataKey, secretKey, secretShortkey: shortkeyOf(secretKey), recipient };
   return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
 }
 
-type RecordBase = Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'detailsBox' | 'recentBox'>;
+type RecordBase = Omit<NewRecord, 'sealedSecret' | keyof Boxes>;
 
 function recordBase(
   secretId: NewRecord['secretId'],

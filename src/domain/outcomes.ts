@@ -27,6 +27,8 @@ export interface CreationOptions {
   readonly locale?: string;
   /** Which mails the account wants about this secret; as the account has it when absent. */
   readonly notify?: readonly NoticeKind[];
+  /** A label for the creator alone, up to `maxMemoCharacters`; none when absent or empty. */
+  readonly memo?: Sensitive<string>;
 }
 
 export interface ConcealInput extends CreationOptions {
@@ -49,7 +51,7 @@ export interface ReceiptView {
   readonly metadataKey: MetadataKey;
   /** `null` once the secret is gone. */
   readonly secretKey: SecretKey | null;
-  /** The first six characters of the secret key, kept for the burn answer; `''` when the secret was gone before. */
+  /** The first six characters of the secret key, also once that is gone; `''` where an earlier version did not keep them. */
   readonly secretShortkey: string;
   readonly state: ReceiptState;
   /** The lifetime granted. */
@@ -70,6 +72,8 @@ export interface ReceiptView {
   readonly burnedAt: UnixSeconds | null;
   readonly delivery: Delivery | null;
   readonly notify: readonly NoticeKind[];
+  /** The creator's own label; `''` for none. */
+  readonly memo: string;
 }
 
 export type CreationOutcome =
@@ -81,6 +85,7 @@ export type CreationOutcome =
   /** The value is absent or empty. */
   | { readonly outcome: 'nothing_to_share' }
   | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' }
+  | MemoRefusal
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
   /** Anonymous callers may not name a recipient. */
@@ -92,6 +97,11 @@ export type CreationOutcome =
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
+
+/** Why a memo is not kept. Nothing was stored or changed. */
+export type MemoRefusal =
+  | { readonly outcome: 'memo_too_long'; readonly maxCharacters: number }
+  | { readonly outcome: 'ill_formed'; readonly field: 'memo' };
 
 /** A bound on mails is reached: of this account, or to this address. Nothing was stored or sent. */
 export interface TooManyMails {
@@ -181,6 +191,13 @@ export type ReceiptOutcome =
   | { readonly outcome: 'found'; readonly receipt: ReceiptView }
   | { readonly outcome: 'unknown' };
 
+export interface MemoInput extends ReceiptInput {
+  /** In place of the one before; `null` or empty: none. */
+  readonly memo: Sensitive<string> | null;
+}
+
+export type MemoOutcome = ReceiptOutcome | MemoRefusal;
+
 export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
@@ -259,6 +276,8 @@ export interface SecretService {
   /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
   viewReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
   burn(input: BurnInput, caller: Caller): Promise<BurnOutcome>;
+  /** Keeps, changes or removes the creator's label, also once the secret is gone: `found` with the record as it now is. */
+  setMemo(input: MemoInput, caller: Caller): Promise<MemoOutcome>;
   /**
    * Sends the recipient's mail again, or to another address, without a new secret: the keys lie in the creator's box, so
    * the metadata key is needed.

@@ -83,6 +83,13 @@ export interface SecretStore {
   /** Notes that the creator has looked at a waiting receipt; the first time counts. Returns that first time, or `null`. */
   markViewed(id: ReceiptId): Promise<UnixSeconds | null>;
 
+  /**
+   * Keeps the sealed memo in place of the one before; `null` removes it. Goes with the receipt, and with its account.
+   * Whether there was a live receipt, whatever became of its secret; otherwise nothing changed. Rejects with `storage_full`
+   * when there is no room for a box; there is always for `null`.
+   */
+  setMemo(id: ReceiptId, memoBox: Uint8Array | null): Promise<boolean>;
+
   /** Notes what became of the mail, at store time, in place of what was noted before. Unknown receipts are ignored. */
   setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
 
@@ -232,7 +239,7 @@ export interface AccountStore {
   endSession(id: AccountId, sessionId: number): Promise<boolean>;
   /**
    * Deletes the account with its password, tokens, sessions, tickets and share domains, burns its waiting secrets and
-   * erases the recent boxes of its receipts, in one step. Its receipts stay, by their metadata keys, until they expire.
+   * erases the recent boxes and the memos of its receipts, in one step. Its receipts stay, by their metadata keys, until they expire.
    * The id is never given again. How many secrets were burned, or `null` when there is no such account.
    */
   deleteAccount(id: AccountId): Promise<number | null>;

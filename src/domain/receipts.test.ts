@@ -87,7 +87,7 @@ describe('who may see a receipt (P16)', () => {
       expect(gone).toMatchObject({
         custid: 'jo@example.org',
         secretKey: null,
-        secretShortkey: '',
+        secretShortkey: secretKey.slice(0, 6),
         state: 'received',
       });
     }
@@ -152,7 +152,7 @@ describe('what a receipt tells (P6)', () => {
 
   it('is expired from the second of expiry, and unknown from the end of its own life', async () => {
     const bench = createBench();
-    const { metadataKey } = await bench.share('v', { ttlSeconds: 60 });
+    const { metadataKey, secretKey } = await bench.share('v', { ttlSeconds: 60 });
     bench.advance(59);
     expect(found(await bench.service.findReceipt(asHolder(metadataKey), anonymous))).toMatchObject({
       state: 'new',
@@ -163,7 +163,7 @@ describe('what a receipt tells (P6)', () => {
     expect(found(await bench.service.findReceipt(asHolder(metadataKey), anonymous))).toMatchObject({
       state: 'expired',
       secretKey: null,
-      secretShortkey: '',
+      secretShortkey: secretKey.slice(0, 6),
       secretTtlSeconds: null,
       updatedAt: startOfTime + 60,
     });
@@ -171,6 +171,46 @@ describe('what a receipt tells (P6)', () => {
     expect(found(await bench.service.viewReceipt(asHolder(metadataKey), anonymous)).state).toBe('expired');
     bench.advance(1);
     expect(await bench.service.findReceipt(asHolder(metadataKey), anonymous)).toEqual({ outcome: 'unknown' });
+  });
+
+  it('keeps the shortkey after the end, for every record and whoever holds the key', async () => {
+    const bench = createBench();
+    const owner = await bench.signUp('jo@example.org');
+    for (const options of [{}, { caller: owner }, { caller: owner, recipient: 'alan@example.com' }]) {
+      const [read, burned] = [await bench.share('v', options), await bench.share('v', options)];
+      await bench.service.reveal(guess(read.secretKey), anonymous);
+      await bench.service.burn({ ...asHolder(burned.metadataKey), isAbandoned: () => false }, anonymous);
+      for (const { metadataKey, secretKey } of [read, burned]) {
+        for (const caller of [owner, anonymous]) {
+          const told = found(await bench.service.findReceipt(asHolder(metadataKey), caller));
+          expect(told).toMatchObject({ secretKey: null, secretShortkey: secretKey.slice(0, 6) });
+          expect(told.recipient).toBe('recipient' in options ? 'al*****@e*****.com' : null);
+        }
+      }
+    }
+  });
+
+  it('is told as before of records that earlier versions made: their details end with the box', async () => {
+    const bench = createBench({
+      wrap: changing(({ detailsBox, ...receipt }) => {
+        const box = detailsBox?.subarray(0, -6) ?? null;
+        return { ...receipt, detailsBox: box?.length === 0 ? null : box };
+      }),
+    });
+    const owner = await bench.signUp('jo@example.org');
+    const own = await bench.share('v', { caller: owner, recipient: 'alan@example.com' });
+    const plain = await bench.share('v', { caller: owner });
+    const unowned = await bench.share('v');
+    for (const { secretKey } of [own, plain, unowned])
+      await bench.service.reveal(guess(secretKey), anonymous);
+    const told = async ({ metadataKey }: { metadataKey: string }) =>
+      found(await bench.service.findReceipt(asOwner(metadataKey), owner));
+    expect(await told(own)).toMatchObject({
+      recipient: 'al*****@e*****.com',
+      secretShortkey: own.secretKey.slice(0, 6),
+    });
+    expect(await told(plain)).toMatchObject({ recipient: null, secretShortkey: plain.secretKey.slice(0, 6) });
+    expect(await told(unowned)).toMatchObject({ recipient: null, secretShortkey: '' });
   });
 
   it('is still told when a box is damaged or its root is gone: what it held is left out', async () => {

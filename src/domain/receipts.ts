@@ -1,8 +1,8 @@
 /**
  * Receipts: what the creator may know, and the boxes it lies in.
  *
- * Owns: sealing and opening the creator's, the details', the recent, the note's and the address's boxes, and who may
- * manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
+ * Owns: sealing and opening the creator's, the details', the recent, the note's, the address's and the memo's boxes, and
+ * who may manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
  * shown only while the secret waits. A plain recipient address lies in the creator's box, or in one that opens only with
  * what lies in that, and so goes with the secret (P11).
  */
@@ -32,10 +32,10 @@ import {
   updatedAtOf,
 } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
+import { shortkeyOf, splitDetails, withShortkey } from './shortkey.ts';
 import type { UnixSeconds } from './time.ts';
 
 export const anonymousCustid = 'anon';
-const shortkeyLength = 6;
 const secretKeyLength = 31;
 
 export interface ReceiptDeps {
@@ -45,8 +45,9 @@ export interface ReceiptDeps {
 
 export interface Boxes {
   readonly creatorBox: Uint8Array;
-  readonly detailsBox: Uint8Array | null;
+  readonly detailsBox: Uint8Array;
   readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
 }
 
 interface BoxesInput {
@@ -57,6 +58,8 @@ interface BoxesInput {
   readonly recipient: string | null;
   /** The same in plain, for the creator's box; `null` for none. */
   readonly address: string | null;
+  /** `''` for none. */
+  readonly memo: string;
   readonly caller: Caller;
 }
 
@@ -68,23 +71,24 @@ export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput)
   const content = utf8(input.secretKey + (input.address ?? ''));
   const creator = sealBox({ label: 'creator', keyMaterial, binding, content, random });
   content.fill(0);
+  const details =
+    recipient === null
+      ? null
+      : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random });
   return {
     creatorBox: wrapBox(creator, { label: 'creator', binding }, ring.current, random),
-    detailsBox:
-      recipient === null
-        ? null
-        : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random }),
+    detailsBox: withShortkey(details, input.metadataKey, input.secretKey),
     recentBox: caller.kind === 'anonymous' ? null : sealRecent(caller, input, random),
+    memoBox: sealMemo(random, binding, input.metadataKey, input.memo),
   };
 }
 
 function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomBytes): Uint8Array {
-  const shortkey = input.secretKey.slice(0, shortkeyLength);
   return sealBox({
     label: 'recent',
     keyMaterial: caller.dataKey.expose(),
     binding: input.receiptId,
-    content: fieldsOf(input.metadataKey, shortkey, input.recipient ?? ''),
+    content: fieldsOf(input.metadataKey, shortkeyOf(input.secretKey), input.recipient ?? ''),
     random,
   });
 }
@@ -227,14 +231,38 @@ function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataK
   return { recipient: recipient === '' ? null : recipient, reply: reply === '' ? null : reply };
 }
 
-function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): string | null {
-  if (stored.detailsBox === null) return null;
-  const content = openBox(stored.detailsBox, {
-    label: 'details',
-    keyMaterial: utf8(metadataKey),
-    binding: stored.receiptId,
-  });
-  return content === null ? null : new TextDecoder().decode(content);
+/** `null` for an empty one: there is none. */
+export function sealMemo(
+  random: RandomBytes,
+  binding: ReceiptId,
+  metadataKey: MetadataKey,
+  memo: string,
+): Uint8Array | null {
+  if (memo === '') return null;
+  return sealBox({ label: 'memo', keyMaterial: utf8(metadataKey), binding, content: utf8(memo), random });
+}
+
+/** As it was given, a byte order mark too. */
+const memoDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function openMemo({ receiptId, memoBox }: StoredReceipt, metadataKey: MetadataKey): string {
+  if (memoBox === null) return '';
+  const at = { label: 'memo', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
+  const content = openBox(memoBox, at);
+  return content === null ? '' : memoDecoder.decode(content);
+}
+
+interface DetailsContent {
+  /** Obfuscated. */
+  readonly recipient: string | null;
+  readonly shortkey: string | null;
+}
+
+function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): DetailsContent {
+  const { box, shortkey } = splitDetails(stored.detailsBox, metadataKey);
+  const at = { label: 'details', keyMaterial: utf8(metadataKey), binding: stored.receiptId } as const;
+  const content = box === null ? null : openBox(box, at);
+  return { recipient: content === null ? null : new TextDecoder().decode(content), shortkey };
 }
 
 /** A record that the caller may manage, with the key that names it. */
@@ -270,13 +298,16 @@ export async function viewOf(
   const now = deps.store.now();
   const creator = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
   const secretKey = creator?.secretKey ?? null;
-  const recent = secretKey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
+  const { recipient, shortkey: kept } = openDetails(stored, metadataKey);
+  const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
+  // Of a record from before shortkeys were kept beside the details.
+  const recent = shortkey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
   return receiptView(stored, now, {
     custid: await custidOf(deps, stored, caller),
     metadataKey,
     secretKey,
-    secretShortkey: secretKey?.slice(0, shortkeyLength) ?? recent?.secretShortkey ?? '',
-    recipient: openDetails(stored, metadataKey),
+    secretShortkey: shortkey ?? recent?.secretShortkey ?? '',
+    recipient,
   });
 }
 
@@ -312,6 +343,7 @@ export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: Ope
     burnedAt: state === 'burned' ? stored.endedAt : null,
     delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
     notify: stored.notify,
+    memo: openMemo(stored, opened.metadataKey),
   };
 }
 

@@ -74,10 +74,15 @@ export interface NewRecord {
   readonly sealedSecret: Uint8Array;
   /** Seals the secret key for whoever holds the metadata key; goes when the secret goes. */
   readonly creatorBox: Uint8Array;
-  /** Seals the obfuscated recipient for whoever holds the metadata key; stays with the receipt. */
+  /**
+   * For whoever holds the metadata key: the obfuscated recipient, sealed, and the shortkey (see `shortkey.ts`). Stays with
+   * the receipt.
+   */
   readonly detailsBox: Uint8Array | null;
   /** Seals the metadata key (and what a list shows) under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
+  /** Seals the creator's memo for whoever holds the metadata key; stays with the receipt. `null` for none. */
+  readonly memoBox: Uint8Array | null;
   /** Until when the mail that is about to be handed over is believed to be queued; `null` when there is none. */
   readonly deliveryStaleAt: UnixSeconds | null;
   /** What its account is told by mail; none for an anonymous record. In the order of `noticeKinds`. */
@@ -120,6 +125,7 @@ export interface StoredReceipt {
   readonly creatorBox: Uint8Array | null;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
   readonly notify: readonly NoticeKind[];
   readonly delivery: StoredDelivery | null;
 }

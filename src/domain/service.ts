@@ -17,6 +17,7 @@ import type { Events } from './events.ts';
 import { suggest } from './generated-value.ts';
 import { parseSecretKey, secretIdOf } from './keys.ts';
 import type { Links } from './links.ts';
+import { setMemo } from './memos.ts';
 import { sendDueNotices } from './notices.ts';
 import type { SecretService, StatusOutcome } from './outcomes.ts';
 import type { Plans } from './plans.ts';
@@ -75,6 +76,7 @@ export function createService(ports: ServiceDeps): RunningService {
     findReceipt: (input, caller) => findReceipt(deps, input, caller),
     viewReceipt: (input, caller) => viewReceipt(deps, input, caller),
     burn: (input, caller) => burn(deps, input, caller),
+    setMemo: (input, caller) => setMemo(deps, input, caller),
     deliver: (input, caller) => deliver(deps, input, caller),
     sendDueNotices: () => sendDueNotices(deps),
     suggest: (input) => suggest(deps, input),

@@ -189,11 +189,13 @@ describe('limits', () => {
 });
 
 describe('other sites', () => {
-  it('get 403 for a POST, which counts against nobody, and may read', async () => {
+  it('get 403 for a POST or a PATCH, which counts against nobody, and may read', async () => {
     const { ask, lookUps } = setUp({ limits: strictLimits() });
     for (let call = 0; call < 5; call++) {
       const headers = { 'sec-fetch-site': 'cross-site', authorization: 'Basic !!!' };
       expect((await ask('/api/t/create', post('x', headers))).status).toBe(403);
+      const patch = { method: 'PATCH', body: 'x', headers };
+      expect((await ask(`/api/t/note/${key}`, patch)).status).toBe(403);
     }
     expect(lookUps).toEqual([]);
     expect((await ask('/api/t/create', post('x', { 'sec-fetch-site': 'same-origin' }))).status).toBe(200);
@@ -223,5 +225,10 @@ describe('other sites', () => {
     expect([preflight.status, preflight.headers.get('allow')]).toEqual([204, 'POST, OPTIONS']);
     expect(preflight.headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
     expect(preflight.headers.get('access-control-allow-headers')).not.toContain('authorization');
+    const patch = await ask(`/api/t/note/${key}`, {
+      method: 'OPTIONS',
+      headers: { ...headers, 'access-control-request-method': 'PATCH' },
+    });
+    expect(patch.headers.get('access-control-allow-methods')).toBe('GET, HEAD, PATCH, OPTIONS');
   });
 });

@@ -4,7 +4,7 @@
  * Owns: the order of limits and credentials before an operation runs. Invariant: no credentials are looked up for a
  * client that is over its failed log-ins, and none are ignored; the body has not been touched yet.
  *
- * 1. A POST that a browser marks cross-site is refused. It costs nothing and counts against nobody, so that a hostile
+ * 1. A POST or PATCH that a browser marks cross-site is refused. It costs nothing and counts against nobody, so that a hostile
  *    page cannot use up its visitor's allowance.
  * 2. Without an `Authorization` header (or where it is not looked at) the client's prefix is counted in the operation's
  *    class; then an operation for accounts answers 401.
@@ -17,7 +17,7 @@ import { anonymous, type Caller } from '../domain/accounts.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import { createRightCredentials, parseBasic } from './credentials.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
-import type { Exchange, Operation } from './operation.ts';
+import { type Exchange, mayChange, type Operation } from './operation.ts';
 import type { Problem } from './problem.ts';
 import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
 
@@ -74,7 +74,7 @@ export function createAdmission({ authenticate, limiter, crossSite }: AdmissionD
 
   return (operation, call) => {
     const { request } = call;
-    if (request.method === 'POST' && !crossSite.admits(request)) return crossSiteRefusal;
+    if (mayChange(request.method) && !crossSite.admits(request)) return crossSiteRefusal;
     if (operation.access === 'open') return admitAnonymous(operation, call);
     const header = request.headers.get('authorization');
     return header === null ? admitAnonymous(operation, call) : admitCredentials(operation, header, call);

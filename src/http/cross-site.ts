@@ -1,7 +1,7 @@
 /**
  * What pages of other sites may do here.
  *
- * Owns: the refusal of cross-site POSTs (Fetch Metadata, W3C) and CORS (Fetch standard). Invariant: nothing is allowed
+ * Owns: the refusal of cross-site POSTs and PATCHes (Fetch Metadata, W3C) and CORS (Fetch standard). Invariant: nothing is allowed
  * by default; an allowed origin is matched whole and answered by name, never with `*`, and never with credentials:
  * `Authorization` is not among the allowed headers, so a page of another site can only act anonymously.
  *
@@ -11,7 +11,7 @@
  */
 
 export interface CrossSitePolicy {
-  /** Whether a POST may go on. */
+  /** Whether a request that may change something may go on. */
   admits(request: Request): boolean;
   /** Adds what the origin needs to read the answer. */
   share(request: Request, headers: Headers): void;

@@ -22,7 +22,7 @@ import { type CrossSitePolicy, createCrossSitePolicy, type Origins } from './cro
 import { Call, type CallDeps } from './exchange.ts';
 import { methodForLog, problemOf } from './failure.ts';
 import { declareLength, jsonResponse } from './headers.ts';
-import type { Operation, Reply } from './operation.ts';
+import { mayChange, type Operation, type Reply } from './operation.ts';
 import { clientLeft, type Problem } from './problem.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import {
@@ -147,7 +147,7 @@ async function answer(api: MountedApi, call: Call, { route, values }: RouteMatch
   call.params = paramsOf(endpoint, values);
   const decoded = operation.decode(call);
   const input = decoded instanceof Promise ? await decoded : decoded;
-  if (method === 'POST') {
+  if (mayChange(method)) {
     await endOfTurn();
     // Nobody is there to read the answer: what would be consumed for it stays (P3).
     if (call.request.signal.aborted) return refuse(api, call, clientLeft);
@@ -173,6 +173,7 @@ function finish(api: MountedApi, call: Call, response: Response): void {
 
 function endpointFor(route: Route, method: string): Endpoint | null {
   if (method === 'POST') return route.post;
+  if (method === 'PATCH') return route.patch;
   return method === 'GET' || method === 'HEAD' ? route.get : null;
 }
 

@@ -8,6 +8,15 @@ import type { ZodType } from 'zod';
 import type { Caller, TokenScope } from '../domain/accounts.ts';
 import type { IsAbandoned } from '../domain/ports.ts';
 
+export const operationMethods = ['GET', 'POST', 'PATCH'] as const;
+/** GET answers HEAD too, and changes nothing (P4). */
+export type OperationMethod = (typeof operationMethods)[number];
+
+/** Whether a request by this method may change something. */
+export function mayChange(method: string): boolean {
+  return method === 'POST' || method === 'PATCH';
+}
+
 /** Which limit of `http/rate-limit.ts` a call counts against. */
 export type LimitClass = 'create' | 'manage' | 'none';
 
@@ -68,11 +77,11 @@ export interface OperationDocument {
 export interface Operation<Input = unknown> {
   /** Unique, `v2.conceal`: the OpenAPI operationId, the metric's label. */
   readonly name: string;
-  readonly method: 'GET' | 'POST';
+  readonly method: OperationMethod;
   /** Below the API's base, with `:name` for a segment. */
   readonly path: string;
   /** Other paths (and methods) that answer the same. */
-  readonly aliases?: readonly { readonly method: 'GET' | 'POST'; readonly path: string }[];
+  readonly aliases?: readonly { readonly method: OperationMethod; readonly path: string }[];
   readonly access: Access;
   /** What an account's token must be allowed to do; absent: any token will do. Anonymous callers have none and need none. */
   readonly scope?: TokenScope;

@@ -5,7 +5,7 @@ import { createRouteTable, paramsOf } from './route-table.ts';
 
 function operation(
   name: string,
-  method: 'GET' | 'POST',
+  method: Operation['method'],
   path: string,
   aliases: Operation['aliases'] = [],
 ): Operation {
@@ -28,16 +28,21 @@ const operations = [
   operation('find', 'GET', '/private/:key', [{ method: 'GET', path: '/receipt/:key' }]),
   operation('view', 'POST', '/private/:metadata_key'),
   operation('burn', 'POST', '/private/:key/burn'),
+  operation('change', 'PATCH', '/receipt/:id'),
 ];
 const table = createRouteTable('/api/v1', operations, true);
 
 function served(
   path: string,
-): { get?: string; post?: string; allow: string; values: readonly string[] } | null {
+): { get?: string; post?: string; patch?: string; allow: string; values: readonly string[] } | null {
   const match = table.match(path);
   if (match === null) return null;
-  const { get, post, allow } = match.route;
-  const names = { ...(get && { get: get.operation.name }), ...(post && { post: post.operation.name }) };
+  const { get, post, patch, allow } = match.route;
+  const names = {
+    ...(get && { get: get.operation.name }),
+    ...(post && { post: post.operation.name }),
+    ...(patch && { patch: patch.operation.name }),
+  };
   return { ...names, allow, values: match.values };
 }
 
@@ -62,6 +67,12 @@ describe('createRouteTable', () => {
     expect(served('/api/v1/private/abc')).toEqual(both);
     const route = table.match('/api/v1/private/abc')?.route;
     expect([route?.get?.paramNames, route?.post?.paramNames]).toEqual([['key'], ['metadata_key']]);
+  });
+
+  it('joins PATCH to what its path answers', () => {
+    const both = { get: 'find', patch: 'change', allow: 'GET, HEAD, PATCH, OPTIONS', values: ['abc'] };
+    expect(served('/api/v1/receipt/abc')).toEqual(both);
+    expect(table.match('/api/v1/receipt/abc')?.route.patch?.paramNames).toEqual(['id']);
   });
 
   it.each([

@@ -5,7 +5,7 @@
  * wrong method can say which are allowed; a path has one spelling (percent-encoded letters make another, unknown path),
  * and an encoded slash never divides segments. Built once; a path without a key is one look-up in a map.
  */
-import type { Operation } from './operation.ts';
+import { type Operation, type OperationMethod, operationMethods } from './operation.ts';
 import { RequestProblem } from './problem.ts';
 
 /** An operation as reached by one of its paths. */
@@ -18,6 +18,7 @@ export interface Endpoint {
 export interface Route {
   readonly get: Endpoint | null;
   readonly post: Endpoint | null;
+  readonly patch: Endpoint | null;
   /** Value of `Allow`. */
   readonly allow: string;
 }
@@ -40,6 +41,7 @@ const noValues: readonly string[] = [];
 interface MutableRoute {
   get: Endpoint | null;
   post: Endpoint | null;
+  patch: Endpoint | null;
   allow: string;
 }
 
@@ -113,16 +115,19 @@ function plant(root: Branch, segments: readonly string[]): { route: MutableRoute
       branch = next;
     }
   }
-  branch.route ??= { get: null, post: null, allow: '' };
+  branch.route ??= { get: null, post: null, patch: null, allow: '' };
   return { route: branch.route, paramNames };
 }
 
-function addEndpoint(route: MutableRoute, method: 'GET' | 'POST', endpoint: Endpoint, path: string): void {
-  const slot = method === 'GET' ? 'get' : 'post';
+const slots = { GET: 'get', POST: 'post', PATCH: 'patch' } as const;
+
+function addEndpoint(route: MutableRoute, method: OperationMethod, endpoint: Endpoint, path: string): void {
+  const slot = slots[method];
   if (route[slot] !== null) throw new Error(`${method} ${path} is served twice`);
   route[slot] = endpoint;
-  const methods = [...(route.get ? ['GET', 'HEAD'] : []), ...(route.post ? ['POST'] : []), 'OPTIONS'];
-  route.allow = methods.join(', ');
+  const methods = operationMethods.filter((each) => route[slots[each]] !== null);
+  const answered = methods.flatMap((each) => (each === 'GET' ? ['GET', 'HEAD'] : [each]));
+  route.allow = [...answered, 'OPTIONS'].join(', ');
 }
 
 /** Literals go before parameters; an empty segment is never a parameter. */

@@ -13,6 +13,7 @@ import { clockChecks } from './conformance/clock.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
 import { mailChecks } from './conformance/mail.ts';
+import { memoChecks } from './conformance/memos.ts';
 import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
 import { secretChecks } from './conformance/secrets.ts';
@@ -25,6 +26,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...clockChecks,
   ...receiptChecks,
   ...mailChecks,
+  ...memoChecks,
   ...attemptChecks,
   ...accountChecks,
   ...passwordChecks,

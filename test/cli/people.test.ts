@@ -123,6 +123,35 @@ describe('sharing and reading with the command', () => {
     expect((await mayfly(['deliver', key], anonymous)).err).toContain('This needs an account');
   });
 
+  it('a memo is kept at creation, shown by status and recent, and changed or removed by memo', async () => {
+    const shared = await mayfly(['share', '--memo', 'VPN for Al', '--json'], account, 'x');
+    const { metadata_key: key, link } = JSON.parse(shared.out);
+    const linesOf = async (...args: string[]) => (await mayfly(args, account)).out.trimEnd().split('\n');
+    expect((await linesOf('status', key)).slice(1)).toEqual(['memo: VPN for Al']);
+    expect((await linesOf('recent', '--limit', '1'))[0]).toMatch(
+      new RegExp(`^${key}\tnew\t[^\t]+\t\tVPN for Al$`),
+    );
+    expect(await mayfly(['memo', key], account)).toEqual({ code: 0, out: 'VPN for Al\n', err: '' });
+    await mayfly(['reveal', link], anonymous);
+    const changed = await mayfly(['memo', key, 'VPN, second try'], account);
+    expect(changed).toEqual({ code: 0, out: '', err: 'The memo is kept. Only the creator sees it.\n' });
+    expect(JSON.parse((await mayfly(['memo', key, '--json'], account)).out)).toMatchObject({
+      metadata_key: key,
+      state: 'received',
+      memo: 'VPN, second try',
+    });
+    expect(JSON.parse((await mayfly(['recent', '--json'], account)).out)[0].memo).toBe('VPN, second try');
+    expect((await mayfly(['memo', key, ''], account)).err).toBe('The memo is removed.\n');
+    expect(await mayfly(['memo', key], account)).toEqual({ code: 0, out: '', err: 'There is no memo.\n' });
+    expect((await linesOf('status', key)).slice(1)).toEqual([]);
+    expect((await mayfly(['memo', key, 'x'], anonymous)).err).toContain('This needs an account');
+    const drawn = await mayfly(['generate', '--memo', 'drawn', '--json'], account);
+    expect((await mayfly(['memo', JSON.parse(drawn.out).metadata_key], account)).out).toBe('drawn\n');
+    const long = await mayfly(['generate', '--memo', 'x'.repeat(501)], account);
+    expect([long.code, long.out]).toEqual([1, '']);
+    expect(long.err).toContain('500 characters');
+  });
+
   it('a server that is not there is told in a sentence', async () => {
     const { code, err } = await mayfly(['generate', '--server', 'http://127.0.0.1:1'], {});
     expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached.\n']);

@@ -1,7 +1,7 @@
 /**
  * After a full life, looking for what must not be left anywhere.
  *
- * Owns: the proof that values, passphrases, keys, tokens and addresses are in no file, no log, no environment and no
+ * Owns: the proof that values, passphrases, keys, tokens, addresses and memos are in no file, no log, no environment and no
  * answer where they do not belong (P9, P11, P18), and that the sealed bytes of what is gone are gone too (P10).
  */
 import { Database } from 'bun:sqlite';
@@ -45,6 +45,7 @@ const allKinds: readonly Kind[] = [
   'tokens',
   'recipients',
   'usernames',
+  'memos',
 ];
 
 /** Whole empty blocks hold nothing and are most of a database and its reserve. */
@@ -108,6 +109,12 @@ interface SealedRow {
   readonly expires_at: number;
   readonly sealed_secret: Uint8Array;
   readonly creator_box: Uint8Array;
+}
+
+/** How many memos are kept, sealed. */
+function countMemos(dataDir: string): number {
+  using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
+  return database.query<{ memos: number }, []>('SELECT count(*) AS memos FROM memos').get()?.memos ?? 0;
 }
 
 /** A reader of its own, closed at once: a reader that stays would be in the way of the erasure. */
@@ -192,6 +199,7 @@ describe('P9, P18: after a full life nothing secret is in the data folder, the l
         expect(scanAnswers(life)).toEqual([]);
         // The mails were kept, so that what was scanned includes them; and the log says something where it should.
         expect(places.filter(({ name }) => name.includes('outbox')).length).toBeGreaterThanOrEqual(2);
+        expect(countMemos(dataDir)).toBe(3);
         const log = places.find(({ name }) => name === 'stdout')?.bytes.length ?? 0;
         if (level === 'debug' || level === 'info') expect(log).toBeGreaterThan(1_000);
       } finally {
@@ -309,6 +317,7 @@ describe('the scan has teeth', () => {
       tokens: ['7'.repeat(64)],
       recipients: ['jo@example.org'],
       usernames: ['owner@example.org'],
+      memos: ['memo 0f1e2d3c4b5a697887'],
     },
   };
   const place = (text: string, name = 'stdout') => [{ name, bytes: Buffer.from(text) }];

@@ -54,8 +54,10 @@ export function requestsFor(document: OpenApiDocument): fc.Arbitrary<WantedReque
 /** Aliases (whose id has a number) and HEAD seldom; what changes something often. */
 function weightOf({ method, operation }: EndpointOf): number {
   if (/\.\d+$/.test(operation.operationId)) return 1;
-  return method === 'post' ? 12 : 4;
+  return mayChange(method) ? 12 : 4;
 }
+
+const mayChange = (method: Method): boolean => method === 'post' || method === 'patch';
 
 interface EndpointOf {
   readonly method: Method;
@@ -67,7 +69,7 @@ function requestFor(
   { method, path, operation }: EndpointOf,
   document: OpenApiDocument,
 ): fc.Arbitrary<WantedRequest> {
-  const safe = method !== 'post';
+  const safe = !mayChange(method);
   return fc
     .record({
       method: fc.constant(method.toUpperCase()),

@@ -57,6 +57,17 @@ export function operations(handle: Operation['handle'] = echo.handle): Operation
       access: 'anyone',
       limit: 'manage',
     },
+    {
+      ...echo,
+      handle,
+      name: 't.change',
+      method: 'PATCH',
+      path: '/note/:key',
+      access: 'anyone',
+      limit: 'manage',
+      decode: readText,
+    },
+    { ...echo, handle, name: 't.look', method: 'GET', path: '/note/:key', access: 'anyone', limit: 'manage' },
     { ...echo, handle, name: 't.recent', method: 'GET', path: '/recent', access: 'account', limit: 'manage' },
   ];
 }

@@ -38,7 +38,7 @@ export const scopes: readonly Scope[] = [
     name: 'embedded store',
     files: ['src/store/sqlite/*.ts', 'src/store/{judged-records,store-time}.ts'],
     judges: [
-      'test/stores/{conformance,model,sqlite,mail-rows,deletion,migration}.test.ts',
+      'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,deletion,migration}.test.ts',
       'src/store/sqlite/*.test.ts',
     ],
   },

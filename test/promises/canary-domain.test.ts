@@ -1,7 +1,7 @@
 /**
  * Nothing secret leaves the domain in clear: not to the store, not into an event, not in an error.
  *
- * Owns: the run of a secret's life with canaries in value, passphrase and recipient, the search in all that was handed
+ * Owns: the run of a secret's life with canaries in value, passphrase, recipient and memo, the search in all that was handed
  * over, and the proof that the search finds each disguise.
  */
 import { describe, expect, it } from 'bun:test';
@@ -18,6 +18,8 @@ const text = {
   passphrase: 'cnry-pass phrase-9Xw3=€&tM6',
   recipient: 'cnry-recipient-4hJ8@canary-domain-2bV7.example',
   elsewhere: 'cnry-elsewhere-6kM1@canary-domain-3cW8.example',
+  memo: 'cnry-memo-8Vn4+ü <Rt1',
+  laterMemo: 'cnry-later-memo-3Xb7&ß"Lk9',
 };
 
 /** Notes every argument of every call, before the call. */
@@ -52,7 +54,8 @@ async function lifeOfASecret(
   });
   const caller = await bench.signUp('sender@example.org');
   heard.length = 0;
-  const options = { passphrase: text.passphrase, recipient: text.recipient, caller };
+  const memo = new Sensitive(text.memo);
+  const options = { passphrase: text.passphrase, recipient: text.recipient, caller, memo };
   // A mail server that repeats what it was given is no reason for any of it to be kept in clear.
   bench.mailReply = `554 refused: ${Object.values(text).join(' ')}`;
   const { secretKey, metadataKey } = await bench.share(text.value, options);
@@ -69,6 +72,8 @@ async function lifeOfASecret(
   state.down = false;
   await bench.service.viewReceipt({ metadataKey, authority: 'owner' }, caller);
   await bench.service.recent({ limit: 5, states: ['viewed'] }, caller);
+  const later = { metadataKey, authority: 'owner', memo: new Sensitive(text.laterMemo) } as const;
+  await bench.service.setMemo(later, caller);
   const recipient = new Sensitive(text.elsewhere);
   await bench.service.deliver({ metadataKey, authority: 'owner', locale: 'en', recipient }, caller);
   await bench.service.settled();
@@ -87,7 +92,7 @@ async function lifeOfASecret(
 }
 
 describe('a canary', () => {
-  it('P9 P18: in value, passphrase, recipient and keys is in nothing that the store was handed', async () => {
+  it('P9 P18: in value, passphrase, recipient, memo and keys is in nothing that the store was handed', async () => {
     const { bench, heard, canaries, revealed } = await lifeOfASecret();
     expect(revealed).toMatchObject({ outcome: 'revealed' });
     expect(heard.length).toBeGreaterThan(10);

@@ -190,6 +190,18 @@ describe('a key in an odd place', () => {
     expect(await region(target)).toBe(expected);
   });
 
+  it('decides for a PATCH as for a POST, and its body arrives', async () => {
+    for (const method of ['POST', 'PATCH']) {
+      const bytes = post('Content-Length: 14\r\n', '{"memo":"new"}', `/api/v2/receipt/${euKey}`);
+      const before = eu.arrived.length;
+      const { reached } = await send(bytes.replace(/^POST/, method));
+      expect(eu.arrived.length).toBe(before + 1);
+      expect(reached[0]).toStartWith(`${method} /api/v2/receipt/${euKey} HTTP/1.1`);
+      expect(reached[0]).toContain('content-length: 14');
+      expect(eu.arrived.at(-1)?.body).toBe('{"memo":"new"}');
+    }
+  });
+
   it('is not cut short at a raw #: the region sees it and decides', async () => {
     const { reached } = await send(get(`/api/v1/secret/${euKey}#x?a=b#c`));
     expect(reached[0]).toStartWith(`GET /api/v1/secret/${euKey}#x?a=b#c HTTP/1.1\r\nhost: eu.example.com`);

@@ -134,6 +134,29 @@ describe('the client', () => {
     expect(listed.every(({ secretKey }) => secretKey === null)).toBe(true);
   });
 
+  it('keeps a memo for the creator, shows it in every receipt, and changes or removes it', async () => {
+    const memo = ' VPN for Al \u{1f511}\n';
+    const created = await account.conceal({ value: 'x', memo });
+    expect(created.memo).toBe(memo);
+    const { metadataKey, link } = created;
+    await anonymous.reveal(link);
+    expect(await account.receipt(metadataKey)).toMatchObject({ state: 'received', memo });
+    for (const next of ['second', '', 'third']) {
+      const changed = await account.setMemo(metadataKey, next);
+      expect(changed).toMatchObject({ metadataKey, state: 'received', memo: next });
+      expect((await account.recent({ pageSize: 1 }).next()).value.memo).toBe(next);
+    }
+    expect((await account.generate({ memo: 'drawn' })).memo).toBe('drawn');
+    expect((await anonymous.generate()).memo).toBe('');
+    for (const wrong of ['x'.repeat(501), '\ud800'])
+      expect(await failure(account.setMemo(metadataKey, wrong))).toMatchObject({
+        code: 'invalid_field',
+        field: 'memo',
+      });
+    expect(await failure(anonymous.setMemo(metadataKey, 'x'))).toMatchObject({ code: 'not_authorized' });
+    expect((await failure(account.setMemo(link, 'x'))).code).toBe('invalid_key');
+  });
+
   it('tells what became of the mail, and sends it again or to another address', async () => {
     const { metadataKey, notify, delivery } = await account.conceal({
       value: 'mailed',

@@ -22,6 +22,7 @@ import { accountDefects } from './account-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
+import { memoDefects } from './memo-defects.ts';
 import { sweepDefects } from './sweep-defects.ts';
 
 export interface SeededDefect {
@@ -368,6 +369,7 @@ const recordDefects: readonly SeededDefect[] = [
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
   ...mailDefects,
+  ...memoDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,

@@ -46,7 +46,7 @@ function remainsAmong(names: readonly string[]): string[] {
   return names.filter((name) => text.includes(Buffer.from(marked(name, 16)).toString('latin1')));
 }
 
-const parts = ['sealed', 'creator', 'recent'] as const;
+const parts = ['sealed', 'creator', 'recent', 'memo'] as const;
 
 /** Secrets whose sealed bytes and boxes are marked `<part> <name> <n>`, with a plain details box. */
 async function putMarked(store: Store, owner: AccountId, name: string, count: number) {
@@ -56,6 +56,7 @@ async function putMarked(store: Store, owner: AccountId, name: string, count: nu
       sealedSecret: marked(`sealed ${name} ${n}`, 200 + 37 * (n % 40)),
       creatorBox: marked(`creator ${name} ${n}`, 90),
       recentBox: marked(`recent ${name} ${n}`, 120),
+      memoBox: marked(`memo ${name} ${n}`, 304),
       detailsBox: new Uint8Array(60).fill(1),
     }),
   );
@@ -114,15 +115,15 @@ describe('the end of an account in the embedded store', () => {
     expect(new Set(receipts.map((each) => each?.detailsBox?.toHex()))).toEqual(new Set(['01'.repeat(60)]));
   });
 
-  it('P10: leaves recent boxes, as the scan above would notice, when the secrets are only burned', async () => {
+  it('P10: leaves recent boxes and memos, as the scan above would notice, when the secrets are only burned', async () => {
     await using store = await open();
     const ann = await fillAccount(store, 'ann');
     await putMarked(store, ann, 'ann', count);
     for (const { receiptId } of await store.listReceipts(ann, { limit: count }))
       await store.burn(receiptId, clientStays);
     expect(await store.scrub()).toBe(true);
-    const recent = marksOf('ann', count).filter((name) => name.startsWith('recent'));
-    expect(remainsAmong(marksOf('ann', count))).toEqual(recent);
+    const left = marksOf('ann', count).filter((name) => /^(recent|memo) /.test(name));
+    expect(remainsAmong(marksOf('ann', count))).toEqual(left);
     expect(remainsAmong(accountMarksOf('ann'))).toEqual(accountMarksOf('ann'));
   });
 

@@ -24,6 +24,8 @@ import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with {
 import accounts from '../../src/store/sqlite/migrations/003-accounts.sql' with { type: 'text' };
 import people from '../../src/store/sqlite/migrations/004-people.sql' with { type: 'text' };
 import mailAndDomains from '../../src/store/sqlite/migrations/005-mail-and-domains.sql' with { type: 'text' };
+import storeTime from '../../src/store/sqlite/migrations/006-store-time.sql' with { type: 'text' };
+import tickets from '../../src/store/sqlite/migrations/007-tickets.sql' with { type: 'text' };
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { testBallastBytes } from './subjects.ts';
 
@@ -309,5 +311,39 @@ describe('data from before several mailed links lived side by side', () => {
       db.query("SELECT name FROM sqlite_schema WHERE name LIKE '%single_tickets%'").all(),
     ]).toEqual([[{ day: 86_400 }], []]);
     db.close();
+  });
+});
+
+describe('data from before there were memos', () => {
+  const earlier = Array.from({ length: 40 }, () => newRecord(wallClock.read(), { owner: ann.id }));
+
+  beforeEach(() => {
+    const db = makeEarlierData([records, attempts, accounts, people, mailAndDomains, storeTime, tickets]);
+    // The column of the passphrase has had another name since, and the same place.
+    db.run('ALTER TABLE records RENAME COLUMN marks TO has_passphrase');
+    for (const record of earlier) putEarlier(db, record, '-');
+    db.run('ALTER TABLE records RENAME COLUMN has_passphrase TO marks');
+    db.close();
+  });
+
+  it('has none, and takes one for each of its records', async () => {
+    await using store = await open();
+    const memoBox = new Uint8Array(randomBytes(304));
+    for (const { receiptId } of earlier) {
+      const before = await store.findReceipt(receiptId);
+      expect(before?.memoBox).toBeNull();
+      expect(await store.setMemo(receiptId, memoBox)).toBe(true);
+      expect(await store.findReceipt(receiptId)).toEqual(before && { ...before, memoBox });
+    }
+    expect(await store.listReceipts(ann.id, { limit: 100 })).toHaveLength(earlier.length);
+  });
+
+  it('P10: takes them in rows of their own: no row of its records grows', async () => {
+    await using store = await open();
+    const before = payloadBytes();
+    for (const { receiptId } of earlier) await store.setMemo(receiptId, new Uint8Array(304).fill(1));
+    for (const { secretId } of earlier.slice(0, 10))
+      await store.claim(await found(store, secretId), clientStays);
+    expect(payloadBytes()).toBe(before);
   });
 });

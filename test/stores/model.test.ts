@@ -51,6 +51,10 @@ describe('random histories', () => {
     'the recipient’s address outlives the secret',
     'a notice is given out for a secret that is gone',
     'a notice is given out again',
+    'a memo is set once',
+    'a memo goes with its secret',
+    'a memo is set only while the secret waits',
+    'the recent list tells the memos of creation',
   ];
   for (const seeded of seededDefects.filter((each) => caughtByHistories.includes(each.defect))) {
     it(`diverge when ${seeded.defect}`, async () => {

@@ -30,6 +30,7 @@ interface ModelRecord {
   viewedAt: number | null;
   endedAt: number | null;
   delivery: StoredDelivery | null;
+  memoBox: Uint8Array | null;
   /** `null` when there is none left to give out. */
   noticeDueAt: number | null;
   attempts: { number: number; client: number; at: number }[];
@@ -94,8 +95,9 @@ class History {
     ]);
     const noticeDueAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(ttlSeconds);
     const staleAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(100);
-    const mail = { noticeDueAt, deliveryStaleAt: staleAt };
-    const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime, ...mail });
+    const memoBox = this.#memo();
+    const beside = { noticeDueAt, deliveryStaleAt: staleAt, memoBox };
+    const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime, ...beside });
     await this.#subject.current.put(record);
     this.#model.push({
       record,
@@ -106,6 +108,7 @@ class History {
         staleAt === null
           ? null
           : { state: 'queued', at: this.#now, staleAt, noteBox: null, addressBox: null },
+      memoBox,
       noticeDueAt,
       attempts: [],
       lastFound: null,
@@ -174,6 +177,20 @@ class History {
     assert.deepEqual([found.state, found.viewedAt, found.endedAt], [state, viewedAt, endedAt]);
     assert.deepEqual(found.creatorBox, this.#waits(each) ? each.record.creatorBox : null);
     assert.deepEqual(found.delivery, this.#deliveryOf(each));
+    assert.deepEqual(found.memoBox, each.memoBox);
+  }
+
+  /** None, or one of the two lengths; no sealed box is all zeros. */
+  #memo(): Uint8Array | null {
+    const length = [0, 0, 304, 2_096][this.#dice(4)] ?? 0;
+    return length === 0 ? null : new Uint8Array(length).fill(1 + this.#dice(255));
+  }
+
+  async #setMemo(each: ModelRecord): Promise<void> {
+    const memoBox = this.#memo();
+    const isSet = await this.#subject.current.setMemo(each.record.receiptId, memoBox);
+    assert.equal(isSet, this.#listed(each), 'memo');
+    if (isSet) each.memoBox = memoBox;
   }
 
   /** As it is told now. */
@@ -218,6 +235,10 @@ class History {
     assert.deepEqual(
       list.map((each) => each.receiptId),
       expected.map((each) => each.record.receiptId),
+    );
+    assert.deepEqual(
+      list.map((each) => each.memoBox),
+      expected.map((each) => each.memoBox),
     );
   }
 
@@ -285,7 +306,8 @@ class History {
     if (kind < 40) return this.#claim(each);
     if (kind < 46) return this.#burn(each);
     if (kind < 50) return this.#race(each);
-    if (kind < 56) return this.#view(each);
+    if (kind < 54) return this.#view(each);
+    if (kind < 57) return this.#setMemo(each);
     if (kind < 64) return this.#receipt(each);
     if (kind < 68) return this.#deliver(each);
     if (kind < 72) return this.#notices();

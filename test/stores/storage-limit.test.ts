@@ -93,6 +93,23 @@ describe('a store that has reached its limit', () => {
     expect(await outcomeOf(made)).toBe('done');
   });
 
+  it('refuses memos too, changes none, and still removes them (P21)', async () => {
+    await using store = await open();
+    const memoBox = new Uint8Array(304).fill(7);
+    const { receiptId } = await putNew(store, { memoBox });
+    const stored = await fillUp([store]);
+    const used = await store.usedBytes();
+    const tries = [receiptId, ...stored.map((each) => each.receiptId)];
+    for (const id of tries)
+      expect(await outcomeOf(store.setMemo(id, new Uint8Array(2_096).fill(1)))).toBe('storage_full');
+    expect(await store.usedBytes()).toBe(used);
+    expect((await store.findReceipt(receiptId))?.memoBox).toEqual(memoBox);
+    expect(await store.setMemo(receiptId, null)).toBe(true);
+    expect((await store.findReceipt(receiptId))?.memoBox).toBeNull();
+    for (const [n, record] of stored.entries())
+      if (n < 5) expect(await store.claim(await found(store, record.secretId), clientStays)).toBe('won');
+  });
+
   for (const sealedBytes of [400, 10_000]) {
     it(`accepts secrets of ${sealedBytes} bytes again once a sweep has freed the room of expired ones (P21)`, async () => {
       await using store = await open();

@@ -24,6 +24,8 @@ export interface Canaries {
   readonly tokens: readonly string[];
   readonly recipients: readonly string[];
   readonly usernames: readonly string[];
+  /** Only the creator's own answers show them. */
+  readonly memos: readonly string[];
 }
 
 export interface LivedLife {
@@ -78,6 +80,8 @@ interface Texts {
   readonly passphrase: string;
   readonly wrong: string;
   readonly recipient: string;
+  readonly memo: string;
+  readonly laterMemo: string;
 }
 
 function drawTexts(): Texts {
@@ -86,6 +90,8 @@ function drawTexts(): Texts {
     passphrase: marked('passphrase'),
     wrong: marked('guess'),
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
+    memo: marked('memo'),
+    laterMemo: marked('later memo'),
   };
 }
 
@@ -108,7 +114,7 @@ interface AllMade {
 
 /** One of each kind, by each carriage. */
 async function makeAll(session: Session, basic: string, texts: Texts): Promise<AllMade> {
-  const { value, passphrase, recipient } = texts;
+  const { value, passphrase, recipient, memo } = texts;
   const owner = { Authorization: basic };
   const share = (fields: Record<string, string>, headers = {}) =>
     make(session, {
@@ -126,12 +132,12 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
     });
   return {
     mailed: await share({ secret: value, recipient }, owner),
-    guarded: await conceal({ secret: value, passphrase }, owner),
+    guarded: await conceal({ secret: value, passphrase, memo }, owner),
     plain: await make(session, {
       method: 'POST',
       path: `/api/v1/share?${new URLSearchParams({ secret: value, ttl: '3600' })}`,
     }),
-    burned: await conceal({ secret: value, recipient }, owner),
+    burned: await conceal({ secret: value, recipient, memo }, owner),
     fleeting: await share({ secret: value, ttl: '1' }),
     kept: await share({ secret: value, passphrase }, owner),
     web: await makeOnPage(session, value, passphrase),
@@ -251,6 +257,26 @@ async function look(session: Session, made: AllMade, basic: string): Promise<voi
   await session.ask({ method: 'GET', path: '/api/v2/private/recent', headers });
 }
 
+/** Set, changed and removed, and refused for each reason. */
+async function changeMemos(session: Session, { guarded, kept }: AllMade, texts: Texts, basic: string) {
+  const headers = { ...json, Authorization: basic };
+  const change = (metadataKey: string, memo: unknown, more = {}) =>
+    session.ask({
+      method: 'PATCH',
+      path: `/api/v2/receipt/${metadataKey}`,
+      headers: { ...headers, ...more },
+      body: JSON.stringify({ memo }),
+    });
+  await change(guarded.metadataKey, texts.laterMemo);
+  for (const memo of [texts.memo, texts.laterMemo, null, texts.laterMemo])
+    await change(kept.metadataKey, memo);
+  await change(kept.metadataKey, texts.memo.repeat(50));
+  await change(kept.metadataKey, { is: texts.memo });
+  await change(kept.metadataKey, texts.memo, { 'Sec-Fetch-Site': 'cross-site' });
+  await change(kept.metadataKey, texts.memo, { Authorization: `${basic}x` });
+  await change('0'.repeat(31), texts.memo);
+}
+
 export interface LifeSteps {
   /** Runs when everything was made and nothing was read. */
   readonly beforeReading: () => void;
@@ -260,10 +286,11 @@ export interface LifeSteps {
 export async function live(port: number, owner: Credentials, steps: LifeSteps): Promise<LivedLife> {
   const session = openSession(port);
   const texts = drawTexts();
-  const { value, passphrase, wrong, recipient } = texts;
+  const { value, passphrase, wrong, recipient, memo, laterMemo } = texts;
   const made = await makeAll(session, owner.basic, texts);
   steps.beforeReading();
   await look(session, made, owner.basic);
+  await changeMemos(session, made, texts, owner.basic);
   await guessWrong(session, made, texts);
   await askStrangePaths(session, made, texts, owner);
   await sendStrangeHeaders(session, made, owner);
@@ -295,6 +322,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       tokens: [owner.token],
       recipients: [recipient],
       usernames: [owner.username],
+      memos: [memo, laterMemo],
     },
   };
 }

@@ -95,6 +95,12 @@ describe('an unknown field', () => {
       return { key: body.record.secret.key, metadataKey: body.record.metadata.key };
     };
     const { key, metadataKey } = await make();
+    const changed = await app.call(`/private/${metadataKey}`, {
+      method: 'PATCH',
+      json: { memo: 'm', pass: 'x' },
+      headers: signedIn,
+    });
+    expect([changed.status, changed.body.details.ignored]).toEqual([200, ['pass']]);
     const calls = [
       [`/secret/${key}/reveal`, { continue: false, pass: 'x' }],
       [`/private/${metadataKey}/burn`, { continue: false, pass: 'x' }],

@@ -43,24 +43,27 @@ const sights: Readonly<Record<keyof typeof differences, Sight>> = {
   managementAccess: {
     async observe({ app, metadataKey }) {
       const looked = await app.call(`/private/${metadataKey}`);
+      const changed = await app.call(`/receipt/${metadataKey}`, { method: 'PATCH', json: { memo: 'm' } });
       const burned = await app.call(`/receipt/${metadataKey}/burn`, { json: { continue: true } });
       const recent = await app.call('/private/recent');
-      return [looked.status, burned.status, recent.status];
+      return [looked.status, changed.status, burned.status, recent.status];
     },
-    documented: [401, 401, 401],
-    upstream: [200, 200, 401],
+    documented: [401, 401, 401, 401],
+    upstream: [200, 200, 200, 401],
   },
   managementAuthority: {
     async observe({ app, metadataKey, bob }) {
       const looked = await app.call(`/receipt/${metadataKey}`, { headers: bob });
+      const memo = { method: 'PATCH', json: { memo: 'm' }, headers: bob };
+      const changed = await app.call(`/private/${metadataKey}`, memo);
       const burned = await app.call(`/private/${metadataKey}/burn`, {
         json: { continue: true },
         headers: bob,
       });
-      return [looked.status, looked.body.record?.custid, burned.status];
+      return [looked.status, looked.body.record?.custid, changed.status, burned.status];
     },
-    documented: [404, undefined, 404],
-    upstream: [200, 'alice@example.com', 200],
+    documented: [404, undefined, 404, 404],
+    upstream: [200, 'alice@example.com', 200, 200],
   },
   revealNeedsContinue: {
     async observe({ app, key }) {

@@ -106,4 +106,10 @@ describe('an example call', () => {
       '',
     ]);
   });
+
+  it('names a method that its body does not say', () => {
+    const call = (method: 'post' | 'patch') => curlExamples(document, '/a', method, operation)[0];
+    expect(call('post')).not.toContain('--request');
+    expect(call('patch')).toStartWith("curl 'https://mayfly.example/a' --request PATCH ");
+  });
 });

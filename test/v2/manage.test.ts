@@ -101,6 +101,22 @@ describe('GET /private/:key and GET /receipt/:key', () => {
     expect(JSON.stringify(body)).not.toContain(key);
   });
 
+  it('keep the shortkey of a secret that was made without an account, however it went', async () => {
+    const [read, burned, expired] = [
+      await conceal({}, {}),
+      await conceal({}, {}),
+      await conceal({ ttl: 60 }, {}),
+    ];
+    await app.call(`/secret/${read.key}/reveal`, { method: 'POST' });
+    await app.call(`/private/${burned.metadataKey}/burn`, { method: 'POST', headers: as(alice) });
+    app.clock.advance(60);
+    for (const { key, metadataKey } of [read, burned, expired]) {
+      const { body } = await app.call(`/private/${metadataKey}`, { headers: as(alice) });
+      expect([body.record.secret_key, body.record.secret_shortkey]).toEqual([null, key.slice(0, 6)]);
+      expect(body.record.secret_shortid).toBe(key.slice(0, 6));
+    }
+  });
+
   it('tell that the secret has expired, and are gone after twice its lifetime', async () => {
     const { metadataKey } = await conceal({ ttl: 60 });
     app.clock.advance(60);

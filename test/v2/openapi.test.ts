@@ -68,9 +68,11 @@ describe('the OpenAPI document', () => {
       'post /api/v2/secret/{key}/reveal',
       'get /api/v2/private/recent',
       'get /api/v2/private/{key}',
+      'patch /api/v2/private/{key}',
       'post /api/v2/private/{key}/burn',
       'get /api/v2/receipt/recent',
       'get /api/v2/receipt/{key}',
+      'patch /api/v2/receipt/{key}',
       'post /api/v2/receipt/{key}/burn',
       'get /api/v2/supported-locales',
       'get /api/v2/version',
@@ -88,9 +90,10 @@ describe('the OpenAPI document', () => {
     for (const [name, operation] of operations()) {
       const expected = ['200', '405', '500', '503'];
       if (operation.security.length > 0) expected.push('401');
-      if (name.startsWith('post')) expected.push('403', '429');
+      if (/^(post|patch)/.test(name)) expected.push('403', '429');
       if (operation.requestBody !== undefined) expected.push('400', '413');
-      if (operation.requestBody !== undefined && name.startsWith('post /api/v2')) expected.push('415', '422');
+      if (operation.requestBody !== undefined && /^(post|patch) .api.v2/.test(name))
+        expected.push('415', '422');
       expect([name, expected.filter((status) => !(status in operation.responses))]).toEqual([name, []]);
       expect(operation.summary).not.toBe('');
       expect(operation.tags).toHaveLength(1);

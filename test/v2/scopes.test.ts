@@ -16,12 +16,15 @@ interface Door {
 }
 
 const post: Call = { method: 'POST' };
-/** Paths below `/api/v2`; `SECRET` and `METADATA` stand for the keys of a waiting secret. */
+const patch: Call = { method: 'PATCH', json: { memo: 'x' } };
+/** Paths below `/api/v2`, with `PATCH` before where that is the method; `SECRET` and `METADATA` stand for the keys of a waiting secret. */
 const doors: Readonly<Record<string, Door>> = {
   '/secret/conceal': { operation: 'v2.conceal', needs: 'create', call: { json: { secret: 'x' } } },
   '/secret/generate': { operation: 'v2.generate', needs: 'create', call: post },
   '/private/METADATA': { operation: 'v2.receipt', needs: 'manage', call: {} },
   '/receipt/METADATA': { operation: 'v2.receipt', needs: 'manage', call: {} },
+  'PATCH /private/METADATA': { operation: 'v2.change', needs: 'manage', call: patch },
+  'PATCH /receipt/METADATA': { operation: 'v2.change', needs: 'manage', call: patch },
   '/private/METADATA/burn': { operation: 'v2.burn', needs: 'manage', call: post },
   '/receipt/METADATA/burn': { operation: 'v2.burn', needs: 'manage', call: post },
   '/private/METADATA/deliver': {
@@ -53,7 +56,7 @@ async function scene() {
   const { secret, metadata } = made.body.record;
   const ask = async (path: string, call: Call, scopes: readonly TokenScope[]) =>
     app.call(
-      path.replace('SECRET', secret.key).replace('METADATA', metadata.key),
+      path.replace('PATCH ', '').replace('SECRET', secret.key).replace('METADATA', metadata.key),
       as(call, await narrowed(app, alice, scopes)),
     );
   return { app, alice, as, ask, metadataKey: metadata.key };
@@ -107,8 +110,9 @@ describe('the OpenAPI document', () => {
   it('tells each operation’s scope: in its security, in words, and the refusal', () => {
     const { paths } = generateOpenApi();
     for (const [path, { operation, needs, call }] of Object.entries(doors)) {
-      const template = `/api/v2${path.replace(/SECRET|METADATA/, '{key}')}`;
-      const method = call.method === undefined && call.json === undefined ? 'get' : 'post';
+      const template = `/api/v2${path.replace('PATCH ', '').replace(/SECRET|METADATA/, '{key}')}`;
+      const usual = call.json === undefined ? 'get' : 'post';
+      const method = call.method === 'PATCH' ? 'patch' : call.method === 'POST' ? 'post' : usual;
       const told = paths[template]?.[method];
       expect(told?.operationId.split('.').slice(0, 2).join('.')).toBe(operation);
       expect(told?.security.at(-1)).toEqual({ basic: needs === null ? [] : [needs] });

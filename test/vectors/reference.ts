@@ -197,9 +197,13 @@ export function openRow(
   };
 }
 
-export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'adk';
+export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'memo' | 'adk';
 
-/** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64), aad = lp(label) lp(binding). */
+/** A memo is padded to 256 bytes, or to 2,048 where it does not fit; everything else to a multiple of 64. */
+const bucketOf = (label: ReferenceBoxLabel, content: Buffer): number =>
+  label !== 'memo' ? 64 : content.length <= 252 ? 256 : 2048;
+
+/** salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, padded text), aad = lp(label) lp(binding). */
 export function sealBox(
   label: ReferenceBoxLabel,
   holderKey: Buffer,
@@ -209,7 +213,7 @@ export function sealBox(
 ): Buffer {
   const keys = hkdfSha256(holderKey, salt, text(`mayfly/1/${label}`), 44);
   const aad = Buffer.concat([lp(text(`mayfly/1/${label}`)), lp(binding)]);
-  return Buffer.concat([salt, gcmSeal(keys, padded(content, 64), aad)]);
+  return Buffer.concat([salt, gcmSeal(keys, padded(content, bucketOf(label, content)), aad)]);
 }
 
 /** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(outer keys, box), the same additional data as the box. */
@@ -228,6 +232,12 @@ export function wrapBox(
 /** What the recent box holds: lp(metadata key) lp(first six characters of the secret key) lp(obfuscated recipient). */
 export const recentContentOf = (metadataKey: string, secretKey: string, recipient: string): Buffer =>
   Buffer.concat([lp(text(metadataKey)), lp(text(secretKey.slice(0, 6))), lp(text(recipient))]);
+
+/** How the first six characters of the secret key are kept: each XOR a byte of SHA-256 over a fixed text and the metadata key. */
+export const shortkeyKeptOf = (metadataKey: string, secretKey: string): Buffer => {
+  const mask = createHash('sha256').update('mayfly/1/shortkey').update(metadataKey).digest();
+  return Buffer.from(text(secretKey.slice(0, 6)).map((byte, at) => byte ^ (mask[at] ?? 0)));
+};
 
 /** The region's label in a key: SHA-256 over a fixed text and the first 29 characters covers it. */
 export function regionLabelOf(key: string): string {

@@ -63,6 +63,7 @@ function curlCommand(address: string, method: Method, body: Body | null, isSigne
 
 function methodFlag(method: Method, body: Body | null): string {
   if (method === 'head') return ' --head';
+  if (method === 'patch') return ' --request PATCH';
   return method === 'post' && body === null ? ' --request POST' : '';
 }
 

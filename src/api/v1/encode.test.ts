@@ -45,6 +45,7 @@ const waiting: ReceiptView = {
   burnedAt: null,
   delivery: null,
   notify: [],
+  memo: '',
 };
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };
 const received: ReceiptView = { ...waiting, ...gone, state: 'received', receivedAt: 1_746_700_010 };

@@ -29,6 +29,8 @@ const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
     refusal(413, `The secret is too large: at most ${maxBytes} bytes (UTF-8) are allowed.`),
   passphrase_too_long: ({ maxBytes }) =>
     refusal(400, `The passphrase is too long: at most ${maxBytes} bytes (UTF-8) are allowed.`),
+  memo_too_long: ({ maxCharacters }) =>
+    refusal(400, `The memo is too long: at most ${maxCharacters} characters are allowed.`),
   recipient_needs_account: () => refusal(401, 'An account is required to send emails.'),
   account_required: () => refusal(401, 'An account is required to create secrets.'),
   undeliverable_recipient: ({ recipient }) => refusal(400, `Undeliverable email address: ${recipient}`),

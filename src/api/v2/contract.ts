@@ -7,6 +7,7 @@
  */
 import {
   decodeBurn,
+  decodeChange,
   decodeConceal,
   decodeDeliver,
   decodeGenerate,
@@ -20,6 +21,7 @@ import {
 import { describe, forGuests, jsonBody, undescribed } from './describe.ts';
 import {
   burnBody,
+  changeBody,
   concealBody,
   deliverBody,
   generateBody,
@@ -32,6 +34,7 @@ import {
 import {
   authcheckAnswer,
   burnAnswer,
+  changeAnswer,
   concealAnswer,
   deliverAnswer,
   generateAnswer,
@@ -231,6 +234,26 @@ export const receipt = describe({
   },
   answers: { description: 'The record.', schema: metadataAnswer, refuses: ['unknown_secret'] },
   decode: decodeKey,
+});
+
+export const change = describe({
+  name: 'v2.change',
+  method: 'PATCH',
+  path: '/private/:key',
+  aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
+  access: 'account',
+  scope: 'manage',
+  limit: 'manage',
+  document: {
+    summary: "Change the creator's own label",
+    description:
+      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. What is not given stays.',
+    tag: 'Metadata',
+    params: metadataKeyParam,
+    body: jsonBody(changeBody, false),
+  },
+  answers: { description: 'The record as it now is.', schema: changeAnswer, refuses: ['unknown_secret'] },
+  decode: decodeChange,
 });
 
 export const burn = describe({

@@ -13,6 +13,7 @@ import type {
   DeliverInput,
   GenerateInput,
   InspectInput,
+  MemoInput,
   RecentInput,
   RevealInput,
 } from '../../domain/outcomes.ts';
@@ -35,6 +36,7 @@ import { asAsked } from './remarks.ts';
 import {
   burnBody,
   type ConcealFields,
+  changeBody,
   concealFields,
   defaultPage,
   deliverBody,
@@ -81,6 +83,9 @@ export interface BurnRequest extends FromBody {
   readonly checkOnly: boolean;
 }
 
+/** Without `memo`: it stays what it is. */
+export type ChangeRequest = FromBody & Pick<MemoInput, 'metadataKey'> & Partial<Pick<MemoInput, 'memo'>>;
+
 export interface DeliverRequest extends FromBody, Pick<DeliverInput, 'metadataKey' | 'recipient'> {
   readonly locale?: string;
 }
@@ -118,6 +123,7 @@ function creationOptions(fields: Omit<ConcealFields, 'secret'>, exchange: Exchan
     ...recipientOf(fields),
     ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),
     ...(isGiven(fields.notify) && { notify: noticeKindsOf(fields.notify) }),
+    ...(isGiven(fields.memo) && { memo: new Sensitive(fields.memo) }),
     ...(arrivedOn !== null && { arrivedOn }),
   };
 }
@@ -243,6 +249,16 @@ export async function decodeBurn(exchange: Exchange, dialect: Dialect): Promise<
     throw invalidFields({ field: 'continue', message: 'Must be true for the secret to be burned' });
   const { params, isAbandoned } = exchange;
   return { metadataKey: params.key ?? '', isAbandoned, checkOnly, ignored: ignoredIn(body, burnBody) };
+}
+
+export async function decodeChange(exchange: Exchange, dialect: Dialect): Promise<ChangeRequest> {
+  const body = await readObject(exchange, dialect);
+  const { memo } = parseFields(changeBody, body, '');
+  return {
+    metadataKey: exchange.params.key ?? '',
+    ...(memo !== undefined && { memo: memo === null ? null : new Sensitive(memo) }),
+    ignored: ignoredIn(body, changeBody),
+  };
 }
 
 export async function decodeDeliver(exchange: Exchange, dialect: Dialect): Promise<DeliverRequest> {

@@ -5,7 +5,7 @@
  * a contract lists every answer that its operation may give.
  */
 import type { z } from 'zod';
-import type { Exchange, Operation, OperationDocument } from '../../http/operation.ts';
+import { type Exchange, mayChange, type Operation, type OperationDocument } from '../../http/operation.ts';
 import type { Dialect } from './dialect.ts';
 import { type RefusalCode, refusalResponses } from './refusals.ts';
 
@@ -49,7 +49,7 @@ function commonRefusals(
     ['malformed', takesInput || document.params !== undefined],
     ['not_authorized', operation.access !== 'open'],
     ['insufficient_scope', operation.scope !== undefined],
-    ['cross_site', operation.method === 'POST'],
+    ['cross_site', mayChange(operation.method)],
     ['method_not_allowed', true],
     ['too_large', document.body !== undefined],
     ['unsupported_media_type', document.body !== undefined],

@@ -27,6 +27,7 @@ const waiting: ReceiptView = {
   burnedAt: null,
   delivery: null,
   notify: [],
+  memo: '',
 };
 
 describe('the lifetime in words', () => {

@@ -12,6 +12,7 @@ import type { UnixSeconds } from '../../domain/time.ts';
 import { encodeIgnored, encodeRemarks, type Remarks } from './remarks.ts';
 import type {
   BurnAnswer,
+  ChangeAnswer,
   ConcealAnswer,
   DeliverAnswer,
   GenerateAnswer,
@@ -99,6 +100,7 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     has_passphrase: receipt.hasPassphrase,
     delivery: receipt.delivery,
     notify: [...receipt.notify],
+    memo: receipt.memo,
     natural_expiration: naturalDuration(receipt.ttlSeconds),
     expiration: receipt.createdAt + receipt.ttlSeconds,
     expiration_in_seconds: receipt.ttlSeconds,
@@ -288,6 +290,16 @@ export function encodeDelivered(
 ): DeliverAnswer {
   const answer = encodeReceipt(receipt, caller, links);
   return { ...answer, details: { ...answer.details, ...encodeRemarks(remarks) } };
+}
+
+export function encodeChanged(
+  receipt: ReceiptView,
+  caller: Caller,
+  links: Links,
+  ignored: readonly string[],
+): ChangeAnswer {
+  const answer = encodeReceipt(receipt, caller, links);
+  return { ...answer, details: { ...answer.details, ...encodeIgnored(ignored) } };
 }
 
 export function encodeBurned(

@@ -14,6 +14,7 @@ import type {
   GenerateInput,
   InspectInput,
   InspectOutcome,
+  MemoRefusal,
   ReceiptInput,
   ReceiptView,
   RecentInput,
@@ -24,10 +25,11 @@ import type { Plans } from '../../domain/plans.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import type { BurnRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
+import type { BurnRequest, ChangeRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';
 import type { Dialect } from './dialect.ts';
 import {
   encodeBurned,
+  encodeChanged,
   encodeConcealed,
   encodeDelivered,
   encodeGenerated,
@@ -53,6 +55,7 @@ export interface HandlerDeps {
   readonly dialect: Dialect;
 }
 
+const illFormed = 'Must be well-formed Unicode text';
 /** Mail goes out in the owner's name, so that the metadata key alone is never enough for it. */
 const ownersAlone = 'owner';
 const recipientNeedsAccount = 'An account is required to send emails.';
@@ -129,6 +132,16 @@ export function createHandlers(deps: HandlerDeps) {
       const outcome = await service.findReceipt({ metadataKey, authority }, caller);
       if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
       return ok(encodeReceipt(outcome.receipt, caller, links));
+    },
+
+    change: async ({ metadataKey, memo, ignored }: ChangeRequest, caller: Caller) => {
+      const input = { metadataKey, authority };
+      const outcome =
+        memo === undefined
+          ? await service.findReceipt(input, caller)
+          : await service.setMemo({ ...input, memo }, caller);
+      if (outcome.outcome === 'found') return ok(encodeChanged(outcome.receipt, caller, links, ignored));
+      return outcome.outcome === 'unknown' ? unknownMetadata(metadataKey) : refuseMemo(outcome);
     },
 
     burn: async ({ metadataKey, isAbandoned, checkOnly, ignored }: BurnRequest, caller: Caller) => {
@@ -212,6 +225,14 @@ function unknownMetadata(metadataKey: string): Reply {
   return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
 }
 
+function refuseMemo(refusal: MemoRefusal): Reply {
+  return refuseFields([{ field: 'memo', message: messageOf(refusal) }]);
+}
+
+function messageOf(refusal: MemoRefusal): string {
+  return refusal.outcome === 'ill_formed' ? illFormed : `Must be at most ${refusal.maxCharacters} characters`;
+}
+
 function refuseDelivery(
   outcome: Exclude<DeliverOutcome, { outcome: 'queued' | 'unknown' }>,
   links: Links,
@@ -240,7 +261,7 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
     case 'nothing_to_share':
       return wrong('secret', 'You did not provide anything to share');
     case 'ill_formed':
-      return wrong(outcome.field, 'Must be well-formed Unicode text');
+      return wrong(outcome.field, illFormed);
     case 'value_too_large':
       return refuse('too_large', {
         message: `The secret is larger than the limit of ${outcome.maxBytes} bytes`,
@@ -248,6 +269,8 @@ function refuseCreation(outcome: Exclude<CreationOutcome, { outcome: 'created' }
       });
     case 'passphrase_too_long':
       return wrong('passphrase', `Must be at most ${outcome.maxBytes} bytes`);
+    case 'memo_too_long':
+      return wrong('memo', messageOf(outcome));
     case 'recipient_needs_account':
       return refuse('account_required', { message: recipientNeedsAccount });
     case 'notify_needs_account':

@@ -122,7 +122,14 @@ const notify = z
     examples: [['read']],
   });
 
-const creationFields = { passphrase, ttl, recipient, share_domain: shareDomain, locale, notify };
+const memo = optionalText.meta({
+  description:
+    'A label for the creator alone, up to 500 characters: in no mail, and nothing that a reader of the secret sees. ' +
+    'It stays with the record after the secret is gone. Empty or null: none.',
+  examples: ['VPN for Al'],
+});
+
+const creationFields = { passphrase, ttl, recipient, share_domain: shareDomain, locale, notify, memo };
 
 export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'ConcealFields' });
 export const generateFields = z.object({ ...creationFields, length, charset }).meta({ id: 'GenerateFields' });
@@ -156,6 +163,8 @@ export const revealBody = z
 export const burnBody = z
   .object({ continue: proceed.meta({ description: 'false only checks: nothing is destroyed.' }) })
   .meta({ id: 'BurnRequest' });
+
+export const changeBody = z.object({ memo }).meta({ id: 'ChangeRequest' });
 
 const newRecipient = z
   .union([text, z.array(text, notRecipient).max(1, notRecipient), z.null()], notRecipient)

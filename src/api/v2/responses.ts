@@ -91,6 +91,7 @@ export const metadataRecord = z
     notify: z
       .array(z.enum(noticeKinds))
       .meta({ description: 'What the account is mailed about this secret.' }),
+    memo: text.meta({ description: "The creator's own label; empty when there is none." }),
     natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
     expiration: time,
     expiration_in_seconds: seconds,
@@ -242,6 +243,10 @@ export const deliverAnswer = z
   })
   .meta({ id: 'DeliverAnswer' });
 
+export const changeAnswer = z
+  .object({ success, custid, record: metadataRecord, details: z.object({ ...recordDetails, ignored }) })
+  .meta({ id: 'ChangeAnswer' });
+
 export const burnAnswer = z
   .object({
     success,
@@ -343,6 +348,7 @@ export type DeliverAnswer = z.output<typeof deliverAnswer>;
 export type ConcealAnswer = z.output<typeof concealAnswer>;
 export type GenerateAnswer = z.output<typeof generateAnswer>;
 export type MetadataAnswer = z.output<typeof metadataAnswer>;
+export type ChangeAnswer = z.output<typeof changeAnswer>;
 export type BurnAnswer = z.output<typeof burnAnswer>;
 export type RecentAnswer = z.output<typeof recentAnswer>;
 export type AuthcheckAnswer = z.output<typeof authcheckAnswer>;

@@ -67,6 +67,7 @@ export function createV2(deps: V2Deps): ApiSurface {
       bind(contract.reveal, handlers.reveal),
       bind(contract.recent, handlers.recent),
       bind(managed(contract.receipt, dialect), handlers.receipt),
+      bind(managed(contract.change, dialect), handlers.change),
       bind(managed(contract.burn, dialect), handlers.burn),
       bind(contract.deliver, handlers.deliver),
       bind(contract.serviceStatus, fixed({ status: 'nominal', locale, ...(region !== null && { region }) })),

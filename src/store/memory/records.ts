@@ -21,13 +21,17 @@ import { deliveryAt, rootKidOf } from '../store.ts';
 import type { StoreTime } from '../store-time.ts';
 
 interface MemoryRecord
-  extends Omit<NewRecord, 'sealedSecret' | 'creatorBox' | 'recentBox' | 'deliveryStaleAt' | 'noticeDueAt'> {
+  extends Omit<
+    NewRecord,
+    'sealedSecret' | 'creatorBox' | 'recentBox' | 'memoBox' | 'deliveryStaleAt' | 'noticeDueAt'
+  > {
   readonly position: number;
   readonly rowVersion: number;
   state: StoredState;
   sealedSecret: Uint8Array | null;
   creatorBox: Uint8Array | null;
   recentBox: Uint8Array | null;
+  memoBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
   endedAt: UnixSeconds | null;
   delivery: StoredDelivery | null;
@@ -42,8 +46,8 @@ export interface MemoryRecords {
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
   /**
-   * Burns the waiting secrets of an account that ends, erases all its recent boxes and takes no more records of it; how
-   * many secrets burned.
+   * Burns the waiting secrets of an account that ends, erases all its recent boxes and memos and takes no more records of
+   * it; how many secrets burned.
    */
   endOwned(owner: AccountId): number;
 }
@@ -62,6 +66,7 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
     creatorBox: record.creatorBox.slice(),
     detailsBox: copyOf(record.detailsBox),
     recentBox: copyOf(record.recentBox),
+    memoBox: copyOf(record.memoBox),
     position,
     rowVersion: 1,
     state: 'waiting',
@@ -104,6 +109,7 @@ function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
     creatorBox: isWaiting(record, now) ? copyOf(record.creatorBox) : null,
     detailsBox: copyOf(record.detailsBox),
     recentBox: copyOf(record.recentBox),
+    memoBox: copyOf(record.memoBox),
     delivery: toDelivery(record, now),
   };
 }
@@ -228,6 +234,12 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
       record.viewedAt ??= time.now();
       return record.viewedAt;
     },
+    async setMemo(id, memoBox) {
+      const record = table.ofReceipt(id, time.now());
+      if (record === null) return false;
+      record.memoBox = copyOf(memoBox);
+      return true;
+    },
     async setDelivery(id, { state, staleAt, noteBox, addressBox }) {
       const record = table.ofReceipt(id, time.now());
       if (record === null) return;
@@ -268,7 +280,10 @@ function takeDueNotices(table: RecordTable, limit: number, now: UnixSeconds): Du
 function endOwned(table: RecordTable, owner: AccountId, now: UnixSeconds): number {
   table.endedOwners.add(owner);
   const owned = table.all().filter((record) => record.owner === owner);
-  for (const record of owned) record.recentBox = null;
+  for (const record of owned) {
+    record.recentBox = null;
+    record.memoBox = null;
+  }
   return owned.filter((record) => end(record, 'burned', now) !== null).length;
 }
 

@@ -286,5 +286,6 @@ const withdrawnAsk: Ask = { name: 'withdrawn', args: [] };
 
 function answerIn<N extends DecisionName>(answered: Answer): DecisionAnswer<N> {
   if ('answer' in answered) return answered.answer as DecisionAnswer<N>;
+  if ('full' in answered) throw new ServiceError('storage_full', 'There is no room for it.');
   throw new ServiceError('unavailable', `The store refused: ${answered.refused}`);
 }

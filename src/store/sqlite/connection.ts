@@ -59,6 +59,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     burn: records.burn,
     markViewed: records.markViewed,
+    setMemo: records.setMemo,
     setDelivery: records.setDelivery,
     takeDueNotices: records.takeDueNotices,
     ...createAttemptWrites(db),

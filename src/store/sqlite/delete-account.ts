@@ -6,6 +6,7 @@
  * 001-records.sql); all of it is one decision of one transaction.
  */
 import type { Database } from 'bun:sqlite';
+import { eraseMemosOfAccount } from './memo-rows.ts';
 import type { Deciding } from './protocol.ts';
 import { endRecord } from './write-records.ts';
 
@@ -21,7 +22,7 @@ const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 export function createAccountDeletion(db: Database): Deciding<'deleteAccount'> {
   const account = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
   const burn = db.query(burnOwned);
-  const erase = db.query(eraseRecent);
+  const erase = [eraseRecent, eraseMemosOfAccount].map((statement) => db.query(statement));
   const removeOwn = ownTables.map((table) => db.query(`DELETE FROM ${table} WHERE account_id = ?1`));
   const removeTickets = db.query("DELETE FROM tickets WHERE kind IN ('sign_up', 'reset') AND username = ?1");
   const removeAccount = db.query('DELETE FROM accounts WHERE id = ?1');
@@ -31,7 +32,7 @@ export function createAccountDeletion(db: Database): Deciding<'deleteAccount'> {
       const found = account.get(id);
       if (found === null) return null;
       const burned = Number(burn.run(now, id).changes);
-      erase.run(id);
+      for (const each of erase) each.run(id);
       for (const remove of removeOwn) remove.run(id);
       removeTickets.run(found.username);
       removeAccount.run(id);

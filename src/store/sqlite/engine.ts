@@ -4,14 +4,14 @@
  * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
  * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
  * file checked, because after a failed fsync a later one can succeed without the data; a full disk, or a store that has
- * reached its limit, refuses new secrets and nothing else (P23, P21); nothing is decided for longer than a second in files
+ * reached its limit, refuses new secrets and memos and nothing else (P23, P21); nothing is decided for longer than a second in files
  * that the folder no longer names (P5).
  */
 import { type Ballast, createBallast } from './ballast.ts';
 import { openWritingConnection, type WritingConnection } from './connection.ts';
 import { prepareFolder, type StoreFolder } from './folder.ts';
 import { type OpenFiles, rememberOpenFiles } from './open-files.ts';
-import type { Batch, BatchAnswers } from './protocol.ts';
+import { type Batch, type BatchAnswers, wantsRoom } from './protocol.ts';
 import type { ConnectionSettings } from './settings.ts';
 import { isBusy, isFull } from './sqlite-errors.ts';
 import { createStorageMark, type HasRoom } from './storage-mark.ts';
@@ -89,16 +89,17 @@ export class Engine {
 
   #transactWithRoom(batch: Batch): BatchAnswers {
     try {
-      return transact(this.#connection, batch, this.#acceptsPuts(batch));
+      return transact(this.#connection, batch, this.#roomFor(batch));
     } catch (error) {
       if (!isFull(error, this.#ballast.diskIsFull)) throw error;
       return this.#transactOnFullDisk(batch);
     }
   }
 
-  #acceptsPuts(batch: Batch): boolean {
+  #roomFor(batch: Batch): boolean {
     const hasRoom = this.#hasRoom(this.#connection.db, batch);
-    return batch.frameCount === 0 || (hasRoom && this.#ballast.held());
+    const isNeeded = batch.frameCount > 0 || batch.asks.some(wantsRoom);
+    return !isNeeded || (hasRoom && this.#ballast.held());
   }
 
   /**
@@ -108,7 +109,7 @@ export class Engine {
   #transactOnFullDisk(batch: Batch): BatchAnswers {
     this.#makeRoom();
     try {
-      return transact(this.#connection, batch, this.#acceptsPuts(batch));
+      return transact(this.#connection, batch, this.#roomFor(batch));
     } catch (error) {
       if (!isFull(error, this.#ballast.diskIsFull)) throw error;
       this.#ballast.release();

@@ -23,6 +23,7 @@ const record: fc.Arbitrary<NewRecord> = fc.record({
   creatorBox: bytes(200),
   detailsBox: fc.option(bytes(200)),
   recentBox: fc.option(bytes(200)),
+  memoBox: fc.option(bytes(400)),
   deliveryStaleAt: fc.option(seconds),
   notify: fc.subarray([...noticeKinds]),
   noticeDueAt: fc.option(seconds),
@@ -79,6 +80,7 @@ it('a batch is read as it was written, whatever room its buffer had left', () =>
     shareDomain: 'share.example.org',
     detailsBox: new Uint8Array(7).fill(7),
     recentBox: new Uint8Array(9).fill(9),
+    memoBox: new Uint8Array(11).fill(11),
   };
   const claimed = { secretId: full.secretId, position: 2 ** 40, rowVersion: 2 ** 31 };
   const first = newRecord(1_800_000_000);

@@ -46,7 +46,8 @@ export class FrameSink {
 
   put(record: NewRecord): void {
     const shareDomain = record.shareDomain === '' ? nothing : encoder.encode(record.shareDomain);
-    const parts = [shareDomain, record.detailsBox, record.recentBox, record.creatorBox, record.sealedSecret];
+    const { detailsBox, recentBox, memoBox, creatorBox, sealedSecret } = record;
+    const parts = [shareDomain, detailsBox, recentBox, memoBox, creatorBox, sealedSecret];
     this.#makeRoom(putHeadBytes + parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));
     this.#byte(putFrame);
     this.#raw(record.secretId);
@@ -145,6 +146,7 @@ export interface PutFrame {
   readonly shareDomain: string;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
   readonly creatorBox: Uint8Array;
   readonly sealedSecret: Uint8Array;
 }
@@ -188,7 +190,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     at += 1;
     const deliveryStaleAt = (flags & flag.delivery) === 0 ? null : number();
     const noticeDueAt = (flags & flag.notice) === 0 ? null : number();
-    const [shareDomain, detailsBox, recentBox] = [sized() ?? nothing, sized(), sized()];
+    const [shareDomain, detailsBox, recentBox, memoBox] = [sized() ?? nothing, sized(), sized(), sized()];
     return {
       kind: 'put',
       secretId,
@@ -204,6 +206,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       shareDomain: shareDomain.length === 0 ? '' : decoder.decode(shareDomain),
       detailsBox,
       recentBox,
+      memoBox,
       creatorBox: sized() ?? nothing,
       sealedSecret: sized() ?? nothing,
     };

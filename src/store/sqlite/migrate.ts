@@ -13,6 +13,7 @@ import people from './migrations/004-people.sql' with { type: 'text' };
 import mailAndDomains from './migrations/005-mail-and-domains.sql' with { type: 'text' };
 import storeTime from './migrations/006-store-time.sql' with { type: 'text' };
 import tickets from './migrations/007-tickets.sql' with { type: 'text' };
+import memos from './migrations/008-memos.sql' with { type: 'text' };
 
 const migrations: readonly string[] = [
   records,
@@ -22,6 +23,7 @@ const migrations: readonly string[] = [
   mailAndDomains,
   storeTime,
   tickets,
+  memos,
 ];
 
 /** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */

@@ -50,6 +50,7 @@ export interface Decisions {
   /** In the place of a decision whose client left before its batch was sent. */
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
+  setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
   setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
   takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;
@@ -124,8 +125,13 @@ export interface Batch {
 /** What became of a put or a claim, as one byte. `refused`: it failed alone and changed nothing. */
 export const frameOutcome = { done: 0, gone: 1, full: 2, refused: 3, withdrawn: 4 } as const;
 
-/** `refused`: this decision alone failed and changed nothing. */
-export type Answer = { readonly answer: unknown } | { readonly refused: string };
+/** `refused`: this decision alone failed and changed nothing. `full`: there is no room for what it adds. */
+export type Answer = { readonly answer: unknown } | { readonly refused: string } | { readonly full: true };
+
+/** Whether it adds what nobody needs to read or burn a secret, so that a full store refuses it as it refuses a put. */
+export function wantsRoom({ name, args }: Ask): boolean {
+  return name === 'setMemo' && args[1] !== null;
+}
 
 export interface BatchAnswers {
   /** Persisted store time, at which the batch was decided. */

@@ -20,6 +20,7 @@ import { deliveryAt } from '../store.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail-rows.ts';
 import { marksIn } from './marks.ts';
+import { joinMemos, memoBoxOf, memoColumns } from './memo-rows.ts';
 
 interface SecretRow {
   position: number;
@@ -48,6 +49,7 @@ interface ReceiptRow extends DeliveryColumns {
   details_box: Uint8Array | null;
   recent_box: Uint8Array | null;
   creator_box: Uint8Array;
+  memo_box: Uint8Array | null;
 }
 
 const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
@@ -58,14 +60,15 @@ const selectSecret = `
 
 const receiptColumns = `
   r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
-  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, r.creator_box, ${deliveryColumns}`;
+  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, r.creator_box, ${deliveryColumns},
+  ${memoColumns}`;
 
 const selectReceipt = `
-  SELECT ${receiptColumns} FROM records r ${joinDeliveries}
+  SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3`;
 
 const selectRecent = `
-  SELECT ${receiptColumns} FROM records r ${joinDeliveries}
+  SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.owner = ?1 AND r.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY r.position DESC LIMIT ?4`;
 
 export interface RecordReads {
@@ -132,6 +135,7 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): StoredReceipt {
     detailsBox: row.details_box,
     // Erased with its account: no sealed box is all zeros.
     recentBox: row.recent_box?.some((byte) => byte !== 0) ? row.recent_box : null,
+    memoBox: memoBoxOf(row.memo_box),
     delivery: toDelivery(row, isWaiting(life, now), now),
   };
 }

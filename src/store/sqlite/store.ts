@@ -162,6 +162,11 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
       const at = await locate(id);
       return at === null ? null : queue.decide('markViewed', at);
     },
+    async setMemo(id, memoBox) {
+      const kept = memoBox?.slice() ?? null;
+      const at = await locate(id);
+      return at !== null && queue.decide('setMemo', at, kept);
+    },
     async setDelivery(id, delivery) {
       const kept = structuredClone(delivery);
       const at = await locate(id);

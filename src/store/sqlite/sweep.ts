@@ -2,7 +2,7 @@
  * The sweep: erasing what has expired, inside the writer's transaction.
  *
  * Owns: two steps. At a secret's expiry its bytes are overwritten in place. At its receipt's expiry what is known of its
- * mail is deleted, and the row as well, but only once no row near it still holds sealed bytes. Because: a delete lets SQLite merge the leaf page with its
+ * mail, and its memo, are deleted, and the row as well, but only once no row near it still holds sealed bytes. Because: a delete lets SQLite merge the leaf page with its
  * siblings, and a rebuilt page keeps, in its unused part, copies of the rows that moved: of secrets that are then read,
  * and whose copies `secure_delete` does not know (seen: 111 remains of 3,000 secrets). Until then the row is overwritten
  * in place (P10).
@@ -67,7 +67,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const hints = db.query<{ secret_hint: number; receipt_hint: number }, [number]>(
     'DELETE FROM records WHERE position = ?1 RETURNING secret_hint, receipt_hint',
   );
-  const removeMail = ['deliveries', 'notices'].map((table) =>
+  const removeBeside = ['deliveries', 'notices', 'memos'].map((table) =>
     db.query(`DELETE FROM ${table} WHERE position = ?1`),
   );
   const removeSecret = db.query('DELETE FROM secret_index WHERE hint = ?1 AND position = ?2');
@@ -98,7 +98,7 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
     // The newest row stays, so that its position is not given to another record.
     const keep = newest.get()?.position ?? null;
     for (const position of positions.sort((a, b) => a - b)) {
-      for (const each of removeMail) each.run(position);
+      for (const each of removeBeside) each.run(position);
       const waitUntil =
         position === keep ? now + retrySeconds : (nearby.get(position, neighbours)?.until ?? null);
       if (waitUntil === null) remove(position);

@@ -8,18 +8,19 @@ import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../domain/time.ts';
 import type { WritingConnection } from './connection.ts';
 import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
-import { type Answer, type Ask, type Batch, type BatchAnswers, frameOutcome } from './protocol.ts';
+import { type Answer, type Ask, type Batch, type BatchAnswers, frameOutcome, wantsRoom } from './protocol.ts';
 import { isConstraint, messageOf } from './sqlite-errors.ts';
 
-/** Commits the batch. Throws when it could not: see `rollBack`. */
-export function transact(connection: WritingConnection, batch: Batch, acceptPuts: boolean): BatchAnswers {
+/** Commits the batch; without room, what only adds is refused. Throws when it could not: see `rollBack`. */
+export function transact(connection: WritingConnection, batch: Batch, hasRoom: boolean): BatchAnswers {
   const { merge } = connection;
   connection.begin();
   const now = connection.keepTime(batch.time);
-  const { outcomes, puts, lastPosition } = runFrames(connection, batch, now, acceptPuts);
-  const answers = batch.asks.map((ask) =>
-    ask.name === 'scrub' ? { answer: false } : decideAlone(connection, now, ask),
-  );
+  const { outcomes, puts, lastPosition } = runFrames(connection, batch, now, hasRoom);
+  const answers = batch.asks.map((ask): Answer => {
+    if (ask.name === 'scrub') return { answer: false };
+    return wantsRoom(ask) && !hasRoom ? { full: true } : decideAlone(connection, now, ask);
+  });
   if (puts > 0) merge.step(puts, lastPosition);
   connection.commit();
   merge.settled(true);
@@ -45,14 +46,14 @@ function runFrames(
   connection: WritingConnection,
   batch: Batch,
   now: UnixSeconds,
-  acceptPuts: boolean,
+  hasRoom: boolean,
 ): FrameResults {
   const outcomes = new Uint8Array(batch.frameCount);
   let [index, puts, lastPosition] = [0, 0, 0];
   for (const frame of readFrames(batch.frames, batch.frameCount)) {
     if (frame.kind !== 'put') {
       outcomes[index] = claimAlone(connection, frame, now);
-    } else if (acceptPuts) {
+    } else if (hasRoom) {
       const position = putAlone(connection, frame);
       outcomes[index] = position === null ? frameOutcome.refused : frameOutcome.done;
       if (position !== null) [puts, lastPosition] = [puts + 1, position];
@@ -70,7 +71,8 @@ function claimAlone({ records }: WritingConnection, frame: ClaimFrame, now: Unix
 /** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */
 function putAlone(connection: WritingConnection, frame: PutFrame): number | null {
   const { db, records } = connection;
-  if (frame.deliveryStaleAt !== null || frame.noticeDueAt !== null) return putWithMail(connection, frame);
+  const { deliveryStaleAt, noticeDueAt, memoBox } = frame;
+  if (deliveryStaleAt !== null || noticeDueAt !== null || memoBox !== null) return putRows(connection, frame);
   try {
     return records.put(frame);
   } catch (error) {
@@ -80,7 +82,7 @@ function putAlone(connection: WritingConnection, frame: PutFrame): number | null
 }
 
 /** Of several rows, the others are undone too. */
-function putWithMail({ db, records }: WritingConnection, frame: PutFrame): number | null {
+function putRows({ db, records }: WritingConnection, frame: PutFrame): number | null {
   const refuse = (): null => {
     records.forget();
     return null;

@@ -12,10 +12,11 @@ import type { ClaimTarget, PutFrame } from './frames.ts';
 import { hintOf } from './hint.ts';
 import { createMailWrites, letterAtCreation } from './mail-rows.ts';
 import { bitsOf } from './marks.ts';
+import { createMemoWrites } from './memo-rows.ts';
 import type { Deciding } from './protocol.ts';
 import { createRootUses } from './root-uses.ts';
 
-export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setDelivery' | 'takeDueNotices'> & {
+export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setMemo' | 'setDelivery' | 'takeDueNotices'> & {
   /** The position of the new row; `null`, and nothing stored, when its account has been deleted. */
   put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
@@ -58,6 +59,7 @@ export function createRecordWrites(db: Database): RecordWrites {
   const burn = db.query(burnRecord);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
   const { queue, keepNotice, setDelivery, takeDueNotices } = createMailWrites(db);
+  const { keepMemo, setMemo } = createMemoWrites(db);
   const rootUses = createRootUses(db);
 
   return {
@@ -86,12 +88,14 @@ export function createRecordWrites(db: Database): RecordWrites {
       const position = Number(lastInsertRowid);
       if (record.deliveryStaleAt !== null) queue(position, record.createdAt, record.deliveryStaleAt);
       if (record.noticeDueAt !== null) keepNotice(position, record.noticeDueAt);
+      if (record.memoBox !== null) keepMemo(position, record.memoBox);
       return position;
     },
     claim: (now, { position, secretId, rowVersion }) =>
       claim.run(now, position, secretId, rowVersion).changes === 1,
     burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
     markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
+    setMemo,
     setDelivery,
     takeDueNotices,
     forget: rootUses.forget,

@@ -36,7 +36,10 @@ export function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
     case 'nothing_to_share':
       return at(400, 'secret', say('share.nothing'));
     case 'ill_formed':
-      return at(400, refused.field, say('share.illFormed'));
+      return at(400, refused.field === 'memo' ? null : refused.field, say('share.illFormed'));
+    // The form has no field for a memo.
+    case 'memo_too_long':
+      return at(422, null, say('share.illFormed'));
     case 'value_too_large':
       return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
     case 'passphrase_too_long':
