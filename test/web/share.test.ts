@@ -252,9 +252,9 @@ describe('a refused form', () => {
   }
 
   it('over the transport’s cap answers 413 with a page that names the cap', async () => {
-    const refused = await postForm(createTestApp(), '/share', { secret: 'x'.repeat(70_000) });
+    const refused = await postForm(createTestApp(), '/share', { secret: 'x'.repeat(71_000) });
     expect(refused.status).toBe(413);
-    expect(refused.html).toContain('65,536 bytes');
+    expect(refused.html).toContain('70,240 bytes');
   });
 
   const malformed = {
