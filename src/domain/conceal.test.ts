@@ -8,6 +8,7 @@ import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
 import type { ConcealInput } from './outcomes.ts';
 import { builtInPlans } from './plans.ts';
+import type { MailQuota } from './ports.ts';
 import { Sensitive } from './sensitive.ts';
 
 const input = (value: string, rest: Partial<ConcealInput> = {}): ConcealInput => ({
@@ -46,6 +47,12 @@ describe('a refused secret', () => {
       'anonymous',
       input('v', { recipient: hidden('jo@example.org') }),
       { outcome: 'recipient_needs_account' },
+    ],
+    [
+      'a recipient whose domain nobody can have',
+      'account',
+      input('v', { recipient: hidden('jo@xn--a.example') }),
+      { outcome: 'undeliverable_recipient', recipient: 'jo@xn--a.example' },
     ],
     [
       'a recipient that is no address',
@@ -267,6 +274,30 @@ describe('the mail to a recipient', () => {
       'locale',
       'to',
     ]);
+  });
+
+  it('goes to the address without the blanks around it, its domain in ASCII', async () => {
+    const bench = createBench();
+    const caller = await bench.signUp('jo@example.org');
+    const receipt = await bench.share('v', { caller, recipient: ' alan@müller.example.com ' });
+    expect(receipt.recipient).toBe('al*****@m*****.com');
+    await bench.service.settled();
+    expect(bench.mails.map(({ to }) => to.expose())).toEqual(['alan@xn--mller-kva.example.com']);
+  });
+
+  it('counts one mailbox for all ways to write its address', async () => {
+    const counted: string[] = [];
+    const mailQuota: MailQuota = {
+      take(_account, address) {
+        counted.push(address.expose());
+        return { outcome: 'allowed' };
+      },
+    };
+    const bench = createBench({ deps: { mailQuota } });
+    const caller = await bench.signUp('jo@example.org');
+    for (const recipient of ['al@müller.org', ' al@xn--mller-kva.org', 'al@MÜLLER.org'])
+      await bench.share('v', { caller, recipient });
+    expect(new Set(counted)).toEqual(new Set(['al@xn--mller-kva.org']));
   });
 
   it('goes out to nobody when no recipient was given', async () => {
