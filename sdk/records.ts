@@ -14,7 +14,7 @@ export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
  * - `queued`: being handed over, or waiting for another try.
  * - `accepted`: the mail server took it. Whether it was read nobody knows.
  * - `refused`: the mail server said no for good.
- * - `given_up`: it said "later" until the last try.
+ * - `given_up`: it said "later" until the last try, or could not be reached.
  * - `not_sent`: it never came to an answer.
  */
 export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'not_sent';
@@ -22,7 +22,7 @@ export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'no
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: Date;
-  /** What the mail server said last, in one line; `null` when it said nothing. */
+  /** What the mail server said last, in one line, or that it cannot be reached or did not answer; `null` for neither. */
   readonly reply: string | null;
 }
 

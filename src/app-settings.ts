@@ -33,15 +33,25 @@ export class SettingRefusal extends StartRefusal {
 export function readRateLimits({ rateLimits }: Config): RateLimitTable | 'off' {
   if (rateLimits.mode === 'on') return builtInRateLimits;
   if (rateLimits.mode === 'off') return 'off';
-  let json: unknown;
+  const table = parseRateLimits(readJson('MAYFLY_RATE_LIMITS', rateLimits.path));
+  if (!('problems' in table)) return table;
+  const sentences = table.problems.map((problem) => `MAYFLY_RATE_LIMITS (${rateLimits.path}): ${problem}.`);
+  throw new SettingRefusal(sentences.join('\n'));
+}
+
+/** `undefined` for a file that is no JSON. */
+function readJson(variable: string, path: string): unknown {
+  let text: string;
   try {
-    json = JSON.parse(readFileSync(rateLimits.path, 'utf8'));
+    text = readFileSync(path, 'utf8');
   } catch {
-    throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}) cannot be read as JSON.`);
+    throw new SettingRefusal(`${variable} names a file that cannot be read: ${path}`);
   }
-  const table = parseRateLimits(json);
-  if ('error' in table) throw new SettingRefusal(`MAYFLY_RATE_LIMITS (${rateLimits.path}): ${table.error}.`);
-  return table;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function readLocale(env: string, tag: string): Locale {

@@ -42,6 +42,7 @@ import { createAnswerObserver, createEvents } from './ops/events.ts';
 import { startInternalServer } from './ops/internal-server.ts';
 import type { Log } from './ops/logger.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
+import { createMailWatch, type MailWatch } from './ops/mail-watch.ts';
 import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
 import { createRandomPauses } from './ops/random-pause.ts';
 import { isForThisMachineAlone } from './ops/reach-words.ts';
@@ -99,7 +100,7 @@ const mailGraceMs = 1_000;
 /** A mail that was asked for waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
 
-function openMailer(config: Config, brands: Brands, log: Log): SmtpMailer {
+function openMailer(config: Config, brands: Brands, watch: MailWatch): SmtpMailer {
   const { smtpUrl } = config;
   try {
     if (smtpUrl === null) {
@@ -108,7 +109,8 @@ function openMailer(config: Config, brands: Brands, log: Log): SmtpMailer {
     }
     return createSmtpMailer({
       ...mailOptions(config, brands, smtpUrl.expose()),
-      onFault: (fault) => log({ event: 'mail_fault', ...fault }),
+      onFault: watch.onFault,
+      onAnswer: watch.onAnswer,
     });
   } catch (error) {
     throw error instanceof MailSettingError ? new SettingRefusal(mailRefusal(error)) : error;
@@ -136,9 +138,11 @@ export async function tryMailServer(config: Config, recipient: Sensitive<string>
   }
 }
 
-async function openObservers({ internalPort, maxStorageBytes }: Config, store: Store, log: Log) {
+async function openObservers(config: Config, store: Store, mailWatch: MailWatch, log: Log) {
+  const { internalPort, maxStorageBytes, smtpUrl } = config;
   const storage = { usedBytes: store.usedBytes, maxBytes: maxStorageBytes };
-  const metrics = internalPort === null ? null : await openMetrics(storage);
+  const mailIsReached = smtpUrl === null ? undefined : mailWatch.isReached;
+  const metrics = internalPort === null ? null : await openMetrics(storage, mailIsReached);
   const counts = metrics ?? noMetrics;
   return { metrics, events: createEvents(log, counts), onAnswer: createAnswerObserver(log, counts) };
 }
@@ -206,7 +210,8 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const table = readRateLimits(config);
   const clientAddressOf = createClientAddressOf(readProxies(config), () => log({ event: 'proxy_untrusted' }));
   const brands = await readBrands(config);
-  const mailer = openMailer(config, brands, log);
+  const mailWatch = createMailWatch(log);
+  const mailer = openMailer(config, brands, mailWatch);
   closers.push(mailer.close);
   const opening = openStore(config);
   // Awaited below: until then a refusal is nobody's unhandled one.
@@ -218,7 +223,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const mark = markServing(config.dataDir);
   closers.push(mark.leave);
   const { ring, isNew } = await openKeys(config, store);
-  const { events, onAnswer, metrics } = await openObservers(config, store, log);
+  const { events, onAnswer, metrics } = await openObservers(config, store, mailWatch, log);
   const links = createLinks(config.baseUrl);
   const shared = { links, plans: config.plans, anonymousMayCreate: config.anonymous === 'create' };
   const hasher = createPassphraseHasher();

@@ -16,8 +16,9 @@ import type { SecretService } from './domain/outcomes.ts';
 import type { Plans } from './domain/plans.ts';
 import type { Regions } from './domain/regions.ts';
 import type { Clock } from './domain/time.ts';
+import { bodyCapBytesFor } from './http/body.ts';
 import { type HealthDeps, mountHealth } from './http/health.ts';
-import { type ApiSurface, bodyCapBytesFor, type MountDeps, mountApi } from './http/mount.ts';
+import { type ApiSurface, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
 import type { Locale } from './locale/catalogues.ts';
 import { lookUp } from './locale/negotiate.ts';
@@ -46,10 +47,6 @@ export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes
   readonly clock: Clock;
 }
 
-function largestValueBytes(plans: Plans): number {
-  return Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
-}
-
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
 function createApi({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
   const { plans, locales, defaultLocale, clock, v2Dialect } = rest;
@@ -74,7 +71,7 @@ function createApi({ service, domains, links, dialect, version, regions, ...rest
 export function createSite(deps: SiteDeps): ServerOptions['fetch'] {
   const app = new Hono();
   const basePath = basePathOf(deps.links.baseUrl);
-  const bodyCapBytes = bodyCapBytesFor(largestValueBytes(deps.plans));
+  const bodyCapBytes = bodyCapBytesFor(deps.plans);
   const { authenticate } = deps.service;
   const ownOrigin = new URL(deps.links.baseUrl).origin;
   const mountDeps: MountDeps = { ...deps, authenticate, bodyCapBytes, ownOrigin };

@@ -5,6 +5,8 @@
  * place. Invariant: statuses and sentences of such refusals are asked from the version's own table of problems.
  */
 import { type ZodType, z } from 'zod';
+import { builtInPlans } from '../domain/plans.ts';
+import { bodyCapBytesFor } from '../http/body.ts';
 import type { ApiSurface } from '../http/mount.ts';
 import { mayChange, type Operation } from '../http/operation.ts';
 import type { Problem } from '../http/problem.ts';
@@ -105,7 +107,10 @@ function problemsOf(operation: Operation): readonly (readonly [Problem, boolean]
     [{ problem: 'scope_missing', scope: operation.scope ?? 'manage' }, operation.scope !== undefined],
     [{ problem: 'cross_site' }, mayChange(operation.method)],
     [{ problem: 'method_not_allowed', allow: operation.method }, true],
-    [{ problem: 'body_too_large', capBytes: operation.bodyCapBytes ?? 65_536 }, body !== undefined],
+    [
+      { problem: 'body_too_large', capBytes: operation.bodyCapBytes ?? bodyCapBytesFor(builtInPlans) },
+      body !== undefined,
+    ],
     [{ problem: 'unsupported_media_type' }, jsonOnly],
     [{ problem: 'rate_limited', ...retry }, operation.limit !== 'none'],
     [{ problem: 'internal', requestId: '' }, true],

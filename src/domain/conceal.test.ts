@@ -8,6 +8,7 @@ import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
 import type { ConcealInput } from './outcomes.ts';
 import { builtInPlans } from './plans.ts';
+import type { MailQuota } from './ports.ts';
 import { Sensitive } from './sensitive.ts';
 
 const input = (value: string, rest: Partial<ConcealInput> = {}): ConcealInput => ({
@@ -26,9 +27,9 @@ describe('a refused secret', () => {
       input('v', { passphrase: hidden('\udc00') }),
       { outcome: 'ill_formed', field: 'passphrase' },
     ],
-    ['5,001 bytes without an account', 'anonymous', input('x'.repeat(5_001)), tooLarge(5_000)],
+    ['10,001 bytes without an account', 'anonymous', input('x'.repeat(10_001)), tooLarge(10_000)],
     ['10,001 bytes with an account', 'account', input('x'.repeat(10_001)), tooLarge(10_000)],
-    ['2,501 characters of two bytes', 'anonymous', input('ä'.repeat(2_501)), tooLarge(5_000)],
+    ['5,001 characters of two bytes', 'anonymous', input('ä'.repeat(5_001)), tooLarge(10_000)],
     [
       'a passphrase of 1,025 bytes',
       'anonymous',
@@ -40,6 +41,12 @@ describe('a refused secret', () => {
       'anonymous',
       input('v', { recipient: hidden('jo@example.org') }),
       { outcome: 'recipient_needs_account' },
+    ],
+    [
+      'a recipient whose domain nobody can have',
+      'account',
+      input('v', { recipient: hidden('jo@xn--a.example') }),
+      { outcome: 'undeliverable_recipient', recipient: 'jo@xn--a.example' },
     ],
     [
       'a recipient that is no address',
@@ -109,7 +116,7 @@ describe('limits', () => {
   it('let pass what is just within them', async () => {
     const bench = createBench();
     const account = await bench.signUp('jo@example.org');
-    for (const value of ['x'.repeat(5_000), 'ä'.repeat(2_500), '€'.repeat(1_666), '🔑'.repeat(1_250)]) {
+    for (const value of ['x'.repeat(10_000), 'ä'.repeat(5_000), '€'.repeat(3_333), '🔑'.repeat(2_500)]) {
       expect((await bench.service.conceal(input(value), anonymous)).outcome).toBe('created');
     }
     expect((await bench.service.conceal(input('x'.repeat(10_000)), account)).outcome).toBe('created');
@@ -261,6 +268,30 @@ describe('the mail to a recipient', () => {
       'locale',
       'to',
     ]);
+  });
+
+  it('goes to the address without the blanks around it, its domain in ASCII', async () => {
+    const bench = createBench();
+    const caller = await bench.signUp('jo@example.org');
+    const receipt = await bench.share('v', { caller, recipient: ' alan@müller.example.com ' });
+    expect(receipt.recipient).toBe('al*****@m*****.com');
+    await bench.service.settled();
+    expect(bench.mails.map(({ to }) => to.expose())).toEqual(['alan@xn--mller-kva.example.com']);
+  });
+
+  it('counts one mailbox for all ways to write its address', async () => {
+    const counted: string[] = [];
+    const mailQuota: MailQuota = {
+      take(_account, address) {
+        counted.push(address.expose());
+        return { outcome: 'allowed' };
+      },
+    };
+    const bench = createBench({ deps: { mailQuota } });
+    const caller = await bench.signUp('jo@example.org');
+    for (const recipient of ['al@müller.org', ' al@xn--mller-kva.org', 'al@MÜLLER.org'])
+      await bench.share('v', { caller, recipient });
+    expect(new Set(counted)).toEqual(new Set(['al@xn--mller-kva.org']));
   });
 
   it('goes out to nobody when no recipient was given', async () => {

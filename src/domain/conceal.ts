@@ -32,7 +32,7 @@ import {
   type SecretStore,
 } from './ports.ts';
 import { anonymousCustid, type Boxes, receiptView, sealBoxes } from './receipts.ts';
-import { isDeliverable, obfuscate } from './recipients.ts';
+import { obfuscate, parseRecipient, withParsedRecipient } from './recipients.ts';
 import type { RegionLabel } from './regions.ts';
 import type { NewRecord, NoticeKind, StoredReceipt } from './secret.ts';
 import { Sensitive } from './sensitive.ts';
@@ -88,11 +88,12 @@ export async function generate(
 
 async function create(
   deps: ConcealDeps,
-  input: CreationOptions,
+  given: CreationOptions,
   value: string,
   kind: CreationKind,
   caller: Caller,
 ): Promise<CreationOutcome> {
+  const input = withParsedRecipient(given);
   const refusal =
     checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller) ?? checkNotify(input, caller);
   if (refusal !== null) return refusal;
@@ -145,7 +146,7 @@ function checkRecipient(input: CreationOptions, caller: Caller): Refusal | null 
   if (input.recipient === undefined) return null;
   if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
   const recipient = input.recipient.expose();
-  return isDeliverable(recipient) ? null : { outcome: 'undeliverable_recipient', recipient };
+  return parseRecipient(recipient) !== null ? null : { outcome: 'undeliverable_recipient', recipient };
 }
 
 function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {

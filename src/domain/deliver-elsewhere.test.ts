@@ -121,6 +121,13 @@ describe('another address', () => {
     expect(await sentTo(bench)).toEqual([first]);
   });
 
+  it('is taken as at creation: without the blanks around it, its domain in ASCII', async () => {
+    const { bench, jo, metadataKey } = await scene({ recipient: first });
+    const told = await bench.service.deliver(asked(metadataKey, ' al@müller.example '), jo);
+    expect(told).toMatchObject({ outcome: 'queued', receipt: { recipient: 'a*****@m*****.example' } });
+    expect(await sentTo(bench)).toEqual([first, 'al@xn--mller-kva.example']);
+  });
+
   it('sends one mail for many calls at once, whatever addresses they name', async () => {
     const { bench, jo, metadataKey } = await scene({ recipient: first });
     const calls = [second, first, undefined, second].map((to) =>

@@ -12,7 +12,7 @@ import { type LinkMailDeps, queueLink, sendLink } from './link-mail.ts';
 import type { DeliverInput, DeliverOutcome, TooManyMails } from './outcomes.ts';
 import type { MailQuota } from './ports.ts';
 import { findManaged, findReceipt, type ManagedReceipt, openMailing, type ReceiptDeps } from './receipts.ts';
-import { isDeliverable } from './recipients.ts';
+import { parseRecipient, withParsedRecipient } from './recipients.ts';
 import type { StoredReceipt } from './secret.ts';
 
 export type DeliverDeps = ReceiptDeps &
@@ -28,9 +28,10 @@ type Told = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
 
 export async function deliver(
   deps: DeliverDeps,
-  input: DeliverInput,
+  given: DeliverInput,
   caller: Caller,
 ): Promise<DeliverOutcome> {
+  const input = withParsedRecipient(given);
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const refusal = checkRecipient(input, managed.stored, caller);
@@ -52,7 +53,7 @@ function checkRecipient(
   const isManager = caller.kind === 'account' && (owner === null || owner === caller.account.id);
   if (!isManager) return { outcome: 'recipient_needs_account' };
   const address = recipient.expose();
-  return isDeliverable(address) ? null : { outcome: 'undeliverable_recipient', recipient: address };
+  return parseRecipient(address) !== null ? null : { outcome: 'undeliverable_recipient', recipient: address };
 }
 
 /** Two calls at once hand over one mail: there is no wait between looking and marking. */

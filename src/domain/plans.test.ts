@@ -38,7 +38,7 @@ describe('the built-in plans', () => {
   it('are those of the contract', () => {
     const row = ({ maxValueBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds }: Plan) =>
       [maxValueBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds] as const;
-    expect(row(builtInPlans.anonymous)).toEqual([5_000, 60, 604_800, 604_800]);
+    expect(row(builtInPlans.anonymous)).toEqual([10_000, 60, 604_800, 604_800]);
     expect(row(builtInPlans.basic)).toEqual([10_000, 60, 604_800, 1_209_600]);
     expect(row(builtInPlans.identity)).toEqual([10_000, 60, 604_800, 2_592_000]);
   });

@@ -19,7 +19,7 @@ export type Plans = Readonly<Record<PlanName, Plan>>;
 
 export const builtInPlans: Plans = {
   anonymous: {
-    maxValueBytes: 5_000,
+    maxValueBytes: 10_000,
     ttlMinSeconds: 60,
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 604_800,

@@ -344,7 +344,10 @@ export type AccountMail = {
 /** How handing a mail over ended. */
 export interface Handover {
   readonly state: Exclude<DeliveryState, 'queued'>;
-  /** What the mail server said last, one line of at most 300 characters, without the link; `null` when it said nothing. */
+  /**
+   * What the mail server said last, one line of at most 300 characters, without the link; where it said nothing, one of
+   * `mailTroubles`; `null` when it is neither.
+   */
   readonly reply: string | null;
 }
 

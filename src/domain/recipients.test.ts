@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { isDeliverable, obfuscate } from './recipients.ts';
+import { isDeliverable, obfuscate, parseRecipient } from './recipients.ts';
 
 describe('the obfuscated address', () => {
   it.each([
@@ -12,7 +12,9 @@ describe('the obfuscated address', () => {
     ['jo@example.org', 'j*****@e*****.org'],
     ['j@example.org', '*****@e*****.org'],
     ['john.doe+tag@mail.example.co.uk', 'jo*****@m*****.uk'],
-    ['john@xn--bcher-kva.example', 'jo*****@x*****.example'],
+    ['john@xn--bcher-kva.example', 'jo*****@b*****.example'],
+    ['john@xn--e1afmkfd.xn--p1ai', 'jo*****@п*****.рф'],
+    ['john@xn--a.example', 'jo*****@x*****.example'],
     ['john@a.io', 'jo*****@a*****.io'],
   ])('of %s is %s', (address, shown) => {
     expect(isDeliverable(address)).toBe(true);
@@ -40,6 +42,77 @@ describe('the obfuscated address', () => {
 
   it('is the same for every length that is hidden', () => {
     expect(obfuscate('john@example.org')).toBe(obfuscate('jonathan.of.somewhere@entirely-different.org'));
+  });
+});
+
+describe('a recipient as people type it', () => {
+  it.each([
+    [' joe@example.org ', 'joe@example.org'],
+    ['\tjoe@example.org\u00a0\u3000', 'joe@example.org'],
+    ['joe@EXAMPLE.org', 'joe@EXAMPLE.org'],
+    ['Joe@example.org', 'Joe@example.org'],
+    ['joe@müller.example.org', 'joe@xn--mller-kva.example.org'],
+    ['joe@MÜLLER.example.org', 'joe@xn--mller-kva.example.org'],
+    ['joe@mu\u0308ller.example.org', 'joe@xn--mller-kva.example.org'],
+    ['joe@xn--mller-kva.example.org', 'joe@xn--mller-kva.example.org'],
+    ['joe@faß.de', 'joe@xn--fa-hia.de'],
+    ['joe@пример.рф', 'joe@xn--e1afmkfd.xn--p1ai'],
+    ['joe@例え.テスト', 'joe@xn--r8jz45g.xn--zckzah'],
+    [`${' '.repeat(100)}joe@example.org${' '.repeat(100)}`, 'joe@example.org'],
+  ])('%j is taken as %s', (typed, address) => {
+    expect(parseRecipient(typed)).toBe(address);
+    expect(isDeliverable(address)).toBe(true);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['blanks alone', '   '],
+    ['a blank inside', 'joe @example.org'],
+    ['a blank behind the at sign', 'joe@ example.org'],
+    ['a line end behind', 'joe@example.org\n'],
+    ['a line end in front', '\r\njoe@example.org'],
+    ['a line separator behind', 'joe@example.org\u2028'],
+    ['a header behind', 'joe@example.org\r\nBcc: all@example.org'],
+    ['a NUL behind', 'joe@example.org\u0000'],
+    ['two addresses', 'joe@example.org, al@example.org'],
+    ['a local part beyond ASCII', 'jörg@example.org'],
+    ['a local part that is compatible with ASCII', 'ｊoe@example.org'],
+    ['a domain that hides a comma', 'joe@example.org，evil.example'],
+    ['a domain that hides an at sign', 'joe@evil.example＠example.org'],
+    ['a domain that hides a slash', 'joe@example.org℀evil.example'],
+    ['a percent-encoded domain', 'joe@ex%61mple.org'],
+    ['a zero-width space in the domain', 'joe@exam\u200bple.org'],
+    ['a right-to-left override in the domain', 'joe@exam\u202eple.org'],
+    ['a domain that is an address in disguise', 'joe@１２７.0.0.1'],
+    ['one in hexadecimal', 'joe@0x7f.1'],
+    ['punycode that decodes to nothing', 'joe@xn--a.example'],
+    ['a mark in front of a label', 'joe@\u0301a.org'],
+    ['an empty label', 'joe@müller..org'],
+    ['a label that is too long in ASCII', `joe@${'ü'.repeat(60)}.org`],
+    ['an encoded word', ' =?utf-8?q?a?=@example.org'],
+    ['an option behind a blank', ' -oQ/tmp@example.org'],
+    ['a percent hack', ' jo%example.com@example.org'],
+    ['a bang path', ' example.com!jo@example.org'],
+    ['a pipe', ' |cat@example.org'],
+    ['321 characters', `joe@${'ü.'.repeat(157)}org`],
+    ['a hundred thousand blanks', ' '.repeat(100_000)],
+    ['a hundred thousand characters', `joe@${'ü.'.repeat(50_000)}org`],
+  ])('is refused with %s', (_name, typed) => expect(parseRecipient(typed)).toBeNull());
+
+  it('never becomes more than one plain ASCII address, whatever it is made of (P26)', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 12 }), fc.nat(3), (odd, place) => {
+        const texts = [
+          `${odd}jo@müller.org`,
+          `jo${odd}@müller.org`,
+          `jo@mü${odd}ller.org`,
+          `jo@müller.org${odd}`,
+        ];
+        const address = parseRecipient(texts[place] ?? '');
+        if (address !== null) expect(address).toMatch(/^[a-zA-Z0-9#$&'*+/=?^_`{}~.-]+@[a-zA-Z0-9.-]+$/);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 

@@ -49,7 +49,7 @@ export interface StoredDelivery {
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: UnixSeconds;
-  /** What the mail server said last, one line; `null` when it said nothing. */
+  /** What the mail server said last, one line, or one of `mailTroubles`; `null` for neither. */
   readonly reply: string | null;
 }
 

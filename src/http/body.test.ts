@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test';
-import { BodyTimeout, createBodyReader, type ReadBody } from './body.ts';
+import { builtInPlans } from '../domain/plans.ts';
+import { BodyTimeout, bodyCapBytesFor, createBodyReader, type ReadBody } from './body.ts';
 import { type Problem, RequestProblem } from './problem.ts';
 
 const capBytes = 1_000;
@@ -35,6 +36,22 @@ async function problemOf(reader: ReadBody, request: Request): Promise<Problem | 
 }
 
 const tooLarge: Problem = { problem: 'body_too_large', capBytes };
+
+describe('the largest body', () => {
+  const capWith = (maxValueBytes: number) =>
+    bodyCapBytesFor({ ...builtInPlans, basic: { ...builtInPlans.basic, maxValueBytes } });
+
+  it('P21 is six times the largest value and passphrase, and 4 KiB for what is around them', () => {
+    expect(bodyCapBytesFor(builtInPlans)).toBe(70_240);
+    expect(capWith(1_000)).toBe(70_240);
+    expect(capWith(20_000)).toBe(130_240);
+  });
+
+  it('is at least 64 KiB', () => {
+    const smallest = { ...builtInPlans.basic, maxValueBytes: 1 };
+    expect(bodyCapBytesFor({ anonymous: smallest, basic: smallest, identity: smallest })).toBe(65_536);
+  });
+});
 
 describe('createBodyReader', () => {
   it('gives the bytes as they came, with and without a length', async () => {

@@ -6,7 +6,18 @@
  * the runtime's own buffering, which costs a tenth of a stream; one interval for all watches the time, because a timer
  * for each costs more than the watching.
  */
+import { maxPassphraseBytes } from '../domain/attempts.ts';
+import type { Plans } from '../domain/plans.ts';
 import { RequestProblem } from './problem.ts';
+
+/**
+ * The largest body: room for the largest value of any plan beside the longest passphrase, both escaped to six bytes a byte
+ * as JSON does with control characters, and for everything around them; at least 64 KiB.
+ */
+export function bodyCapBytesFor(plans: Plans): number {
+  const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
+  return Math.max(65_536, 6 * (largestValueBytes + maxPassphraseBytes) + 4_096);
+}
 
 /** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */
 export class BodyTimeout extends RequestProblem {

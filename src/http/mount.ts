@@ -81,11 +81,6 @@ export interface MountDeps extends Origins {
 /** Answers one request of this API: also for an unknown path anywhere, with this API's wording. Never rejects. */
 export type ApiHandler = (context: Context) => Promise<Response>;
 
-/** The largest body: 64 KiB, or six times the largest value, which JSON can escape to six bytes a character. */
-export function bodyCapBytesFor(largestValueBytes: number): number {
-  return Math.max(65_536, 6 * largestValueBytes);
-}
-
 /**
  * Serves a version's operations under its base. One route for all of them, so that Hono runs one handler and no chain.
  * @returns the handler, for `app.notFound` to answer unknown paths beside the base in this API's wording.

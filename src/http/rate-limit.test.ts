@@ -4,8 +4,8 @@ import { builtInRateLimits, createRateLimiter, parseRateLimits } from './rate-li
 describe('the built-in rate limits', () => {
   it('P21 are those that are documented', () => {
     const hour = 3_600;
-    expect(builtInRateLimits.create.anonymous).toEqual({ limit: 300, windowSeconds: hour, burst: 60 });
-    expect(builtInRateLimits.create.account).toEqual({ limit: 6_000, windowSeconds: hour, burst: 300 });
+    expect(builtInRateLimits.create.anonymous).toEqual({ limit: 1_200, windowSeconds: hour, burst: 300 });
+    expect(builtInRateLimits.create.account).toEqual({ limit: 12_000, windowSeconds: hour, burst: 1_000 });
     expect(builtInRateLimits.manage.anonymous).toEqual({ limit: 1_200, windowSeconds: hour, burst: 120 });
     expect(builtInRateLimits.manage.account).toEqual({ limit: 12_000, windowSeconds: hour, burst: 600 });
     expect(builtInRateLimits.logIn.anonymous).toEqual({ limit: 10, windowSeconds: 600, burst: 10 });
@@ -19,14 +19,14 @@ describe('the built-in rate limits', () => {
 describe('createRateLimiter', () => {
   it('refuses the call after the burst, with Retry-After and the RateLimit headers', () => {
     const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
-    for (let call = 0; call < 60; call++)
+    for (let call = 0; call < 300; call++)
       expect(limiter.take('create', 'anonymous', '203.0.113.0/24')).toBeNull();
     expect(limiter.take('create', 'anonymous', '203.0.113.0/24')).toEqual({
-      retryAfterSeconds: 12,
+      retryAfterSeconds: 3,
       headers: {
-        'retry-after': '12',
-        ratelimit: '"create";r=0;t=12',
-        'ratelimit-policy': '"create";q=300;w=3600',
+        'retry-after': '3',
+        ratelimit: '"create";r=0;t=3',
+        'ratelimit-policy': '"create";q=1200;w=3600',
       },
     });
   });
@@ -34,19 +34,19 @@ describe('createRateLimiter', () => {
   it('rounds the time to wait up to whole seconds, so that coming back then is in time', () => {
     let nowMs = 0;
     const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => nowMs });
-    for (let call = 0; call < 60; call++) limiter.take('create', 'anonymous', 'a');
-    nowMs = 11_700;
+    for (let call = 0; call < 300; call++) limiter.take('create', 'anonymous', 'a');
+    nowMs = 2_700;
     expect(limiter.take('create', 'anonymous', 'a')?.retryAfterSeconds).toBe(1);
     nowMs = 500;
     const waitSeconds = limiter.take('create', 'anonymous', 'a')?.retryAfterSeconds ?? 0;
-    expect(waitSeconds).toBe(12);
+    expect(waitSeconds).toBe(3);
     nowMs += waitSeconds * 1000;
     expect(limiter.take('create', 'anonymous', 'a')).toBeNull();
   });
 
   it('keeps classes and parties apart', () => {
     const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
-    for (let call = 0; call < 61; call++) limiter.take('create', 'anonymous', 'a');
+    for (let call = 0; call < 301; call++) limiter.take('create', 'anonymous', 'a');
     expect(limiter.peek('create', 'anonymous', 'a')).not.toBeNull();
     expect(limiter.take('manage', 'anonymous', 'a')).toBeNull();
     expect(limiter.take('create', 'account', 'a')).toBeNull();
@@ -81,16 +81,16 @@ describe('parseRateLimits', () => {
     const table = parseRateLimits({ create: { anonymous: { limit: 5 } } });
     expect(table).toEqual({
       ...builtInRateLimits,
-      create: { ...builtInRateLimits.create, anonymous: { limit: 5, windowSeconds: 3_600, burst: 60 } },
+      create: { ...builtInRateLimits.create, anonymous: { limit: 5, windowSeconds: 3_600, burst: 300 } },
     });
-    expect(builtInRateLimits.create.anonymous.limit).toBe(300);
+    expect(builtInRateLimits.create.anonymous.limit).toBe(1_200);
   });
 
   it('takes every whole number from 1 to 1,000,000,000, and none outside', () => {
     const parsed = (limit: number) => parseRateLimits({ create: { anonymous: { limit } } });
     for (const limit of [1, 1_000_000_000])
       expect(parsed(limit)).toMatchObject({ create: { anonymous: { limit } } });
-    for (const limit of [0, 1_000_000_001]) expect(parsed(limit)).toHaveProperty('error');
+    for (const limit of [0, 1_000_000_001]) expect(parsed(limit)).toHaveProperty('problems');
   });
 
   it('reads the built-in table back as itself', () => {
@@ -98,22 +98,49 @@ describe('parseRateLimits', () => {
   });
 
   it.each([
-    [null, 'must be a JSON object'],
-    [[], 'must be a JSON object'],
-    [{ creates: {} }, 'unknown rate limit "creates"'],
-    [{ create: 5 }, '"create" must be an object'],
-    [{ create: { everyone: {} } }, 'unknown party "create.everyone"'],
-    [{ create: { account: 5 } }, '"create.account" must be an object'],
-    [{ create: { account: { per: 5 } } }, 'unknown field "create.account.per"'],
-    [{ create: { account: { limit: 0 } } }, '"create.account.limit" must be a whole number'],
-    [{ create: { account: { burst: 1.5 } } }, '"create.account.burst" must be a whole number'],
+    [null, 'it must hold a JSON object of limits'],
+    [[], 'it must hold a JSON object of limits'],
+    [{ creates: {} }, 'there is no limit "creates" (create, manage, logIn, signUp, mail, mailbox)'],
+    [{ create: 5 }, 'create must be an object with anonymous or account'],
+    [{ create: { everyone: {} } }, 'create.everyone is no kind of caller (anonymous, account)'],
+    [{ create: { account: 5 } }, 'create.account must be an object with limit, windowSeconds or burst'],
+    [
+      { create: { account: { per: 5 } } },
+      'create.account.per is not a field of a limit (limit, windowSeconds, burst)',
+    ],
+    [
+      { create: { account: { limit: 0 } } },
+      'create.account.limit must be a whole number from 1 to 1000000000',
+    ],
+    [
+      { create: { account: { burst: 1.5 } } },
+      'create.account.burst must be a whole number from 1 to 1000000000',
+    ],
     [
       { create: { account: { windowSeconds: '60' } } },
-      '"create.account.windowSeconds" must be a whole number',
+      'create.account.windowSeconds must be a whole number from 1 to 1000000000',
     ],
-    [JSON.parse('{"__proto__":{}}'), 'unknown rate limit "__proto__"'],
-    [JSON.parse('{"create":{"constructor":{}}}'), 'unknown party "create.constructor"'],
+    [
+      JSON.parse('{"__proto__":{}}'),
+      'there is no limit "__proto__" (create, manage, logIn, signUp, mail, mailbox)',
+    ],
+    [
+      JSON.parse('{"create":{"constructor":{}}}'),
+      'create.constructor is no kind of caller (anonymous, account)',
+    ],
   ])('refuses %j with a sentence', (json, sentence) => {
-    expect(parseRateLimits(json)).toEqual({ error: expect.stringContaining(sentence) });
+    expect(parseRateLimits(json)).toEqual({ problems: [sentence] });
+  });
+
+  it('names every wrong entry, not the first alone', () => {
+    const json = { creates: {}, mail: { account: { limit: -1, burst: null } }, manage: [] };
+    expect(parseRateLimits(json)).toEqual({
+      problems: [
+        'there is no limit "creates" (create, manage, logIn, signUp, mail, mailbox)',
+        'mail.account.limit must be a whole number from 1 to 1000000000',
+        'mail.account.burst must be a whole number from 1 to 1000000000',
+        'manage must be an object with anonymous or account',
+      ],
+    });
   });
 });

@@ -41,8 +41,8 @@ const mailbox: LimitRule = { limit: 20, windowSeconds: daySeconds, burst: 20 };
 
 export const builtInRateLimits: RateLimitTable = {
   create: {
-    anonymous: { limit: 300, windowSeconds: hourSeconds, burst: 60 },
-    account: { limit: 6_000, windowSeconds: hourSeconds, burst: 300 },
+    anonymous: { limit: 1_200, windowSeconds: hourSeconds, burst: 300 },
+    account: { limit: 12_000, windowSeconds: hourSeconds, burst: 1_000 },
   },
   manage: {
     anonymous: { limit: 1_200, windowSeconds: hourSeconds, burst: 120 },
@@ -114,41 +114,48 @@ function refusalOf(name: LimitName, rule: LimitRule, waitMs: number): LimitRefus
 
 /**
  * A table from its JSON form, merged over the built-in one: `{"create":{"anonymous":{"limit":300,"windowSeconds":3600,
- * "burst":60}}}`. Unknown names and numbers that are not whole and positive are refused with a sentence.
+ * "burst":60}}}`. Unknown names and numbers that are not whole and positive are refused, each with the end of a sentence.
  */
-export function parseRateLimits(json: unknown): RateLimitTable | { readonly error: string } {
-  if (!isRecord(json)) return { error: 'the rate limits must be a JSON object of limits by name' };
+export function parseRateLimits(json: unknown): RateLimitTable | { readonly problems: readonly string[] } {
+  if (!isRecord(json)) return { problems: ['it must hold a JSON object of limits'] };
   const table = structuredClone(builtInRateLimits) as Record<LimitName, Record<LimitParty, LimitRule>>;
+  const problems: string[] = [];
   for (const [name, given] of Object.entries(json)) {
-    if (!isOneOf(limitNames, name))
-      return { error: `unknown rate limit "${name}"; known are ${limitNames.join(', ')}` };
-    if (!isRecord(given))
-      return { error: `rate limit "${name}" must be an object with "anonymous" and "account"` };
-    for (const [party, rule] of Object.entries(given)) {
-      if (!isOneOf(parties, party))
-        return { error: `unknown party "${name}.${party}"; known are ${parties.join(', ')}` };
-      const merged = mergeRule(table[name][party], rule, `${name}.${party}`);
-      if ('error' in merged) return merged;
-      table[name][party] = merged;
-    }
+    if (isOneOf(limitNames, name)) mergeParties(table[name], given, name, problems);
+    else problems.push(`there is no limit "${name}" (${limitNames.join(', ')})`);
   }
-  return table;
+  return problems.length === 0 ? table : { problems };
 }
 
-function mergeRule(
-  builtIn: LimitRule,
+function mergeParties(
+  rules: Record<LimitParty, LimitRule>,
   given: unknown,
-  where: string,
-): LimitRule | { readonly error: string } {
-  if (!isRecord(given)) return { error: `"${where}" must be an object with ${ruleFields.join(', ')}` };
+  name: LimitName,
+  problems: string[],
+): void {
+  if (!isRecord(given)) {
+    problems.push(`${name} must be an object with ${parties.join(' or ')}`);
+    return;
+  }
+  for (const [party, rule] of Object.entries(given)) {
+    const where = `${name}.${party}`;
+    if (isOneOf(parties, party)) rules[party] = { ...rules[party], ...checkRule(rule, where, problems) };
+    else problems.push(`${where} is no kind of caller (${parties.join(', ')})`);
+  }
+}
+
+function checkRule(given: unknown, where: string, problems: string[]): Partial<LimitRule> {
+  if (!isRecord(given)) {
+    problems.push(`${where} must be an object with limit, windowSeconds or burst`);
+    return {};
+  }
   for (const [field, value] of Object.entries(given)) {
     if (!isOneOf(ruleFields, field))
-      return { error: `unknown field "${where}.${field}"; known are ${ruleFields.join(', ')}` };
-    if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > maxRuleNumber) {
-      return { error: `"${where}.${field}" must be a whole number from 1 to ${maxRuleNumber}` };
-    }
+      problems.push(`${where}.${field} is not a field of a limit (${ruleFields.join(', ')})`);
+    else if (!Number.isInteger(value) || Number(value) < 1 || Number(value) > maxRuleNumber)
+      problems.push(`${where}.${field} must be a whole number from 1 to ${maxRuleNumber}`);
   }
-  return { ...builtIn, ...(given as Partial<LimitRule>) };
+  return given;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -5,9 +5,10 @@
  * is bounded in time; the pause and what bounds it are told before the pause begins; every attempt offers the same
  * message, with the same Message-ID, so that a server that lost its reply and one that greylists recognise it.
  */
+import { type MailTrouble, mailTroubles } from '../domain/mail-trouble.ts';
 import type { Handover, OnRetry } from '../domain/ports.ts';
 import { type Letter, notSent } from './compose.ts';
-import { type AttemptFault, isAboutLogIn, judge, toFault } from './faults.ts';
+import { type AttemptFault, isAboutLogIn, judge, toFault, troubleOf } from './faults.ts';
 import type { Transport } from './pool.ts';
 import { toReplyLine } from './reply.ts';
 
@@ -27,7 +28,10 @@ export interface Courier {
   readonly attemptTimeoutMs: number;
   /** Waits; rejects when the signal aborts. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  readonly onFault: (fault: MailFault) => void;
+  /** @param trouble `null` unless the connection was the fault */
+  readonly onFault: (fault: MailFault, trouble: MailTrouble | null) => void;
+  /** The server answered an attempt, whatever it said. */
+  readonly onAnswer: () => void;
   readonly stopped: AbortSignal;
 }
 
@@ -36,16 +40,19 @@ const slackSeconds = 5;
 
 /** Rejects when it is stopped between two attempts. */
 export async function deliver(letter: Letter, courier: Courier, onRetry: OnRetry): Promise<Handover> {
-  let reply: string | null = null;
+  let said: string | null = null;
   for (let attempt = 0; ; attempt += 1) {
     const ending = await attemptOnce(letter, courier);
+    if (ending.outcome === 'accepted' || ending.fault.replyCode !== null) courier.onAnswer();
     if (ending.outcome === 'accepted')
       return { state: 'accepted', reply: toReplyLine(ending.response, letter.hidden) };
-    reply = replyOf(ending.fault, letter) ?? reply;
+    said = replyOf(ending.fault, letter) ?? said;
+    const trouble = courier.stopped.aborted ? null : troubleOf(ending.fault);
+    const reply = said ?? (trouble === null ? null : mailTroubles[trouble]);
     const judgement = judge(ending.fault);
     const delayMs = courier.retryDelaysMs[attempt];
     const willRetry = judgement === 'later' && delayMs !== undefined && !courier.stopped.aborted;
-    courier.onFault({ code: ending.fault.code, replyCode: ending.fault.replyCode, willRetry });
+    courier.onFault({ code: ending.fault.code, replyCode: ending.fault.replyCode, willRetry }, trouble);
     if (judgement === 'refused') return { state: 'refused', reply };
     if (judgement === 'unsendable' || courier.stopped.aborted) return notSent;
     if (delayMs === undefined) return { state: 'given_up', reply };

@@ -6,6 +6,7 @@
  * sender, the recipient or the message. A log-in that is refused or missing (RFC 4954 §4.7, §6) and a certificate that
  * nobody vouches for are the operator's, and trying again does not mend them.
  */
+import type { MailTrouble } from '../domain/mail-trouble.ts';
 
 /** What went wrong at one attempt. */
 export interface AttemptFault {
@@ -73,6 +74,23 @@ export function judge(fault: AttemptFault): Judgement {
   if (replyCode >= 400 && replyCode < 500) return 'later';
   const isAboutMail = (code === 'EENVELOPE' || code === 'EMESSAGE') && !isAboutLogIn(fault);
   return replyCode >= 500 && isAboutMail ? 'refused' : 'unsendable';
+}
+
+const unreachableCauses: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETDOWN',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+]);
+
+/** What to say of an attempt that ended with the connection; `null` where it ended otherwise. */
+export function troubleOf(fault: AttemptFault): MailTrouble | null {
+  const { code, cause, timeout, replyCode } = fault;
+  if (replyCode !== null || !isBrokenConnection(fault)) return null;
+  const isUnreached = code === 'EDNS' || timeout === 'CONNECT_TIMEOUT' || unreachableCauses.has(cause);
+  return isUnreached ? 'unreachable' : 'unanswered';
 }
 
 function isBrokenConnection({ code, cause, command }: AttemptFault): boolean {

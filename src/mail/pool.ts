@@ -23,6 +23,8 @@ export interface ConnectionOptions {
   readonly trustedAuthority: string | null;
 }
 
+/** A server that is there takes a connection at once; one that is not should be known soon. */
+const longestConnectMs = 10_000;
 const maxConnections = 3;
 const maxReplyBytes = 16_384;
 
@@ -47,8 +49,8 @@ function connectionSettings(options: ConnectionOptions) {
       ...(trustedAuthority === null ? {} : { ca: trustedAuthority }),
     },
     ...(login === null ? {} : { auth: { user: login.user, pass: login.password.expose() } }),
-    dnsTimeout: timeoutMs,
-    connectionTimeout: timeoutMs,
+    dnsTimeout: Math.min(timeoutMs, longestConnectMs),
+    connectionTimeout: Math.min(timeoutMs, longestConnectMs),
     greetingTimeout: timeoutMs,
     socketTimeout: timeoutMs,
     maxResponseSize: maxReplyBytes,

@@ -8,7 +8,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
 import type { Handover, OnRetry } from '../domain/ports.ts';
-import { type Courier, deliver, type MailFault } from './attempts.ts';
+import { type Courier, deliver } from './attempts.ts';
 import { type ComposingMailer, createComposingMailer, type Letter, notSent } from './compose.ts';
 import { type DkimSettings, toDkimSigner } from './dkim.ts';
 import { ownSiteName } from './from-name.ts';
@@ -44,7 +44,8 @@ export interface SmtpMailerOptions extends SmtpServerOptions {
   readonly now?: () => Date;
   /** Waits; rejects when the signal aborts. */
   readonly sleep?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  readonly onFault?: (fault: MailFault) => void;
+  readonly onFault?: Courier['onFault'];
+  readonly onAnswer?: Courier['onAnswer'];
 }
 
 export interface SmtpMailer extends ComposingMailer {
@@ -85,6 +86,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
     attemptTimeoutMs: connection.timeoutMs,
     sleep: options.sleep ?? ((milliseconds, signal) => wait(milliseconds, undefined, { signal, ref: false })),
     onFault: options.onFault ?? (() => {}),
+    onAnswer: options.onAnswer ?? (() => {}),
     stopped: stop.signal,
   };
   const maxPending = options.maxPending ?? usualMaxPending;

@@ -56,6 +56,9 @@ export type LogLine =
       readonly replyCode: number | null;
       readonly willRetry: boolean;
     }
+  /** The mail server cannot be reached, or answers again. */
+  | { readonly event: 'mail_server_lost'; readonly code: string }
+  | { readonly event: 'mail_server_back' }
   /** A proxy forwards requests and is not in `MAYFLY_TRUSTED_PROXIES`: all its visitors count as one client. Once. */
   | { readonly event: 'proxy_untrusted' }
   /** Told by the router of a region: no server of it can serve, or one can again. */
@@ -158,6 +161,8 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   store_back: { level: 'info', fields: [] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
+  mail_server_lost: { level: 'warn', fields: ['code'] },
+  mail_server_back: { level: 'info', fields: [] },
   proxy_untrusted: { level: 'warn', fields: [] },
   region_lost: { level: 'error', fields: ['region'] },
   region_back: { level: 'info', fields: ['region'] },

@@ -79,6 +79,15 @@ describe('metrics', () => {
     expect(text).toContain('process_resident_memory_bytes');
   });
 
+  it('say whether the mail server was reached when it was last tried', async () => {
+    let isReached = true;
+    const metrics = await openMetrics(undefined, () => isReached);
+    expect(await metrics.render()).toContain('\nmayfly_mail_server_reachable 1\n');
+    isReached = false;
+    expect(await metrics.render()).toContain('\nmayfly_mail_server_reachable 0\n');
+    expect(await (await openMetrics()).render()).not.toContain('mayfly_mail_server_reachable');
+  });
+
   it('have no series for a tag, so that their number is bounded and no key can be followed (P18)', async () => {
     const metrics = await openMetrics();
     metrics.countEvent({ event: 'revealed', tag: 'feedface' });

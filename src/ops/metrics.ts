@@ -118,11 +118,31 @@ function watchStorage(
   }).set(maxBytes);
 }
 
-export async function openMetrics(storage?: StorageGauge): Promise<OpenMetrics> {
+function watchMailServer(
+  prom: typeof import('prom-client'),
+  registry: Registry,
+  isReached: () => boolean,
+): void {
+  new prom.Gauge({
+    name: 'mayfly_mail_server_reachable',
+    help: 'Whether the mail server was reached when it was last tried',
+    registers: [registry],
+    collect() {
+      this.set(isReached() ? 1 : 0);
+    },
+  });
+}
+
+/** @param mailServerIsReached absent where there is no mail server */
+export async function openMetrics(
+  storage?: StorageGauge,
+  mailServerIsReached?: () => boolean,
+): Promise<OpenMetrics> {
   const prom = await import('prom-client');
   const registry = new prom.Registry();
   const { events, requests, durations } = createSeries(prom, registry);
   if (storage !== undefined) watchStorage(prom, registry, storage);
+  if (mailServerIsReached !== undefined) watchMailServer(prom, registry, mailServerIsReached);
   const residentHelp = 'Memory in use';
   new prom.Gauge({
     name: 'process_resident_memory_bytes',

@@ -284,7 +284,7 @@ export const options = {
   }),
   rateLimits: option<RateLimitSetting>({
     env: 'MAYFLY_RATE_LIMITS',
-    doc: 'Limits on requests: on, off, or a JSON file of limits. It never touches the limit on passphrase guesses.',
+    doc: 'Limits on requests: on, off, or the path of a JSON file that is laid over the built-in limits (see Rate limits below). It never touches the limit on passphrase guesses.',
     kind: rateLimits,
     defaultText: 'on',
     fallback: () => ({ mode: 'on' }),

@@ -59,6 +59,52 @@ account may register (0: none):
 \`\`\`
 `;
 
+const rateLimitsText = `## Rate limits
+
+\`MAYFLY_RATE_LIMITS\` may name a JSON file that is laid over the built-in limits. What it leaves out keeps its built-in value.
+This is the built-in table: \`limit\` calls per \`windowSeconds\` in the long run, of which \`burst\` may come at once.
+
+\`\`\`json
+{
+  "create": {
+    "anonymous": { "limit": 1200, "windowSeconds": 3600, "burst": 300 },
+    "account": { "limit": 12000, "windowSeconds": 3600, "burst": 1000 }
+  },
+  "manage": {
+    "anonymous": { "limit": 1200, "windowSeconds": 3600, "burst": 120 },
+    "account": { "limit": 12000, "windowSeconds": 3600, "burst": 600 }
+  },
+  "logIn": {
+    "anonymous": { "limit": 10, "windowSeconds": 600, "burst": 10 },
+    "account": { "limit": 100, "windowSeconds": 3600, "burst": 30 }
+  },
+  "signUp": {
+    "anonymous": { "limit": 10, "windowSeconds": 3600, "burst": 10 },
+    "account": { "limit": 10, "windowSeconds": 3600, "burst": 10 }
+  },
+  "mail": {
+    "anonymous": { "limit": 50, "windowSeconds": 3600, "burst": 50 },
+    "account": { "limit": 50, "windowSeconds": 3600, "burst": 50 }
+  },
+  "mailbox": {
+    "anonymous": { "limit": 20, "windowSeconds": 86400, "burst": 20 },
+    "account": { "limit": 20, "windowSeconds": 86400, "burst": 20 }
+  }
+}
+\`\`\`
+
+- \`anonymous\` counts callers without an account by network (IPv4 /24, IPv6 /56), \`account\` by account.
+- \`create\` covers conceal and generate, \`manage\` reveal and everything else about a secret.
+- \`logIn\` counts wrong passwords and tokens only; its \`account\` rule counts them by the address that is logged in to.
+- \`mail\` bounds the mails of one account to recipients, \`mailbox\` those to one address, whoever sends them.
+
+A file that only doubles what accounts may create:
+
+\`\`\`json
+{ "create": { "account": { "limit": 24000, "burst": 2000 } } }
+\`\`\`
+`;
+
 /** The whole of docs/configuration.md. */
 export function renderReference(): string {
   return [
@@ -67,6 +113,7 @@ export function renderReference(): string {
     '',
     rows('server', 'server and router'),
     plansText,
+    rateLimitsText,
     routerText,
     rows('router'),
     '## The commands',

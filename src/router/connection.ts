@@ -10,7 +10,7 @@ import type { Socket } from 'bun';
 import { AnswerReader } from './answer-reader.ts';
 import { type BodyStream, type HopOutcome, type HopRequest, isSafe, type RegionServer } from './hop.ts';
 
-/** Up to this much of an answer is collected; what is larger is streamed. As large as any request may be. */
+/** Up to this much of an answer is collected; what is larger is streamed. The largest value of the built-in plans fits. */
 const collectBytes = 65_536;
 
 interface Exchange {

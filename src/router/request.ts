@@ -5,7 +5,8 @@
  * client holds no connection to a region; a larger one, or one without a length, is passed on as it comes; nothing is
  * held beyond that, and nothing is kept.
  */
-import { BodyTimeout, type ReadBody } from '../http/body.ts';
+import { builtInPlans } from '../domain/plans.ts';
+import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { endOfTurn } from '../http/turn.ts';
@@ -13,8 +14,8 @@ import { fieldsForRegion } from './fields.ts';
 import { type BodyStream, type HopRequest, isSafe } from './hop.ts';
 import { circle, malformed, type Refusal } from './refusals.ts';
 
-/** As large as a region takes one of the API's bodies. */
-export const wholeBytes = 65_536;
+/** As large as a region with the built-in plans takes one of the API's bodies. */
+export const wholeBytes = bodyCapBytesFor(builtInPlans);
 
 export interface RequestDeps {
   readonly clientAddressOf: ClientAddressOf;

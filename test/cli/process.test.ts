@@ -72,8 +72,23 @@ describe('a start', () => {
     expect(again.port).toBeGreaterThan(0);
   });
 
-  it('is refused with limits, languages or mail that make no sense', async () => {
-    expect(await refusal({ MAYFLY_RATE_LIMITS: '/nowhere.json' }, 2)).toContain('cannot be read as JSON');
+  it('is refused with a file of limits that makes no sense, and names the file and each wrong entry', async () => {
+    const path = join(folder, 'limits.json');
+    const said = `MAYFLY_RATE_LIMITS (${path}):`;
+    const refusalOf = async (text: string) => {
+      await writeFile(path, text);
+      return refusal({ MAYFLY_RATE_LIMITS: path }, 2);
+    };
+    expect(await refusal({ MAYFLY_RATE_LIMITS: '/nowhere.json' }, 2)).toContain(
+      'MAYFLY_RATE_LIMITS names a file that cannot be read: /nowhere.json',
+    );
+    expect(await refusalOf('{')).toContain(`${said} it must hold a JSON object of limits.`);
+    const both = await refusalOf('{"create":{"anonymous":{"limit":0}},"reveal":{}}');
+    expect(both).toContain(`${said} create.anonymous.limit must be a whole number from 1 to 1000000000.\n`);
+    expect(both).toContain(`${said} there is no limit "reveal" (create, manage, `);
+  });
+
+  it('is refused with languages or mail that make no sense', async () => {
     expect(await refusal({ MAYFLY_DEFAULT_LOCALE: 'tlh' }, 2)).toContain(
       'MAYFLY_DEFAULT_LOCALE names the language "tlh", which Mayfly does not speak: it speaks en, de, ',
     );

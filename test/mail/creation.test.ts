@@ -1,6 +1,7 @@
 /** Mail as part of a creation: never in its way, never more than the link, and told truly on the receipt. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
+import { mailTroubles } from '../../src/domain/mail-trouble.ts';
 import type { ReceiptView } from '../../src/domain/outcomes.ts';
 import type { DeliveryState } from '../../src/domain/secret.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
@@ -77,7 +78,12 @@ describe('a creation with a recipient', () => {
     ['refuses for now, then accepts', [{ at: 'sender', reply: 450 }], 'accepted', '250 OK: message queued'],
     ['refuses for good', [{ at: 'recipient', reply: 550 }], 'refused', '550 Told to'],
     ['says later every time', Array(5).fill({ at: 'message', reply: 451 }), 'given_up', '451 Told to'],
-    ['breaks off every time', Array(5).fill({ at: 'message', does: 'drop' }), 'given_up', null],
+    [
+      'breaks off every time',
+      Array(5).fill({ at: 'message', does: 'drop' }),
+      'given_up',
+      mailTroubles.unanswered,
+    ],
   ];
   for (const [what, treatments, state, reply] of endings) {
     it(`is answered before a mail server that ${what} has even greeted; its receipt ends with ${state} (T28, P6)`, async () => {
@@ -91,4 +97,48 @@ describe('a creation with a recipient', () => {
       expect([delivery?.state, delivery?.reply]).toEqual([state, reply]);
     });
   }
+});
+
+describe('a creation while the mail server is down', () => {
+  it('is answered at once, and its record soon says so while the mail is tried again, and at its end', async () => {
+    const office = await openPostOffice();
+    await office[Symbol.asyncDispose]();
+    const paused = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const mailer = createSmtpMailer({
+      url: office.url,
+      from: 'noreply@mail.example.com',
+      sleep() {
+        paused.resolve();
+        return goOn.promise;
+      },
+    });
+    const app = createTestApp({ mailer });
+    const owner = await app.account('ann@example.com');
+    const headers = {
+      authorization: `Basic ${btoa(`${owner.username}:${owner.token}`)}`,
+      'content-type': 'application/json',
+    };
+    const body = JSON.stringify({ secret: { secret: canary.value, recipient: 'jo@example.org' } });
+    const made = await app.fetch('/api/v2/secret/conceal', { method: 'POST', headers, body });
+    const { record } = (await made.json()) as { record: { metadata: { key: string; delivery: object } } };
+    expect([made.status, record.metadata.delivery]).toEqual([
+      200,
+      expect.objectContaining({ state: 'queued', reply: null }),
+    ]);
+    const deliveryNow = async () => {
+      const answer = await app.fetch(`/api/v2/private/${record.metadata.key}`, { headers });
+      return ((await answer.json()) as typeof made & { record: { delivery: object } }).record.delivery;
+    };
+    await paused.promise;
+    await new Promise((noted) => setImmediate(noted));
+    const reply = 'The mail server cannot be reached.';
+    expect(await deliveryNow()).toMatchObject({ state: 'queued', reply });
+    goOn.resolve();
+    await app.service.settled();
+    expect(await deliveryNow()).toMatchObject({ state: 'given_up', reply });
+    const receipt = await (await app.fetch(`/receipt/${record.metadata.key}`, {})).text();
+    expect(receipt).toContain(reply);
+    mailer.close();
+  });
 });

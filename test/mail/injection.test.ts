@@ -7,6 +7,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime, { addressParser } from 'postal-mime';
 import type { AccountMail } from '../../src/domain/ports.ts';
+import { parseRecipient } from '../../src/domain/recipients.ts';
 import { messageHeaders } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
 import {
@@ -20,6 +21,7 @@ import {
   replies,
   senders,
   takenRecipients,
+  typedRecipients,
 } from './injections.ts';
 import {
   type Arrived,
@@ -112,6 +114,36 @@ describe('hostile texts', () => {
       expect(await flawsOf(office.arrived[before] as Arrived, expected)).toEqual([]);
     });
   }
+
+  it('a recipient that the service takes is the one of the envelope, to the letter (P26, T28)', async () => {
+    const taken = new Map(
+      [...refusedRecipients, ...Object.keys(takenRecipients), ...typedRecipients].map((text) => [
+        text,
+        parseRecipient(text),
+      ]),
+    );
+    for (const [text, to] of taken) {
+      if (to === null) continue;
+      const before = office.arrived.length;
+      expect((await mailer.sendSecretLink(sampleMail({ to }))).state).toBe('accepted');
+      expect([text, office.arrived.length]).toEqual([text, before + 1]);
+      expect([
+        text,
+        ...(await flawsOf(
+          office.arrived[before] as Arrived,
+          to.replace(/@.*/, (host) => host.toLowerCase()),
+        )),
+      ]).toEqual([text]);
+    }
+    // Those with blanks around them, and no other that the mailer itself refuses.
+    expect(refusedRecipients.filter((text) => parseRecipient(text) !== null)).toEqual([
+      ' jo@example.org',
+      'jo@example.org ',
+    ]);
+    expect(typedRecipients.map((text) => [text, taken.get(text) !== null])).toEqual(
+      typedRecipients.map((text) => [text, true]),
+    );
+  });
 
   /** The mail as it arrived, without a flaw, with the parts of a harmless one. */
   async function sendHarmlessly(changes: SampleChanges): Promise<Parts> {

@@ -82,6 +82,17 @@ export const takenRecipients: Readonly<Record<string, string>> = {
   [`${'a'.repeat(64)}@example.org`]: `${'a'.repeat(64)}@example.org`,
 };
 
+/** Recipients as people type them, which the service takes. */
+export const typedRecipients: readonly string[] = [
+  ' jo@example.org ',
+  '\u3000jo@example.org\t',
+  'jo@müller.example.org',
+  'jo@ＥＸＡＭＰＬＥ.org',
+  'jo@пример.рф',
+  'jo@例え.テスト',
+  "o'neil+tag=x@faß.de",
+];
+
 /** Senders' names: never an address of the message, always inside one line of the subject. */
 export const senders: readonly string[] = [
   'ann@example.com\r\nBcc: evil@example.net',

@@ -3,6 +3,7 @@
  *
  * Owns: its settings where a test gives none. Invariant: pauses are noted and not waited for.
  */
+import type { MailTrouble } from '../../src/domain/mail-trouble.ts';
 import type { MailFault } from '../../src/mail/attempts.ts';
 import { createSmtpMailer, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
 
@@ -12,15 +13,32 @@ export type RetryStep = readonly ['told', number, string | null] | readonly ['pa
 export function mailerFor(server: { readonly url: string }, options: Partial<SmtpMailerOptions> = {}) {
   const steps: RetryStep[] = [];
   const faults: MailFault[] = [];
+  const troubles: (MailTrouble | null)[] = [];
+  let answers = 0;
   const mailer = createSmtpMailer({
     url: server.url,
     from: 'Mayfly <noreply@mail.example.com>',
     sleep: async (milliseconds) => void steps.push(['paused', milliseconds]),
-    onFault: (fault) => faults.push(fault),
+    onFault(fault, trouble) {
+      faults.push(fault);
+      troubles.push(trouble);
+    },
+    onAnswer() {
+      answers += 1;
+    },
     ...options,
   });
   const onRetry = (withinSeconds: number, reply: string | null) =>
     void steps.push(['told', withinSeconds, reply]);
   const pausesMs = () => steps.flatMap((step) => (step[0] === 'paused' ? [step[1]] : []));
-  return { mailer, steps, faults, onRetry, pausesMs, [Symbol.dispose]: () => mailer.close() };
+  return {
+    mailer,
+    steps,
+    faults,
+    troubles,
+    answers: () => answers,
+    onRetry,
+    pausesMs,
+    [Symbol.dispose]: () => mailer.close(),
+  };
 }

@@ -125,7 +125,7 @@ describe('through every host', () => {
         const got = await sendOnce(port, request);
         expect([got.status, JSON.parse(got.body).message]).toEqual([
           413,
-          'The request body is too large: at most 65536 bytes are accepted.',
+          'The request body is too large: at most 70240 bytes are accepted.',
         ]);
       }
     }

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { builtInRateLimits, parseRateLimits } from '../../src/http/rate-limit.ts';
 import { options } from '../../src/ops/options.ts';
 import { renderReference } from '../../src/ops/settings-page.ts';
 import { repositoryRoot } from '../support/started-server.ts';
@@ -40,6 +41,21 @@ describe('generated documents', () => {
     expect(renderReference().replace(options.port.doc, 'Something else.')).not.toBe(
       read('docs/configuration.md'),
     );
+  });
+});
+
+describe('the rate limits of docs/configuration.md', () => {
+  const section = renderReference().split('## Rate limits')[1]?.split('\n## ')[0] ?? '';
+  const [table, example] = [...section.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json);
+
+  it('are the built-in table', () => {
+    expect(JSON.parse(table ?? '')).toEqual(JSON.parse(JSON.stringify(builtInRateLimits)));
+  });
+
+  it('show a file that is taken', () => {
+    expect(parseRateLimits(JSON.parse(example ?? ''))).toMatchObject({
+      create: { account: { limit: 24_000, windowSeconds: 3_600, burst: 2_000 } },
+    });
   });
 });
 

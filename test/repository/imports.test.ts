@@ -5,7 +5,7 @@ import { importsOf, isTest, namesFrom, readSources, type SourceFile } from './so
 /** What each part may import besides itself: parts, packages and what the runtime brings. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/crypto': ['node:crypto'],
-  'src/domain': ['src/crypto', 'node:crypto'],
+  'src/domain': ['src/crypto', 'node:crypto', 'node:url'],
   'src/locale': [],
   'src/store': ['src/domain', 'bun:sqlite', 'node:*'],
   'src/mail': ['src/domain', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],

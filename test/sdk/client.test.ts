@@ -205,9 +205,9 @@ describe('the client', () => {
       code: 'invalid_field',
       field: 'secret.ttl',
     });
-    expect(await failure(anonymous.conceal({ value: 'x'.repeat(5_001) }))).toMatchObject({
+    expect(await failure(anonymous.conceal({ value: 'x'.repeat(10_001) }))).toMatchObject({
       code: 'too_large',
-      limitBytes: 5_000,
+      limitBytes: 10_000,
     });
     expect(await failure(anonymous.conceal({ value: 'x', recipient: 'jo@example.org' }))).toMatchObject({
       code: 'account_required',

@@ -25,9 +25,10 @@ import type { AccountMail, Mailer, PassphraseHasher, SecretLinkMail } from '../.
 import type { Regions } from '../../src/domain/regions.ts';
 import { createService, type RunningService } from '../../src/domain/service.ts';
 import type { UnixSeconds } from '../../src/domain/time.ts';
+import { bodyCapBytesFor } from '../../src/http/body.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { createMailQuota } from '../../src/http/mail-quota.ts';
-import { type AnswerFacts, bodyCapBytesFor, type MountDeps, mountApi } from '../../src/http/mount.ts';
+import { type AnswerFacts, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { lookUp } from '../../src/locale/negotiate.ts';
@@ -231,11 +232,10 @@ function mountDeps(
 ): Omit<MountDeps, 'authenticate'> {
   const trusted = parseTrustedProxies(options.trustedProxies ?? []);
   if ('error' in trusted) throw new Error(trusted.error);
-  const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
   return {
     limiter: createRateLimiter({ table: options.rateLimits ?? 'off', nowMs: () => performance.now() }),
     clientAddressOf: createClientAddressOf(trusted),
-    bodyCapBytes: bodyCapBytesFor(largestValueBytes),
+    bodyCapBytes: bodyCapBytesFor(plans),
     ownOrigin: new URL(options.baseUrl ?? ownBaseUrl).origin,
     allowedOrigins: new Set(options.allowedOrigins ?? []),
     onAnswer: (answer) => answers.push(answer),

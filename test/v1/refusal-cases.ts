@@ -144,11 +144,11 @@ const onCreation: Case[] = [
       }),
   },
   {
-    title: 'a value of an anonymous caller over 5,000 bytes',
+    title: 'a value of an anonymous caller over 10,000 bytes',
     documented: 413,
     upstream: 404,
-    body: message('The secret is too large: at most 5000 bytes (UTF-8) are allowed.'),
-    call: (s) => s.post('/share', { secret: `${'a'.repeat(4_999)}ä` }),
+    body: message('The secret is too large: at most 10000 bytes (UTF-8) are allowed.'),
+    call: (s) => s.post('/share', { secret: `${'a'.repeat(9_999)}ä` }),
   },
   {
     title: 'a value of an account over 10,000 bytes',
@@ -161,8 +161,8 @@ const onCreation: Case[] = [
     title: 'a body over the cap',
     documented: 413,
     upstream: 404,
-    body: message('The request body is too large: at most 65536 bytes are accepted.'),
-    call: (s) => s.send('POST', '/share', { body: `secret=${'a'.repeat(65_530)}` }),
+    body: message('The request body is too large: at most 70240 bytes are accepted.'),
+    call: (s) => s.send('POST', '/share', { body: `secret=${'a'.repeat(70_240)}` }),
   },
   {
     title: 'a passphrase over 1,024 bytes',

@@ -99,11 +99,28 @@ describe(`values of v1 (seed ${seed})`, () => {
     expect([refused.status, refused.body.message]).toEqual([413, expect.stringContaining('65536 bytes')]);
   });
 
-  it('with a body of exactly 64 KiB are read', async () => {
+  it('of the largest size pass with the largest passphrase, each of their bytes percent-encoded', async () => {
+    const small = createV1Caller();
+    const [secret, passphrase] = ['%01'.repeat(10_000), '%02'.repeat(1_024)];
+    const form = 'application/x-www-form-urlencoded';
+    const body = `secret=${secret}&passphrase=${passphrase}`;
+    const made = await small.send('POST', '/share', { body, headers: { 'content-type': form } });
+    expect([made.status, made.body.passphrase_required]).toEqual([200, true]);
+  });
+
+  it('of the largest size pass with the largest passphrase in JSON that escapes each of their bytes', async () => {
+    const small = createV1Caller();
+    const json = { secret: '\u0001'.repeat(10_000), passphrase: '\u0002'.repeat(1_024) };
+    const headers = { 'content-type': 'application/json' };
+    const made = await small.send('POST', '/share', { body: JSON.stringify(json), headers });
+    expect([made.status, made.body.passphrase_required]).toEqual([200, true]);
+  });
+
+  it('with a body of exactly the cap are read', async () => {
     const small = createV1Caller();
     const padding = (bytes: number) => `secret=a&x=${'x'.repeat(bytes - 11)}`;
-    expect((await small.send('POST', '/share', { body: padding(65_536) })).status).toBe(200);
-    expect((await small.send('POST', '/share', { body: padding(65_537) })).status).toBe(413);
+    expect((await small.send('POST', '/share', { body: padding(70_240) })).status).toBe(200);
+    expect((await small.send('POST', '/share', { body: padding(70_241) })).status).toBe(413);
   });
 
   it('and every parameter agree in all carriages on what is granted', async () => {

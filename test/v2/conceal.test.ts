@@ -305,24 +305,33 @@ describe('POST /secret/conceal', () => {
   }
 
   it('takes a value of exactly the limit and refuses one byte more with the limit', async () => {
-    const largest = await app.call('/secret/conceal', { json: { secret: 'é'.repeat(2_500) } });
+    const largest = await app.call('/secret/conceal', { json: { secret: 'é'.repeat(5_000) } });
     expect(largest.status).toBe(200);
-    const { status, body } = await app.call('/secret/conceal', { json: { secret: `${'é'.repeat(2_500)}a` } });
+    const { status, body } = await app.call('/secret/conceal', { json: { secret: `${'é'.repeat(5_000)}a` } });
     expect(status).toBe(413);
-    expect(body).toMatchObject({ error: 'too_large', limit: 5_000 });
-    expect(body.message).toContain('5000');
+    expect(body).toMatchObject({ error: 'too_large', limit: 10_000 });
+    expect(body.message).toContain('10000');
   });
 
-  it('gives an account the larger limits of its plan', async () => {
+  it('gives an account the limits of its plan', async () => {
     const json = { secret: { secret: 'a'.repeat(10_000), ttl: 1_209_600 } };
     expect((await app.call('/secret/conceal', { json, headers: signedIn })).status).toBe(200);
-    expect((await app.call('/secret/conceal', { json })).status).toBe(413);
+    expect((await app.call('/secret/conceal', { json })).status).toBe(422);
+  });
+
+  it('takes the largest value with the largest passphrase, each of their bytes escaped to six', async () => {
+    const secret = { secret: '\u0001'.repeat(10_000), passphrase: '\u0002'.repeat(1_024) };
+    const { status, body } = await app.call('/secret/conceal', { json: { secret } });
+    expect([status, body.success]).toEqual([200, true]);
+    const json = { passphrase: secret.passphrase };
+    const revealed = await app.call(`/secret/${body.record.secret.key}/reveal`, { json });
+    expect(revealed.body.record.secret_value).toBe(secret.secret);
   });
 
   it('refuses a body over the cap of the transport with 413 and names the cap', async () => {
-    const { status, body } = await app.call('/secret/conceal', { json: { secret: 'a'.repeat(70_000) } });
+    const { status, body } = await app.call('/secret/conceal', { json: { secret: 'a'.repeat(71_000) } });
     expect(status).toBe(413);
-    expect(body).toMatchObject({ error: 'too_large', limit: 65_536 });
+    expect(body).toMatchObject({ error: 'too_large', limit: 70_240 });
   });
 
   it('asks for an account where a recipient is named', async () => {

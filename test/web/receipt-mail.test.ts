@@ -1,5 +1,6 @@
 /** The mail on its sender's receipt: every state in words, with the mail server's own, and never the address. */
 import { describe, expect, it } from 'bun:test';
+import { mailTroubles } from '../../src/domain/mail-trouble.ts';
 import type { Handover } from '../../src/domain/ports.ts';
 import { type Mailed, mailSecret, openMailServer, press, recipient, signUpBy, taken } from './mailed.ts';
 import { postForm, share, visit } from './visit.ts';
@@ -66,6 +67,45 @@ describe('the mail on the receipt', () => {
       expect(html).toContain(words[end.state].label);
       expect(html).not.toContain(words[end.state].help);
       expect(html).not.toContain('<form');
+    }
+  });
+
+  it('that waits for another try says so, and why in the reader’s language where the server gave no answer', async () => {
+    const waiting = (reply: string | null) =>
+      mailSecret({
+        wrapService: (service) => ({
+          ...service,
+          async findReceipt(input, caller) {
+            const found = await service.findReceipt(input, caller);
+            if (found.outcome !== 'found') return found;
+            return {
+              ...found,
+              receipt: { ...found.receipt, delivery: { state: 'queued', at: 1_746_700_000, reply } },
+            };
+          },
+        }),
+      });
+    const asked = await lookAt(await waiting('451 4.7.1 Greylisted'));
+    for (const text of ['Waiting for another try', 'about 20 minutes', '<samp>451 4.7.1 Greylisted</samp>'])
+      expect(asked).toContain(text);
+    const lost = await waiting(mailTroubles.unreachable);
+    const html = await lookAt(lost);
+    for (const text of ['Waiting for another try', 'about 20 minutes', 'The mail server cannot be reached.'])
+      expect(html).toContain(text);
+    expect(html).not.toContain('<samp>');
+    const headers = { ...lost.headers, 'accept-language': 'de' };
+    const german = await lookAt({ ...lost, headers });
+    expect(german).toContain('Der Mailserver ist nicht erreichbar.');
+    expect(german).not.toContain(mailTroubles.unreachable);
+  });
+
+  it('that was given up without an answer does not say that the server asked to wait', async () => {
+    for (const reply of Object.values(mailTroubles)) {
+      const html = await lookAt(await mailSecret({ says: { state: 'given_up', reply } }));
+      for (const text of [words.given_up.label, reply, 'Send it again, or give the link away yourself.'])
+        expect(html).toContain(text);
+      expect(html).not.toContain('asked to wait');
+      expect(html).not.toContain('<samp>');
     }
   });
 

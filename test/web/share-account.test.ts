@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { SignedIn } from '../../src/domain/account-outcomes.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
+import { builtInPlans } from '../../src/domain/plans.ts';
 import { plainBrand } from '../../src/domain/share-domains.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
@@ -32,8 +33,10 @@ describe('sharing with an account', () => {
   const value = 'v'.repeat(9_000);
 
   it('has the plan of the account: its size and its lifetimes', async () => {
-    const app = createTestApp();
+    const anonymous = { ...builtInPlans.anonymous, maxValueBytes: 8_000 };
+    const app = createTestApp({ plans: { anonymous } });
     const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
+    expect((await visit(app, '/')).html).toContain('At most 8,000 bytes');
     const { html } = await visit(app, '/', { headers: { cookie } });
     expect(html).toContain('At most 10,000 bytes');
     expect(html).toContain('<option value="1209600"');

@@ -114,7 +114,7 @@ for (const scripts of [false, true]) {
         await using visitor = await openVisitor(browser, site, { scripts });
         const { page } = visitor;
         await page.goto(`${site.baseUrl}/`);
-        const long = `\n ${'ü'.repeat(2_500)} `;
+        const long = `\n ${'ü'.repeat(5_000)} `;
         await page.fill('#secret', long);
         await page.fill('#passphrase', ' p ');
         await page.selectOption('#ttl', '3600');
@@ -195,15 +195,15 @@ describe('scripts', () => {
       await using visitor = await openVisitor(browser, site, { scripts: true });
       const { page } = visitor;
       await page.goto(`${site.baseUrl}/`);
-      expect(await page.textContent('#counter')).toBe('0 of 5,000 bytes used');
+      expect(await page.textContent('#counter')).toBe('0 of 10,000 bytes used');
       await page.fill('#secret', 'ü😀');
-      expect(await page.textContent('#counter')).toBe('6 of 5,000 bytes used');
+      expect(await page.textContent('#counter')).toBe('6 of 10,000 bytes used');
       expect(await page.textContent('#counter-spoken')).toBe('');
-      await page.fill('#secret', 'x'.repeat(5_001));
-      expect(await page.textContent('#counter')).toBe('Too long: 5,001 of 5,000 bytes used');
-      expect(await page.textContent('#counter-spoken')).toBe('Too long: 5,001 of 5,000 bytes used');
-      await page.fill('#secret', 'x'.repeat(5_002));
-      expect(await page.textContent('#counter-spoken')).toBe('Too long: 5,001 of 5,000 bytes used');
+      await page.fill('#secret', 'x'.repeat(10_001));
+      expect(await page.textContent('#counter')).toBe('Too long: 10,001 of 10,000 bytes used');
+      expect(await page.textContent('#counter-spoken')).toBe('Too long: 10,001 of 10,000 bytes used');
+      await page.fill('#secret', 'x'.repeat(10_002));
+      expect(await page.textContent('#counter-spoken')).toBe('Too long: 10,001 of 10,000 bytes used');
     },
     patienceMs,
   );
@@ -216,7 +216,7 @@ describe('scripts', () => {
       await visitor.page.goto(`${site.baseUrl}/`);
       expect(await visitor.page.isVisible('#counter')).toBe(false);
       expect(await visitor.page.isVisible('#shortcut')).toBe(false);
-      expect(await visitor.page.textContent('#secret-hint')).toContain('At most 5,000 bytes');
+      expect(await visitor.page.textContent('#secret-hint')).toContain('At most 10,000 bytes');
     },
     patienceMs,
   );
@@ -334,7 +334,7 @@ describe('every state of the share page', () => {
         await page.check('[value="words"]');
         await page.click('text="Generate"');
         await look('drawn');
-        await page.fill('#secret', 'x'.repeat(5_001));
+        await page.fill('#secret', 'x'.repeat(10_001));
         await page.click('#create');
         await look('refused');
         const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');

@@ -140,13 +140,13 @@ describe('sharing', () => {
 });
 
 describe('a refused form', () => {
-  const tooLong = 'x'.repeat(5_001);
+  const tooLong = 'x'.repeat(10_001);
   const cases = [
     { what: 'nothing to share', fields: { secret: '' }, status: 400, field: 'secret' },
     { what: 'a value over the plan’s size', fields: { secret: tooLong }, status: 413, field: 'secret' },
     {
       what: 'a value over it in bytes only',
-      fields: { secret: 'ü'.repeat(2_501) },
+      fields: { secret: 'ü'.repeat(5_001) },
       status: 413,
       field: 'secret',
     },
@@ -252,9 +252,9 @@ describe('a refused form', () => {
   }
 
   it('over the transport’s cap answers 413 with a page that names the cap', async () => {
-    const refused = await postForm(createTestApp(), '/share', { secret: 'x'.repeat(70_000) });
+    const refused = await postForm(createTestApp(), '/share', { secret: 'x'.repeat(71_000) });
     expect(refused.status).toBe(413);
-    expect(refused.html).toContain('65,536 bytes');
+    expect(refused.html).toContain('70,240 bytes');
   });
 
   const malformed = {

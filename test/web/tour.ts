@@ -62,7 +62,7 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await page.click('details:has(#generate) > summary');
   await press(page, '#generate');
   await look('generated');
-  await page.fill('#secret', 'x'.repeat(5_001));
+  await page.fill('#secret', 'x'.repeat(10_001));
   await press(page, '#create');
   await look('share-refused');
   await page.fill('#secret', someValue);

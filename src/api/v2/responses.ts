@@ -36,11 +36,12 @@ const delivery = z
       description:
         '`queued`: being handed over, or waiting for another try. `accepted`: the mail server took it; whether it was ' +
         'read nobody knows. `refused`: the mail server said no for good. `given_up`: it said "later" until the last ' +
-        'try. `not_sent`: it never came to an answer, or the service ended before it did.',
+        'try, or could not be reached. `not_sent`: it never came to an answer, or the service ended before it did.',
     }),
     at: time,
     reply: text.nullable().meta({
-      description: 'What the mail server said last, in one line; null when it said nothing.',
+      description:
+        'What the mail server said last, in one line; or that it cannot be reached or did not answer. Null when there is nothing to tell.',
       examples: ['550 5.1.1 No such user'],
     }),
   })

@@ -2,9 +2,10 @@
  * The mail to the recipient, as its sender sees it.
  *
  * Owns: where it stands, in words and in the mail server's own. Invariants: an address is shown obfuscated only, except in
- * the field of whoever has just typed it; what the mail server said is shown as its words, never as ours.
+ * the field of whoever has just typed it; what the mail server said is shown as its words, and what we say of it as ours.
  */
 import type { FC } from 'hono/jsx';
+import { type MailTrouble, mailTroubleOf } from '../../../domain/mail-trouble.ts';
 import type { ReceiptView } from '../../../domain/outcomes.ts';
 import type { Delivery, DeliveryState } from '../../../domain/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
@@ -28,6 +29,26 @@ const states: Readonly<Record<DeliveryState, StateWords>> = {
   given_up: { label: 'receipt.mailGivenUp', help: 'receipt.mailGivenUpHelp', kind: 'bad', icon: 'alert' },
   not_sent: { label: 'receipt.mailUnsent', help: 'receipt.mailUnsentHelp', kind: 'bad', icon: 'alert' },
 };
+
+/** A try has failed already. */
+const retrying: StateWords = {
+  label: 'receipt.mailRetrying',
+  help: 'receipt.mailRetryingHelp',
+  kind: 'waiting',
+  icon: 'clock',
+};
+
+const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
+  unreachable: 'receipt.mailUnreachable',
+  unanswered: 'receipt.mailUnanswered',
+};
+
+function wordsOf({ state, reply }: Delivery): StateWords {
+  if (state === 'queued' && reply !== null) return retrying;
+  // The server asked for nothing where it gave no answer.
+  const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;
+  return isUnanswered ? { ...states.given_up, help: states.not_sent.help } : states[state];
+}
 
 export const MailSection: FC<MailProps> = (props) => {
   const { frame, receipt, asked } = props;
@@ -85,7 +106,8 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
   isWaiting,
 }) => {
   const { say, moment } = frame.words;
-  const { label, help, kind, icon } = states[delivery.state];
+  const trouble = mailTroubleOf(delivery.reply);
+  const { label, help, kind, icon } = wordsOf(delivery);
   return (
     <>
       <p class="standing">
@@ -96,8 +118,9 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
           {say('receipt.mailSince', { date: moment(delivery.at) })}
         </time>
       </p>
+      {trouble === null ? null : <p>{say(troubles[trouble])}</p>}
       {isWaiting ? <p>{say(help)}</p> : null}
-      {delivery.reply === null ? null : <Reply frame={frame} reply={delivery.reply} />}
+      {delivery.reply === null || trouble !== null ? null : <Reply frame={frame} reply={delivery.reply} />}
     </>
   );
 };
