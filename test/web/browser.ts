@@ -136,6 +136,16 @@ export async function storageEntries(page: Page): Promise<string[]> {
   return entries;
 }
 
+/** Fields whose text is so small that Safari on an iPhone magnifies the page when they are touched: below 16 px. */
+export async function smallFields(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('input:not([type="hidden"]), select, textarea')]
+      .map((field) => ({ field, size: getComputedStyle(field).fontSize }))
+      .filter(({ size }) => Number.parseFloat(size) < 16)
+      .map(({ field, size }) => `${field.id || field.outerHTML.slice(0, 60)} is ${size}`),
+  );
+}
+
 /** How many pixels the page is wider than its window; 0 when it fits. */
 export async function overflowPx(page: Page): Promise<number> {
   const tooWide = await page.evaluate('document.documentElement.scrollWidth - innerWidth');

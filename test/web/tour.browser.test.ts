@@ -5,6 +5,7 @@ import {
   launchBrowser,
   openSite,
   openVisitor,
+  smallFields,
   storageEntries,
   type Visitor,
   type VisitorOptions,
@@ -23,7 +24,12 @@ afterAll(() => browser.close());
 /** What is wrong with the page as it stands there. */
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
   const kept = await storageEntries(page);
-  return [...(await flawsOf(page, name)), ...kept.map((entry) => `${name}: keeps ${entry}`)];
+  const small = await smallFields(page);
+  return [
+    ...(await flawsOf(page, name)),
+    ...kept.map((entry) => `${name}: keeps ${entry}`),
+    ...small.map((field) => `${name}: the text of ${field}`),
+  ];
 }
 
 async function walk(
