@@ -65,6 +65,8 @@ export interface VisitorOptions {
   readonly scripts?: boolean;
   /** What the browser says in `Accept-Language`; `en-US` when absent. */
   readonly locale?: string;
+  /** As the system would say it, `Asia/Tokyo`; the system's own when absent. */
+  readonly timezoneId?: string;
   /** Lays every page out from right to left, whatever its language. */
   readonly rtl?: boolean;
   /** `reduce` when absent. */
@@ -84,6 +86,7 @@ export async function openVisitor(
     viewport: { width, height },
     reducedMotion: options.reducedMotion ?? 'reduce',
     ...(options.locale === undefined ? {} : { locale: options.locale }),
+    ...(options.timezoneId === undefined ? {} : { timezoneId: options.timezoneId }),
     ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
   });
   const elsewhere: string[] = [];

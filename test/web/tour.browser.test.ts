@@ -25,10 +25,15 @@ afterAll(() => browser.close());
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
   const kept = await storageEntries(page);
   const small = await smallFields(page);
+  const inUtc = await page
+    .locator('main')
+    .getByText(/\d UTC/)
+    .allTextContents();
   return [
     ...(await flawsOf(page, name)),
     ...kept.map((entry) => `${name}: keeps ${entry}`),
     ...small.map((field) => `${name}: the text of ${field}`),
+    ...inUtc.map((text) => `${name}: not in the reader’s zone: ${text}`),
   ];
 }
 
@@ -59,9 +64,9 @@ async function walk(
 
 describe('every page in every state', () => {
   const ways: readonly VisitorOptions[] = [
-    { scheme: 'light', width: 1_600 },
-    { scheme: 'dark', width: 320 },
-    { scheme: 'light', width: 320, locale: 'ar' },
+    { scheme: 'light', width: 1_600, timezoneId: 'Asia/Tokyo' },
+    { scheme: 'dark', width: 320, timezoneId: 'Europe/Berlin' },
+    { scheme: 'light', width: 320, locale: 'ar', timezoneId: 'Asia/Tokyo' },
   ];
   for (const way of ways) {
     it(
