@@ -62,6 +62,8 @@ export interface PageAction {
   readonly handle: PageHandler;
   /** Which limit its calls count against. */
   readonly limit: LimitClass;
+  /** What its body may hold, where that is not the usual cap. */
+  readonly bodyCapBytes?: number;
   /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
   readonly takesFile?: true;
   /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */

@@ -251,12 +251,6 @@ describe('a refused form', () => {
     });
   }
 
-  it('over the transport’s cap answers 413 with a page that names the cap', async () => {
-    const refused = await postForm(createTestApp(), '/share', { secret: 'x'.repeat(70_000) });
-    expect(refused.status).toBe(413);
-    expect(refused.html).toContain('65,536 bytes');
-  });
-
   const malformed = {
     'invalid UTF-8': 'secret=%ff',
     'a truncated sequence': 'secret=%c3',

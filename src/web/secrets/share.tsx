@@ -26,7 +26,15 @@ import {
 } from './share-refusal.ts';
 import { strengthBits } from './strength.ts';
 
+/**
+ * A body of this form may be far larger than any secret: what is refused as too long has to come back to whoever typed it.
+ * 1 MiB holds 100,000 letters of Japanese, each of which a form sends as nine bytes.
+ */
+const formCapBytes = 1_048_576;
+
 export interface ShareDeps {
+  /** Of other requests. */
+  readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly plans: Plans;
@@ -35,6 +43,7 @@ export interface ShareDeps {
 }
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
+  const bodyCapBytes = Math.max(formCapBytes, deps.bodyCapBytes);
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
   const refuseShare = async (request: PageRequest, problem: PageProblem) =>
     refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.words));
@@ -45,12 +54,17 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
     {
       name: 'share',
       get: toForm,
-      post: { limit: 'create', handle: (request) => share(request, deps), refuse: refuseShare },
+      post: { limit: 'create', bodyCapBytes, handle: (request) => share(request, deps), refuse: refuseShare },
     },
     {
       name: 'suggest',
       get: toForm,
-      post: { limit: 'manage', handle: (request) => suggest(request, deps), refuse: refuseSuggestion },
+      post: {
+        limit: 'manage',
+        bodyCapBytes,
+        handle: (request) => suggest(request, deps),
+        refuse: refuseSuggestion,
+      },
     },
   ];
 }
