@@ -83,7 +83,7 @@ for (const scripts of [false, true]) {
         const characters = await page.inputValue('#secret');
         expect(characters).toMatch(/^[A-Za-z2-9]{24}$/);
         expect(await focusOf(page)).toBe('secret');
-        expect(await page.textContent('#drawn')).toContain('drawn, not stored yet');
+        expect(await page.textContent('#news')).toContain('drawn, not stored yet');
         expect(await page.isChecked('[name="suggest-symbols"]')).toBe(false);
         await page.check('[value="words"]');
         expect(await page.isVisible('#suggest-length')).toBe(false);
@@ -248,7 +248,7 @@ describe('scripts', () => {
       await page.click('.generate summary');
       await page.fill('#suggest-length', '9');
       await page.press('#suggest-length', 'Enter');
-      await page.waitForSelector('#drawn');
+      await page.waitForSelector('#news');
       expect((await page.inputValue('#secret')).length).toBe(9);
       expect(site.app.events).toEqual([]);
     },

@@ -15,6 +15,7 @@ import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { SharePage, type ShareProps, SharingClosedPage } from '../pages/secrets/share.tsx';
 import type { JustCreated } from './just-created.ts';
+import { drawOver, takeBack, takeBackField } from './share-aside.ts';
 import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
 import {
   noNumber,
@@ -127,16 +128,20 @@ function toConcealInput(
   };
 }
 
-/** Answers with the form itself: a redirect would have to keep the value somewhere in between. */
+/** Draws a value, or takes back what it was drawn over. Answers with the form itself: a redirect would have to keep the value somewhere in between. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const { words } = request.frame;
+  if ((await request.form()).text(takeBackField) !== '') {
+    const back = { typed: takeBack(typed), refusal: null, drawnBits: null, isTakenBack: true } as const;
+    return formReply(200, request, deps, back);
+  }
   if (!mayCreate(request, deps)) {
     return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, words));
   }
   const input = toSuggestInput(typed.suggestion);
   if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, words));
-  const drawn = { ...typed, secret: (await deps.service.suggest(input)).expose() };
+  const drawn = drawOver(typed, (await deps.service.suggest(input)).expose());
   return formReply(200, request, deps, { typed: drawn, refusal: null, drawnBits: strengthBits(input) });
 }
 
@@ -153,7 +158,7 @@ async function formReply(
   status: number,
   request: PageRequest,
   deps: ShareDeps,
-  props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits'>,
+  props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits' | 'isTakenBack'>,
   headers: PageReply['headers'] = {},
 ): Promise<PageReply> {
   const { frame } = request;
