@@ -101,6 +101,14 @@ export function seeOther(location: string, cookies: readonly string[] = []): Pag
   return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };
 }
 
+/**
+ * 201: as `seeOther`, for a script, which cannot keep a browser from following a redirect (RFC 9110 §15.3.2). An empty page,
+ * because of nothing at all a browser makes a document that says so, in a style that the policy blocks.
+ */
+export function createdAt(location: string, cookies: readonly string[]): PageReply {
+  return { ...pageReply(201, '', { location }), cookies };
+}
+
 /** 308: the address has another spelling now (RFC 9110 §15.4.9). */
 export function movedTo(location: string): PageReply {
   return { status: 308, content: { kind: 'none' }, headers: { location } };

@@ -28,6 +28,16 @@ describe('sharing', () => {
     expect(second.html).toContain('Show the link');
   });
 
+  it('answers a script with 201 and the receipt’s address, because it would follow a redirect and use the link up', async () => {
+    const app = createTestApp();
+    const created = await postForm(app, '/share', { secret: 'one', passphrase: '', 'by-script': '1' });
+    const location = created.headers.get('location') ?? '';
+    expect([created.status, created.html]).toEqual([201, '']);
+    expect(location).toMatch(/^\/receipt\/[0-9a-z]{31}$/);
+    expect(created.headers.get('set-cookie')).toContain(`just-created=1; Path=${location};`);
+    expect(created.headers.get('cache-control')).toBe('no-store');
+  });
+
   it('sets no Secure mark where the site has no https', async () => {
     const app = createTestApp({ baseUrl: 'http://localhost:3000' });
     const created = await postForm(app, '/share', { secret: 'one', passphrase: '', ttl: '3600' });

@@ -12,7 +12,14 @@ import type { Plan, Plans } from '../../domain/plans.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import { renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import {
+  createdAt,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+} from '../page-route.ts';
 import { SharePage, type ShareProps, SharingClosedPage } from '../pages/secrets/share.tsx';
 import type { JustCreated } from './just-created.ts';
 import { drawOver, takeBack, takeBackField } from './share-aside.ts';
@@ -26,6 +33,9 @@ import {
   wrongSuggestion,
 } from './share-refusal.ts';
 import { strengthBits } from './strength.ts';
+
+/** Set by the script, which sends the form itself and goes to the receipt on its own. */
+const byScriptField = 'by-script';
 
 /**
  * A body of this form may be far larger than any secret: what is refused as too long has to come back to whoever typed it.
@@ -106,7 +116,9 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
-  return seeOther(receipt, [deps.justCreated.set(receipt)]);
+  const cookies = [deps.justCreated.set(receipt)];
+  const isByScript = (await request.form()).text(byScriptField) !== '';
+  return isByScript ? createdAt(receipt, cookies) : seeOther(receipt, cookies);
 }
 
 function toConcealInput(

@@ -72,9 +72,11 @@ export const SharePage: FC<ShareProps> = (props) => {
             />
           </div>
           <Delivery frame={frame} domains={props.domains} typed={props.typed} wrongIn={wrongIn(props)} />
+          <Unsent frame={frame} />
           <button type="submit" id="create">
             {say('share.submit')}
           </button>
+          <p class="hint" id="sending" role="status" data-sending={say('share.sending')} />
           <p class="hint" id="shortcut" hidden>
             {say('share.shortcut')}
           </p>
@@ -105,6 +107,32 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
       ) : null}
       <p>{refusal.consolation}</p>
     </div>
+  );
+};
+
+/** Where the script says that no answer came, or one without this form; the form then stays as it is. */
+const Unsent: FC<{ frame: Frame }> = ({ frame: { words } }) => {
+  const { say } = words;
+  return (
+    <>
+      <div id="unsent" role="alert" />
+      <template id="no-answer-note">
+        <div class="note alert">
+          <h2>{say('share.noAnswerTitle')}</h2>
+          <p>{say('share.noAnswer')}</p>
+          <p data-outcome="unsure">{say('share.noAnswerUnsure')}</p>
+          <p data-outcome="unsure-mail">{say('share.noAnswerMail')}</p>
+        </div>
+      </template>
+      <template id="refused-note">
+        <div class="note alert">
+          {/* The script puts title and lead of the answer here. */}
+          <h2>{say('share.noAnswerTitle')}</h2>
+          <p />
+          <p>{say('share.kept')}</p>
+        </div>
+      </template>
+    </>
   );
 };
 
