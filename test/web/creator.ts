@@ -44,6 +44,8 @@ export async function tabTo(page: Page, id: string): Promise<void> {
 
 const harmless = [
   'Failed to load resource: the server responded',
+  // A test has taken the network away.
+  'Failed to load resource: net::ERR_INTERNET_DISCONNECTED',
   // A test that types before the page has come to its autofocus is faster than any person.
   'Autofocus processing was blocked because a document already has a focused element',
 ];

@@ -37,12 +37,17 @@ export interface DatedProps extends MomentProps {
 
 /** A sentence with a moment in it. */
 export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort }) => {
-  const [before = '', after = ''] = words.say(say, params).split('{date}');
+  const [before, ...rest] = words.say(say, params).split('{date}');
+  const time = isShort === true ? <ShortTime words={words} at={at} /> : <Moment words={words} at={at} />;
   return (
     <>
       {before}
-      {isShort === true ? <ShortTime words={words} at={at} /> : <Moment words={words} at={at} />}
-      {after}
+      {rest.map((after) => (
+        <>
+          {time}
+          {after}
+        </>
+      ))}
     </>
   );
 };
