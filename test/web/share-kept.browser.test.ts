@@ -170,7 +170,7 @@ describe('without a network', () => {
   );
 
   it(
-    'an answer that was lost on its way is told from none by nobody: the page says what may have happened',
+    'an answer that was lost on its way is not taken for a failure: the page says what may have happened',
     async () => {
       using site = openSite();
       await using visitor = await openVisitor(browser, site, { scripts: true });
@@ -191,6 +191,35 @@ describe('without a network', () => {
         'joanna@example.org',
       ]);
       expect(created(site)).toHaveLength(1);
+    },
+    patienceMs,
+  );
+});
+
+describe('while the form is on its way', () => {
+  it(
+    'the page says so, and no second press sends it again, by whatever key',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      const arrival = Promise.withResolvers<void>();
+      let sent = 0;
+      await page.route('**/share', async (route) => {
+        sent += 1;
+        await arrival.promise;
+        await route.continue();
+      });
+      await fill(page, site, 'once');
+      await page.click('#create');
+      expect([await page.textContent('#sending'), await page.isDisabled('#create')]).toEqual([
+        'Sending…',
+        true,
+      ]);
+      for (const key of ['Enter', 'Control+Enter']) await page.press('#passphrase', key);
+      arrival.resolve();
+      await page.waitForSelector('#link');
+      expect([sent, created(site).length]).toEqual([1, 1]);
     },
     patienceMs,
   );
