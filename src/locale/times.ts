@@ -2,12 +2,17 @@
  * Times and durations in words.
  *
  * Owns: how a moment and a length of time are said. Invariant: a moment is always in UTC and says so, because the
- * reader's time zone is not known; a duration is rounded down, so nobody is promised more time than there is.
+ * reader's time zone is not known here (on a page, `web/client/time.ts` says it in the same form in that zone); a duration is rounded down, so nobody is promised more time than there is.
  */
 import { oncePerLocale } from './per-locale.ts';
 
 // "Until {date}" asks for another case of the weekday in these languages, and CLDR knows only the one.
 const withoutWeekday: ReadonlySet<string> = new Set(['pl', 'uk']);
+
+/** Whether a long moment names the day of the week in this language. */
+export function hasWeekday(locale: string): boolean {
+  return !withoutWeekday.has(locale);
+}
 
 /** A clock's time of a day, for everybody the same. */
 const inUtc = {
@@ -26,7 +31,7 @@ function momentFormat(locale: string, more: Intl.DateTimeFormatOptions): Intl.Da
 }
 
 const momentFormats = oncePerLocale((locale) =>
-  momentFormat(locale, { month: 'long', ...(withoutWeekday.has(locale) ? {} : { weekday: 'long' }) }),
+  momentFormat(locale, { month: 'long', ...(hasWeekday(locale) ? { weekday: 'long' } : {}) }),
 );
 
 const shortMomentFormats = oncePerLocale((locale) => momentFormat(locale, { month: 'short' }));

@@ -10,6 +10,7 @@ import * as copySource from './client/copy.ts' with { type: 'text' };
 import * as receiptSource from './client/receipt.ts' with { type: 'text' };
 import * as revealSource from './client/reveal.ts' with { type: 'text' };
 import * as shareSource from './client/share.ts' with { type: 'text' };
+import * as timeSource from './client/time.ts' with { type: 'text' };
 import { gzip } from './gzip.ts';
 import type { SiteFile } from './page-route.ts';
 import { styleText } from './style.ts';
@@ -21,9 +22,10 @@ const sources = {
   receipt: receiptSource,
   reveal: revealSource,
   share: shareSource,
+  time: timeSource,
 } as unknown as Readonly<Record<ScriptName, { readonly default: string }>>;
 
-export type ScriptName = 'colour' | 'copy' | 'receipt' | 'reveal' | 'share';
+export type ScriptName = 'colour' | 'copy' | 'receipt' | 'reveal' | 'share' | 'time';
 
 export interface Asset {
   /** The file's name below `/assets/`. */

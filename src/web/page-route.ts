@@ -62,6 +62,8 @@ export interface PageAction {
   readonly handle: PageHandler;
   /** Which limit its calls count against. */
   readonly limit: LimitClass;
+  /** What its body may hold, where that is not the usual cap. */
+  readonly bodyCapBytes?: number;
   /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
   readonly takesFile?: true;
   /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */
@@ -97,6 +99,14 @@ export function pageReply(status: number, markup: string, headers: PageReply['he
 /** 303: the browser goes on with GET, so that a reload repeats nothing (RFC 9110 §15.4.4). */
 export function seeOther(location: string, cookies: readonly string[] = []): PageReply {
   return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };
+}
+
+/**
+ * 201: as `seeOther`, for a script, which cannot keep a browser from following a redirect (RFC 9110 §15.3.2). An empty page,
+ * because of nothing at all a browser makes a document that says so, in a style that the policy blocks.
+ */
+export function createdAt(location: string, cookies: readonly string[]): PageReply {
+  return { ...pageReply(201, '', { location }), cookies };
 }
 
 /** 308: the address has another spelling now (RFC 9110 §15.4.9). */

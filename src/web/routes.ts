@@ -14,8 +14,9 @@ export const routes = {
   sendAgain: '/receipt/:key/send-again',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
-  /** The older name of the receipt's address. */
+  /** The older names of the receipt's addresses. */
   private: '/private/:key',
+  privateBurn: '/private/:key/burn',
   secret: '/secret/:key',
   recent: '/recent',
   signUp: '/sign-up',

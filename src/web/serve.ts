@@ -94,15 +94,20 @@ export async function servePage(site: Site, context: Context, route: PageRoute |
 
 function enter(site: Site, context: Context, route: PageRoute | null): Passage {
   const { clientAddressOf } = site;
-  const readBody = route?.post?.takesFile === true ? site.readUpload : site.readBody;
   const call = new Call(context.req.raw, context.env as PeerSource | undefined, {
     clientAddressOf,
-    readBody,
+    readBody: bodyReaderFor(site, route?.post),
   });
   const query = new URLSearchParams(call.rawQuery);
   const cookies = call.request.headers.get('cookie') ?? '';
   const passage = { site, call, query, cookies, signedIn: null, newCookie: null };
   return { ...passage, frame: frameOf(passage, route) };
+}
+
+function bodyReaderFor(site: Site, post: PageAction | undefined): ReadBody {
+  if (post?.takesFile === true) return site.readUpload;
+  const capBytes = post?.bodyCapBytes;
+  return capBytes === undefined ? site.readBody : (request) => site.readBody(request, capBytes);
 }
 
 /** Puts the face of the host over the page, which is then in the language of the share domain unless the reader has one. */

@@ -65,6 +65,8 @@ export interface VisitorOptions {
   readonly scripts?: boolean;
   /** What the browser says in `Accept-Language`; `en-US` when absent. */
   readonly locale?: string;
+  /** As the system would say it, `Asia/Tokyo`; the system's own when absent. */
+  readonly timezoneId?: string;
   /** Lays every page out from right to left, whatever its language. */
   readonly rtl?: boolean;
   /** `reduce` when absent. */
@@ -84,6 +86,7 @@ export async function openVisitor(
     viewport: { width, height },
     reducedMotion: options.reducedMotion ?? 'reduce',
     ...(options.locale === undefined ? {} : { locale: options.locale }),
+    ...(options.timezoneId === undefined ? {} : { timezoneId: options.timezoneId }),
     ...(options.userAgent === undefined ? {} : { userAgent: options.userAgent }),
   });
   const elsewhere: string[] = [];
@@ -134,6 +137,16 @@ export async function storageEntries(page: Page): Promise<string[]> {
     ];
   });
   return entries;
+}
+
+/** Fields whose text is so small that Safari on an iPhone magnifies the page when they are touched: below 16 px. */
+export async function smallFields(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll('input:not([type="hidden"]), select, textarea')]
+      .map((field) => ({ field, size: getComputedStyle(field).fontSize }))
+      .filter(({ size }) => Number.parseFloat(size) < 16)
+      .map(({ field, size }) => `${field.id || field.outerHTML.slice(0, 60)} is ${size}`),
+  );
 }
 
 /** How many pixels the page is wider than its window; 0 when it fits. */

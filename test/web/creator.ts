@@ -19,6 +19,15 @@ export async function shareIn(
   return { link: await page.inputValue('#link'), receipt: page.url() };
 }
 
+/** Presses a button of the share form, by selector or by key, and waits for the answer: another page, or this one anew. */
+export async function sendShare(page: Page, press = '#create'): Promise<void> {
+  await page.locator('body').evaluate((body) => body.setAttribute('data-before', ''));
+  if (/^[#.[]/.test(press)) await page.click(press);
+  else await page.keyboard.press(press);
+  await page.waitForSelector('body:not([data-before])');
+  await page.waitForLoadState('load');
+}
+
 export const headingOf = (page: Page) => page.textContent('h1');
 
 /** The id of what has the focus. */
@@ -35,6 +44,8 @@ export async function tabTo(page: Page, id: string): Promise<void> {
 
 const harmless = [
   'Failed to load resource: the server responded',
+  // A test has taken the network away.
+  'Failed to load resource: net::ERR_INTERNET_DISCONNECTED',
   // A test that types before the page has come to its autofocus is faster than any person.
   'Autofocus processing was blocked because a document already has a focused element',
 ];

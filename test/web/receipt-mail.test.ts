@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { mailTroubles } from '../../src/domain/mail-trouble.ts';
 import type { Handover } from '../../src/domain/ports.ts';
 import { type Mailed, mailSecret, openMailServer, press, recipient, signUpBy, taken } from './mailed.ts';
-import { postForm, share, visit } from './visit.ts';
+import { postForm, share, visit, wordsOf } from './visit.ts';
 
 interface Expected {
   readonly label: string;
@@ -41,7 +41,7 @@ describe('the mail on the receipt', () => {
     it(`that is ${end.state} says so, since when, what it means, and what the mail server said`, async () => {
       const html = await lookAt(await mailSecret({ says: end }));
       for (const text of [words[end.state].label, words[end.state].help, madeAt])
-        expect(html).toContain(text);
+        expect(wordsOf(html)).toContain(text);
       const reply = /<blockquote dir="ltr"><samp>([^<]*)<\/samp><\/blockquote>/.exec(html)?.[1] ?? null;
       expect(reply).toBe(end.reply);
       expect(html).toContain('jo*****@e*****.org');
@@ -51,7 +51,7 @@ describe('the mail on the receipt', () => {
   it('that is under way says so, and that it was not sent once nobody can be handing it over any more', async () => {
     const mailed = await mailSecret({ says: 'nothing' });
     const html = await lookAt(mailed);
-    for (const text of [words.queued.label, words.queued.help, madeAt]) expect(html).toContain(text);
+    for (const text of [words.queued.label, words.queued.help, madeAt]) expect(wordsOf(html)).toContain(text);
     expect(html).not.toContain('<samp>');
     mailed.app.clock.advance(3_600);
     const later = await lookAt(mailed);

@@ -155,7 +155,7 @@ describe('the receipt page', () => {
     app.clock.advance(60);
     await postForm(app, secretPath);
     const { html } = await visit(app, receiptPath);
-    const events = [...html.matchAll(/<li><strong>([^<]*)<\/strong> <time datetime="([^"]*)">/g)];
+    const events = [...html.matchAll(/<li><strong>([^<]*)<\/strong> <time datetime="([^"]*)"/g)];
     expect(events.map(([, what, at]) => [what, at])).toEqual([
       ['Created', '2025-05-08T10:26:40.000Z'],
       ['Link shown to you', '2025-05-08T10:27:40.000Z'],
@@ -189,16 +189,20 @@ describe('the receipt page', () => {
     expect((await postForm(app, secretPath)).status).toBe(200);
   });
 
-  it('is also found at its older address', async () => {
-    const { status, headers } = await visit(createTestApp(), `/private/${'a'.repeat(31)}`);
-    expect([status, headers.get('location')]).toEqual([308, `/receipt/${'a'.repeat(31)}`]);
+  it('is also found at its older address, and so is the page that burns', async () => {
+    for (const rest of ['', '/burn']) {
+      const { status, headers } = await visit(createTestApp(), `/private/${'a'.repeat(31)}${rest}`);
+      expect([status, headers.get('location')]).toEqual([308, `/receipt/${'a'.repeat(31)}${rest}`]);
+    }
   });
 
   it('redirects to no other site, whatever the key', async () => {
     for (const key of ['%2f%2fevil.example', '%5c%5cevil.example', '%0d%0aset-cookie:x', '@evil.example']) {
-      const { headers } = await visit(createTestApp(), `/private/${key}`);
-      expect(headers.get('location') ?? '/receipt/').toStartWith('/receipt/');
-      expect(headers.get('set-cookie')).toBeNull();
+      for (const path of [`/private/${key}`, `/private/${key}/burn`]) {
+        const { headers } = await visit(createTestApp(), path);
+        expect(headers.get('location') ?? '/receipt/').toStartWith('/receipt/');
+        expect(headers.get('set-cookie')).toBeNull();
+      }
     }
   });
 });

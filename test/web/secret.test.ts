@@ -6,7 +6,7 @@ import { ownBrand } from '../../src/web/brand/brand.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
-import { postForm, textIn, type Visit, visit } from './visit.ts';
+import { postForm, textIn, type Visit, visit, wordsOf } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** Everything that looks at a link without a person pressing the button. */
@@ -81,7 +81,7 @@ describe('looking at a link', () => {
     const { secretPath } = await makeWaiting(app, { passphrase: 'pass-canary', ttlSeconds: 7_200 });
     const { status, html } = await visit(app, secretPath);
     expect(status).toBe(200);
-    expect(html).toContain('until Thursday, 8 May 2025 at 12:26 UTC');
+    expect(wordsOf(html)).toContain('until Thursday, 8 May 2025 at 12:26 UTC');
     expect(html).toContain('(2 hours left)');
     expect(html).toContain('You see the secret one time');
     expect(html).not.toContain('canary');
@@ -249,7 +249,7 @@ describe('a passphrase that does not open', () => {
     const locked = await postForm(app, secretPath, { passphrase: 'right' });
     expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '600']);
     expect(locked.html).toContain('The next try is possible in 10 minutes.');
-    expect(locked.html).toContain('Next try: Thursday, 8 May 2025 at 10:36 UTC.');
+    expect(wordsOf(locked.html)).toContain('Next try: Thursday, 8 May 2025 at 10:36 UTC.');
     expect(locked.html).toContain(`<a href="${secretPath}">Back to the secret</a>`);
     expect((await visit(app, secretPath)).status).toBe(200);
     app.clock.advance(600);

@@ -11,6 +11,7 @@ import {
   nothingKept,
   noticedBy,
   patienceMs,
+  sendShare,
   shareIn,
   tabTo,
 } from './creator.ts';
@@ -79,28 +80,28 @@ for (const scripts of [false, true]) {
         await page.click('.generate summary');
         await page.fill('#suggest-length', '24');
         await page.uncheck('[name="suggest-symbols"]');
-        await page.click('text="Generate"');
+        await sendShare(page, '#generate');
         const characters = await page.inputValue('#secret');
         expect(characters).toMatch(/^[A-Za-z2-9]{24}$/);
         expect(await focusOf(page)).toBe('secret');
-        expect(await page.textContent('#drawn')).toContain('drawn, not stored yet');
+        expect(await page.textContent('#news')).toContain('drawn, not stored yet');
         expect(await page.isChecked('[name="suggest-symbols"]')).toBe(false);
         await page.check('[value="words"]');
         expect(await page.isVisible('#suggest-length')).toBe(false);
         await page.fill('#suggest-words', '4');
-        await page.click('text="Generate another"');
+        await sendShare(page, '#generate');
         const first = await page.inputValue('#secret');
         expect(first.split('-').length).toBeGreaterThanOrEqual(4);
-        await page.click('text="Generate another"');
+        await sendShare(page, '#generate');
         const second = await page.inputValue('#secret');
         expect(second).not.toBe(first);
         expect([await page.inputValue('#passphrase'), await page.inputValue('#ttl')]).toEqual([
           'kept',
           '3600',
         ]);
-        expect(page.url()).toBe(`${site.baseUrl}/suggest`);
+        expect(page.url()).toBe(`${site.baseUrl}${scripts ? '/' : '/suggest'}`);
         expect(site.app.events).toEqual([]);
-        await page.click('#create');
+        await sendShare(page);
         expect(await headingOf(page)).toBe('Your link is ready');
         expect(noticedBy(visitor)).toEqual([]);
       },
@@ -114,22 +115,23 @@ for (const scripts of [false, true]) {
         await using visitor = await openVisitor(browser, site, { scripts });
         const { page } = visitor;
         await page.goto(`${site.baseUrl}/`);
-        const long = `\n ${'ü'.repeat(5_000)} `;
+        const long = `\n ${'ü'.repeat(2_490)} `;
+        const passphrase = ` ${'p'.repeat(1_024)}`;
         await page.fill('#secret', long);
-        await page.fill('#passphrase', ' p ');
+        await page.fill('#passphrase', passphrase);
         await page.selectOption('#ttl', '3600');
-        await page.click('#create');
-        expect(await focusOf(page)).toBe('secret');
-        expect(await page.getAttribute('#secret', 'aria-invalid')).toBe('true');
-        expect(await page.textContent('[role="alert"]')).toContain('Nothing was cut off.');
+        await sendShare(page);
+        expect(await focusOf(page)).toBe('passphrase');
+        expect(await page.getAttribute('#passphrase', 'aria-invalid')).toBe('true');
+        expect(await page.textContent('#refused')).toContain('A passphrase has at most 1,024 bytes.');
         const kept = [
           await page.inputValue('#secret'),
           await page.inputValue('#passphrase'),
           await page.inputValue('#ttl'),
         ];
-        expect(kept).toEqual([long, ' p ', '3600']);
-        await page.fill('#secret', 'short');
-        await page.click('#create');
+        expect(kept).toEqual([long, passphrase, '3600']);
+        await page.fill('#passphrase', 'short');
+        await sendShare(page);
         expect(await headingOf(page)).toBe('Your link is ready');
         expect(noticedBy(visitor)).toEqual([]);
       },
@@ -146,7 +148,7 @@ for (const scripts of [false, true]) {
         await page.fill('#secret', 'mine');
         await page.click('.generate summary');
         await page.fill('#suggest-length', '200');
-        await page.click('text="Generate"');
+        await sendShare(page, '#generate');
         expect(await page.inputValue('#secret')).toBe('mine');
         expect([await focusOf(page), await page.textContent('#suggest-length-wrong')]).toEqual([
           'suggest-length',
@@ -155,7 +157,7 @@ for (const scripts of [false, true]) {
         await page.fill('#suggest-length', '16');
         for (const set of ['lower', 'upper', 'digits', 'symbols'])
           await page.uncheck(`[name="suggest-${set}"]`);
-        await page.click('text="Generate"');
+        await sendShare(page, '#generate');
         expect(await page.locator(':focus').getAttribute('name')).toBe('suggest-lower');
         expect(await page.isVisible('#suggest-sets-wrong')).toBe(true);
       },
@@ -175,11 +177,11 @@ for (const scripts of [false, true]) {
         expect(await page.textContent('#ttl-amount-hint')).toBe('Anything from 1 minute to 7 days.');
         await page.fill('#ttl-amount', '8');
         await page.selectOption('#ttl-unit', 'days');
-        await page.click('#create');
+        await sendShare(page);
         expect([await focusOf(page), await page.inputValue('#ttl-amount')]).toEqual(['ttl-amount', '8']);
         await page.fill('#ttl-amount', '36');
         await page.selectOption('#ttl-unit', 'hours');
-        await page.click('#create');
+        await sendShare(page);
         expect(await page.textContent('dl')).toContain('1 day, 12 hours left');
       },
       patienceMs,
@@ -248,7 +250,7 @@ describe('scripts', () => {
       await page.click('.generate summary');
       await page.fill('#suggest-length', '9');
       await page.press('#suggest-length', 'Enter');
-      await page.waitForSelector('#drawn');
+      await page.waitForSelector('#news');
       expect((await page.inputValue('#secret')).length).toBe(9);
       expect(site.app.events).toEqual([]);
     },
@@ -286,7 +288,7 @@ describe('scripts', () => {
       await page.fill('#passphrase', 'canary');
       expect(await keptBy(page)).toEqual(nothingKept);
       await page.click('.generate summary');
-      await page.click('text="Generate"');
+      await sendShare(page, '#generate');
       expect(await keptBy(page)).toEqual(nothingKept);
       await shareIn(page, site.baseUrl, { secret: 'canary', passphrase: 'canary' });
       expect(await keptBy(page)).toEqual(nothingKept);
@@ -307,8 +309,8 @@ it(
     await page.evaluate(() => document.querySelector('#share button')?.remove());
     await page.fill('#secret', 'x');
     await page.press('#passphrase', 'Enter');
-    await page.waitForURL(`${site.baseUrl}/suggest`);
-    expect(await headingOf(page)).toBe('Share a secret, once');
+    await page.waitForSelector('#news');
+    expect(await page.inputValue('#secret')).not.toBe('x');
   },
   patienceMs,
 );
@@ -332,11 +334,21 @@ describe('every state of the share page', () => {
         await page.click('.generate summary');
         await look('everything open');
         await page.check('[value="words"]');
-        await page.click('text="Generate"');
+        await sendShare(page, '#generate');
         await look('drawn');
         await page.fill('#secret', 'x'.repeat(10_001));
         await page.click('#create');
+        await look('too long');
+        await page.fill('#secret', 'x');
+        await page.fill('#passphrase', 'x'.repeat(1_025));
+        await sendShare(page);
         await look('refused');
+        await page.fill('#passphrase', 'x');
+        await page.context().setOffline(true);
+        await page.click('#create');
+        await page.waitForSelector('#unsent h2');
+        await page.context().setOffline(false);
+        await look('no answer');
         const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
         const { id: accountId } = signedIn.caller.account;
         const domain = { accountId, name: 'secrets.ann.example', challenge: null, createdAt: 0 };
@@ -348,7 +360,7 @@ describe('every state of the share page', () => {
         await page.click('.notices summary');
         await page.check('#notify-read');
         await look('with an account');
-        await page.click('#create');
+        await sendShare(page);
         await look('refused recipient');
         expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
       },

@@ -92,7 +92,9 @@ describe('generating', () => {
 
   it('gives the focus to the value and describes it by what happened', async () => {
     const { html } = await press(characters);
-    expect(html).toMatch(/<textarea id="secret"[^>]*aria-describedby="drawn secret-hint"[^>]* autofocus=""/);
+    expect(html).toMatch(
+      /<textarea id="secret"[^>]*aria-describedby="news secret-hint stopped"[^>]* autofocus=""/,
+    );
     expect(html.match(/ autofocus=/g)).toHaveLength(1);
   });
 

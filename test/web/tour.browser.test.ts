@@ -5,6 +5,7 @@ import {
   launchBrowser,
   openSite,
   openVisitor,
+  smallFields,
   storageEntries,
   type Visitor,
   type VisitorOptions,
@@ -23,7 +24,17 @@ afterAll(() => browser.close());
 /** What is wrong with the page as it stands there. */
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
   const kept = await storageEntries(page);
-  return [...(await flawsOf(page, name)), ...kept.map((entry) => `${name}: keeps ${entry}`)];
+  const small = await smallFields(page);
+  const inUtc = await page
+    .locator('main')
+    .getByText(/\d UTC/)
+    .allTextContents();
+  return [
+    ...(await flawsOf(page, name)),
+    ...kept.map((entry) => `${name}: keeps ${entry}`),
+    ...small.map((field) => `${name}: the text of ${field}`),
+    ...inUtc.map((text) => `${name}: not in the reader’s zone: ${text}`),
+  ];
 }
 
 async function walk(
@@ -53,9 +64,9 @@ async function walk(
 
 describe('every page in every state', () => {
   const ways: readonly VisitorOptions[] = [
-    { scheme: 'light', width: 1_600 },
-    { scheme: 'dark', width: 320 },
-    { scheme: 'light', width: 320, locale: 'ar' },
+    { scheme: 'light', width: 1_600, timezoneId: 'Asia/Tokyo' },
+    { scheme: 'dark', width: 320, timezoneId: 'Europe/Berlin' },
+    { scheme: 'light', width: 320, locale: 'ar', timezoneId: 'Asia/Tokyo' },
   ];
   for (const way of ways) {
     it(

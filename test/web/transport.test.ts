@@ -42,7 +42,7 @@ async function everyAnswer(): Promise<Record<string, Visit>> {
     options: await visit(app, '/', { method: 'OPTIONS' }),
     head: await visit(app, '/', { method: 'HEAD' }),
     crossSite: await postForm(app, '/share', { secret: 'x' }, { 'sec-fetch-site': 'cross-site' }),
-    large: await postForm(app, '/share', { secret: 'x'.repeat(71_000) }),
+    large: await postForm(app, '/share', { secret: 'x'.repeat(1_100_000) }),
     about: await visit(app, '/about'),
     security: await visit(app, '/security'),
     status: await visit(app, '/status'),

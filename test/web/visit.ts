@@ -46,6 +46,11 @@ export function formTokenIn(html: string): string | null {
   return /name="form-token" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? null;
 }
 
+/** A page or a part of one as a sentence is read: without its elements. */
+export function wordsOf(html: string): string {
+  return html.replace(/<[^>]*>/g, '');
+}
+
 /** The text of a `<textarea>`, as a browser would hold it. */
 export function textIn(html: string, id: string): string | null {
   const found = new RegExp(`<textarea id="${id}"[^>]*>([^<]*)</textarea>`).exec(html)?.[1];

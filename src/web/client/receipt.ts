@@ -1,6 +1,6 @@
 /**
- * A waiting receipt with scripts: notices by itself when the secret is gone and when there is news of the mail, hands the
- * link to other apps, and says times in the reader's own zone too.
+ * A waiting receipt with scripts: notices by itself when the secret is gone and when there is news of the mail, and
+ * hands the link to other apps.
  *
  * Owns: nothing that the page needs; "look again" does the same. Invariants: asking changes nothing and happens only
  * while the page is seen; the page is replaced by its own address, which holds no link, only when the link is dead: news
@@ -74,7 +74,6 @@ async function renewDelivery(mark: string): Promise<void> {
   if (fresh === null) throw new Error('not now');
   const renewed = document.importNode(fresh, true);
   shown.replaceWith(renewed);
-  sayTimes(renewed);
   announce('mail');
 }
 
@@ -91,12 +90,6 @@ function load(address: string): Promise<Document> {
     request.open('GET', address);
     request.send();
   });
-}
-
-function sayTimes(within: ParentNode): void {
-  for (const time of within.querySelectorAll('time')) {
-    time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang);
-  }
 }
 
 if (watcher !== null) {
@@ -118,7 +111,5 @@ if (share !== null && link instanceof HTMLTextAreaElement && typeof navigator.sh
     navigator.share({ url: link.value }).catch(() => {});
   });
 }
-
-sayTimes(document);
 
 export {};

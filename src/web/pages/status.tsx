@@ -7,6 +7,7 @@
 import type { FC } from 'hono/jsx';
 import { type Frame, Page } from '../layout.tsx';
 import { Badge } from './badge.tsx';
+import { Moment } from './moment.tsx';
 
 export interface StatusProps {
   readonly frame: Frame;
@@ -20,7 +21,7 @@ export const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt
   const { say } = words;
   const title = say(isReady ? 'status.works' : 'status.fails');
   return (
-    <Page frame={frame} title={say('status.title')}>
+    <Page frame={frame} title={say('status.title')} scripts={['time']}>
       <h1>{title}</h1>
       <p class="lead">{say(isReady ? 'status.worksLead' : 'status.failsLead')}</p>
       <div class="sheet">
@@ -46,7 +47,9 @@ export const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt
           <dt>{say('status.version')}</dt>
           <dd>{version}</dd>
           <dt>{say('status.checked')}</dt>
-          <dd>{words.moment(checkedAt)}</dd>
+          <dd>
+            <Moment words={words} at={checkedAt} />
+          </dd>
         </dl>
       </div>
       <p>

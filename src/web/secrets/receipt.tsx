@@ -16,6 +16,7 @@ import {
   seeOther,
 } from '../page-route.ts';
 import { BurnPage } from '../pages/secrets/receipt.tsx';
+import type { RouteName } from '../routes.ts';
 import { createReceiptMailPages, mailTaken } from './receipt-mail.ts';
 import { authority, find, linkOf, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
 
@@ -32,12 +33,15 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
       post: { limit: 'manage', handle: (request) => burn(request, deps) },
     },
     { name: 'receiptState', get: { limit: 'manage', handle: (request) => tellState(request, deps) } },
-    {
-      name: 'private',
-      get: { limit: 'none', handle: ({ frame, key }) => movedTo(frame.href('receipt', key)) },
-    },
+    older('private', 'receipt'),
+    older('privateBurn', 'burn'),
     ...createReceiptMailPages(deps),
   ];
+}
+
+/** An address that older links and clients lead to. */
+function older(name: 'private' | 'privateBurn', now: RouteName): PageRoute {
+  return { name, get: { limit: 'none', handle: ({ frame, key }) => movedTo(frame.href(now, key)) } };
 }
 
 async function showReceipt(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {

@@ -88,19 +88,13 @@ async function exhausted(
 ): Promise<PageReply> {
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return gone(request);
-  const { say, duration, moment } = request.frame.words;
+  const { say, duration } = request.frame.words;
   const title = say('secret.exhaustedTitle');
+  const left = duration(retryAfterSeconds);
   const delay =
     retryAfterSeconds < waiting.secret.secretTtlSeconds
-      ? {
-          title,
-          lead: say('secret.exhausted', { left: duration(retryAfterSeconds) }),
-          advice: [
-            say('secret.exhaustedUntil', { date: moment(deps.clock() + retryAfterSeconds) }),
-            say('secret.exhaustedAdvice'),
-          ],
-        }
-      : { title, lead: say('secret.exhaustedForGood'), advice: [] };
+      ? { title, lead: say('secret.exhausted', { left }), until: deps.clock() + retryAfterSeconds }
+      : { title, lead: say('secret.exhaustedForGood'), until: null };
   return delayed(request, 429, delay, { 'retry-after': String(retryAfterSeconds) });
 }
 
@@ -129,5 +123,5 @@ async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageP
 function laterOf({ words }: Frame, problem: PageProblem): Delay {
   const wait = words.duration('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
   const lead = problem.problem === 'rate_limited' ? 'secret.rate' : 'secret.unavailable';
-  return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), advice: [] };
+  return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), until: null };
 }

@@ -11,6 +11,7 @@ import type { NoticeKind } from '../../domain/secret.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../form.ts';
 import { readNoticeKinds } from '../notice-kinds.ts';
+import { type Aside, readAside } from './share-aside.ts';
 
 export type ShareField =
   | 'secret'
@@ -43,8 +44,7 @@ export interface TypedSuggestion {
   readonly wordCount: string;
 }
 
-export interface TypedShare {
-  readonly secret: string;
+export interface TypedShare extends Aside {
   readonly passphrase: string;
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
@@ -78,7 +78,7 @@ export function lifetimeChoices(plan: Plan): number[] {
 /** @param notify what the account wants unless the form says otherwise. */
 export function emptyShare(plan: Plan, locale: Locale, notify: readonly NoticeKind[] = []): TypedShare {
   return {
-    secret: '',
+    ...{ secret: '', drawn: '', aside: [] },
     passphrase: '',
     lifetime: { choice: plan.ttlDefaultSeconds, amount: '', unit: 'hours' },
     recipient: '',
@@ -98,6 +98,7 @@ export function emptyShare(plan: Plan, locale: Locale, notify: readonly NoticeKi
 export function readShare(form: Form, empty: TypedShare, plan: Plan, locales: readonly Locale[]): TypedShare {
   return {
     secret: form.text('secret'),
+    ...readAside(form),
     passphrase: form.text('passphrase'),
     lifetime: readLifetime(form, plan),
     recipient: form.text('recipient'),

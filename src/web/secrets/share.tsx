@@ -12,9 +12,17 @@ import type { Plan, Plans } from '../../domain/plans.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import { renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import {
+  createdAt,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+} from '../page-route.ts';
 import { SharePage, type ShareProps, SharingClosedPage } from '../pages/secrets/share.tsx';
 import type { JustCreated } from './just-created.ts';
+import { drawOver, takeBack, takeBackField } from './share-aside.ts';
 import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
 import {
   noNumber,
@@ -27,7 +35,18 @@ import {
 } from './share-refusal.ts';
 import { strengthBits } from './strength.ts';
 
+/** Set by the script, which sends the form itself and goes to the receipt on its own. */
+const byScriptField = 'by-script';
+
+/**
+ * A body of this form may be far larger than any secret: what is refused as too long has to come back to whoever typed it.
+ * 1 MiB holds 100,000 letters of Japanese, each of which a form sends as nine bytes.
+ */
+const formCapBytes = 1_048_576;
+
 export interface ShareDeps {
+  /** Of other requests. */
+  readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly plans: Plans;
@@ -36,6 +55,7 @@ export interface ShareDeps {
 }
 
 export function createSharePages(deps: ShareDeps): PageRoute[] {
+  const bodyCapBytes = Math.max(formCapBytes, deps.bodyCapBytes);
   const toForm = { limit: 'none', handle: ({ frame }: PageRequest) => seeOther(frame.href('home')) } as const;
   const refuseShare = async (request: PageRequest, problem: PageProblem) =>
     refuse(request, deps, await typedIn(request, deps), problemOfShare(problem, request.frame.words));
@@ -46,12 +66,17 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
     {
       name: 'share',
       get: toForm,
-      post: { limit: 'create', handle: (request) => share(request, deps), refuse: refuseShare },
+      post: { limit: 'create', bodyCapBytes, handle: (request) => share(request, deps), refuse: refuseShare },
     },
     {
       name: 'suggest',
       get: toForm,
-      post: { limit: 'manage', handle: (request) => suggest(request, deps), refuse: refuseSuggestion },
+      post: {
+        limit: 'manage',
+        bodyCapBytes,
+        handle: (request) => suggest(request, deps),
+        refuse: refuseSuggestion,
+      },
     },
   ];
 }
@@ -95,7 +120,9 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
   const receipt = frame.href('receipt', outcome.receipt.metadataKey);
-  return seeOther(receipt, [deps.justCreated.set(receipt)]);
+  const cookies = [deps.justCreated.set(receipt)];
+  const isByScript = (await request.form()).text(byScriptField) !== '';
+  return isByScript ? createdAt(receipt, cookies) : seeOther(receipt, cookies);
 }
 
 function toConcealInput(
@@ -117,16 +144,20 @@ function toConcealInput(
   };
 }
 
-/** Answers with the form itself: a redirect would have to keep the value somewhere in between. */
+/** Draws a value, or takes back what it was drawn over. Answers with the form itself: a redirect would have to keep the value somewhere in between. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const { words } = request.frame;
+  if ((await request.form()).text(takeBackField) !== '') {
+    const back = { typed: takeBack(typed), refusal: null, drawnBits: null, isTakenBack: true } as const;
+    return formReply(200, request, deps, back);
+  }
   if (!mayCreate(request, deps)) {
     return refuse(request, deps, typed, refusalOf({ outcome: 'account_required' }, words));
   }
   const input = toSuggestInput(typed.suggestion);
   if ('wrong' in input) return refuse(request, deps, typed, wrongSuggestion(input.wrong, words));
-  const drawn = { ...typed, secret: (await deps.service.suggest(input)).expose() };
+  const drawn = drawOver(typed, (await deps.service.suggest(input)).expose());
   return formReply(200, request, deps, { typed: drawn, refusal: null, drawnBits: strengthBits(input) });
 }
 
@@ -143,7 +174,7 @@ async function formReply(
   status: number,
   request: PageRequest,
   deps: ShareDeps,
-  props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits'>,
+  props: Pick<ShareProps, 'typed' | 'refusal' | 'drawnBits' | 'isTakenBack'>,
   headers: PageReply['headers'] = {},
 ): Promise<PageReply> {
   const { frame } = request;

@@ -10,6 +10,7 @@ import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page } from '../../layout.tsx';
 import type { Words } from '../../words.ts';
 import { Icon } from '../icons.tsx';
+import { Dated } from '../moment.tsx';
 import { DoneNote, RefusalSummary } from './account-form.tsx';
 import { DomainName } from './domain-name.tsx';
 import { DomainRecords } from './domain-records.tsx';
@@ -32,7 +33,7 @@ export const DomainPage: FC<DomainProps> = ({ frame, domain, refusal, news }) =>
   const { say } = words;
   const { state, txtRecord } = domain;
   return (
-    <Page frame={frame} title={domain.unicodeName} scripts={['copy']}>
+    <Page frame={frame} title={domain.unicodeName} scripts={['copy', 'time']}>
       <h1>
         <DomainName name={domain.unicodeName} />
       </h1>
@@ -64,7 +65,7 @@ const News: FC<Pick<DomainProps, 'domain' | 'news'> & { say: Words['say'] }> = (
 type Shown = Pick<DomainProps, 'frame' | 'domain'>;
 
 const LastCheck: FC<Shown> = ({ frame, domain: { finding, checkedAt, txtRecord } }) => {
-  const { say, moment } = frame.words;
+  const { say } = frame.words;
   if (txtRecord === null) return null;
   if (checkedAt === null) return <p>{say('domain.unchecked')}</p>;
   return (
@@ -74,7 +75,9 @@ const LastCheck: FC<Shown> = ({ frame, domain: { finding, checkedAt, txtRecord }
           {say(findingTexts[finding])}
         </p>
       )}
-      <p class="hint">{say('domain.checkedAt', { date: moment(checkedAt) })}</p>
+      <p class="hint">
+        <Dated words={frame.words} say="domain.checkedAt" at={checkedAt} />
+      </p>
     </>
   );
 };

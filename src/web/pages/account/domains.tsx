@@ -8,9 +8,9 @@ import type { DomainView } from '../../../domain/domain-outcomes.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
+import { ShortTime } from '../moment.tsx';
 import { Table } from '../table.tsx';
 import { BackToAccount, DoneNote, RefusalSummary, TextField } from './account-form.tsx';
-import { ShortTime } from './account-time.tsx';
 import { DomainName } from './domain-name.tsx';
 import { StateBadge } from './domain-state.tsx';
 
@@ -38,7 +38,7 @@ export const DomainsPage: FC<DomainsProps> = (props) => {
   const { frame, domains, max, refusal, news } = props;
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('domains.title')}>
+    <Page frame={frame} title={say('domains.title')} scripts={['time']}>
       <h1>{say('domains.title')}</h1>
       <p class="lead">{say('domains.lead')}</p>
       {news === null ? null : <DoneNote>{say(newsTexts[news])}</DoneNote>}

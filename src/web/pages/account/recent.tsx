@@ -11,8 +11,8 @@ import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page } from '../../layout.tsx';
 import { Badge, type BadgeKind } from '../badge.tsx';
 import type { IconName } from '../icons.tsx';
+import { ShortTime } from '../moment.tsx';
 import { Table } from '../table.tsx';
-import { ShortTime } from './account-time.tsx';
 
 /** What the list can be narrowed to, as its address names it. */
 export const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
@@ -57,7 +57,7 @@ export const RecentPage: FC<RecentProps> = (props) => {
   const isEmpty = receipts.length === 0 && nextCursor === null;
   const isUntouched = isEmpty && state === null && !isLater;
   return (
-    <Page frame={frame} title={say('recent.title')}>
+    <Page frame={frame} title={say('recent.title')} scripts={['time']}>
       <div class="wide">
         <h1>{say('recent.title')}</h1>
         <p class="lead">{say('recent.lead')}</p>

@@ -10,9 +10,9 @@ import { parseBrowserLabel } from '../../account/browser-label.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import type { Words } from '../../words.ts';
 import { Badge } from '../badge.tsx';
+import { ShortTime } from '../moment.tsx';
 import { Table } from '../table.tsx';
 import { BackToAccount, DoneNote } from './account-form.tsx';
-import { ShortTime } from './account-time.tsx';
 
 /** What the page may say has just happened, as its address names it. */
 export const sessionsNews = ['ended', 'gone'] as const;
@@ -35,7 +35,7 @@ export interface SessionsProps {
 export const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, news }) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('sessions.title')}>
+    <Page frame={frame} title={say('sessions.title')} scripts={['time']}>
       <h1>{say('sessions.title')}</h1>
       <p class="lead">{say('sessions.lead')}</p>
       {news === null ? null : <DoneNote>{say(newsTexts[news])}</DoneNote>}

@@ -12,9 +12,9 @@ import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import type { Words } from '../../words.ts';
 import { Badge } from '../badge.tsx';
+import { Dated, ShortTime } from '../moment.tsx';
 import { Table } from '../table.tsx';
 import { BackToAccount, DoneNote, RefusalSummary } from './account-form.tsx';
-import { ShortTime } from './account-time.tsx';
 import { NewTokenForm, scopeTexts, type TypedToken } from './tokens-new.tsx';
 
 /** What the page may say has just happened, as its address names it. */
@@ -41,7 +41,7 @@ export interface TokensProps {
 export const TokensPage: FC<TokensProps> = ({ frame, tokens, username, now, typed, refusal, news }) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('tokens.title')}>
+    <Page frame={frame} title={say('tokens.title')} scripts={['time']}>
       <h1>{say('tokens.title')}</h1>
       <p class="lead">{say('tokens.lead')}</p>
       {news === null ? null : <DoneNote>{say(newsTexts[news])}</DoneNote>}
@@ -102,7 +102,11 @@ const Scopes: FC<{ words: Words; scopes: readonly TokenScope[] }> = ({ words, sc
 const Expiry: FC<{ words: Words; at: UnixSeconds | null; now: UnixSeconds }> = ({ words, at, now }) => {
   if (at === null) return <>{words.say('tokens.expiresNever')}</>;
   if (at > now) return <ShortTime words={words} at={at} />;
-  return <Badge kind="bad">{words.say('tokens.expired', { date: words.shortMoment(at) })}</Badge>;
+  return (
+    <Badge kind="bad">
+      <Dated words={words} say="tokens.expired" at={at} isShort />
+    </Badge>
+  );
 };
 
 export const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, token }) => {

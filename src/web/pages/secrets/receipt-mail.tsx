@@ -12,6 +12,7 @@ import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
 import { Badge, type BadgeKind } from '../badge.tsx';
 import type { IconName } from '../icons.tsx';
+import { Dated } from '../moment.tsx';
 import { type MailProps, type MailRefusal, SendMail, WayToLogIn } from './receipt-send.tsx';
 
 interface StateWords {
@@ -105,7 +106,7 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
   delivery,
   isWaiting,
 }) => {
-  const { say, moment } = frame.words;
+  const { say } = frame.words;
   const trouble = mailTroubleOf(delivery.reply);
   const { label, help, kind, icon } = wordsOf(delivery);
   return (
@@ -114,9 +115,9 @@ const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
         <Badge kind={kind} icon={icon}>
           {say(label)}
         </Badge>{' '}
-        <time datetime={new Date(delivery.at * 1000).toISOString()}>
-          {say('receipt.mailSince', { date: moment(delivery.at) })}
-        </time>
+        <span class="since">
+          <Dated words={frame.words} say="receipt.mailSince" at={delivery.at} />
+        </span>
       </p>
       {trouble === null ? null : <p>{say(troubles[trouble])}</p>}
       {isWaiting ? <p>{say(help)}</p> : null}

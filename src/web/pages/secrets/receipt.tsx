@@ -10,6 +10,7 @@ import type { ReceiptState } from '../../../domain/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { Icon } from '../icons.tsx';
+import { Dated } from '../moment.tsx';
 import { noticeTexts } from '../notice-boxes.tsx';
 import { Split } from '../split.tsx';
 import { LinkSheet } from './receipt-link.tsx';
@@ -54,7 +55,11 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
     </>
   );
   return (
-    <Page frame={frame} title={title} scripts={link === null ? ['receipt'] : ['copy', 'receipt']}>
+    <Page
+      frame={frame}
+      title={title}
+      scripts={link === null ? ['receipt', 'time'] : ['copy', 'receipt', 'time']}
+    >
       <Split intro={intro}>
         {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
         <MailSection frame={frame} receipt={receipt} asked={props.mail} />
@@ -105,14 +110,16 @@ const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }
 const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
   const { words } = frame;
   if (receipt.secretTtlSeconds === null) return null;
-  const date = words.moment(receipt.createdAt + receipt.ttlSeconds);
+  const until = receipt.createdAt + receipt.ttlSeconds;
   const left = words.duration(receipt.secretTtlSeconds);
   return (
     <section class="known">
       <h2>{words.say('receipt.details')}</h2>
       <dl>
         <dt>{words.say('receipt.until')}</dt>
-        <dd>{words.say('receipt.untilValue', { date, left })}</dd>
+        <dd>
+          <Dated words={words} say="receipt.untilValue" at={until} params={{ left }} />
+        </dd>
         <dt>{words.say('receipt.passphrase')}</dt>
         <dd>{words.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}</dd>
         <Notices frame={frame} receipt={receipt} />

@@ -7,6 +7,7 @@
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page, sharesHere } from '../../layout.tsx';
+import { Dated } from '../moment.tsx';
 
 const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
 
@@ -40,22 +41,30 @@ export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
 export interface Delay {
   readonly title: string;
   readonly lead: string;
-  readonly advice: readonly string[];
+  /** When it is over; `null`: that is all said. */
+  readonly until: number | null;
 }
 
 /** Not now, and the secret stays as it is; the way back is this link itself. */
 export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
   const { frame, delay, secretKey } = props;
   return (
-    <Page frame={frame} title={delay.title}>
+    <Page frame={frame} title={delay.title} scripts={['time']}>
       <h1>{delay.title}</h1>
       <p class="lead">{delay.lead}</p>
-      {delay.advice.map((text) => (
-        <p>{text}</p>
-      ))}
+      {delay.until === null ? null : <NextTry frame={frame} at={delay.until} />}
       <p>
         <a href={frame.href('secret', secretKey)}>{frame.words.say('secret.back')}</a>
       </p>
     </Page>
   );
 };
+
+const NextTry: FC<{ frame: Frame; at: number }> = ({ frame: { words }, at }) => (
+  <>
+    <p>
+      <Dated words={words} say="secret.exhaustedUntil" at={at} />
+    </p>
+    <p>{words.say('secret.exhaustedAdvice')}</p>
+  </>
+);

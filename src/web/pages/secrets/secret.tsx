@@ -9,6 +9,7 @@ import type { StatusOutcome } from '../../../domain/outcomes.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';
 import { Icon } from '../icons.tsx';
+import { Dated } from '../moment.tsx';
 import { Instructions } from './secret-instructions.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
@@ -31,7 +32,11 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
   const { say } = frame.words;
   const wasRefused = refusal.passphrase !== undefined || refusal.notice !== undefined;
   return (
-    <Page frame={frame} title={say(wasRefused ? 'secret.refusedTitle' : 'secret.title')} scripts={['reveal']}>
+    <Page
+      frame={frame}
+      title={say(wasRefused ? 'secret.refusedTitle' : 'secret.title')}
+      scripts={['reveal', 'time']}
+    >
       <h1>{say('secret.title')}</h1>
       <Origin frame={frame} waiting={waiting} />
       {refusal.notice === undefined ? null : (
@@ -111,18 +116,18 @@ const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wr
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
 const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
-  const { say, duration, moment } = frame.words;
-  const until = {
-    date: moment(secret.createdAt + secret.ttlSeconds),
-    left: duration(secret.secretTtlSeconds),
-  };
+  const { say, duration } = frame.words;
+  const left = duration(secret.secretTtlSeconds);
+  const until = secret.createdAt + secret.ttlSeconds;
   return (
     <>
       <h2>{say('secret.next')}</h2>
       <ul class="points">
         <li>{say('secret.once')}</li>
         <li>{say('secret.ready')}</li>
-        <li>{say('secret.until', until)}</li>
+        <li>
+          <Dated words={frame.words} say="secret.until" at={until} params={{ left }} />
+        </li>
       </ul>
       <h2>{say('secret.forYouTitle')}</h2>
       <p>{say('secret.forYou')}</p>

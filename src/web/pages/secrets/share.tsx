@@ -1,21 +1,19 @@
 /**
  * The start page: a form to share, or a plain word that only accounts share here.
  *
- * Owns: the form. Invariants: a refused form comes back with everything that was typed; nothing is ever cut off, so the
- * fields have no `maxlength`, which would cut what is pasted. Limits are judged by the server alone, because a browser's
- * own message about a field that is folded away is seen by nobody.
+ * Owns: the form. Invariants: a refused form comes back with everything that was typed; nothing is ever cut off. Limits
+ * are not given to the browser, because its own message about a field that is folded away is seen by nobody.
  */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../../domain/plans.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import type { ShareField, TypedShare } from '../../secrets/share-form.ts';
-import { type Strength, strengthOf } from '../../secrets/strength.ts';
 import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
 import { Split } from '../split.tsx';
 import { Generate } from './generate.tsx';
 import { Lifetime } from './lifetime.tsx';
 import { Delivery } from './share-delivery.tsx';
+import { Value } from './share-value.tsx';
 
 export interface ShareRefusal {
   /** Which field is wrong; `null`: none of them. */
@@ -35,14 +33,9 @@ export interface ShareProps {
   readonly refusal: ShareRefusal | null;
   /** Of the value that was just drawn into the form; `null`: none was. */
   readonly drawnBits: number | null;
+  /** Whether a text that was typed before has just come back into it. */
+  readonly isTakenBack?: true;
 }
-
-const strengthWords: Readonly<Record<Strength, MessageKey>> = {
-  weak: 'suggest.weak',
-  fair: 'suggest.fair',
-  strong: 'suggest.strong',
-  veryStrong: 'suggest.veryStrong',
-};
 
 export const SharePage: FC<ShareProps> = (props) => {
   const { frame, refusal } = props;
@@ -61,7 +54,7 @@ export const SharePage: FC<ShareProps> = (props) => {
           {/* The first button of a form is what Enter presses: it must create, not generate. */}
           {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key and no reader leads to it; the real one stands below */}
           <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
-          <Value {...props} />
+          <Value {...props} wrong={wrongIn(props)('secret')} />
           <Generate
             frame={frame}
             typed={props.typed.suggestion}
@@ -79,9 +72,11 @@ export const SharePage: FC<ShareProps> = (props) => {
             />
           </div>
           <Delivery frame={frame} domains={props.domains} typed={props.typed} wrongIn={wrongIn(props)} />
+          <Unsent frame={frame} />
           <button type="submit" id="create">
             {say('share.submit')}
           </button>
+          <p class="hint" id="sending" role="status" data-sending={say('share.sending')} />
           <p class="hint" id="shortcut" hidden>
             {say('share.shortcut')}
           </p>
@@ -115,49 +110,29 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
   );
 };
 
-const Value: FC<ShareProps> = (props) => {
-  const { frame, plan, typed, drawnBits } = props;
-  const { say } = frame.words;
-  const texts: FieldTexts = {
-    name: 'secret',
-    label: say('share.value'),
-    hint: say('share.limit', { count: plan.maxValueBytes }),
-    wrong: wrongIn(props)('secret'),
-  };
-  const attributes = controlAttributes(texts);
-  const described = attributes['aria-describedby'] ?? '';
+/** Where the script says that no answer came, or one without this form; the form then stays as it is. */
+const Unsent: FC<{ frame: Frame }> = ({ frame: { words } }) => {
+  const { say } = words;
   return (
-    <Field texts={texts}>
-      {/* A line break right after the tag belongs to the tag (HTML §13.1.2.5), so one stands before the value. */}
-      <textarea
-        {...attributes}
-        aria-describedby={drawnBits === null ? described : `drawn ${described}`}
-        autofocus={drawnBits !== null || texts.wrong !== null}
-        rows={6}
-        required
-        autocomplete="off"
-        spellcheck={false}
-        autocapitalize="off"
-        dir="auto"
-        data-limit={plan.maxValueBytes}
-      >
-        {`\n${typed.secret}`}
-      </textarea>
-      {drawnBits === null ? null : (
-        <p class="drawn" id="drawn" role="status">
-          {say('suggest.drawn')} {say(strengthWords[strengthOf(drawnBits)], { count: drawnBits })}
-        </p>
-      )}
-      {/* Filled by the script; spoken only when the limit is passed, never at every key. */}
-      <p
-        class="counter"
-        id="counter"
-        hidden
-        data-within={say('share.counter')}
-        data-over={say('share.counterOver')}
-      />
-      <p class="visually-hidden" id="counter-spoken" role="status" />
-    </Field>
+    <>
+      <div id="unsent" role="alert" />
+      <template id="no-answer-note">
+        <div class="note alert">
+          <h2>{say('share.noAnswerTitle')}</h2>
+          <p>{say('share.noAnswer')}</p>
+          <p data-outcome="unsure">{say('share.noAnswerUnsure')}</p>
+          <p data-outcome="unsure-mail">{say('share.noAnswerMail')}</p>
+        </div>
+      </template>
+      <template id="refused-note">
+        <div class="note alert">
+          {/* The script puts title and lead of the answer here. */}
+          <h2>{say('share.noAnswerTitle')}</h2>
+          <p />
+          <p>{say('share.kept')}</p>
+        </div>
+      </template>
+    </>
   );
 };
 

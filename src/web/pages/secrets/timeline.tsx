@@ -1,13 +1,13 @@
 /**
  * What happened to a secret, in the order in which it happened.
  *
- * Owns: the list. Invariant: every moment is in UTC and says so, and is there for machines too, so that a script can add
- * the reader's own time.
+ * Owns: the list.
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../../domain/outcomes.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
+import { Moment } from '../moment.tsx';
 
 interface TimelineProps {
   readonly frame: Frame;
@@ -22,8 +22,7 @@ export const Timeline: FC<TimelineProps> = ({ frame, receipt }) => {
       <ol class="timeline">
         {happened(receipt).map(([what, at]) => (
           <li>
-            <strong>{words.say(what)}</strong>{' '}
-            <time datetime={new Date(at * 1000).toISOString()}>{words.moment(at)}</time>
+            <strong>{words.say(what)}</strong> <Moment words={words} at={at} />
           </li>
         ))}
       </ol>

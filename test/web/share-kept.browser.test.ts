@@ -1,0 +1,395 @@
+/** Nothing that somebody types into the share form is lost: too long, without a network, generated over, back and forward. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { builtInRateLimits } from '../../src/http/rate-limit.ts';
+import { chromiumPath, launchArguments, launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
+import {
+  carry,
+  flawsOf,
+  focusOf,
+  headingOf,
+  keptBy,
+  nothingKept,
+  noticedBy,
+  patienceMs,
+  sendShare,
+  tabTo,
+} from './creator.ts';
+import { signUpAs } from './signed-in.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+const long = `${'x'.repeat(99)}\n`.repeat(1_000);
+const created = ({ app }: Site) => app.events.filter(({ event }) => event === 'concealed');
+
+/** Everything that a person has put into the form. */
+async function fill(page: Page, site: Pick<Site, 'baseUrl'>, secret: string): Promise<void> {
+  await page.goto(`${site.baseUrl}/`);
+  await page.fill('#secret', secret);
+  await page.fill('#passphrase', ' pass ');
+  await page.selectOption('#ttl', 'other');
+  await page.fill('#ttl-amount', '36');
+  await page.selectOption('#ttl-unit', 'minutes');
+}
+
+const typedIn = async (page: Page) => [
+  await page.inputValue('#secret'),
+  await page.inputValue('#passphrase'),
+  await page.inputValue('#ttl'),
+  await page.inputValue('#ttl-amount'),
+  await page.inputValue('#ttl-unit'),
+];
+const typed = (secret: string) => [secret, ' pass ', 'other', '36', 'minutes'];
+
+for (const scripts of [true, false]) {
+  describe(`${scripts ? 'with' : 'without'} scripts`, () => {
+    it(
+      'a text of 100,000 letters stays, its field has the focus and the reason is said',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts, width: 390 });
+        const { page } = visitor;
+        await fill(page, site, long);
+        await page.click('#create');
+        await page.waitForSelector('#secret[aria-invalid="true"]');
+        expect((await typedIn(page)).join() === typed(long).join()).toBe(true);
+        expect(await focusOf(page)).toBe('secret');
+        const said = await page.locator('[role="alert"]').allTextContents();
+        expect(said.join()).toContain('This is longer than 5,000 bytes, the most that fits.');
+        expect(created(site)).toEqual([]);
+        await page.fill('#secret', 'short');
+        await sendShare(page);
+        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'what was typed before Generate is put back by keyboard alone',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts });
+        const { page } = visitor;
+        await fill(page, site, 'IMPORTANT\n TEXT ');
+        await page.click('.generate summary');
+        await sendShare(page, '#generate');
+        await sendShare(page, '#generate');
+        expect(await page.inputValue('#secret')).not.toContain('IMPORTANT');
+        expect(await page.textContent('.aside')).toContain('The text that you had typed is kept.');
+        await tabTo(page, 'take-back');
+        await sendShare(page, 'Space');
+        expect(await typedIn(page)).toEqual(typed('IMPORTANT\n TEXT '));
+        expect([await focusOf(page), await page.textContent('#news')]).toEqual([
+          'secret',
+          'Your text is in the field again.',
+        ]);
+        expect(created(site)).toEqual([]);
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+  });
+}
+
+describe('a text that is too long', () => {
+  it(
+    'is not sent at all with scripts, and may be sent as soon as it fits',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(request.method()));
+      await fill(page, site, 'x'.repeat(900_000));
+      await page.click('#create');
+      expect(await page.textContent('#stopped')).toContain('This is longer than');
+      expect(await page.getAttribute('#secret', 'aria-describedby')).toContain('stopped');
+      expect(sent).not.toContain('POST');
+      await page.fill('#secret', 'x'.repeat(5_000));
+      expect([
+        await page.textContent('#stopped'),
+        await page.getAttribute('#secret', 'aria-invalid'),
+      ]).toEqual(['', null]);
+    },
+    patienceMs,
+  );
+});
+
+describe('without a network', () => {
+  it(
+    'the form stays as it is, says so, and works when the network is back',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true, width: 390 });
+      const { page } = visitor;
+      await fill(page, site, 'typed on a phone');
+      await page.context().setOffline(true);
+      await page.click('#create');
+      await page.waitForSelector('#unsent h2');
+      expect(await typedIn(page)).toEqual(typed('typed on a phone'));
+      const said = await page.textContent('#unsent');
+      for (const text of [
+        'No answer came',
+        'What you typed is still here',
+        'may have been stored all the same',
+      ])
+        expect(said).toContain(text);
+      expect(said).not.toContain('mail');
+      expect([await page.isEnabled('#create'), await focusOf(page)]).toEqual([true, 'create']);
+      expect(await page.locator('#unsent').getAttribute('role')).toBe('alert');
+      expect(await flawsOf(page, 'no answer')).toEqual([]);
+      await page.context().setOffline(false);
+      await sendShare(page);
+      expect(await headingOf(page)).toBe('Your link is ready');
+      expect(created(site)).toHaveLength(1);
+    },
+    patienceMs,
+  );
+
+  it(
+    'Generate loses nothing either, and nothing is said of a secret',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await fill(page, site, 'mine');
+      await page.click('.generate summary');
+      await page.context().setOffline(true);
+      await page.click('#generate');
+      await page.waitForSelector('#unsent h2');
+      expect(await typedIn(page)).toEqual(typed('mine'));
+      expect(await page.textContent('#unsent')).not.toContain('stored');
+      expect(await focusOf(page)).toBe('generate');
+    },
+    patienceMs,
+  );
+
+  it(
+    'an answer that was lost on its way is not taken for a failure: the page says what may have happened',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      const { cookie } = await signUpAs(site.app, 'ann@example.com');
+      await carry(page, site.baseUrl, cookie);
+      await page.route('**/share', async (route) => {
+        await route.fetch({ maxRedirects: 0 });
+        await route.abort('connectionreset');
+      });
+      await fill(page, site, 'mailed');
+      await page.fill('#recipient', 'joanna@example.org');
+      await page.click('#create');
+      await page.waitForSelector('#unsent h2');
+      expect(await page.textContent('#unsent')).toContain('and the mail sent. Look at your recent secrets');
+      expect([await page.inputValue('#secret'), await page.inputValue('#recipient')]).toEqual([
+        'mailed',
+        'joanna@example.org',
+      ]);
+      expect(created(site)).toHaveLength(1);
+    },
+    patienceMs,
+  );
+});
+
+describe('while the form is on its way', () => {
+  it(
+    'the page says so, and no second press sends it again, by whatever key',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      const arrival = Promise.withResolvers<void>();
+      let sent = 0;
+      await page.route('**/share', async (route) => {
+        sent += 1;
+        await arrival.promise;
+        await route.continue();
+      });
+      await fill(page, site, 'once');
+      await page.click('#create');
+      expect([await page.textContent('#sending'), await page.isDisabled('#create')]).toEqual([
+        'Sending…',
+        true,
+      ]);
+      for (const key of ['Enter', 'Control+Enter']) await page.press('#passphrase', key);
+      arrival.resolve();
+      await page.waitForSelector('#link');
+      expect([sent, created(site).length]).toEqual([1, 1]);
+    },
+    patienceMs,
+  );
+});
+
+describe('an answer without the form', () => {
+  const answers = [
+    {
+      what: 'a proxy’s own page',
+      status: 502,
+      body: '<h1>502 Bad Gateway</h1>',
+      says: 'No answer came (502)',
+    },
+    { what: 'one that is no page', status: 504, body: '', says: 'No answer came (504)' },
+  ];
+  for (const { what, status, body, says } of answers) {
+    it(
+      `leaves the form as it is: ${what}`,
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts: true });
+        const { page } = visitor;
+        await page.route('**/share', (route) => route.fulfill({ status, body, contentType: 'text/html' }));
+        await fill(page, site, 'kept');
+        await page.click('#create');
+        await page.waitForSelector('#unsent h2');
+        expect(await page.textContent('#unsent h2')).toBe(says);
+        expect(await typedIn(page)).toEqual(typed('kept'));
+      },
+      patienceMs,
+    );
+  }
+
+  it(
+    'is repeated in its own words: over 1 MiB',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await fill(page, site, 'kept');
+      await page.fill('#passphrase', 'p'.repeat(1_100_000));
+      await page.click('#create');
+      await page.waitForSelector('#unsent h2');
+      const said = await page.textContent('#unsent');
+      for (const text of ['That is too large', 'at most 1,048,576 bytes', 'What you typed is still here.'])
+        expect(said).toContain(text);
+      expect((await page.inputValue('#passphrase')).length).toBe(1_100_000);
+    },
+    patienceMs,
+  );
+});
+
+describe('a refusal', () => {
+  it(
+    'for too many requests is shown with all that was typed, on the same page',
+    async () => {
+      const create = {
+        anonymous: { limit: 1, windowSeconds: 600, burst: 1 },
+        account: builtInRateLimits.create.account,
+      };
+      using site = openSite({ rateLimits: { ...builtInRateLimits, create } });
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await fill(page, site, 'first');
+      await sendShare(page);
+      await fill(page, site, 'second');
+      await sendShare(page);
+      expect(await page.textContent('#refused')).toContain('Too many secrets were shared from your network');
+      expect(await typedIn(page)).toEqual(typed('second'));
+      expect([page.url(), await focusOf(page)]).toEqual([`${site.baseUrl}/`, 'refused']);
+      expect(noticedBy(visitor)).toEqual([]);
+    },
+    patienceMs,
+  );
+});
+
+describe('leaving the form', () => {
+  it(
+    'with something typed is asked about, and staying loses nothing',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      await fill(page, site, 'half a thou');
+      await page.click('#secret');
+      const asked = page.waitForEvent('dialog');
+      const pressed = page.click('footer a[href$="/about"]', { noWaitAfter: true });
+      const dialog = await asked;
+      expect(dialog.type()).toBe('beforeunload');
+      await dialog.dismiss();
+      await pressed;
+      expect(await typedIn(page)).toEqual(typed('half a thou'));
+      expect(page.url()).toBe(`${site.baseUrl}/`);
+    },
+    patienceMs,
+  );
+
+  it(
+    'is not asked about when nothing is typed, nor when the secret is created',
+    async () => {
+      using site = openSite();
+      await using visitor = await openVisitor(browser, site, { scripts: true });
+      const { page } = visitor;
+      const asked: string[] = [];
+      page.on('dialog', async (dialog) => {
+        asked.push(dialog.type());
+        await dialog.accept();
+      });
+      await page.goto(`${site.baseUrl}/`);
+      await page.click('#secret');
+      await page.click('footer a[href$="/about"]');
+      await page.waitForURL('**/about');
+      await fill(page, site, 'x');
+      await page.click('#secret');
+      await sendShare(page);
+      await page.waitForSelector('#link');
+      expect(asked).toEqual([]);
+    },
+    patienceMs,
+  );
+
+  for (const hasMemory of [true, false]) {
+    it(
+      `when the secret is created leaves nothing of it behind in a browser ${hasMemory ? 'with' : 'without'} a memory of pages`,
+      async () => {
+        await using own = await launchWith(hasMemory);
+        using site = openSite();
+        await using visitor = await openVisitor(own.browser, site, { scripts: true });
+        const { page } = visitor;
+        await fill(page, site, 'canary');
+        await sendShare(page);
+        await page.waitForSelector('#link');
+        await page.goBack({ waitUntil: 'commit' });
+        await page.waitForSelector('#secret');
+        expect(await page.inputValue('#secret')).toBe('');
+        expect(await page.content()).not.toContain('canary');
+        expect(await keptBy(page)).toEqual(nothingKept);
+      },
+      patienceMs,
+    );
+  }
+
+  for (const scripts of [true, false]) {
+    it(
+      `and coming back finds what was typed in a browser with a memory of pages, ${scripts ? 'with' : 'without'} scripts`,
+      async () => {
+        await using own = await launchWith(true);
+        using site = openSite();
+        await using visitor = await openVisitor(own.browser, site, { scripts });
+        const { page } = visitor;
+        await fill(page, site, 'half a thought');
+        await page.click('footer a[href$="/about"]');
+        await page.waitForURL('**/about');
+        await page.goBack({ waitUntil: 'commit' });
+        await page.waitForSelector('#secret');
+        expect(await typedIn(page)).toEqual(typed('half a thought'));
+        if (scripts) expect(await keptBy(page)).toEqual(nothingKept);
+      },
+      patienceMs,
+    );
+  }
+});
+
+/** A browser as people have it, which keeps pages in memory for the way back, or one that was told not to. */
+async function launchWith(hasMemory: boolean): Promise<{ browser: Browser } & AsyncDisposable> {
+  const ignoreDefaultArgs = hasMemory ? ['--disable-back-forward-cache'] : [];
+  const own = await chromium.launch({
+    executablePath: chromiumPath,
+    args: launchArguments,
+    ignoreDefaultArgs,
+  });
+  return { browser: own, [Symbol.asyncDispose]: () => own.close() };
+}

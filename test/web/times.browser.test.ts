@@ -1,0 +1,152 @@
+/** The times on the pages: in the reader's own zone with scripts, in UTC without, and in the language of the page. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import type { Browser, Page } from 'playwright-core';
+import { supportedLocales } from '../../src/locale/catalogues.ts';
+import { giveDomain } from '../support/own-domain.ts';
+import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
+import { carry, noticedBy, patienceMs, shareIn } from './creator.ts';
+import { signUpAs } from './signed-in.ts';
+import { makeWaiting } from './waiting.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+}, patienceMs);
+afterAll(() => browser.close());
+
+/** Every time on the page as it is read. The scripts have run when the page is loaded. */
+const timesOn = (page: Page) => page.locator('main time').allTextContents();
+
+const readers = [
+  {
+    timezoneId: 'Asia/Tokyo',
+    scripts: true,
+    created: 'Thursday, 8 May 2025 at 19:26 GMT+9',
+    until: '21:26 GMT+9',
+  },
+  {
+    timezoneId: 'Europe/Berlin',
+    scripts: true,
+    created: 'Thursday, 8 May 2025 at 12:26 CEST',
+    until: '14:26 CEST',
+  },
+  {
+    timezoneId: 'Asia/Tokyo',
+    scripts: false,
+    created: 'Thursday, 8 May 2025 at 10:26 UTC',
+    until: '12:26 UTC',
+  },
+] as const;
+
+for (const { timezoneId, scripts, created, until } of readers) {
+  describe(`in ${timezoneId} ${scripts ? 'with' : 'without'} scripts`, () => {
+    it(
+      'a recipient reads until when the secret waits',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
+        const { secretPath } = await makeWaiting(site.app, { ttlSeconds: 7_200 });
+        await visitor.page.goto(site.baseUrl + secretPath);
+        expect(await timesOn(visitor.page)).toEqual([`Thursday, 8 May 2025 at ${until}`]);
+        expect(await visitor.page.textContent('.points')).toContain(
+          `The secret waits until Thursday, 8 May 2025 at ${until} (2 hours left).`,
+        );
+        expect(noticedBy(visitor)).toEqual([]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'a sender reads when it was created and until when it opens',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
+        const { metadataKey } = await makeWaiting(site.app, { ttlSeconds: 7_200 });
+        await visitor.page.goto(`${site.baseUrl}/receipt/${metadataKey}`);
+        expect(await timesOn(visitor.page)).toEqual([`Thursday, 8 May 2025 at ${until}`, created]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'a guesser reads when the next guess is possible',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
+        const { page } = visitor;
+        const { secretPath } = await makeWaiting(site.app, { passphrase: 'right', ttlSeconds: 7_200 });
+        for (let guesses = 0; guesses < 6; guesses += 1) {
+          await page.goto(site.baseUrl + secretPath);
+          await page.fill('#passphrase', `wrong ${guesses}`);
+          await page.click('main button[type="submit"]');
+          await page.waitForLoadState('load');
+        }
+        expect(await timesOn(page)).toEqual([created.replace(':26', ':36')]);
+      },
+      patienceMs,
+    );
+
+    it(
+      'an account reads its lists',
+      async () => {
+        using site = openSite();
+        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
+        await logIn(visitor.page, site);
+        for (const path of ['/recent', '/account/sessions', '/account/domains', '/status']) {
+          await visitor.page.goto(site.baseUrl + path);
+          const zones = (await timesOn(visitor.page)).map((time) => time.split(' ').at(-1));
+          expect({ path, zones: [...new Set(zones)] }).toEqual({ path, zones: [created.split(' ').at(-1)] });
+        }
+      },
+      patienceMs,
+    );
+  });
+}
+
+/** As somebody who has shared something and has a domain. */
+async function logIn(page: Page, { app, baseUrl }: Site): Promise<void> {
+  const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
+  await carry(page, baseUrl, cookie);
+  await makeWaiting(app, { caller: signedIn.caller });
+  await giveDomain(app.store, signedIn.caller.account.id, 'links.example.com');
+}
+
+it(
+  'a reader in UTC reads with scripts what the page says without, letter for letter, in every language',
+  async () => {
+    using site = openSite();
+    const { metadataKey } = await makeWaiting(site.app);
+    const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
+    await makeWaiting(site.app, { caller: signedIn.caller });
+    const read = async (scripts: boolean, path: string) => {
+      await using visitor = await openVisitor(browser, site, { scripts, timezoneId: 'UTC' });
+      await carry(visitor.page, site.baseUrl, cookie);
+      const said: unknown[] = [];
+      for (const locale of supportedLocales) {
+        await visitor.page.goto(`${site.baseUrl}${path}?lang=${locale}`);
+        said.push([locale, await timesOn(visitor.page)]);
+      }
+      return said;
+    };
+    for (const path of [`/receipt/${metadataKey}`, '/recent']) {
+      const plain = await read(false, path);
+      expect(plain).toHaveLength(14);
+      expect(await read(true, path)).toEqual(plain);
+    }
+  },
+  2 * patienceMs,
+);
+
+it(
+  'the time in UTC stays at hand, for whoever compares it with another’s',
+  async () => {
+    using site = openSite();
+    await using visitor = await openVisitor(browser, site, { scripts: true, timezoneId: 'Asia/Tokyo' });
+    const { receipt } = await shareIn(visitor.page, site.baseUrl);
+    await visitor.page.goto(receipt);
+    const time = visitor.page.locator('.timeline time').first();
+    expect(await time.getAttribute('title')).toBe('Thursday, 8 May 2025 at 10:26 UTC');
+    expect(await time.getAttribute('datetime')).toBe('2025-05-08T10:26:40.000Z');
+  },
+  patienceMs,
+);
