@@ -41,7 +41,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
     Password: loanWord,
   },
   'pt-BR': { Status: loanWord },
-  nl: { Account: loanWord, Browser: loanWord, Logo: sameWord, Status: sameWord },
+  nl: { Account: loanWord, Browser: loanWord, Label: sameWord, Logo: sameWord, Status: sameWord },
   pl: {
     Logo: sameWord,
     Plan: sameWord,

@@ -17,6 +17,7 @@ import {
 } from '../page-route.ts';
 import { BurnPage } from '../pages/secrets/receipt.tsx';
 import { createReceiptMailPages, mailTaken } from './receipt-mail.ts';
+import { createReceiptMemoPages } from './receipt-memo.ts';
 import { authority, find, linkOf, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
 
 export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
@@ -37,6 +38,7 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
       get: { limit: 'none', handle: ({ frame, key }) => movedTo(frame.href('receipt', key)) },
     },
     ...createReceiptMailPages(deps),
+    ...createReceiptMemoPages(deps),
   ];
 }
 
