@@ -12,6 +12,7 @@ export const routes = {
   receipt: '/receipt/:key',
   burn: '/receipt/:key/burn',
   sendAgain: '/receipt/:key/send-again',
+  memo: '/receipt/:key/memo',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
   /** The older names of the receipt's addresses. */

@@ -45,6 +45,7 @@ export const sameAsEnglish: Readonly<Record<string, Readonly<Record<string, stri
   nl: {
     Account: loanWord,
     Browser: loanWord,
+    Label: sameWord,
     Logo: sameWord,
     Status: sameWord,
     '{sender} via {name}': sameWord,

@@ -59,7 +59,7 @@ for (const scripts of [true, false]) {
         expect((await typedIn(page)).join() === typed(long).join()).toBe(true);
         expect(await focusOf(page)).toBe('secret');
         const said = await page.locator('[role="alert"]').allTextContents();
-        expect(said.join()).toContain('This is longer than 5,000 bytes, the most that fits.');
+        expect(said.join()).toContain('This is longer than 10,000 bytes, the most that fits.');
         expect(created(site)).toEqual([]);
         await page.fill('#secret', 'short');
         await sendShare(page);

@@ -4,19 +4,23 @@
  * Owns: its POST and what is said of every outcome. Invariant: a refusal of any kind gives the form back with what was
  * typed, and an address that was typed stands in no redirect.
  */
-import { ServiceError } from '../../domain/errors.ts';
-import type { DeliverOutcome, ReceiptOutcome, ReceiptView } from '../../domain/outcomes.ts';
+import type { DeliverOutcome, ReceiptView } from '../../domain/outcomes.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
-import type { PageProblem } from '../page-problem.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { noticeFor, renderNotice } from '../pages/notice.tsx';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
 import {
   type MailAsked,
   type MailRefusal,
   mayChooseRecipient,
   type TypedMail,
 } from '../pages/secrets/receipt-send.tsx';
-import { authority, find, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
+import {
+  authority,
+  find,
+  type ReceiptDeps,
+  receiptReply,
+  refuseOnReceipt,
+  unknownReceipt,
+} from './receipt-reply.tsx';
 
 /** In the address after a mail was queued: the page then says what became of it, as far as that is true. */
 const afterMail = { name: 'mail', value: 'sent' } as const;
@@ -29,7 +33,13 @@ export function createReceiptMailPages(deps: ReceiptDeps): PageRoute[] {
       post: {
         limit: 'manage',
         handle: (request) => send(request, deps),
-        refuse: (request, problem) => refuseProblem(request, deps, problem),
+        refuse: async (request, problem) => {
+          const typed = await typedIn(request);
+          return refuseOnReceipt(request, deps, problem, ({ receipt, status, message }) => {
+            const refusal = { status, message, field: null, needsLogIn: false };
+            return refusedReply(request, deps, typed, receipt, refusal);
+          });
+        },
       },
     },
   ];
@@ -113,34 +123,5 @@ function refusalOf(
       const message = say('receipt.mailTooMany', { wait: duration(retryAfterSeconds) });
       return { ...whole(429, message), headers };
     }
-  }
-}
-
-/** What the transport or the store refuses; with the common small page where the receipt cannot be read. */
-async function refuseProblem(
-  request: PageRequest,
-  deps: ReceiptDeps,
-  problem: PageProblem,
-): Promise<PageReply> {
-  const { frame } = request;
-  const found = await findIfPossible(request, deps);
-  if (found === null) {
-    const { status, markup } = renderNotice(frame, problem);
-    return pageReply(status, markup);
-  }
-  if (found.outcome === 'unknown') return unknownReceipt(request);
-  const { status, text, params } = noticeFor(problem, frame.words);
-  const message =
-    problem.problem === 'stale_form' ? frame.words.say('account.stale') : frame.words.say(text, params);
-  const refusal = { status, message, field: null, needsLogIn: false };
-  return refusedReply(request, deps, await typedIn(request), found.receipt, refusal);
-}
-
-async function findIfPossible(request: PageRequest, deps: ReceiptDeps): Promise<ReceiptOutcome | null> {
-  try {
-    return await find(request, deps);
-  } catch (error) {
-    if (error instanceof ServiceError) return null;
-    throw error;
   }
 }

@@ -4,16 +4,18 @@
  * Owns: finding it and the reply that shows it. Invariant: whoever holds the metadata key in the address is the creator
  * here; a key that opens nothing is answered like every address that leads nowhere (P17).
  */
+import { ServiceError } from '../../domain/errors.ts';
 import type { Links } from '../../domain/links.ts';
 import type { ReceiptOutcome, ReceiptView, SecretService } from '../../domain/outcomes.ts';
 import { renderPage } from '../layout.tsx';
+import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, pageReply } from '../page-route.ts';
-import { renderNotice } from '../pages/notice.tsx';
+import { noticeFor, renderNotice } from '../pages/notice.tsx';
 import { ReceiptPage, type ReceiptProps } from '../pages/secrets/receipt.tsx';
 import type { JustCreated } from './just-created.ts';
 
 export interface ReceiptDeps {
-  readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver'>;
+  readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'setMemo'>;
   readonly links: Links;
   readonly justCreated: JustCreated;
 }
@@ -29,11 +31,12 @@ export function receiptReply(
   status: number,
   { frame }: PageRequest,
   { links }: ReceiptDeps,
-  shown: Pick<ReceiptProps, 'receipt' | 'mail'> & Partial<Pick<ReceiptProps, 'link' | 'justCreated'>>,
+  shown: Pick<ReceiptProps, 'receipt' | 'mail'> &
+    Partial<Pick<ReceiptProps, 'link' | 'justCreated' | 'memo'>>,
   headers: PageReply['headers'] = {},
 ): PageReply {
   const ownUrl = links.receiptUrl(shown.receipt.metadataKey);
-  const props = { link: null, justCreated: false, ...shown };
+  const props = { link: null, justCreated: false, memo: null, ...shown };
   return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />), headers);
 }
 
@@ -44,4 +47,40 @@ export function linkOf(receipt: ReceiptView, links: Links): string | null {
 export function unknownReceipt({ frame }: PageRequest): PageReply {
   const { status, markup } = renderNotice(frame, { problem: 'not_found' });
   return pageReply(status, markup);
+}
+
+/** A problem in words, and the receipt that it is said on. */
+interface ReceiptProblem {
+  readonly receipt: ReceiptView;
+  readonly status: number;
+  readonly message: string;
+}
+
+/** What the transport or the store refuses; with the common small page where the receipt cannot be read. */
+export async function refuseOnReceipt(
+  request: PageRequest,
+  deps: ReceiptDeps,
+  problem: PageProblem,
+  reply: (refused: ReceiptProblem) => PageReply,
+): Promise<PageReply> {
+  const { frame } = request;
+  const found = await findIfPossible(request, deps);
+  if (found === null) {
+    const { status, markup } = renderNotice(frame, problem);
+    return pageReply(status, markup);
+  }
+  if (found.outcome === 'unknown') return unknownReceipt(request);
+  const { status, text, params } = noticeFor(problem, frame.words);
+  const message =
+    problem.problem === 'stale_form' ? frame.words.say('account.stale') : frame.words.say(text, params);
+  return reply({ receipt: found.receipt, status, message });
+}
+
+async function findIfPossible(request: PageRequest, deps: ReceiptDeps): Promise<ReceiptOutcome | null> {
+  try {
+    return await find(request, deps);
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
 }

@@ -18,6 +18,7 @@ import {
 import { BurnPage } from '../pages/secrets/receipt.tsx';
 import type { RouteName } from '../routes.ts';
 import { createReceiptMailPages, mailTaken } from './receipt-mail.ts';
+import { createReceiptMemoPages } from './receipt-memo.ts';
 import { authority, find, linkOf, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
 
 export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
@@ -36,6 +37,7 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
     older('private', 'receipt'),
     older('privateBurn', 'burn'),
     ...createReceiptMailPages(deps),
+    ...createReceiptMemoPages(deps),
   ];
 }
 

@@ -120,31 +120,35 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
   );
 };
 
+/** Labels have a column where there is one. */
 const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => {
   const { say } = frame.words;
+  const hasLabels = receipts.some(({ memo }) => memo !== '');
   return (
     <Table
       caption={say('recent.title')}
       captionIsHidden
       columns={[
         say('recent.created'),
+        ...(hasLabels ? [say('memo.label')] : []),
         say('recent.state'),
         say('recent.recipient'),
         say('recent.left'),
         say('recent.passphrase'),
         '',
       ]}
-      rows={receipts.map((receipt, at) => rowOf(frame, receipt, at))}
+      rows={receipts.map((receipt, at) => rowOf(frame, receipt, at, hasLabels))}
     />
   );
 };
 
-function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number) {
+function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number, hasLabels: boolean) {
   const { say, duration } = words;
   const look = looks[stateOf[receipt.state]];
-  const { recipient, secretTtlSeconds, hasPassphrase, metadataKey } = receipt;
+  const { recipient, secretTtlSeconds, hasPassphrase, metadataKey, memo } = receipt;
   return [
     <ShortTime words={words} at={receipt.createdAt} id={`created-${at}`} />,
+    ...(hasLabels ? [<bdi id={`label-${at}`}>{memo}</bdi>] : []),
     <Badge kind={look.kind} icon={look.icon}>
       {say(look.label)}
     </Badge>,
@@ -154,7 +158,7 @@ function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number) {
     <a
       href={href('receipt', metadataKey)}
       id={`receipt-${at}`}
-      aria-labelledby={`receipt-${at} created-${at}`}
+      aria-labelledby={`receipt-${at} created-${at}${memo === '' ? '' : ` label-${at}`}`}
     >
       {say('recent.openReceipt')}
     </a>,

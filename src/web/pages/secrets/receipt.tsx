@@ -15,6 +15,7 @@ import { noticeTexts } from '../notice-boxes.tsx';
 import { Split } from '../split.tsx';
 import { LinkSheet } from './receipt-link.tsx';
 import { MailSection } from './receipt-mail.tsx';
+import { MemoSection, type RefusedMemo } from './receipt-memo.tsx';
 import type { MailAsked } from './receipt-send.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -28,6 +29,8 @@ export interface ReceiptProps {
   readonly ownUrl: string;
   /** A wish to send the mail; `null`: there was none. */
   readonly mail: MailAsked | null;
+  /** A label that was refused; `null`: none was. */
+  readonly memo: RefusedMemo | null;
 }
 
 const headings: Readonly<Record<ReceiptState, { title: MessageKey; lead: MessageKey }>> = {
@@ -63,6 +66,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
       <Split intro={intro}>
         {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
         <MailSection frame={frame} receipt={receipt} asked={props.mail} />
+        <MemoSection frame={frame} receipt={receipt} refused={props.memo} />
         <Facts frame={frame} receipt={receipt} />
         <Timeline frame={frame} receipt={receipt} />
         {isWaiting ? (

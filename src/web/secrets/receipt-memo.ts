@@ -1,0 +1,63 @@
+/**
+ * The creator's label, changed on the receipt.
+ *
+ * Owns: its POST and what is said of every outcome. Invariant: a refusal gives the form back with what was typed, and a
+ * label stands in no address and no redirect.
+ */
+import { maxMemoCharacters } from '../../domain/memos.ts';
+import type { MemoRefusal } from '../../domain/outcomes.ts';
+import { Sensitive } from '../../domain/sensitive.ts';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
+import type { Words } from '../words.ts';
+import {
+  authority,
+  find,
+  type ReceiptDeps,
+  receiptReply,
+  refuseOnReceipt,
+  unknownReceipt,
+} from './receipt-reply.tsx';
+
+export function createReceiptMemoPages(deps: ReceiptDeps): PageRoute[] {
+  return [
+    {
+      name: 'memo',
+      get: { limit: 'none', handle: ({ frame, key }) => seeOther(frame.href('receipt', key)) },
+      post: {
+        limit: 'manage',
+        handle: (request) => setMemo(request, deps),
+        refuse: async (request, problem) => {
+          const typed = await typedIn(request);
+          return refuseOnReceipt(request, deps, problem, ({ receipt, status, message }) =>
+            receiptReply(status, request, deps, { receipt, mail: null, memo: { typed, message } }),
+          );
+        },
+      },
+    },
+  ];
+}
+
+async function typedIn(request: PageRequest): Promise<string> {
+  return (await request.form()).text('memo');
+}
+
+async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const { key, frame, caller } = request;
+  const typed = await typedIn(request);
+  const input = { metadataKey: key, authority, memo: new Sensitive(typed) } as const;
+  const outcome = await deps.service.setMemo(input, caller);
+  if (outcome.outcome === 'unknown') return unknownReceipt(request);
+  if (outcome.outcome === 'found') {
+    return seeOther(`${frame.href('receipt', outcome.receipt.metadataKey)}#label`);
+  }
+  const found = await find(request, deps);
+  if (found.outcome === 'unknown') return unknownReceipt(request);
+  const refused = { typed, message: memoRefusalWords(outcome, frame.words) };
+  return receiptReply(422, request, deps, { receipt: found.receipt, mail: null, memo: refused });
+}
+
+export function memoRefusalWords({ outcome }: MemoRefusal, { say }: Words): string {
+  return outcome === 'memo_too_long'
+    ? say('memo.tooLong', { max: maxMemoCharacters })
+    : say('memo.illFormed');
+}

@@ -1,0 +1,94 @@
+/** The label that a creator puts beside a secret, on the pages: given, shown, changed, removed, and for nobody else. */
+import { describe, expect, it } from 'bun:test';
+import { ServiceError } from '../../src/domain/errors.ts';
+import { createTestApp } from '../support/app.ts';
+import { signUpAs } from './signed-in.ts';
+import { withMethod } from './store-method.ts';
+import { postForm, share, textIn, valueIn, visit } from './visit.ts';
+
+const label = 'VPN <key> for "Al" & Bo';
+const escaped = 'VPN &lt;key&gt; for &quot;Al&quot; &amp; Bo';
+
+describe('the label on a receipt', () => {
+  it('can be added, changed and removed, and the way back leads to the receipt', async () => {
+    const app = createTestApp();
+    const { receiptPath } = await share(app, { secret: 'x' });
+    const kept = async () => valueIn((await visit(app, receiptPath)).html, 'memo');
+    expect(await kept()).toBe('');
+    for (const text of [label, 'another', '']) {
+      const { status, headers } = await postForm(app, `${receiptPath}/memo`, { memo: text });
+      expect([status, headers.get('location')]).toEqual([303, `${receiptPath}#label`]);
+      expect(await kept()).toBe(text);
+    }
+  });
+
+  it('is shown as text, and nowhere but there', async () => {
+    const app = createTestApp();
+    const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+    await postForm(app, `${receiptPath}/memo`, { memo: label });
+    expect((await visit(app, receiptPath)).html).toContain(`<bdi>${escaped}</bdi>`);
+    for (const path of [secretPath, `${receiptPath}/state`, `${receiptPath}/burn`])
+      expect((await visit(app, path)).html).not.toContain('VPN');
+    expect((await postForm(app, secretPath)).html).not.toContain('VPN');
+  });
+
+  it('outlives the reading and the burning of its secret', async () => {
+    const app = createTestApp();
+    for (const end of ['read', 'burn']) {
+      const { receiptPath, secretPath } = await share(app, { secret: 'x' });
+      await postForm(app, `${receiptPath}/memo`, { memo: 'kept' });
+      await postForm(app, end === 'read' ? secretPath : `${receiptPath}/burn`);
+      expect((await visit(app, receiptPath)).html).toContain('<bdi>kept</bdi>');
+      await postForm(app, `${receiptPath}/memo`, { memo: 'changed' });
+      expect((await visit(app, receiptPath)).html).toContain('<bdi>changed</bdi>');
+    }
+  });
+
+  it('comes back as it was typed when it is too long, and the one before stays', async () => {
+    const app = createTestApp();
+    const { receiptPath } = await share(app, { secret: 'x' });
+    await postForm(app, `${receiptPath}/memo`, { memo: 'before' });
+    const typed = 'x'.repeat(501);
+    const { status, html } = await postForm(app, `${receiptPath}/memo`, { memo: typed });
+    expect([status, valueIn(html, 'memo')]).toEqual([422, typed]);
+    expect(html).toContain('at most 500 characters');
+    expect((await visit(app, receiptPath)).html).toContain('<bdi>before</bdi>');
+  });
+
+  it('comes back as it was typed when it cannot be kept just now', async () => {
+    const failing = () => Promise.reject(new ServiceError('unavailable', 'a seeded fault'));
+    const app = createTestApp({ wrapStore: (store) => withMethod(store, 'setMemo', failing) });
+    const { receiptPath } = await share(app, { secret: 'x' });
+    const { status, html } = await postForm(app, `${receiptPath}/memo`, { memo: 'typed' });
+    expect([status, valueIn(html, 'memo')]).toEqual([503, 'typed']);
+  });
+
+  it('leads nowhere for a key that opens nothing, and changes nothing by a GET', async () => {
+    const app = createTestApp();
+    expect((await postForm(app, `/receipt/${'z'.repeat(31)}/memo`, { memo: 'x' })).status).toBe(404);
+    const { receiptPath } = await share(app, { secret: 'x' });
+    const looked = await visit(app, `${receiptPath}/memo?memo=x`);
+    expect([looked.status, looked.headers.get('location')]).toEqual([303, receiptPath]);
+    expect(valueIn((await visit(app, receiptPath)).html, 'memo')).toBe('');
+  });
+});
+
+describe('the label in the list of recent secrets', () => {
+  it('stands with its secret, also once that was read; a list without any has no place for one', async () => {
+    const app = createTestApp();
+    const { cookie, signedIn } = await signUpAs(app, 'alice@example.com');
+    const headers = { cookie };
+    const page = async () => (await visit(app, '/recent', { headers })).html;
+    const post = (path: string, fields: Readonly<Record<string, string>> = {}) =>
+      postForm(app, path, { 'form-token': signedIn.formToken, ...fields }, headers);
+    const receiptPath = (await post('/share', { secret: 'x', ttl: '604800' })).headers.get('location') ?? '';
+    expect(await page()).not.toContain('>Label<');
+    await post(`${receiptPath}/memo`, { memo: label });
+    const link = textIn((await post(receiptPath)).html, 'link') ?? '';
+    for (const step of ['waiting', 'read']) {
+      if (step === 'read') await postForm(app, new URL(link).pathname);
+      const html = await page();
+      expect([step, html.includes(escaped), html.includes('>Label<')]).toEqual([step, true, true]);
+    }
+  });
+});
