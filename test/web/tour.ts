@@ -31,6 +31,7 @@ const regions: Regions = {
     { label: 'eu' as RegionLabel, baseUrl: 'https://eu.mayfly.example' },
   ],
 };
+const someLabel = 'Side door, for the weekend of the 9th';
 const someValue = 'The door code is 4711.\nCome after six.';
 
 /** Presses the button of the form that is sent to an address with this ending. */
@@ -77,12 +78,23 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await sendShare(page);
   await look('share-refused');
   await page.fill('#passphrase', 'right');
+  await page.click('.labelled > summary');
+  await page.fill('#memo', 'x'.repeat(501));
+  await sendShare(page);
+  await look('share-label-refused');
+  await page.fill('#memo', someLabel);
   await sendShare(page);
   await look('receipt-ready');
   const receipt = page.url();
   const link = await page.inputValue('#link');
   await page.goto(receipt);
   await look('receipt-waiting');
+  await page.click('#label summary');
+  await page.fill('#memo', 'x'.repeat(501));
+  await send(page, '/memo');
+  await look('receipt-label-refused');
+  await page.fill('#memo', someLabel);
+  await send(page, '/memo');
   await page.goto(`${receipt}/burn`);
   await look('burn');
   await page.goto(link);
@@ -180,6 +192,8 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('share-as-account');
   await page.fill('#secret', someValue);
   await page.fill('#recipient', 'friend@example.net');
+  await page.click('.labelled > summary');
+  await page.fill('#memo', someLabel);
   await sendShare(page);
   await site.app.service.settled();
   await page.reload();

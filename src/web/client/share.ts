@@ -109,7 +109,7 @@ function take(request: XMLHttpRequest, address: string): void {
 
 const typedFields = () =>
   document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
-    '#secret, #passphrase, #share [name="drawn"], #share [name^="aside-"]',
+    '#secret, #passphrase, #memo, #share [name="drawn"], #share [name^="aside-"]',
   );
 
 function goOn(address: string): void {

@@ -4,7 +4,6 @@
  * Owns: its POST and what is said of every outcome. Invariant: a refusal gives the form back with what was typed, and a
  * label stands in no address and no redirect.
  */
-import { maxMemoCharacters } from '../../domain/memos.ts';
 import type { MemoRefusal } from '../../domain/outcomes.ts';
 import { Sensitive } from '../../domain/sensitive.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
@@ -52,12 +51,15 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   }
   const found = await find(request, deps);
   if (found.outcome === 'unknown') return unknownReceipt(request);
-  const refused = { typed, message: memoRefusalWords(outcome, frame.words) };
+  const { say } = frame.words;
+  const message =
+    outcome.outcome === 'memo_too_long' ? memoTooLongWords(outcome, say) : say('share.illFormed');
+  const refused = { typed, message };
   return receiptReply(422, request, deps, { receipt: found.receipt, mail: null, memo: refused });
 }
 
-export function memoRefusalWords({ outcome }: MemoRefusal, { say }: Words): string {
-  return outcome === 'memo_too_long'
-    ? say('memo.tooLong', { max: maxMemoCharacters })
-    : say('memo.illFormed');
+type TooLong = Extract<MemoRefusal, { outcome: 'memo_too_long' }>;
+
+export function memoTooLongWords({ maxCharacters }: TooLong, say: Words['say']): string {
+  return say('memo.tooLong', { max: maxCharacters });
 }

@@ -16,6 +16,7 @@ import { type Aside, readAside } from './share-aside.ts';
 export type ShareField =
   | 'secret'
   | 'passphrase'
+  | 'memo'
   | 'ttl-amount'
   | 'recipient'
   | 'share-domain'
@@ -46,6 +47,8 @@ export interface TypedSuggestion {
 
 export interface TypedShare extends Aside {
   readonly passphrase: string;
+  /** The creator's own label. */
+  readonly memo: string;
   readonly lifetime: TypedLifetime;
   readonly recipient: string;
   /** Of the mail. */
@@ -80,6 +83,7 @@ export function emptyShare(plan: Plan, locale: Locale, notify: readonly NoticeKi
   return {
     ...{ secret: '', drawn: '', aside: [] },
     passphrase: '',
+    memo: '',
     lifetime: { choice: plan.ttlDefaultSeconds, amount: '', unit: 'hours' },
     recipient: '',
     locale,
@@ -100,6 +104,7 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, locales: re
     secret: form.text('secret'),
     ...readAside(form),
     passphrase: form.text('passphrase'),
+    memo: form.text('memo'),
     lifetime: readLifetime(form, plan),
     recipient: form.text('recipient'),
     locale: locales.find((tag) => tag === form.text('mail-language')) ?? empty.locale,

@@ -10,6 +10,7 @@ import type { PageReply } from '../page-route.ts';
 import { noticeFor } from '../pages/notice.tsx';
 import type { ShareRefusal } from '../pages/secrets/share.tsx';
 import type { Words } from '../words.ts';
+import { memoTooLongWords } from './receipt-memo.ts';
 import { type ShareField, suggestionBounds } from './share-form.ts';
 
 export type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
@@ -36,10 +37,9 @@ export function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
     case 'nothing_to_share':
       return at(400, 'secret', say('share.nothing'));
     case 'ill_formed':
-      return at(400, refused.field === 'memo' ? null : refused.field, say('share.illFormed'));
-    // The form has no field for a memo.
+      return at(400, refused.field, say('share.illFormed'));
     case 'memo_too_long':
-      return at(422, null, say('share.illFormed'));
+      return at(422, 'memo', memoTooLongWords(refused, say));
     case 'value_too_large':
       return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
     case 'passphrase_too_long':

@@ -130,10 +130,11 @@ function toConcealInput(
   typed: TypedShare,
   seconds: number,
 ): ConcealInput {
-  const { passphrase, recipient, shareDomain, locale, notify } = typed;
+  const { passphrase, memo, recipient, shareDomain, locale, notify } = typed;
   return {
     value: new Sensitive(typed.secret),
     ...(passphrase === '' ? {} : { passphrase: new Sensitive(passphrase), clientPrefix }),
+    ...(memo === '' ? {} : { memo: new Sensitive(memo) }),
     ...(recipient === '' ? {} : { recipient: new Sensitive(recipient) }),
     ...(shareDomain === '' ? {} : { shareDomain }),
     ...(host === '' ? {} : { arrivedOn: host }),

@@ -120,35 +120,38 @@ const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
   );
 };
 
-/** Labels have a column where there is one. */
 const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => {
   const { say } = frame.words;
-  const hasLabels = receipts.some(({ memo }) => memo !== '');
   return (
     <Table
       caption={say('recent.title')}
       captionIsHidden
       columns={[
         say('recent.created'),
-        ...(hasLabels ? [say('memo.label')] : []),
         say('recent.state'),
         say('recent.recipient'),
         say('recent.left'),
         say('recent.passphrase'),
         '',
       ]}
-      rows={receipts.map((receipt, at) => rowOf(frame, receipt, at, hasLabels))}
+      rows={receipts.map((receipt, at) => rowOf(frame, receipt, at))}
     />
   );
 };
 
-function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number, hasLabels: boolean) {
+function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number) {
   const { say, duration } = words;
   const look = looks[stateOf[receipt.state]];
   const { recipient, secretTtlSeconds, hasPassphrase, metadataKey, memo } = receipt;
   return [
-    <ShortTime words={words} at={receipt.createdAt} id={`created-${at}`} />,
-    ...(hasLabels ? [<bdi id={`label-${at}`}>{memo}</bdi>] : []),
+    <>
+      <ShortTime words={words} at={receipt.createdAt} id={`created-${at}`} />
+      {memo === '' ? null : (
+        <bdi class="row-label" id={`label-${at}`}>
+          {memo}
+        </bdi>
+      )}
+    </>,
     <Badge kind={look.kind} icon={look.icon}>
       {say(look.label)}
     </Badge>,

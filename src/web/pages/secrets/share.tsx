@@ -12,6 +12,7 @@ import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
 import { Split } from '../split.tsx';
 import { Generate } from './generate.tsx';
 import { Lifetime } from './lifetime.tsx';
+import { MemoField } from './receipt-memo.tsx';
 import { Delivery } from './share-delivery.tsx';
 import { Value } from './share-value.tsx';
 
@@ -71,6 +72,7 @@ export const SharePage: FC<ShareProps> = (props) => {
               wrong={wrongIn(props)('ttl-amount')}
             />
           </div>
+          <OwnLabel typed={props.typed.memo} frame={frame} wrong={wrongIn(props)('memo')} />
           <Delivery frame={frame} domains={props.domains} typed={props.typed} wrongIn={wrongIn(props)} />
           <Unsent frame={frame} />
           <button type="submit" id="create">
@@ -109,6 +111,14 @@ const Refused: FC<{ frame: Frame; refusal: ShareRefusal }> = ({ frame, refusal }
     </div>
   );
 };
+
+/** Folded away, because few need it. */
+const OwnLabel: FC<{ frame: Frame; typed: string; wrong: string | null }> = ({ frame, typed, wrong }) => (
+  <details class="labelled" open={typed !== '' || wrong !== null}>
+    <summary>{frame.words.say('memo.add')}</summary>
+    <MemoField frame={frame} typed={typed} wrong={wrong} />
+  </details>
+);
 
 /** Where the script says that no answer came, or one without this form; the form then stays as it is. */
 const Unsent: FC<{ frame: Frame }> = ({ frame: { words } }) => {
