@@ -15,6 +15,7 @@ import type { DomainService } from '../src/domain/domain-outcomes.ts';
 import { createLinks } from '../src/domain/links.ts';
 import type { SecretService } from '../src/domain/outcomes.ts';
 import { builtInPlans } from '../src/domain/plans.ts';
+import { systemClock } from '../src/domain/time.ts';
 
 const baseUrl = 'https://mayfly.example';
 
@@ -28,7 +29,7 @@ export function generateOpenApi(): OpenApiDocument {
   const v1 = createV1({ service, links, dialect: 'documented', defaultLocale: 'en' });
   const v2 = createV2({
     ...{ service, domains, links, version, plans: builtInPlans, dialect: 'documented' },
-    ...{ locales: ['en'], defaultLocale: 'en', matchLocale: () => null, region: null },
+    ...{ locales: ['en'], defaultLocale: 'en', matchLocale: () => null, region: null, clock: systemClock },
   });
   return publishDocument(v2, [v1], { version, baseUrl }).document();
 }

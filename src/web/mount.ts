@@ -11,7 +11,7 @@ import type { Links } from '../domain/links.ts';
 import type { SecretService } from '../domain/outcomes.ts';
 import type { Plans } from '../domain/plans.ts';
 import type { Regions } from '../domain/regions.ts';
-import { type Clock, systemClock } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { MountDeps } from '../http/mount.ts';
 import type { Locale } from '../locale/catalogues.ts';
@@ -56,7 +56,7 @@ export interface PageDeps
   /** Whether the store answers. */
   readonly isReady: () => boolean | Promise<boolean>;
   /** The wall clock (the system's). */
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** Answers one request for an address that is no page. Never rejects. */
@@ -103,11 +103,9 @@ function siteOf(deps: PageDeps): Site {
 }
 
 function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
-  const clock = deps.clock ?? systemClock;
   const parts = {
     ...site,
     ...deps,
-    clock,
     justCreated: createJustCreated(deps.links.baseUrl.startsWith('https:')),
   };
   return [

@@ -6,7 +6,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { Hono } from 'hono';
-import type { DialectName } from '../../src/api/v1/dialect.ts';
+import type { DialectName } from '../../src/api/dialect.ts';
 import { createV1 } from '../../src/api/v1/handlers.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';

@@ -1,6 +1,6 @@
 /** What v1 answers when it refuses: every row of the contract's table, in both dialects. */
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/v1/dialect.ts';
+import type { DialectName } from '../../src/api/dialect.ts';
 import { ServiceError, type ServiceErrorCode } from '../../src/domain/errors.ts';
 import { createV1Caller, type Json } from './caller.ts';
 import { groups, message, type Scene, saying, sceneOf } from './refusal-cases.ts';

@@ -11,6 +11,7 @@ import type { Method, OpenApiDocument } from '../../src/api/openapi-types.ts';
 import { createV1 } from '../../src/api/v1/handlers.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
 import { builtInPlans } from '../../src/domain/plans.ts';
+import { systemClock } from '../../src/domain/time.ts';
 import type { ApiSurface } from '../../src/http/mount.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
@@ -41,6 +42,7 @@ export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
       defaultLocale: 'en',
       matchLocale: () => null,
       region: null,
+      clock: systemClock,
     }),
   ];
 }

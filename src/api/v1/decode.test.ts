@@ -2,8 +2,9 @@ import { describe, expect, it } from 'bun:test';
 import { exchangeOf } from '../../../test/support/exchange.ts';
 import type { ConcealInput, GenerateInput } from '../../domain/outcomes.ts';
 import { RequestProblem } from '../../http/problem.ts';
+import type { DialectName } from '../dialect.ts';
 import { decodeBurn, decodeConceal, decodeGenerate, decodeReceipt, decodeReveal } from './decode.ts';
-import { type DialectName, dialectOf } from './dialect.ts';
+import { dialectOf } from './dialect.ts';
 
 function conceal(body: string, dialect: DialectName = 'documented'): Promise<ConcealInput> {
   return decodeConceal(exchangeOf({ body }), dialectOf(dialect));

@@ -7,21 +7,8 @@
 import type { TtlRequest } from '../../domain/plans.ts';
 import type { ReceiptState } from '../../domain/secret.ts';
 import type { Access } from '../../http/operation.ts';
+import { type DialectName, row, type SideOf, sideOf } from '../dialect.ts';
 import { malformed, repeated } from './pairs.ts';
-
-export type DialectName = 'documented' | 'upstream';
-
-interface Row<T> {
-  /** Why the two differ: what the existing service does, or which clients depend on it. */
-  readonly evidence: string;
-  readonly documented: T;
-  readonly upstream: T;
-}
-
-/** Gives both sides of a row one type. */
-function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
-  return { evidence, documented, upstream };
-}
 
 export const differences = {
   secretKeyOfGone: row<(state: ReceiptState) => { secret_key?: '' }>(
@@ -109,29 +96,10 @@ export const differences = {
 };
 
 /** One side of the table. */
-export type Dialect = {
-  readonly [Name in keyof typeof differences]: (typeof differences)[Name]['documented'];
-};
+export type Dialect = SideOf<typeof differences>;
 
 export function dialectOf(name: DialectName): Dialect {
-  return {
-    secretKeyOfGone: differences.secretKeyOfGone[name],
-    secretTtlOfGone: differences.secretTtlOfGone[name],
-    passphraseOfGone: differences.passphraseOfGone[name],
-    metadataUrl: differences.metadataUrl[name],
-    recipientField: differences.recipientField[name],
-    managementAccess: differences.managementAccess[name],
-    managementAuthority: differences.managementAuthority[name],
-    refusalStatus: differences.refusalStatus[name],
-    missingScopeStatus: differences.missingScopeStatus[name],
-    sharingDisabledStatus: differences.sharingDisabledStatus[name],
-    parseTtl: differences.parseTtl[name],
-    severalRecipients: differences.severalRecipients[name],
-    parseRecipient: differences.parseRecipient[name],
-    parseShareDomain: differences.parseShareDomain[name],
-    burnNeedsPassphrase: differences.burnNeedsPassphrase[name],
-    revealShareDomain: differences.revealShareDomain[name],
-  };
+  return sideOf(differences, name);
 }
 
 function recipientText(obfuscated: string | null): { recipient?: string } {

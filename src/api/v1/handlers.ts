@@ -11,6 +11,7 @@ import type { BurnInput, SecretService } from '../../domain/outcomes.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
+import type { DialectName } from '../dialect.ts';
 import { type OperationContract, v1Contract } from './contract.ts';
 import {
   decodeBurn,
@@ -21,7 +22,7 @@ import {
   decodeReveal,
   type KeyInput,
 } from './decode.ts';
-import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
+import { type Dialect, dialectOf } from './dialect.ts';
 import {
   type EncodeDeps,
   encodeBurn,

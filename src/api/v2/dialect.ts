@@ -6,20 +6,7 @@
  * or change anything (P4), though the existing service does where the query has `continue=true`.
  */
 import type { Access } from '../../http/operation.ts';
-
-export type DialectName = 'documented' | 'upstream';
-
-interface Row<T> {
-  /** Why the two differ: what the existing service does, or which clients depend on it. */
-  readonly evidence: string;
-  readonly documented: T;
-  readonly upstream: T;
-}
-
-/** Gives both sides of a row one type. */
-function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
-  return { evidence, documented, upstream };
-}
+import { type DialectName, row, type SideOf, sideOf } from '../dialect.ts';
 
 /** Exported for the test that walks it. */
 export const differences = {
@@ -61,20 +48,10 @@ export const differences = {
 };
 
 /** One side of the table. */
-export type Dialect = {
-  readonly [Name in keyof typeof differences]: (typeof differences)[Name]['documented'];
-};
+export type Dialect = SideOf<typeof differences>;
 
 export function dialectOf(name: DialectName): Dialect {
-  return {
-    managementAccess: differences.managementAccess[name],
-    managementAuthority: differences.managementAuthority[name],
-    revealNeedsContinue: differences.revealNeedsContinue[name],
-    burnNeedsContinue: differences.burnNeedsContinue[name],
-    readsForms: differences.readsForms[name],
-    unknownStatusIsAnswered: differences.unknownStatusIsAnswered[name],
-    readTtl: differences.readTtl[name],
-  };
+  return sideOf(differences, name);
 }
 
 /** Below every plan's shortest lifetime or equal to it, so that the plan grants its shortest. */

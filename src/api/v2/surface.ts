@@ -7,12 +7,13 @@ import type { DomainService } from '../../domain/domain-outcomes.ts';
 import type { Links } from '../../domain/links.ts';
 import type { SecretService } from '../../domain/outcomes.ts';
 import type { Plans } from '../../domain/plans.ts';
-import { type Clock, systemClock } from '../../domain/time.ts';
+import type { Clock } from '../../domain/time.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
+import type { DialectName } from '../dialect.ts';
 import * as contract from './contract.ts';
 import type { Contract } from './describe.ts';
-import { type Dialect, type DialectName, dialectOf } from './dialect.ts';
+import { type Dialect, dialectOf } from './dialect.ts';
 import { createDomainOperations } from './domains/handlers.ts';
 import { createHandlers } from './handlers.ts';
 import { encodeProblem } from './refusals.ts';
@@ -32,7 +33,7 @@ export interface V2Deps {
   /** Which of them serves who asks for a BCP 47 tag; `null` when none does. */
   readonly matchLocale: (tag: string) => string | null;
   /** For the `now` of a list; expiry is judged by the store alone. */
-  readonly clock?: Clock;
+  readonly clock: Clock;
 }
 
 /** A contract with its handler, in one dialect. A list of operations forgets the input's type, which only the two share. */
@@ -54,7 +55,7 @@ export function createV2(deps: V2Deps): ApiSurface {
   const { version, locales, defaultLocale: locale, region } = deps;
   const dialect = dialectOf(deps.dialect);
   const bind = createBind(dialect);
-  const handlers = createHandlers({ ...deps, dialect, clock: deps.clock ?? systemClock });
+  const handlers = createHandlers({ ...deps, dialect, clock: deps.clock });
   const fixed = (body: object) => () => ({ status: 200, body: { success: true, ...body } });
   return {
     base: contract.base,
