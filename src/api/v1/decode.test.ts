@@ -150,6 +150,9 @@ describe('length and charset', () => {
 const recipients: [text: string, upstream: string | undefined][] = [
   ['joe@example.org', 'joe@example.org'],
   ['Joe <joe@example.org>', 'joe@example.org'],
+  ['Joe <joe@müller.example>', 'joe@müller.example'],
+  ['joe@пример.рф', 'joe@пример.рф'],
+  ['joe@xn--e1afmkfd.xn--p1ai', 'joe@xn--e1afmkfd.xn--p1ai'],
   ['mailto:joe@example.org, ann@example.org', 'joe@example.org'],
   ["Joe O'Neil <o'neil@example.org>", "o'neil@example.org"],
   ['notanemail', undefined],

@@ -143,7 +143,7 @@ function firstAddress(text: string): string | undefined {
 
 function looksLikeAddress(word: string): boolean {
   const parts = word.split('@');
-  return parts.length === 2 && parts[0] !== '' && /\.[A-Za-z]{2,}$/.test(parts[1] ?? '');
+  return parts.length === 2 && parts[0] !== '' && /\.(?:xn--[a-z\d-]+|\p{L}{2,})$/iu.test(parts[1] ?? '');
 }
 
 /** Two labels at least, the last one no number: what an unregistered domain is told from a typing error by. */
