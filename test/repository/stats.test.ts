@@ -1,0 +1,58 @@
+/** The script that counts the product: what it counts, on small made-up trees. */
+import { describe, expect, it } from 'bun:test';
+// @ts-expect-error: a script for Node, without types
+import { circlesIn, commentLines, folderGraph, importsOf } from '../../scripts/stats.mjs';
+
+const graphOf = (edges: Readonly<Record<string, readonly string[]>>) => new Map(Object.entries(edges));
+
+describe('the counts of the product', () => {
+  it('find imports of every form, of known files alone and each once', () => {
+    const texts: Readonly<Record<string, string>> = {
+      'src/a.ts': [
+        "import { x } from './b.ts';",
+        "import type { Y } from './deep/c.ts';",
+        "import './b.ts';",
+        "const later = await import('./deep/c.ts');",
+        "import { readFile } from 'node:fs';",
+        "import './a.ts';",
+      ].join('\n'),
+      'src/b.ts': "import style from '../assets/none.css' with { type: 'text' };",
+      'src/deep/c.ts': "export * from '../b.ts';",
+    };
+    const found = importsOf(Object.keys(texts), (path: string) => texts[path]);
+    expect([...found]).toEqual([
+      ['src/a.ts', ['src/b.ts', 'src/deep/c.ts']],
+      ['src/b.ts', []],
+      ['src/deep/c.ts', ['src/b.ts']],
+    ]);
+  });
+
+  it('find circles of two and of more, and none in a tree or a diamond', () => {
+    const graph = graphOf({ a: ['b'], b: ['c', 'd'], c: ['a'], d: ['e'], e: ['d'], f: ['a', 'd'], g: [] });
+    expect(circlesIn(graph)).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e'],
+    ]);
+    expect(circlesIn(graphOf({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }))).toEqual([]);
+  });
+
+  it('find circles of folders where no file is in one', () => {
+    const files = graphOf({ 'x/1.ts': ['y/1.ts'], 'y/2.ts': ['x/2.ts'], 'y/1.ts': ['y/2.ts'], 'x/2.ts': [] });
+    expect(circlesIn(files)).toEqual([]);
+    expect(circlesIn(folderGraph(files))).toEqual([['x', 'y']]);
+  });
+
+  it('count the lines that hold nothing but a comment', () => {
+    const text = [
+      '/** One. */',
+      '/**',
+      ' * Two.',
+      ' */',
+      'const a = 1; // not this',
+      '// three',
+      '{/* four */}',
+      '',
+    ];
+    expect(commentLines(text.join('\n'))).toBe(6);
+  });
+});
