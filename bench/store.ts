@@ -13,8 +13,8 @@ import type { ReceiptId, SecretId } from '../src/domain/keys.ts';
 import type { NewRecord } from '../src/domain/secret.ts';
 import type { MachineClock } from '../src/domain/time.ts';
 import { createMachineClock } from '../src/ops/machine-clock.ts';
-import { clientStays } from '../src/store/conformance/check.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
+import { clientStays } from '../test/stores/conformance/check.ts';
 
 const lifetimeSeconds = 604_800;
 /** A value of up to 252 bytes, sealed, and the creator's box (see `crypto/envelope.ts`). */

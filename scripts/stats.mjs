@@ -9,6 +9,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** The second half is where earlier revisions kept what only tests use. */
 const testOnly = /\.test\.tsx?$|^src\/store\/(?:memory|conformance)(?:\/|\.ts$)/;
 
 /** Paths of the product's TypeScript files below a root, relative to it. */

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'bun:test';
+import { createMemoryStore } from '../../test/stores/memory.ts';
 import { fakeWorld, runCli as run, cliSecret as secret } from '../../test/support/cli-world.ts';
 import { steadyClock } from '../../test/support/clocks.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createAccount } from '../domain/account-admin.ts';
 import { tokenScopes } from '../domain/accounts.ts';
 import { readConfig } from '../ops/config.ts';
-import { createMemoryStore } from '../store/memory.ts';
 import { commands } from './commands.ts';
 import { parseDomain } from './domains.ts';
 import { runCommand } from './run.ts';

@@ -3,8 +3,8 @@
  * gives back its own reservation alone (P14).
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { createBench, guess } from '../../test/support/service-bench.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { attemptLimits, maxPassphraseBytes } from './attempts.ts';
 import { ServiceError } from './errors.ts';

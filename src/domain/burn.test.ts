@@ -3,8 +3,8 @@
  * caller's dialect does.
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import type { BurnInput } from './outcomes.ts';
 import { Sensitive } from './sensitive.ts';

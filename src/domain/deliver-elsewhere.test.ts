@@ -3,11 +3,11 @@
  * mails, and that the new address is kept no less well than the first.
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../test/support/canary.ts';
 import { type Bench, createBench, guess, type ShareOptions } from '../../test/support/service-bench.ts';
 import { openBox } from '../crypto/box.ts';
 import { utf8 } from '../crypto/bytes.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { type AccountCaller, anonymous, type Caller } from './accounts.ts';
 import type { DeliverInput } from './outcomes.ts';
 import type { MailQuota } from './ports.ts';

@@ -3,11 +3,11 @@
  * alone, once at a time, and that the plain address is nowhere but in the creator's box.
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../test/support/canary.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
 import { openBox, sealBox, unwrapBox, wrapBox } from '../crypto/box.ts';
 import { utf8 } from '../crypto/bytes.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
 import type { DeliverOutcome } from './outcomes.ts';

@@ -6,8 +6,8 @@
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess } from '../../test/support/service-bench.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import type { IsAbandoned } from './ports.ts';
 import type { ServiceDeps } from './service.ts';

@@ -2,8 +2,8 @@
  * Owns: the proof that a memo is the creator's alone, lives as long as the receipt, and changes nothing else.
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { createBench, guess } from '../../test/support/service-bench.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { type AccountCaller, anonymous, type Caller } from './accounts.ts';
 import type { ReceiptInput, ReceiptView } from './outcomes.ts';
 import { Sensitive } from './sensitive.ts';

@@ -2,10 +2,10 @@
  * Owns: the proof that an account is told what it asked for, once, in its own words, and that telling delays nothing.
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../test/support/canary.ts';
 import { giveDomain } from '../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
 import type { Mailer } from './ports.ts';

@@ -2,7 +2,7 @@
  * The ports: what the domain asks of the world, every promise in words.
  *
  * Owns: the interfaces that `store/`, `mail/` and `ops/` implement. Invariant: a method is one atomic decision (claim,
- * reserve, burn), never a get that a set must follow, so a race cannot be written. `store/conformance.ts` states each
+ * reserve, burn), never a get that a set must follow, so a race cannot be written. `test/stores/conformance.ts` states each
  * promise below as a named check that runs against every store.
  *
  * Every method of a store may reject with `ServiceError('unavailable')`. A rejected write is of unknown outcome unless

@@ -2,6 +2,7 @@
  * Owns: the proof that a value leaves once, only after a confirmed claim, and that nothing wrong costs the secret.
  */
 import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../test/stores/conformance/check.ts';
 import { giveDomain } from '../../test/support/own-domain.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
@@ -9,7 +10,6 @@ import { seal, unseal } from '../crypto/aead.ts';
 import { deriveOuterKeys } from '../crypto/derive.ts';
 import { secretAad } from '../crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../crypto/keyring.ts';
-import { clientStays } from '../store/conformance/check.ts';
 import { anonymous } from './accounts.ts';
 import { ServiceError } from './errors.ts';
 import type { RevealOutcome } from './outcomes.ts';

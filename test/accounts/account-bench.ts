@@ -12,7 +12,7 @@ import { builtInPlans } from '../../src/domain/plans.ts';
 import type { AccountMail, IsCommonPassword } from '../../src/domain/ports.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
+import { createMemoryStore } from '../stores/memory.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type CountingHasher, createCountingHasher } from '../support/service-bench.ts';

@@ -4,8 +4,8 @@ import { createAccount } from '../../src/domain/account-admin.ts';
 import type { SignedIn } from '../../src/domain/account-outcomes.ts';
 import type { StoredTicket, TokenFate } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
-import { noTicketLimits } from '../../src/store/conformance/account-fixtures.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { noTicketLimits } from '../stores/conformance/account-fixtures.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import {
   type AccountBench,
   type AccountBenchOptions,

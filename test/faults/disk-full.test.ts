@@ -9,14 +9,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   clientStays,
   createSettableClock,
   found,
   newRecord,
   ttlSeconds,
-} from '../../src/store/conformance/check.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+} from '../stores/conformance/check.ts';
 
 const ballastBytes = 128 * 1024;
 let directory = '';

@@ -3,9 +3,9 @@
  * promised. Arguments: the store's folder, the ledger, a seed, and the level of `synchronous`.
  */
 import { openSync, writeSync } from 'node:fs';
-import { clientStays, newRecord } from '../../src/store/conformance/check.ts';
 import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openWithSettings } from '../../src/store/sqlite/store.ts';
+import { clientStays, newRecord } from '../stores/conformance/check.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { createDice } from '../support/run-seed.ts';
 import { idsOf, type LedgerLine, powerlossSteps, powerlossTime, sealedOf } from './powerloss-ledger.ts';

@@ -12,7 +12,7 @@ import type { ApiSurface } from '../../src/http/mount.ts';
 import { mountApi } from '../../src/http/mount.ts';
 import type { Operation, Reply } from '../../src/http/operation.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { announceSeed } from '../support/run-seed.ts';
 import { createJudge, documentOf, type Judge, surfacesOf } from '../v2/documented-app.ts';

@@ -13,7 +13,7 @@ import { secretAad, unwrapSecret } from '../../src/crypto/envelope.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { anonymous } from '../../src/domain/accounts.ts';
 import { ServiceError } from '../../src/domain/errors.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { type SealedSample, sealedSample } from '../support/sealed-sample.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { createBench, guess } from '../support/service-bench.ts';

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'bun:test';
 import { anonymous } from '../../src/domain/accounts.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { ServiceDeps } from '../../src/domain/service.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { type Canary, dumpOf, findCanaries, formsOf } from '../support/canary.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { createBench, guess } from '../support/service-bench.ts';

@@ -5,9 +5,9 @@
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { RunningService } from '../../src/domain/service.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
-import type { MemoryStore } from '../../src/store/memory.ts';
 import { routes } from '../../src/web/routes.ts';
+import { clientStays } from '../stores/conformance/check.ts';
+import type { MemoryStore } from '../stores/memory.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { surfacesOf } from '../v2/documented-app.ts';

@@ -121,7 +121,7 @@ describe('the layout', () => {
     const seeded: SourceFile[] = [
       { path: 'src/domain/keys.ts', text: `import { z } from 'zod';` },
       { path: 'src/domain/keys.ts', text: `import { readFileSync } from 'node:fs';` },
-      { path: 'src/store/memory.ts', text: `import type { Links } from '../ops/config.ts';` },
+      { path: 'src/store/store.ts', text: `import type { Links } from '../ops/config.ts';` },
       { path: 'src/http/mount.ts', text: `const { x } = await import('../api/v1/encode.ts');` },
       { path: 'src/crypto/box.ts', text: `import {\n  a,\n} from '../domain/keys.ts';` },
       { path: 'sdk/mayfly.ts', text: `export { a } from '../src/domain/keys.ts';` },

@@ -1,6 +1,5 @@
 /** The script that counts the product: what it counts, on small made-up trees. */
 import { describe, expect, it } from 'bun:test';
-// @ts-expect-error: a script for Node, without types
 import { circlesIn, commentLines, folderGraph, importsOf } from '../../scripts/stats.mjs';
 
 const graphOf = (edges: Readonly<Record<string, readonly string[]>>) => new Map(Object.entries(edges));
@@ -19,7 +18,7 @@ describe('the counts of the product', () => {
       'src/b.ts': "import style from '../assets/none.css' with { type: 'text' };",
       'src/deep/c.ts': "export * from '../b.ts';",
     };
-    const found = importsOf(Object.keys(texts), (path: string) => texts[path]);
+    const found = importsOf(Object.keys(texts), (path) => texts[path]);
     expect([...found]).toEqual([
       ['src/a.ts', ['src/b.ts', 'src/deep/c.ts']],
       ['src/b.ts', []],

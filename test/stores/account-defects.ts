@@ -4,14 +4,14 @@
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
 import type { NewRecord } from '../../src/domain/secret.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
-import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
-import { createMemoryRecords, type MemoryRecords } from '../../src/store/memory/records.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
 import { slowClock } from '../support/clocks.ts';
+import { clientStays } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
+import { createMemoryAccounts } from './memory/accounts.ts';
+import { createMemoryRecords, type MemoryRecords } from './memory/records.ts';
+import { createMemoryStore } from './memory.ts';
 import { ticketDefects } from './ticket-defects.ts';
 
 /** Lets everything else that is ready run first. */

@@ -1,10 +1,11 @@
 /** Stores that trust a wall clock in one way too many: the tooth checks of the clock's promises (see `defects.ts`). */
-import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
-import { createMemoryRecords } from '../../src/store/memory/records.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
+
 import type { Store } from '../../src/store/store.ts';
 import { steadyClock } from '../support/clocks.ts';
 import type { SeededDefect } from './defects.ts';
+import { createMemoryAttempts } from './memory/attempts.ts';
+import { createMemoryRecords } from './memory/records.ts';
+import { createMemoryStore } from './memory.ts';
 
 /** Store time is the highest reading of the wall clock ever seen. */
 const withHighWaterMark: SeededDefect['seed'] = (store, { wallClock }) => {

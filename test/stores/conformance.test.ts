@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { AssertionError } from 'node:assert';
-import type { OpenStore } from '../../src/store/conformance/check.ts';
-import { conformanceChecks } from '../../src/store/conformance.ts';
+import type { OpenStore } from './conformance/check.ts';
+import { conformanceChecks } from './conformance.ts';
 import { openDefective, seededDefects } from './defects.ts';
 import { openMemorySubject, openSqliteSubject } from './subjects.ts';
 

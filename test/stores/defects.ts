@@ -6,23 +6,18 @@
 import type { SecretId } from '../../src/domain/keys.ts';
 import type { AttemptStore } from '../../src/domain/ports.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
-import {
-  clientStays,
-  createSettableClock,
-  newSecretId,
-  type StoreUnderTest,
-} from '../../src/store/conformance/check.ts';
-import { createMemoryAccounts } from '../../src/store/memory/accounts.ts';
-import { createMemoryAttempts } from '../../src/store/memory/attempts.ts';
-import { createMemoryRecords } from '../../src/store/memory/records.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';
 import { clockDefects } from './clock-defects.ts';
+import { clientStays, createSettableClock, newSecretId, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
+import { createMemoryAccounts } from './memory/accounts.ts';
+import { createMemoryAttempts } from './memory/attempts.ts';
+import { createMemoryRecords } from './memory/records.ts';
+import { createMemoryStore } from './memory.ts';
 import { sweepDefects } from './sweep-defects.ts';
 
 export interface SeededDefect {

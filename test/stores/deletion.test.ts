@@ -8,6 +8,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId } from '../../src/domain/accounts.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import {
   accountNamed,
   logIn,
@@ -16,10 +18,8 @@ import {
   newTicket,
   newToken,
   noTicketLimits,
-} from '../../src/store/conformance/account-fixtures.ts';
-import { clientStays, createSettableClock, found, putNew } from '../../src/store/conformance/check.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import type { Store } from '../../src/store/store.ts';
+} from './conformance/account-fixtures.ts';
+import { clientStays, createSettableClock, found, putNew } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const wallClock = createSettableClock();

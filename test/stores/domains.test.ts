@@ -6,11 +6,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountNamed } from '../../src/store/conformance/account-fixtures.ts';
-import { createSettableClock } from '../../src/store/conformance/check.ts';
-import { domainOf, newDomain, newLogo } from '../../src/store/conformance/domain-fixtures.ts';
 import { selectDomains } from '../../src/store/sqlite/domain-rows.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { accountNamed } from './conformance/account-fixtures.ts';
+import { createSettableClock } from './conformance/check.ts';
+import { domainOf, newDomain, newLogo } from './conformance/domain-fixtures.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const wallClock = createSettableClock();

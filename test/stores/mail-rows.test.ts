@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId } from '../../src/domain/accounts.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   clientStays,
   createSettableClock,
@@ -14,8 +15,7 @@ import {
   newRecord,
   putNew,
   ttlSeconds,
-} from '../../src/store/conformance/check.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+} from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const owner = 7 as AccountId;

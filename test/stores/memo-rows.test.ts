@@ -7,14 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  clientStays,
-  createSettableClock,
-  found,
-  putNew,
-  ttlSeconds,
-} from '../../src/store/conformance/check.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { clientStays, createSettableClock, found, putNew, ttlSeconds } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 let directory = '';

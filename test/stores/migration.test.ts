@@ -10,14 +10,6 @@ import { join } from 'node:path';
 import type { AccountId } from '../../src/domain/accounts.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
 import { plainBrand, type StoredDomain } from '../../src/domain/share-domains.ts';
-import {
-  newPassword,
-  newSession,
-  newTicket,
-  newToken,
-  noTicketLimits,
-} from '../../src/store/conformance/account-fixtures.ts';
-import { clientStays, createSettableClock, found, newRecord } from '../../src/store/conformance/check.ts';
 import { hintOf } from '../../src/store/sqlite/hint.ts';
 import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
@@ -27,6 +19,14 @@ import mailAndDomains from '../../src/store/sqlite/migrations/005-mail-and-domai
 import storeTime from '../../src/store/sqlite/migrations/006-store-time.sql' with { type: 'text' };
 import tickets from '../../src/store/sqlite/migrations/007-tickets.sql' with { type: 'text' };
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import {
+  newPassword,
+  newSession,
+  newTicket,
+  newToken,
+  noTicketLimits,
+} from './conformance/account-fixtures.ts';
+import { clientStays, createSettableClock, found, newRecord } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const wallClock = createSettableClock();

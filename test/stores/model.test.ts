@@ -4,8 +4,8 @@
  * MAYFLY_SEED repeats a run.
  */
 import { describe, expect, it } from 'bun:test';
-import type { OpenStore } from '../../src/store/conformance/check.ts';
 import { announceSeed } from '../support/run-seed.ts';
+import type { OpenStore } from './conformance/check.ts';
 import { openDefective, seededDefects } from './defects.ts';
 import { runHistories } from './model.ts';
 import { openMemorySubject, openSqliteSubject } from './subjects.ts';

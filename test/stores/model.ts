@@ -14,15 +14,15 @@ import type {
   StoredSecret,
   StoredState,
 } from '../../src/domain/secret.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createDice } from '../support/run-seed.ts';
 import {
   clientStays,
   newReceiptId,
   newRecord,
   newSecretId,
   type StoreUnderTest,
-} from '../../src/store/conformance/check.ts';
-import type { Store } from '../../src/store/store.ts';
-import { createDice } from '../support/run-seed.ts';
+} from './conformance/check.ts';
 
 interface ModelRecord {
   readonly record: NewRecord;

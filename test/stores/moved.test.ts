@@ -7,14 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreMovedError } from '../../src/domain/errors.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
-import {
-  clientStays,
-  createSettableClock,
-  found,
-  newRecord,
-  putNew,
-} from '../../src/store/conformance/check.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+import { clientStays, createSettableClock, found, newRecord, putNew } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 let directory = '';

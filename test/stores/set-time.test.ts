@@ -10,8 +10,8 @@ import {
   sessionSeconds,
   ticketFor,
   ticketSeconds,
-} from '../../src/store/conformance/account-fixtures.ts';
-import { clientStays, found, putNew } from '../../src/store/conformance/check.ts';
+} from './conformance/account-fixtures.ts';
+import { clientStays, found, putNew } from './conformance/check.ts';
 import { openSqliteSubject } from './subjects.ts';
 
 const monthSeconds = 30 * 86_400;

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/domain/errors.ts';
 import type { NewRecord } from '../../src/domain/secret.ts';
+import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   clientStays,
   createSettableClock,
@@ -14,8 +15,7 @@ import {
   newRecord,
   putNew,
   ttlSeconds,
-} from '../../src/store/conformance/check.ts';
-import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
+} from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const maxBytes = 2 * 1024 * 1024;

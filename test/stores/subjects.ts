@@ -5,9 +5,9 @@ import { Database } from 'bun:sqlite';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSettableClock, type StoreUnderTest } from '../../src/store/conformance/check.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { createSettableClock, type StoreUnderTest } from './conformance/check.ts';
+import { createMemoryStore } from './memory.ts';
 
 export async function openMemorySubject(): Promise<StoreUnderTest> {
   const wallClock = createSettableClock();

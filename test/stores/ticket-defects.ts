@@ -2,7 +2,7 @@
  * Stores with one seeded defect each in the mailed tickets: how many there are, what one does, and how often.
  */
 import type { StoredTicket } from '../../src/domain/accounts.ts';
-import { noTicketLimits } from '../../src/store/conformance/account-fixtures.ts';
+import { noTicketLimits } from './conformance/account-fixtures.ts';
 import type { SeededDefect } from './defects.ts';
 
 /** Lets everything else that is ready run first. */

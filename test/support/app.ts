@@ -34,11 +34,11 @@ import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { lookUp } from '../../src/locale/negotiate.ts';
 import { createDomainNameParser } from '../../src/ops/domain-names.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
-import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import { type Brands, ownBrands } from '../../src/web/brand/brand.ts';
 import { brandRules } from '../../src/web/brand/brand-rules.ts';
 import { createMailFaceOf } from '../../src/web/brand/mail-face.ts';
 import { mountPages } from '../../src/web/mount.ts';
+import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { frontRegion, standBefore } from './router-front.ts';
 

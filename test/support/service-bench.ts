@@ -17,8 +17,8 @@ import type { AccountMail, PassphraseHasher, SecretLinkMail } from '../../src/do
 import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
-import { createMemoryStore } from '../../src/store/memory.ts';
+import { clientStays } from '../stores/conformance/check.ts';
+import { createMemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { seededRandom } from './seeded-random.ts';
 

@@ -1,9 +1,9 @@
 /** The face of a share domain, to its owner: what the form takes, what it refuses, and that nothing typed is lost. */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/domain/errors.ts';
-import type { MemoryStore } from '../../src/store/memory.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
 import { maxLogoBytes } from '../../src/web/brand/logo.ts';
+import type { MemoryStore } from '../stores/memory.ts';
 import { type AccountVisitor, wrongFields } from './account-visitor.ts';
 import { addVerified, type DomainOwner, openOwner } from './domain-owner.ts';
 import { plainSvg, png } from './pictures.ts';

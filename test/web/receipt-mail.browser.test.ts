@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import type { Handover } from '../../src/domain/ports.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { carry, flawsOf, focusOf, headingOf, noticedBy, patienceMs, tabTo } from './creator.ts';
 import {

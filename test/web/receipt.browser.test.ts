@@ -1,7 +1,7 @@
 /** The creator's page in a real browser, with scripts and without: handing the link over, watching, burning. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, patienceMs, shareIn, tabTo } from './creator.ts';
 import { decodeQr } from './qr-code.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import type { AccountCaller } from '../../src/domain/accounts.ts';
 import type { ReceiptView } from '../../src/domain/outcomes.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
 import { visit } from './visit.ts';

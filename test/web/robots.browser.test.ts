@@ -1,7 +1,7 @@
 /** Whatever looks at a link without a person pressing its button: previews, scanners, prefetch and prerender (P4, T26). */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser } from 'playwright-core';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import type { TestAppOptions } from '../support/app.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { withMethod } from './store-method.ts';

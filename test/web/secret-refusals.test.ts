@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/domain/errors.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
-import type { MemoryStore } from '../../src/store/memory.ts';
+import { clientStays } from '../stores/conformance/check.ts';
+import type { MemoryStore } from '../stores/memory.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';

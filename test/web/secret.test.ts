@@ -1,8 +1,8 @@
 /** The recipient's pages: nothing consumes but the button, and what is gone is gone for everyone alike. */
 import { describe, expect, it } from 'bun:test';
-import { clientStays } from '../../src/store/conformance/check.ts';
-import type { MemoryStore } from '../../src/store/memory.ts';
 import { ownBrand } from '../../src/web/brand/brand.ts';
+import { clientStays } from '../stores/conformance/check.ts';
+import type { MemoryStore } from '../stores/memory.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';

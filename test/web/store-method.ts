@@ -1,5 +1,5 @@
 /** One method of the store replaced: for faults, counts and seeded defects. */
-import type { MemoryStore } from '../../src/store/memory.ts';
+import type { MemoryStore } from '../stores/memory.ts';
 
 export function withMethod<Name extends keyof MemoryStore>(
   store: MemoryStore,

@@ -10,7 +10,7 @@ import { ServiceError } from '../../src/domain/errors.ts';
 import type { RegionLabel, Regions } from '../../src/domain/regions.ts';
 import { Sensitive } from '../../src/domain/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
-import { clientStays } from '../../src/store/conformance/check.ts';
+import { clientStays } from '../stores/conformance/check.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
 import type { Site } from './browser.ts';

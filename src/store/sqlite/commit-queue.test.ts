@@ -4,9 +4,9 @@
  */
 
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
+import { clientStays, newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import { ServiceError } from '../../domain/errors.ts';
-import { clientStays, newRecord } from '../conformance/check.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { readFrames } from './frames.ts';
 import { type FromWriter, frameOutcome, type ToWriter } from './protocol.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSettableClock, newRecord } from '../conformance/check.ts';
+import { createSettableClock, newRecord } from '../../../test/stores/conformance/check.ts';
 import { openSqliteStore } from './store.ts';
 
 it('P5: finds the last of many rows that another process has stored since the last look', async () => {

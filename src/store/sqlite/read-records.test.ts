@@ -7,10 +7,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { testBallastBytes } from '../../../test/stores/subjects.ts';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { NewRecord } from '../../domain/secret.ts';
 import {
   clientStays,
   createSettableClock,
@@ -19,7 +15,11 @@ import {
   newSecretId,
   putNew,
   startOfTest,
-} from '../conformance/check.ts';
+} from '../../../test/stores/conformance/check.ts';
+import { testBallastBytes } from '../../../test/stores/subjects.ts';
+import type { AccountId } from '../../domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { NewRecord } from '../../domain/secret.ts';
 import { createLocator } from './locator.ts';
 import { createRecordReads } from './read-records.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';

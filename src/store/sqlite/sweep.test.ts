@@ -6,7 +6,7 @@ import { describe, expect, it } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newRecord } from '../conformance/check.ts';
+import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { prepareFolder } from './folder.ts';
 import { FrameSink, readFrames } from './frames.ts';
 import { migrate } from './migrate.ts';

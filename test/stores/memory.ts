@@ -4,13 +4,13 @@
  * Owns: nothing but the composition; each part stands in `memory/`. Invariant: every decision is taken in one
  * synchronous step, so nothing can come between the look and the deed. It is durable for as long as the process lives.
  */
-import type { MachineClock } from '../domain/time.ts';
-import { judgeByStoreTime } from './judged-records.ts';
+import type { MachineClock } from '../../src/domain/time.ts';
+import { judgeByStoreTime } from '../../src/store/judged-records.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createStoreTime } from '../../src/store/store-time.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
-import type { Store } from './store.ts';
-import { createStoreTime } from './store-time.ts';
 
 export type MemoryStore = Store;
 

@@ -3,9 +3,9 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId, TokenScope } from '../../domain/accounts.ts';
-import type { NoticeKind } from '../../domain/secret.ts';
-import type { Store } from '../store.ts';
+import type { AccountId, TokenScope } from '../../../src/domain/accounts.ts';
+import type { NoticeKind } from '../../../src/domain/secret.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
 import {
   type ConformanceCheck,

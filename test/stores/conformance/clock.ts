@@ -4,10 +4,10 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { ServiceError } from '../../domain/errors.ts';
-import type { AttemptLimits } from '../../domain/ports.ts';
-import type { NewRecord } from '../../domain/secret.ts';
-import type { Store } from '../store.ts';
+import { ServiceError } from '../../../src/domain/errors.ts';
+import type { AttemptLimits } from '../../../src/domain/ports.ts';
+import type { NewRecord } from '../../../src/domain/secret.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   type ConformanceCheck,
   check,

@@ -3,8 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { Account, AccountId } from '../../domain/accounts.ts';
-import type { Store } from '../store.ts';
+import type { Account, AccountId } from '../../../src/domain/accounts.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   accountNamed,
   areFound,

@@ -2,8 +2,8 @@
  * Checks of how many mailed tickets there are: they live side by side, few at a time, and get rarer.
  */
 import { strict as assert } from 'node:assert';
-import type { StoredTicket, TicketLimits } from '../../domain/accounts.ts';
-import type { Store } from '../store.ts';
+import type { StoredTicket, TicketLimits } from '../../../src/domain/accounts.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, newPassword, newTicket, ticketFor, ticketSeconds } from './account-fixtures.ts';
 import { type ConformanceCheck, check, restartCheck } from './check.ts';
 

@@ -11,9 +11,9 @@ import {
   type TicketKind,
   type TicketLimits,
   tokenScopes,
-} from '../../domain/accounts.ts';
-import type { NewAccount, NewSession, NewToken } from '../../domain/ports.ts';
-import type { Store } from '../store.ts';
+} from '../../../src/domain/accounts.ts';
+import type { NewAccount, NewSession, NewToken } from '../../../src/domain/ports.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';
 
 export const sessionSeconds = 86_400;

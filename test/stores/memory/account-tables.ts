@@ -11,11 +11,11 @@ import type {
   StoredSession,
   StoredTicket,
   StoredToken,
-} from '../../domain/accounts.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { NewAccount } from '../../domain/ports.ts';
-import type { DomainLogo, StoredDomain } from '../../domain/share-domains.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+} from '../../../src/domain/accounts.ts';
+import { ServiceError } from '../../../src/domain/errors.ts';
+import type { NewAccount } from '../../../src/domain/ports.ts';
+import type { DomainLogo, StoredDomain } from '../../../src/domain/share-domains.ts';
+import type { UnixSeconds } from '../../../src/domain/time.ts';
 
 export interface AccountTables {
   readonly accounts: Map<AccountId, Account>;

@@ -5,12 +5,12 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { IsAbandoned } from '../../domain/ports.ts';
-import type { NewRecord, StoredSecret } from '../../domain/secret.ts';
-import type { Clock, MachineClock, UnixSeconds } from '../../domain/time.ts';
-import type { Store } from '../store.ts';
+import type { AccountId } from '../../../src/domain/accounts.ts';
+import type { ReceiptId, SecretId } from '../../../src/domain/keys.ts';
+import type { IsAbandoned } from '../../../src/domain/ports.ts';
+import type { NewRecord, StoredSecret } from '../../../src/domain/secret.ts';
+import type { Clock, MachineClock, UnixSeconds } from '../../../src/domain/time.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 /** A freshly opened, empty store and the means to drive it. */
 export interface StoreUnderTest {

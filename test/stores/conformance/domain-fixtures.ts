@@ -3,9 +3,9 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { DomainBrand, DomainLogo, NewDomain } from '../../domain/share-domains.ts';
-import type { Store } from '../store.ts';
+import type { AccountId } from '../../../src/domain/accounts.ts';
+import type { DomainBrand, DomainLogo, NewDomain } from '../../../src/domain/share-domains.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';
 
 /** More than any check adds. */

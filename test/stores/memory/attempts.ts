@@ -4,11 +4,11 @@
  * Owns: the sliding window and the life count of P14. Invariant: counting and deciding are one step, taken before
  * anything is hashed.
  */
-import type { SecretId } from '../../domain/keys.ts';
-import type { AttemptLimits, AttemptStore, Reservation } from '../../domain/ports.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
-import { allowanceAfter, exhaustionOf } from '../attempt-limits.ts';
-import type { StoreTime } from '../store-time.ts';
+import type { SecretId } from '../../../src/domain/keys.ts';
+import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/domain/ports.ts';
+import type { UnixSeconds } from '../../../src/domain/time.ts';
+import { allowanceAfter, exhaustionOf } from '../../../src/store/attempt-limits.ts';
+import type { StoreTime } from '../../../src/store/store-time.ts';
 
 interface CountedAttempt {
   readonly attempt: number;

@@ -3,10 +3,10 @@
  *
  * Owns: the uniqueness of usernames and token hashes, and the end of an account with all that is its own.
  */
-import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
-import type { AccountStore, DomainStore, NewToken } from '../../domain/ports.ts';
-import { noticeKinds } from '../../domain/secret.ts';
-import type { StoreTime } from '../store-time.ts';
+import type { Account, AccountId, StoredToken } from '../../../src/domain/accounts.ts';
+import type { AccountStore, DomainStore, NewToken } from '../../../src/domain/ports.ts';
+import { noticeKinds } from '../../../src/domain/secret.ts';
+import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
   type AccountTables,
   accountNamed,
