@@ -2,11 +2,11 @@
  * Accounts for a bench, put into a store before a server opens it.
  */
 import { randomBytes } from 'node:crypto';
+import { createAccount } from '../src/core/accounts/admin.ts';
+import { drawDataKey } from '../src/core/accounts/data-key.ts';
+import { makePassword } from '../src/core/accounts/passwords.ts';
+import { Sensitive } from '../src/core/sensitive.ts';
 import { systemRandom } from '../src/crypto/random.ts';
-import { createAccount } from '../src/domain/account-admin.ts';
-import { drawDataKey } from '../src/domain/data-key.ts';
-import { makePassword } from '../src/domain/passwords.ts';
-import { Sensitive } from '../src/domain/sensitive.ts';
 import { createMachineClock } from '../src/ops/machine-clock.ts';
 import { createPassphraseHasher } from '../src/ops/slow-hashes.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';

@@ -11,11 +11,11 @@ import { publishDocument } from '../src/api/openapi-operation.ts';
 import type { OpenApiDocument } from '../src/api/openapi-types.ts';
 import { createV1 } from '../src/api/v1/handlers.ts';
 import { createV2 } from '../src/api/v2/surface.ts';
-import type { DomainService } from '../src/domain/domain-outcomes.ts';
-import { createLinks } from '../src/domain/links.ts';
-import type { SecretService } from '../src/domain/outcomes.ts';
-import { builtInPlans } from '../src/domain/plans.ts';
-import { systemClock } from '../src/domain/time.ts';
+import { createLinks } from '../src/core/links.ts';
+import { builtInPlans } from '../src/core/plans.ts';
+import type { SecretService } from '../src/core/secrets/outcomes.ts';
+import type { DomainService } from '../src/core/share-domains/outcomes.ts';
+import { systemClock } from '../src/core/time.ts';
 
 const baseUrl = 'https://mayfly.example';
 

@@ -6,9 +6,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createLinks } from './domain/links.ts';
-import type { MailLocaleOf } from './domain/ports.ts';
-import type { Regions } from './domain/regions.ts';
+import { createLinks } from './core/links.ts';
+import type { MailLocaleOf } from './core/ports.ts';
+import type { Regions } from './core/regions.ts';
 import { parseTrustedProxies } from './http/client-address.ts';
 import { builtInRateLimits, parseRateLimits, type RateLimitTable } from './http/rate-limit.ts';
 import { type Locale, supportedLocales } from './locale/catalogues.ts';

@@ -18,14 +18,14 @@ import {
   SettingRefusal,
   StartRefusal,
 } from './app-settings.ts';
+import { createAccountService } from './core/accounts/service.ts';
+import { createLinks } from './core/links.ts';
+import { createService } from './core/secrets/service.ts';
+import type { Sensitive } from './core/sensitive.ts';
+import type { DomainService } from './core/share-domains/outcomes.ts';
+import { createDomainService, type DomainServiceDeps } from './core/share-domains/service.ts';
+import type { ClockReport } from './core/time.ts';
 import { systemRandom } from './crypto/random.ts';
-import { createAccountService } from './domain/account-service.ts';
-import type { DomainService } from './domain/domain-outcomes.ts';
-import { createDomainService, type DomainServiceDeps } from './domain/domain-service.ts';
-import { createLinks } from './domain/links.ts';
-import type { Sensitive } from './domain/sensitive.ts';
-import { createService } from './domain/service.ts';
-import type { ClockReport } from './domain/time.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/foreign-host.ts';
 import { createMailQuota } from './http/mail-quota.ts';

@@ -5,7 +5,7 @@
  * place. Invariant: statuses and sentences of such refusals are asked from the version's own table of problems.
  */
 import { type ZodType, z } from 'zod';
-import { builtInPlans } from '../domain/plans.ts';
+import { builtInPlans } from '../core/plans.ts';
 import { bodyCapBytesFor } from '../http/body.ts';
 import type { ApiSurface } from '../http/mount.ts';
 import { mayChange, type Operation } from '../http/operation.ts';

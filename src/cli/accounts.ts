@@ -4,9 +4,10 @@
  * Owns: `mayfly account create|list|plan`. Invariant: they work on the store itself, so they need the data folder and
  * no credentials, and they work while the server runs; a token is printed once, when it is made.
  */
-import { createAccount } from '../domain/account-admin.ts';
-import type { Account } from '../domain/accounts.ts';
-import type { PlanName } from '../domain/plans.ts';
+
+import type { Account } from '../core/accounts/accounts.ts';
+import { createAccount } from '../core/accounts/admin.ts';
+import type { PlanName } from '../core/plans.ts';
 import {
   type Command,
   configOrWords,

@@ -4,7 +4,7 @@
  * Owns: `mayfly serve|config|doctor`. Invariant: all three read the same settings, and none of them starts or says
  * anything with settings that are wrong.
  */
-import { Sensitive } from '../domain/sensitive.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import type { Finding } from '../ops/doctor.ts';
 import { serverRegionProblem } from '../ops/region-settings.ts';
 import { effectiveSettings } from '../ops/settings-page.ts';

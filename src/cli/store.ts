@@ -1,7 +1,7 @@
 /**
  * Operators' commands for the store itself. Nothing is changed before the operator has seen what it means and agreed.
  */
-import type { ClockReport } from '../domain/time.ts';
+import type { ClockReport } from '../core/time.ts';
 import { differenceWords } from '../ops/clock-words.ts';
 import { withAccounts } from './accounts.ts';
 import {

@@ -4,9 +4,10 @@
  * Owns: `mayfly account token create|list|revoke`. Invariant: a token is printed once, when it is made, and is read from
  * standard input or a file, never from an argument (P18); a scope that is not understood makes no token.
  */
-import { createToken } from '../domain/account-admin.ts';
-import { type StoredToken, type TokenScope, tokenScopes } from '../domain/accounts.ts';
-import { Sensitive } from '../domain/sensitive.ts';
+
+import { type StoredToken, type TokenScope, tokenScopes } from '../core/accounts/accounts.ts';
+import { createToken } from '../core/accounts/admin.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import { withAccount, withAccounts } from './accounts.ts';
 import {
   type Command,

@@ -186,7 +186,7 @@ export function openVerifier(secret: UnwrappedSecret, secretKey: string): string
 }
 
 /**
- * The value's bytes; the caller wipes them. Imported by `domain/reveal.ts` alone: only a won claim may come here.
+ * The value's bytes; the caller wipes them. Imported by `core/secrets/reveal.ts` alone: only a won claim may come here.
  * @throws RangeError when the body does not open although its keys are proven: it was sealed wrongly
  */
 export function open(secret: UnwrappedSecret, keys: ProvenKeys): Uint8Array {

@@ -11,7 +11,7 @@ import {
   username,
   withHeader,
 } from '../../test/http/api-fixture.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { MountDeps } from './mount.ts';
 
 describe('credentials', () => {

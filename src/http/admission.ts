@@ -13,8 +13,8 @@
  *    401; right ones are counted by account in the operation's class. Failures are counted when they are known, so
  *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
  */
-import { anonymous, type Caller } from '../domain/accounts.ts';
-import type { SecretService } from '../domain/outcomes.ts';
+import { anonymous, type Caller } from '../core/accounts/accounts.ts';
+import type { SecretService } from '../core/secrets/outcomes.ts';
 import { createRightCredentials, parseBasic } from './credentials.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
 import { type Exchange, mayChange, type Operation } from './operation.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { operations, post, setUp } from '../../test/http/api-fixture.ts';
-import { ServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { Operation } from './operation.ts';
 import { RequestProblem } from './problem.ts';
 

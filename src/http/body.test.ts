@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { builtInPlans } from '../domain/plans.ts';
+import { builtInPlans } from '../core/plans.ts';
 import { BodyTimeout, bodyCapBytesFor, createBodyReader, type ReadBody } from './body.ts';
 import { type Problem, RequestProblem } from './problem.ts';
 

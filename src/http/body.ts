@@ -6,8 +6,9 @@
  * the runtime's own buffering, which costs a tenth of a stream; one interval for all watches the time, because a timer
  * for each costs more than the watching.
  */
-import { maxPassphraseBytes } from '../domain/attempts.ts';
-import type { Plans } from '../domain/plans.ts';
+
+import type { Plans } from '../core/plans.ts';
+import { maxPassphraseBytes } from '../core/secrets/attempts.ts';
 import { RequestProblem } from './problem.ts';
 
 /**

@@ -4,8 +4,8 @@
  * Owns: taking the URL apart, and the object behind `Exchange`. Invariant: path and query are as received (the runtime
  * has resolved dot segments and encoded what is not ASCII); nothing here reads Host or any forwarded name (P20).
  */
-import { anonymous, type Caller } from '../domain/accounts.ts';
-import type { IsAbandoned } from '../domain/ports.ts';
+import { anonymous, type Caller } from '../core/accounts/accounts.ts';
+import type { IsAbandoned } from '../core/ports.ts';
 import type { ReadBody } from './body.ts';
 import { type ClientAddressOf, clientPrefixOf, type PeerSource } from './client-address.ts';
 import { newRequestId } from './headers.ts';

@@ -4,7 +4,7 @@
  * Owns: the one way from anything thrown to a problem, for API and pages alike. Invariant: only what nobody could
  * foresee, and a record that an operator has to look at, become `internal`.
  */
-import { ServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import { type Problem, RequestProblem } from './problem.ts';
 
 export function problemOf(error: unknown, requestId: string): Problem {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { Hono } from 'hono';
-import type { ClockVerdict } from '../domain/time.ts';
+import type { ClockVerdict } from '../core/time.ts';
 import { type HealthDeps, mountHealth } from './health.ts';
 
 async function ask(

@@ -5,7 +5,7 @@
  * more than a word or two: not why, not which store.
  */
 import type { Context, Hono } from 'hono';
-import type { ClockVerdict } from '../domain/time.ts';
+import type { ClockVerdict } from '../core/time.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 
 export interface HealthDeps {

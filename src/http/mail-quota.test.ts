@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
-import type { AccountId } from '../domain/accounts.ts';
-import type { MailQuota } from '../domain/ports.ts';
-import { Sensitive } from '../domain/sensitive.ts';
+import type { AccountId } from '../core/accounts/accounts.ts';
+import type { MailQuota } from '../core/ports.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import type { ClientKey } from './gcra.ts';
 import { createMailQuota } from './mail-quota.ts';
 import { builtInRateLimits, createRateLimiter, type RateLimiter } from './rate-limit.ts';

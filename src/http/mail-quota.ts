@@ -6,9 +6,9 @@
  * drew and tells nobody (P18).
  */
 import { createHmac } from 'node:crypto';
+import type { MailQuota } from '../core/ports.ts';
+import type { Sensitive } from '../core/sensitive.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
-import type { MailQuota } from '../domain/ports.ts';
-import type { Sensitive } from '../domain/sensitive.ts';
 import type { RateLimiter } from './rate-limit.ts';
 
 export function createMailQuota(limiter: RateLimiter, random: RandomBytes = systemRandom): MailQuota {

@@ -10,8 +10,8 @@ import {
   strictLimits,
   withHeader,
 } from '../../test/http/api-fixture.ts';
-import type { AccountId, TokenScope } from '../domain/accounts.ts';
-import { ServiceError } from '../domain/errors.ts';
+import type { AccountId, TokenScope } from '../core/accounts/accounts.ts';
+import { ServiceError } from '../core/errors.ts';
 import { type ApiSurface, createApiHandler, mountApi } from './mount.ts';
 import type { Operation } from './operation.ts';
 import { RequestProblem } from './problem.ts';

@@ -12,8 +12,8 @@
  * problem with a waiting time `Retry-After`, whichever status an API gives it.
  */
 import type { Context, Hono } from 'hono';
-import type { AccountId, Caller, TokenScope } from '../domain/accounts.ts';
-import type { SecretService } from '../domain/outcomes.ts';
+import type { AccountId, Caller, TokenScope } from '../core/accounts/accounts.ts';
+import type { SecretService } from '../core/secrets/outcomes.ts';
 import { type Admit, createAdmission } from './admission.ts';
 import { BodyTimeout, createBodyReader } from './body.ts';
 import type { ClientAddressOf, PeerSource } from './client-address.ts';

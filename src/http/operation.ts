@@ -5,8 +5,8 @@
  * and document it; nothing about an endpoint is said twice.
  */
 import type { ZodType } from 'zod';
-import type { Caller, TokenScope } from '../domain/accounts.ts';
-import type { IsAbandoned } from '../domain/ports.ts';
+import type { Caller, TokenScope } from '../core/accounts/accounts.ts';
+import type { IsAbandoned } from '../core/ports.ts';
 
 export const operationMethods = ['GET', 'POST', 'PATCH'] as const;
 /** GET answers HEAD too, and changes nothing (P4). */

@@ -4,7 +4,7 @@
  * Owns: the closed union. Invariant: no version's wording or status lives here; each API encodes the same problems
  * through one table of its own (`api/v1/refusals.ts`, `api/v2/refusals.ts`, `web/`).
  */
-import type { TokenScope } from '../domain/accounts.ts';
+import type { TokenScope } from '../core/accounts/accounts.ts';
 
 export type Problem =
   /** Unparsable body, invalid percent-encoding or UTF-8, repeated or structured parameter. */

@@ -3,7 +3,7 @@
  *
  * Owns: the built-in table, its JSON form, and the headers of a refusal (`Retry-After` of RFC 9110, `RateLimit` and
  * `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers). Invariant: every table is bounded (P21). Limits live in
- * this process only; the passphrase attempts of the domain are durable and not touched by any setting here.
+ * this process only; the passphrase attempts of the core are durable and not touched by any setting here.
  *
  * Only a refusal carries the headers: building them costs more than counting does.
  */

@@ -1,8 +1,8 @@
 /** The words of the mails about an account. */
 import { describe, expect, it } from 'bun:test';
 import { linksOf, sampleAccountMails } from '../../test/mail/post-office.ts';
-import type { AccountMail } from '../domain/ports.ts';
-import { Sensitive } from '../domain/sensitive.ts';
+import type { AccountMail } from '../core/ports.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import { renderAccountMail } from './account-mail.tsx';
 
 const subjects: Record<AccountMail['kind'], string> = {

@@ -6,8 +6,8 @@
  * anybody's address into a form, so it names the site and claims nothing about the reader. What tells of a secret names
  * nothing of it but its times: no key, no recipient (`account-notice.ts`).
  */
-import type { TokenFate } from '../domain/accounts.ts';
-import type { AccountMail } from '../domain/ports.ts';
+import type { TokenFate } from '../core/accounts/accounts.ts';
+import type { AccountMail } from '../core/ports.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { formatMoment } from '../locale/times.ts';

@@ -4,7 +4,7 @@
  * Owns: their words, per locale. Invariant: pure; the times are all that names the secret, because they are all that is
  * known here: no key, no recipient, no sender, and the only link is to the list behind the log-in.
  */
-import type { AccountMail } from '../domain/ports.ts';
+import type { AccountMail } from '../core/ports.ts';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import { formatMoment } from '../locale/times.ts';
 import type { MessageParams } from '../locale/translate.ts';

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import type { Handover } from '../domain/ports.ts';
+import type { Handover } from '../core/ports.ts';
 import { type ComposingMailer, createComposingMailer, type Letter } from './compose.ts';
 import { ownSiteName } from './from-name.ts';
 import { toMailbox } from './mailbox.ts';

@@ -8,8 +8,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import type { AccountMailer } from '../domain/account-mail.ts';
-import type { AccountMail, Handover, Mailer, OnRetry, SecretLinkMail } from '../domain/ports.ts';
+import type { AccountMailer } from '../core/accounts/account-mail.ts';
+import type { AccountMail, Handover, Mailer, OnRetry, SecretLinkMail } from '../core/ports.ts';
 import { renderAccountMail } from './account-mail.tsx';
 import type { RenderedMail } from './frame.tsx';
 import { fromName, type ServiceNames } from './from-name.ts';

@@ -1,7 +1,7 @@
 /** What mail may be signed with, and that no refusal repeats a key. */
 import { describe, expect, it } from 'bun:test';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { Sensitive } from '../domain/sensitive.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import { type DkimSettings, toDkimSigner } from './dkim.ts';
 import { MailSettingError } from './mail-setting.ts';
 

@@ -6,7 +6,7 @@
  * RFC 8301 §3.2 lets nobody verify keys below 1,024 bits.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import type { Sensitive } from '../domain/sensitive.ts';
+import type { Sensitive } from '../core/sensitive.ts';
 import { MailSettingError } from './mail-setting.ts';
 
 export interface DkimSettings {

@@ -1,6 +1,6 @@
 /** The form of every mail: direction, foreign text, links. */
 import { describe, expect, it } from 'bun:test';
-import type { MailFace } from '../domain/ports.ts';
+import type { MailFace } from '../core/ports.ts';
 import { renderMail, setApart } from './frame.tsx';
 
 const link = 'https://secrets.example.com/secret/0123456789';

@@ -6,7 +6,7 @@
  * cannot turn the direction of what stands around it.
  */
 import type { FC } from 'hono/jsx';
-import type { MailFace } from '../domain/ports.ts';
+import type { MailFace } from '../core/ports.ts';
 import { directionOf } from '../locale/direction.ts';
 import { toPrintable, toSingleLine } from './mailbox.ts';
 

@@ -4,7 +4,7 @@
  * Owns: whose name it is. The share domain's own brand goes before the name in `MAYFLY_MAIL_FROM`, and that before the
  * site's. Invariant: pure; one line, and no mail program decodes it a second time (RFC 2047). Quoting is the library's.
  */
-import type { AccountMail, MailFace, SecretLinkMail } from '../domain/ports.ts';
+import type { AccountMail, MailFace, SecretLinkMail } from '../core/ports.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { translate } from '../locale/translate.ts';
 import { toSingleLine } from './mailbox.ts';

@@ -5,7 +5,7 @@
  * when asked for. Invariant: it uses the settings and the checks that mail itself uses, so what it finds is true of mail;
  * it ends within a bounded time, and tries each thing once.
  */
-import type { Sensitive } from '../domain/sensitive.ts';
+import type { Sensitive } from '../core/sensitive.ts';
 import { composeMessage, namesOf } from './compose.ts';
 import { type AttemptFault, toFault } from './faults.ts';
 import { serviceName } from './from-name.ts';

@@ -1,6 +1,6 @@
 /** The words of the mail to a recipient. */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../domain/sensitive.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import { renderSecretLink } from './secret-link.tsx';
 
 const link = 'https://secrets.example.com/secret/0123456789abcdefghijklmnopqrstu';

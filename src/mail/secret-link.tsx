@@ -4,7 +4,7 @@
  * Owns: its words, per locale. Invariant: pure; it holds the link and the sender's name and nothing else that is
  * secret: never the value, the passphrase or the metadata key.
  */
-import type { SecretLinkMail } from '../domain/ports.ts';
+import type { SecretLinkMail } from '../core/ports.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { formatMoment } from '../locale/times.ts';
 import { translate } from '../locale/translate.ts';

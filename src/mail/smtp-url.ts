@@ -6,8 +6,8 @@
  * merely used when offered: who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6). Invariant: no refusal repeats
  * the URL, which may hold a password.
  */
-import { isLoopbackHost } from '../domain/loopback.ts';
-import { Sensitive } from '../domain/sensitive.ts';
+import { isLoopbackHost } from '../core/loopback.ts';
+import { Sensitive } from '../core/sensitive.ts';
 
 /**
  * - `implicit`: TLS from the first byte (`smtps:`).

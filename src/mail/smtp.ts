@@ -7,7 +7,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
-import type { Handover, OnRetry } from '../domain/ports.ts';
+import type { Handover, OnRetry } from '../core/ports.ts';
 import { type Courier, deliver } from './attempts.ts';
 import { type ComposingMailer, createComposingMailer, type Letter, notSent } from './compose.ts';
 import { type DkimSettings, toDkimSigner } from './dkim.ts';

@@ -1,5 +1,5 @@
 /** What is said of the machine's clock: at the start, by the doctor and before store time is set. */
-import type { ClockReport } from '../domain/time.ts';
+import type { ClockReport } from '../core/time.ts';
 
 const units = [
   ['day', 86_400],

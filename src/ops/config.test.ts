@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { inspect } from 'node:util';
-import { builtInPlans } from '../domain/plans.ts';
+import { builtInPlans } from '../core/plans.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { optionList } from './options.ts';
 import { effectiveSettings, renderReference } from './settings-page.ts';

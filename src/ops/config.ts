@@ -6,7 +6,7 @@
  * stands in no sentence (P18).
  */
 import { readFileSync } from 'node:fs';
-import { builtInPlans, type Plans } from '../domain/plans.ts';
+import { builtInPlans, type Plans } from '../core/plans.ts';
 import { nearestWord } from './nearest.ts';
 import {
   type EarlierValues,

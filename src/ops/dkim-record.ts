@@ -5,8 +5,8 @@
  * or looked up.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-import type { Resolver } from '../domain/dns.ts';
-import type { Sensitive } from '../domain/sensitive.ts';
+import type { Sensitive } from '../core/sensitive.ts';
+import type { Resolver } from '../core/share-domains/dns.ts';
 
 export type DkimComparison =
   | { readonly outcome: 'fits' }

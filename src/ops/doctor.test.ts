@@ -1,9 +1,9 @@
 /** What the doctor makes of mail: which finding is a fault, and which is only advice. */
 import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import type { DnsAnswer } from '../domain/dns.ts';
-import { Sensitive } from '../domain/sensitive.ts';
-import type { ClockReport } from '../domain/time.ts';
+import { Sensitive } from '../core/sensitive.ts';
+import type { DnsAnswer } from '../core/share-domains/dns.ts';
+import type { ClockReport } from '../core/time.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';
 

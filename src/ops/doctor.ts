@@ -6,11 +6,11 @@
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { isLoopbackHost } from '../core/loopback.ts';
+import type { Sensitive } from '../core/sensitive.ts';
+import type { Resolver } from '../core/share-domains/dns.ts';
+import type { ClockReport, StoreClock } from '../core/time.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
-import type { Resolver } from '../domain/dns.ts';
-import { isLoopbackHost } from '../domain/loopback.ts';
-import type { Sensitive } from '../domain/sensitive.ts';
-import type { ClockReport, StoreClock } from '../domain/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
 import { senderAdvice } from './default-sender.ts';

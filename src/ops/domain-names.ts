@@ -8,8 +8,8 @@
  */
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import type { DomainNameProblem } from '../domain/domain-outcomes.ts';
-import type { DomainName, ParseDomainName } from '../domain/domain-service.ts';
+import type { DomainNameProblem } from '../core/share-domains/outcomes.ts';
+import type { DomainName, ParseDomainName } from '../core/share-domains/service.ts';
 
 const maxNameLength = 253;
 const maxLabels = 10;

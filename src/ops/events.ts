@@ -3,13 +3,13 @@
  *
  * Owns: the fan-out. Invariant: telling never fails what it tells of.
  */
-import type { AccountId } from '../domain/accounts.ts';
-import type { Events } from '../domain/events.ts';
+import type { AccountId } from '../core/accounts/accounts.ts';
+import type { Events } from '../core/events.ts';
 import type { RequestLine } from './log-lines.ts';
 import type { Log } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** For the domain: each event becomes a line and a count. */
+/** For the core: each event becomes a line and a count. */
 export function createEvents(log: Log, metrics: Metrics): Events {
   return (event) => {
     log(event);

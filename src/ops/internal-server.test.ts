@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import { createInternalFetch, type InternalServerDeps, startInternalServer } from './internal-server.ts';
 import { openMetrics } from './metrics.ts';
 

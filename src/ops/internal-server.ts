@@ -6,7 +6,7 @@
  * certificates made here by pointing names at it; an answer to `/ask` has no body and repeats nothing of the question.
  * Bound to the loopback unless `MAYFLY_INTERNAL_HOST` says otherwise; nothing of it is on the port of the service.
  */
-import { ServiceError } from '../domain/errors.ts';
+import { ServiceError } from '../core/errors.ts';
 import type { OpenMetrics } from './metrics.ts';
 
 export interface InternalServerDeps {

@@ -5,9 +5,9 @@
  * token or address can reach a log (P18): a line has no free text, each field has one narrow form that such a thing does
  * not fit, and what does not fit is withheld. Operations are logged by name, never by path or query.
  */
-import type { AccountId } from '../domain/accounts.ts';
-import type { ServiceEvent } from '../domain/events.ts';
-import type { RegionLabel } from '../domain/regions.ts';
+import type { AccountId } from '../core/accounts/accounts.ts';
+import type { ServiceEvent } from '../core/events.ts';
+import type { RegionLabel } from '../core/regions.ts';
 import { describeFault } from './fault.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
-import type { AccountId } from '../domain/accounts.ts';
-import { ServiceError } from '../domain/errors.ts';
+import type { AccountId } from '../core/accounts/accounts.ts';
+import { ServiceError } from '../core/errors.ts';
 import { describeFault } from './fault.ts';
 import { createLineWriter } from './line-writer.ts';
 import type { LogLevel, LogLine } from './log-lines.ts';

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { type MachineClock, systemClock } from '../domain/time.ts';
+import { type MachineClock, systemClock } from '../core/time.ts';
 
 /** How long an answer of the system is used: asking costs more than the rest of a look at the time. */
 const freshMs = 250;

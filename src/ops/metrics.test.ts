@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { AccountId } from '../domain/accounts.ts';
+import type { AccountId } from '../core/accounts/accounts.ts';
 import { createAnswerObserver, createEvents } from './events.ts';
 import type { LogLine } from './log-lines.ts';
 import { openMetrics } from './metrics.ts';

@@ -6,7 +6,7 @@
  * loading the library takes about 30 ms.
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
-import type { ServiceEvent } from '../domain/events.ts';
+import type { ServiceEvent } from '../core/events.ts';
 import type { RequestLine } from './log-lines.ts';
 
 export interface Metrics {

@@ -5,8 +5,8 @@
  * or says in words what is allowed; it never repairs a text (design: an unsafe value stops the start).
  */
 import { isIP } from 'node:net';
-import { parseRegionLabel, type Region, type RegionLabel } from '../domain/regions.ts';
-import { Sensitive } from '../domain/sensitive.ts';
+import { parseRegionLabel, type Region, type RegionLabel } from '../core/regions.ts';
+import { Sensitive } from '../core/sensitive.ts';
 
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 

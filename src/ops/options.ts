@@ -5,8 +5,8 @@
  * from. Invariant: a setting that is not in this table does not exist; the type of the settings follows from it.
  */
 import { join } from 'node:path';
-import type { Region, RegionLabel } from '../domain/regions.ts';
-import type { Sensitive } from '../domain/sensitive.ts';
+import type { Region, RegionLabel } from '../core/regions.ts';
+import type { Sensitive } from '../core/sensitive.ts';
 import { defaultSender } from './default-sender.ts';
 import {
   addressRanges,

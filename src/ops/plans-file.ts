@@ -5,7 +5,7 @@
  * at least a byte, domains or none) or every fault is named; an unknown plan or field is a fault, because a typing error
  * must not leave a limit at its default unnoticed.
  */
-import { builtInPlans, type Plan, type PlanName, type Plans } from '../domain/plans.ts';
+import { builtInPlans, type Plan, type PlanName, type Plans } from '../core/plans.ts';
 
 export type PlansFile =
   | { readonly outcome: 'read'; readonly plans: Plans }

@@ -3,7 +3,7 @@
  *
  * Owns: those sentences. Invariant: both say the same of the same settings.
  */
-import { isLoopbackHost } from '../domain/loopback.ts';
+import { isLoopbackHost } from '../core/loopback.ts';
 import type { Config } from './config.ts';
 
 /** Whether nobody else can connect. */

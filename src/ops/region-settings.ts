@@ -4,7 +4,7 @@
  * Owns: those checks. Invariant: an installation knows itself by one address: a region's links carry the address that
  * every other region and the router know it by, and no label means a region that nobody listed.
  */
-import type { Region, RegionLabel } from '../domain/regions.ts';
+import type { Region, RegionLabel } from '../core/regions.ts';
 import type { OptionName, OptionValues } from './options.ts';
 
 /** The address of a region; `null` when it is not listed, or there is none. */

@@ -18,9 +18,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import type { AccountStore } from '../core/ports.ts';
 import { createKeyRing, type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
-import type { AccountStore } from '../domain/ports.ts';
 
 type Refused = { readonly outcome: 'refused'; readonly problem: string };
 export type RootKeysReading =

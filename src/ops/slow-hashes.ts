@@ -6,7 +6,7 @@
  * need. Costs: OWASP's first choice for argon2id (19 MiB, t = 2, p = 1) and its least for bcrypt (10).
  */
 import { availableParallelism } from 'node:os';
-import type { PassphraseHasher } from '../domain/ports.ts';
+import type { PassphraseHasher } from '../core/ports.ts';
 import { createHashQueue, type QueueLimits } from './hash-queue.ts';
 
 const argon2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };

@@ -5,7 +5,7 @@
  * live links (the one exception to P9); no secret setting is in them.
  */
 import { join } from 'node:path';
-import type { ClockReport } from '../domain/time.ts';
+import type { ClockReport } from '../core/time.ts';
 import { clockProblem } from './clock-words.ts';
 import type { Config } from './config.ts';
 import { senderAdvice } from './default-sender.ts';

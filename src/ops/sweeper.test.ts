@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
-import { StoreMovedError } from '../domain/errors.ts';
-import type { ClockReport } from '../domain/time.ts';
+import { StoreMovedError } from '../core/errors.ts';
+import type { ClockReport } from '../core/time.ts';
 import type { LogLine } from './log-lines.ts';
 import { startSweeper, sweepIntervalMs } from './sweeper.ts';
 

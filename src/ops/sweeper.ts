@@ -6,10 +6,10 @@
  * says that a reader is in the way; runs never overlap; a long sweep is cut into slices so that requests get their turn;
  * a failure is told and tried again, and that the store's files were moved is told once. Expiry itself never waits for this: the store judges it on every read (P8).
  */
-import { StoreMovedError } from '../domain/errors.ts';
-import type { SecretService } from '../domain/outcomes.ts';
-import type { SecretStore } from '../domain/ports.ts';
-import type { ClockVerdict, StoreClock } from '../domain/time.ts';
+import { StoreMovedError } from '../core/errors.ts';
+import type { SecretStore } from '../core/ports.ts';
+import type { SecretService } from '../core/secrets/outcomes.ts';
+import type { ClockVerdict, StoreClock } from '../core/time.ts';
 import type { Log } from './logger.ts';
 
 export interface SweeperDeps {

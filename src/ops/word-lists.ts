@@ -3,7 +3,7 @@
  *
  * Owns: loading them when first asked for (about 40 ms), so that a start does not pay for it.
  */
-import type { IsCommonPassword, WordList } from '../domain/ports.ts';
+import type { IsCommonPassword, WordList } from '../core/ports.ts';
 
 async function load() {
   const { dictionary } = await import('@zxcvbn-ts/language-common');

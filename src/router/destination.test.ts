@@ -3,8 +3,8 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
-import { generateMetadataKey } from '../domain/keys.ts';
-import { parseRegionLabel } from '../domain/regions.ts';
+import { generateMetadataKey } from '../core/keys.ts';
+import { parseRegionLabel } from '../core/regions.ts';
 import { destinationOf, labelIn } from './destination.ts';
 
 const eu = parseRegionLabel('eu');

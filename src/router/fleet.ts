@@ -4,7 +4,7 @@
  * Owns: what is known of each server's health. Invariant: a server counts as well from a good answer of its `/readyz`
  * until a failed one or a failed connection; a region is well while one of its servers is, and each change is told once.
  */
-import type { Region, RegionLabel } from '../domain/regions.ts';
+import type { Region, RegionLabel } from '../core/regions.ts';
 import type { RegionServer } from './hop.ts';
 
 export interface RouterRegion extends Region {

@@ -5,7 +5,7 @@
  * client holds no connection to a region; a larger one, or one without a length, is passed on as it comes; nothing is
  * held beyond that, and nothing is kept.
  */
-import { builtInPlans } from '../domain/plans.ts';
+import { builtInPlans } from '../core/plans.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';

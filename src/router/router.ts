@@ -6,7 +6,7 @@
  * never answered for by another.
  */
 
-import type { RegionLabel } from '../domain/regions.ts';
+import type { RegionLabel } from '../core/regions.ts';
 import type { PeerSource } from '../http/client-address.ts';
 import { parseBasic } from '../http/credentials.ts';
 import { type ApiVersion, destinationOf, labelIn } from './destination.ts';

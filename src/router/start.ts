@@ -5,8 +5,8 @@
  * was asked once; it is ready while one region is; it holds no store, no key of a server, and writes nothing to a disk.
  */
 import { Hono } from 'hono';
+import type { Region, RegionLabel } from '../core/regions.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
-import type { Region, RegionLabel } from '../domain/regions.ts';
 import { createBodyReader } from '../http/body.ts';
 import {
   type ClientAddressOf,

@@ -4,8 +4,8 @@
  * Owns: the decision, shared by the stores that count attempts in their own process or transaction. The default bounds
  * keep a secret's life below the 100 guesses of NIST SP 800-63B.
  */
-import type { AttemptLimits, Reservation } from '../domain/ports.ts';
-import type { UnixSeconds } from '../domain/time.ts';
+import type { AttemptLimits, Reservation } from '../core/ports.ts';
+import type { UnixSeconds } from '../core/time.ts';
 
 export interface CountedAttempts {
   /** Times of the attempts within the window, oldest first. */

@@ -2,7 +2,7 @@
  * Records judged by store time, the same for every store (P8): while the wall clock is in doubt, nothing is erased, and what
  * has expired by one clock only is neither released nor called gone.
  */
-import type { SecretStore } from '../domain/ports.ts';
+import type { SecretStore } from '../core/ports.ts';
 import type { StoreTime } from './store-time.ts';
 
 /** @param records gives out every secret and receipt that has not expired by `time.earliest()` */

@@ -8,8 +8,8 @@
  * Across a restart of the machine nobody knows how much time has passed: there the wall clock is believed, at once when it
  * is at most an hour ahead, else after ten minutes in which nothing is erased.
  */
-import { ServiceError } from '../domain/errors.ts';
-import type { ClockReport, MachineClock, UnixSeconds } from '../domain/time.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { ClockReport, MachineClock, UnixSeconds } from '../core/time.ts';
 
 /** Wall clocks that differ by more are in dispute. NTP steps and slews are far below this. */
 const toleranceSeconds = 300;

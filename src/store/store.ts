@@ -1,11 +1,11 @@
 /**
- * What every store is: one object that keeps all kinds of promise of `domain/ports.ts`.
+ * What every store is: one object that keeps all kinds of promise of `core/ports.ts`.
  *
  * Owns: the type, and the two rules that all stores apply in the same way when they read.
  */
-import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../domain/ports.ts';
-import type { StoredDelivery } from '../domain/secret.ts';
-import type { StoreClock, UnixSeconds } from '../domain/time.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../core/ports.ts';
+import type { StoredDelivery } from '../core/secrets/secret.ts';
+import type { StoreClock, UnixSeconds } from '../core/time.ts';
 
 export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, StoreClock {
   /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */

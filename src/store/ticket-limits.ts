@@ -3,8 +3,8 @@
  *
  * Invariant: shared by the stores that count in their own process or transaction; what has been kept is never replaced.
  */
-import type { StoredTicket, TicketLimits } from '../domain/accounts.ts';
-import type { UnixSeconds } from '../domain/time.ts';
+import type { StoredTicket, TicketLimits } from '../core/accounts/accounts.ts';
+import type { UnixSeconds } from '../core/time.ts';
 
 type Times = Pick<StoredTicket, 'createdAt' | 'expiresAt'>;
 

@@ -4,8 +4,8 @@
  * Owns: their handlers. Invariant: they need no session and change nothing; the status tells the truth of this moment, and
  * a store that cannot even be asked does not answer.
  */
-import type { Regions } from '../domain/regions.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Regions } from '../core/regions.ts';
+import type { Clock } from '../core/time.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { renderPage } from './layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from './page-route.ts';

@@ -9,8 +9,8 @@
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { DomainFace } from '../domain/domain-outcomes.ts';
-import type { Regions } from '../domain/regions.ts';
+import type { Regions } from '../core/regions.ts';
+import type { DomainFace } from '../core/share-domains/outcomes.ts';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import type { Assets, ScriptName } from './assets.ts';
 import type { Brand } from './brand/brand.ts';

@@ -5,13 +5,13 @@
  * one page, below the path of the configured base URL.
  */
 import type { Context, Hono } from 'hono';
-import type { AccountService } from '../domain/account-outcomes.ts';
-import type { DomainService } from '../domain/domain-outcomes.ts';
-import type { Links } from '../domain/links.ts';
-import type { SecretService } from '../domain/outcomes.ts';
-import type { Plans } from '../domain/plans.ts';
-import type { Regions } from '../domain/regions.ts';
-import type { Clock } from '../domain/time.ts';
+import type { AccountService } from '../core/accounts/outcomes.ts';
+import type { Links } from '../core/links.ts';
+import type { Plans } from '../core/plans.ts';
+import type { Regions } from '../core/regions.ts';
+import type { SecretService } from '../core/secrets/outcomes.ts';
+import type { DomainService } from '../core/share-domains/outcomes.ts';
+import type { Clock } from '../core/time.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { MountDeps } from '../http/mount.ts';
 import type { Locale } from '../locale/catalogues.ts';

@@ -4,9 +4,10 @@
  * Owns: the shape that `mount` serves. Invariant: a handler gets a request whose form is bounded and its own, and whose
  * client is known, and answers with a page, a text or a redirect; no handler builds a response or its headers' rules.
  */
-import type { SignedIn } from '../domain/account-outcomes.ts';
-import type { Caller } from '../domain/accounts.ts';
-import type { IsAbandoned } from '../domain/ports.ts';
+
+import type { Caller } from '../core/accounts/accounts.ts';
+import type { SignedIn } from '../core/accounts/outcomes.ts';
+import type { IsAbandoned } from '../core/ports.ts';
 import type { LimitClass } from '../http/operation.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';

@@ -9,9 +9,9 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
-import type { AccountService, SignedIn } from '../domain/account-outcomes.ts';
-import { anonymous } from '../domain/accounts.ts';
-import type { Regions } from '../domain/regions.ts';
+import { anonymous } from '../core/accounts/accounts.ts';
+import type { AccountService, SignedIn } from '../core/accounts/outcomes.ts';
+import type { Regions } from '../core/regions.ts';
 import { BodyTimeout, type ReadBody } from '../http/body.ts';
 import type { PeerSource } from '../http/client-address.ts';
 import { Call, type CallDeps } from '../http/exchange.ts';

@@ -4,7 +4,7 @@
  * Owns: `/assets/…`, `/logo/…`, `/icon.svg`, `/favicon.ico`, `/robots.txt`. Invariant: no robot is invited to an address
  * that holds a key.
  */
-import type { DomainService } from '../domain/domain-outcomes.ts';
+import type { DomainService } from '../core/share-domains/outcomes.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { Assets } from './assets.ts';
 import type { Brands } from './brand/brand.ts';

@@ -3,15 +3,16 @@
  *
  * Owns: people who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
  */
+
+import type { AccountService, BegunSession, SignedIn } from '../../src/core/accounts/outcomes.ts';
+import { createAccountService } from '../../src/core/accounts/service.ts';
+import type { ServiceEvent } from '../../src/core/events.ts';
+import { createLinks } from '../../src/core/links.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
+import type { AccountMail, IsCommonPassword } from '../../src/core/ports.ts';
+import { createService, type RunningService, type ServiceDeps } from '../../src/core/secrets/service.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
-import type { AccountService, BegunSession, SignedIn } from '../../src/domain/account-outcomes.ts';
-import { createAccountService } from '../../src/domain/account-service.ts';
-import type { ServiceEvent } from '../../src/domain/events.ts';
-import { createLinks } from '../../src/domain/links.ts';
-import { builtInPlans } from '../../src/domain/plans.ts';
-import type { AccountMail, IsCommonPassword } from '../../src/domain/ports.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
-import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
 import { createMemoryStore } from '../stores/memory.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { seededRandom } from '../support/seeded-random.ts';

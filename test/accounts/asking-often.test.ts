@@ -3,7 +3,7 @@
  * from getting one.
  */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { type AccountBench, createAccountBench, label, locale, otherPassword } from './account-bench.ts';
 
 const owner = 'jo@example.org';

@@ -1,6 +1,6 @@
 /** Session tokens, API tokens and tickets have one form, and each opens its own door alone (P13). */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import {
   type AccountBench,
   type AccountBenchOptions,

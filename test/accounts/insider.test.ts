@@ -6,10 +6,10 @@
  * a defect that it makes use of.
  */
 import { describe, expect, it } from 'bun:test';
+import { openDataKey } from '../../src/core/accounts/data-key.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { hex } from '../../src/crypto/bytes.ts';
 import { deriveFormToken, hashToken } from '../../src/crypto/derive.ts';
-import { openDataKey } from '../../src/domain/data-key.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
 import { toFields } from '../../src/ops/log-lines.ts';
 import { type Canary, dumpOf, findCanaries } from '../support/canary.ts';
 import { createAccountBench, label, locale, sessionOf } from './account-bench.ts';

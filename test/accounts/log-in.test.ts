@@ -1,8 +1,8 @@
 /** Logging in and sessions: who gets in, for how long, and that a refusal tells nothing. */
 import { describe, expect, it } from 'bun:test';
-import { createAccount } from '../../src/domain/account-admin.ts';
-import { ServiceError } from '../../src/domain/errors.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { createAccount } from '../../src/core/accounts/admin.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import {
   type AccountBenchStore,
   createAccountBench,

@@ -1,7 +1,7 @@
 /** What a logged-in person does with the account: the password, API tokens, the end. */
 import { describe, expect, it } from 'bun:test';
-import type { TokenFate, TokenScope } from '../../src/domain/accounts.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { TokenFate, TokenScope } from '../../src/core/accounts/accounts.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import {
   type AccountBench,
   createAccountBench,

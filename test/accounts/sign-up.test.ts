@@ -1,8 +1,8 @@
 /** Signing up: an account exists only once its address is proven, and nobody learns who has one. */
 import { describe, expect, it } from 'bun:test';
-import { createAccount } from '../../src/domain/account-admin.ts';
-import type { StoredTicket } from '../../src/domain/accounts.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { StoredTicket } from '../../src/core/accounts/accounts.ts';
+import { createAccount } from '../../src/core/accounts/admin.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createAccountBench, label, locale, password } from './account-bench.ts';
 
 const email = 'jo@example.org';

@@ -5,10 +5,10 @@
  * that are written, before the answer and after it; and the services with a seeded defect that it must notice.
  */
 import { describe, expect, it } from 'bun:test';
-import { createAccount } from '../../src/domain/account-admin.ts';
-import type { AccountService } from '../../src/domain/account-outcomes.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
-import { keepTicket } from '../../src/domain/tickets.ts';
+import { createAccount } from '../../src/core/accounts/admin.ts';
+import type { AccountService } from '../../src/core/accounts/outcomes.ts';
+import { keepTicket } from '../../src/core/accounts/tickets.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { type AccountBench, createAccountBench, label, locale } from './account-bench.ts';
 
 const owner = 'owner@example.org';

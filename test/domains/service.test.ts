@@ -1,8 +1,8 @@
-/** Share domains as the domain's use cases see them: registered, checked, checked again every day. */
+/** Share domains as the core's use cases see them: registered, checked, checked again every day. */
 import { describe, expect, it } from 'bun:test';
-import type { AccountCaller } from '../../src/domain/accounts.ts';
-import { createDomainChecks } from '../../src/domain/domain-checks.ts';
-import { ServiceError } from '../../src/domain/errors.ts';
+import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { createDomainChecks } from '../../src/core/share-domains/checks.ts';
 import { added, callerOf, daySeconds, publish, setUp, site, verified } from './bench.ts';
 
 describe('a share domain is registered', () => {

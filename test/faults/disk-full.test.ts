@@ -7,8 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ServiceError } from '../../src/domain/errors.ts';
-import type { NewRecord } from '../../src/domain/secret.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   clientStays,

@@ -7,8 +7,8 @@
  */
 import { afterEach, describe, expect, it } from 'bun:test';
 import { connect, type Socket } from 'node:net';
+import { createAccount } from '../../src/core/accounts/admin.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { createAccount } from '../../src/domain/account-admin.ts';
 import type { MemoryStore } from '../stores/memory.ts';
 import { openSqliteSubject } from '../stores/subjects.ts';
 import { createTestApp, fastHasher, type TestApp, type TestAppOptions } from '../support/app.ts';

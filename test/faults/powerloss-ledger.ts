@@ -4,7 +4,7 @@
  * Owns: the form of the ledger, and records that both can name by a number.
  */
 import { createHash } from 'node:crypto';
-import type { ReceiptId, SecretId } from '../../src/domain/keys.ts';
+import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
 
 export type Deed = 'put' | 'claim' | 'burn';
 

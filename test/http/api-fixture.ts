@@ -4,8 +4,8 @@
  * Owns: nothing of the product. Invariant: everything between the request and the handler is the real kit.
  */
 import { Hono } from 'hono';
-import { type AccountCaller, type AccountId, tokenScopes } from '../../src/domain/accounts.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { type AccountCaller, type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { type AnswerFacts, type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import type { Exchange, Operation } from '../../src/http/operation.ts';

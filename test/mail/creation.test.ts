@@ -1,10 +1,10 @@
 /** Mail as part of a creation: never in its way, never more than the link, and told truly on the receipt. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
-import { mailTroubles } from '../../src/domain/mail-trouble.ts';
-import type { ReceiptView } from '../../src/domain/outcomes.ts';
-import type { DeliveryState } from '../../src/domain/secret.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { mailTroubles } from '../../src/core/mail/mail-trouble.ts';
+import type { ReceiptView } from '../../src/core/secrets/outcomes.ts';
+import type { DeliveryState } from '../../src/core/secrets/secret.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { openPostOffice, type PostOffice, type Treatment } from './post-office.ts';

@@ -6,8 +6,8 @@
 import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SMTPServer as Server, type SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { AccountMail, MailFace, SecretLinkMail } from '../../src/domain/ports.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { AccountMail, MailFace, SecretLinkMail } from '../../src/core/ports.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 
 export interface Arrived {
   readonly from: string;

@@ -1,7 +1,7 @@
 /** Trying the mail server out: what is found, and the sentence that says what to do. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { type MailProbeOptions, probeMail } from '../../src/mail/probe.ts';
 import { certificate } from './certificate.ts';
 import { openPostOffice, type PostOffice, type Treatment } from './post-office.ts';

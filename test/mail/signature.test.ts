@@ -2,8 +2,8 @@
 import { describe, expect, it, spyOn } from 'bun:test';
 import crypto, { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
-import type { AccountMailer } from '../../src/domain/account-mail.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { AccountMailer } from '../../src/core/accounts/account-mail.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { messageHeaders, signatureHeader } from '../../src/mail/compose.ts';
 import { verifyDkim } from './dkim-verifier.ts';
 import { openPostOffice, sampleAccountMails, sampleMail } from './post-office.ts';

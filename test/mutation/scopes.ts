@@ -16,10 +16,10 @@ export const scopes: readonly Scope[] = [
   {
     name: 'core',
     files: [
-      'src/domain/{reveal,access,attempts,burn}.ts',
-      'src/domain/accounts*.ts',
-      'src/domain/{authenticate,api-tokens,own-tokens,bearer,data-key}.ts',
-      'src/domain/{log-in,sign-up,reset,tickets,sessions,passwords,change-password}.ts',
+      'src/core/secrets/{reveal,access,attempts,burn}.ts',
+      'src/core/accounts/accounts.ts',
+      'src/core/accounts/{authenticate,api-tokens,own-tokens,bearer,data-key}.ts',
+      'src/core/accounts/{log-in,sign-up,reset,tickets,sessions,passwords,change-password}.ts',
     ],
     judges: ['test/promises/wiped.test.ts'],
   },
@@ -30,7 +30,7 @@ export const scopes: readonly Scope[] = [
       'src/http/{gcra,rate-limit,credentials,mail-quota,body,client-address}.ts',
       'src/store/{attempt-limits,ticket-limits}.ts',
       'src/ops/{hash-queue,slow-hashes}.ts',
-      'src/domain/hash-place.ts',
+      'src/core/hash-place.ts',
     ],
     judges: [],
   },
@@ -50,5 +50,3 @@ export const testPatterns = [
   'test/{accounts,domains,http,mail,promises,stores,v1,v2,web}/**/*.test.ts',
 ];
 export const isLeftOut = (test: string): boolean => test.includes('.browser.');
-/** Names of tests that measure time: on a busy machine they would fail with any mutant, and none would survive. */
-export const leftOutTests = ['never blocks the event loop', 'is seen as a block'];

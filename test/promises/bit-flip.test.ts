@@ -6,13 +6,13 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';
+import { anonymous } from '../../src/core/accounts/accounts.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from '../../src/crypto/box.ts';
 import { hex, utf8 } from '../../src/crypto/bytes.ts';
 import { deriveOuterKeys } from '../../src/crypto/derive.ts';
 import { secretAad, unwrapSecret } from '../../src/crypto/envelope.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
-import { anonymous } from '../../src/domain/accounts.ts';
-import { ServiceError } from '../../src/domain/errors.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { type SealedSample, sealedSample } from '../support/sealed-sample.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -6,11 +6,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
-import { anonymous } from '../../src/domain/accounts.ts';
-import { firstTrySeconds } from '../../src/domain/ports.ts';
-import type { Delivery } from '../../src/domain/secret.ts';
-import type { ServiceDeps } from '../../src/domain/service.ts';
-import type { MachineClock, UnixSeconds } from '../../src/domain/time.ts';
+import { anonymous } from '../../src/core/accounts/accounts.ts';
+import { firstTrySeconds } from '../../src/core/ports.ts';
+import type { Delivery } from '../../src/core/secrets/secret.ts';
+import type { ServiceDeps } from '../../src/core/secrets/service.ts';
+import type { MachineClock, UnixSeconds } from '../../src/core/time.ts';
 import { createMachineClock } from '../../src/ops/machine-clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { openPostOffice } from '../mail/post-office.ts';

@@ -7,6 +7,10 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
+import { anonymous } from '../../src/core/accounts/accounts.ts';
+import type { NewRecord, StoredDelivery } from '../../src/core/secrets/secret.ts';
+import type { ServiceDeps } from '../../src/core/secrets/service.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { unseal } from '../../src/crypto/aead.ts';
 import { concat, FieldReader, FieldWriter, hex, utf8 } from '../../src/crypto/bytes.ts';
 import {
@@ -19,10 +23,6 @@ import {
 } from '../../src/crypto/derive.ts';
 import { secretAad } from '../../src/crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../../src/crypto/keyring.ts';
-import { anonymous } from '../../src/domain/accounts.ts';
-import type { NewRecord, StoredDelivery } from '../../src/domain/secret.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
-import type { ServiceDeps } from '../../src/domain/service.ts';
 import { createBench, createCountingHasher, guess } from '../support/service-bench.ts';
 
 const boxTexts: Readonly<Record<BoxLabel, string>> = {

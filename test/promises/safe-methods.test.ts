@@ -3,8 +3,8 @@
  * asks it to change something. The addresses come from the tables that serve them, so a new one is tried by itself.
  */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../../src/domain/sensitive.ts';
-import type { RunningService } from '../../src/domain/service.ts';
+import type { RunningService } from '../../src/core/secrets/service.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { routes } from '../../src/web/routes.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { MemoryStore } from '../stores/memory.ts';

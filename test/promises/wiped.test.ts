@@ -3,12 +3,12 @@
  */
 
 import { describe, expect, it } from 'bun:test';
+import { anonymous } from '../../src/core/accounts/accounts.ts';
+import type { BegunSession, SignedIn } from '../../src/core/accounts/outcomes.ts';
+import type { HashPlace } from '../../src/core/hash-place.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { seal, unseal } from '../../src/crypto/aead.ts';
 import { type RandomBytes, randomBelow, randomText, systemRandom } from '../../src/crypto/random.ts';
-import type { BegunSession, SignedIn } from '../../src/domain/account-outcomes.ts';
-import { anonymous } from '../../src/domain/accounts.ts';
-import type { HashPlace } from '../../src/domain/hash-place.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
 import {
   createAccountBench,
   label,

@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'bun:test';
 import { connect } from 'node:net';
-import { generateSecretKey } from '../../src/domain/keys.ts';
+import { generateSecretKey } from '../../src/core/keys.ts';
 import { exchange, statusesIn } from '../http/raw-exchange.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type FakeRegion, startFakeRegion, whole } from './fake-region.ts';

@@ -1,7 +1,7 @@
 /** A request that another one follows in its packet, at the router: no region hears of it, because its answer could not leave. */
 import { expect, it } from 'bun:test';
 import { connect } from 'node:net';
-import { generateSecretKey } from '../../src/domain/keys.ts';
+import { generateSecretKey } from '../../src/core/keys.ts';
 import { requestBytes, sendOnce } from '../support/raw-client.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startFakeRegion, whole } from './fake-region.ts';

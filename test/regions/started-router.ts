@@ -3,8 +3,9 @@
  *
  * Owns: its limits, short enough for a test to see them end. Invariant: everything else is the product's own.
  */
+
+import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { parseRegionLabel, type RegionLabel } from '../../src/domain/regions.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { startServer } from '../../src/http/server.ts';
 import { routerRegions } from '../../src/router/fleet.ts';

@@ -7,7 +7,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import { generateSecretKey } from '../../src/domain/keys.ts';
+import { generateSecretKey } from '../../src/core/keys.ts';
 import { openConnection, requestBytes, sendOnce } from '../support/raw-client.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { freePort } from '../support/started-server.ts';

@@ -5,12 +5,12 @@ import { importsOf, isTest, namesFrom, readSources, type SourceFile } from './so
 /** What each part may import besides itself: parts, packages and what the runtime brings. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/crypto': ['node:crypto'],
-  'src/domain': ['src/crypto', 'node:crypto', 'node:url'],
+  'src/core': ['src/crypto', 'node:crypto', 'node:url'],
   'src/locale': [],
-  'src/store': ['src/domain', 'bun:sqlite', 'node:*'],
-  'src/mail': ['src/domain', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
+  'src/store': ['src/core', 'bun:sqlite', 'node:*'],
+  'src/mail': ['src/core', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
   'src/ops': [
-    'src/domain',
+    'src/core',
     'src/crypto',
     'pino',
     'prom-client',
@@ -19,14 +19,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'tldts',
     'node:*',
   ],
-  'src/http': ['src/domain', 'src/crypto', 'hono', 'zod', 'node:*'],
-  'src/api': ['src/domain', 'src/http', 'hono', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
-  'src/web': ['src/domain', 'src/http', 'src/locale', 'hono', 'hono/jsx', 'hono/html', 'qr', 'zod', 'node:*'],
-  'src/router': ['src/domain', 'src/crypto', 'src/http', 'src/locale', 'hono', 'hono/html', 'bun', 'node:*'],
-  'src/cli': ['src/domain', 'src/ops', 'sdk', 'node:*'],
-  'src/site.ts': ['src/domain', 'src/http', 'src/locale', 'src/api', 'src/web', 'hono'],
+  'src/http': ['src/core', 'src/crypto', 'hono', 'zod', 'node:*'],
+  'src/api': ['src/core', 'src/http', 'hono', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
+  'src/web': ['src/core', 'src/http', 'src/locale', 'hono', 'hono/jsx', 'hono/html', 'qr', 'zod', 'node:*'],
+  'src/router': ['src/core', 'src/crypto', 'src/http', 'src/locale', 'hono', 'hono/html', 'bun', 'node:*'],
+  'src/cli': ['src/core', 'src/ops', 'sdk', 'node:*'],
+  'src/site.ts': ['src/core', 'src/http', 'src/locale', 'src/api', 'src/web', 'hono'],
   'src/app-settings.ts': [
-    'src/domain',
+    'src/core',
     'src/http',
     'src/locale',
     'src/mail',
@@ -80,18 +80,22 @@ const locks: readonly {
   readonly name: string;
   readonly holders: readonly string[];
 }[] = [
-  { file: 'src/crypto/envelope.ts', name: 'open', holders: ['src/domain/reveal.ts'] },
+  { file: 'src/crypto/envelope.ts', name: 'open', holders: ['src/core/secrets/reveal.ts'] },
   {
     file: 'src/crypto/box.ts',
     name: 'openBox',
-    holders: ['src/domain/receipts.ts', 'src/domain/data-key.ts', 'src/domain/cursor.ts'],
+    holders: ['src/core/secrets/receipts.ts', 'src/core/accounts/data-key.ts', 'src/core/secrets/cursor.ts'],
   },
   {
-    file: 'src/domain/data-key.ts',
+    file: 'src/core/accounts/data-key.ts',
     name: 'openDataKey',
-    holders: ['src/domain/api-tokens.ts', 'src/domain/passwords.ts', 'src/domain/sessions.ts'],
+    holders: [
+      'src/core/accounts/api-tokens.ts',
+      'src/core/accounts/passwords.ts',
+      'src/core/accounts/sessions.ts',
+    ],
   },
-  { file: 'src/crypto/box.ts', name: 'unwrapBox', holders: ['src/domain/receipts.ts'] },
+  { file: 'src/crypto/box.ts', name: 'unwrapBox', holders: ['src/core/secrets/receipts.ts'] },
 ];
 
 function brokenLocks(sources: readonly SourceFile[]): string[] {
@@ -119,13 +123,13 @@ describe('the layout', () => {
 
   it('tooth check: imports across and upwards, static or dynamic, are found', () => {
     const seeded: SourceFile[] = [
-      { path: 'src/domain/keys.ts', text: `import { z } from 'zod';` },
-      { path: 'src/domain/keys.ts', text: `import { readFileSync } from 'node:fs';` },
+      { path: 'src/core/keys.ts', text: `import { z } from 'zod';` },
+      { path: 'src/core/keys.ts', text: `import { readFileSync } from 'node:fs';` },
       { path: 'src/store/store.ts', text: `import type { Links } from '../ops/config.ts';` },
       { path: 'src/http/mount.ts', text: `const { x } = await import('../api/v1/encode.ts');` },
-      { path: 'src/crypto/box.ts', text: `import {\n  a,\n} from '../domain/keys.ts';` },
-      { path: 'sdk/mayfly.ts', text: `export { a } from '../src/domain/keys.ts';` },
-      { path: 'src/fresh/new.ts', text: `import '../domain/keys.ts';` },
+      { path: 'src/crypto/box.ts', text: `import {\n  a,\n} from '../core/keys.ts';` },
+      { path: 'sdk/mayfly.ts', text: `export { a } from '../src/core/keys.ts';` },
+      { path: 'src/fresh/new.ts', text: `import '../core/keys.ts';` },
     ];
     for (const source of seeded) expect(strayImports([source])).toHaveLength(1);
   });
@@ -142,14 +146,14 @@ describe('the layout', () => {
   });
 
   it('tooth check: another door is found, under another name, whole or handed on', () => {
-    const path = 'src/domain/burn.ts';
+    const path = 'src/core/secrets/burn.ts';
     for (const text of [
-      `import { open } from '../crypto/envelope.ts';`,
-      `import { proveKeys, open as peek } from '../crypto/envelope.ts';`,
-      `import * as envelope from '../crypto/envelope.ts';`,
-      `const envelope = await import('../crypto/envelope.ts');`,
-      `export { open } from '../crypto/envelope.ts';`,
-      `import { openBox } from '../crypto/box.ts';`,
+      `import { open } from '../../crypto/envelope.ts';`,
+      `import { proveKeys, open as peek } from '../../crypto/envelope.ts';`,
+      `import * as envelope from '../../crypto/envelope.ts';`,
+      `const envelope = await import('../../crypto/envelope.ts');`,
+      `export { open } from '../../crypto/envelope.ts';`,
+      `import { openBox } from '../../crypto/box.ts';`,
     ]) {
       expect(brokenLocks([{ path, text }]).length).toBeGreaterThan(0);
     }

@@ -59,18 +59,18 @@ const rules: readonly Rule[] = [
   {
     name: 'nothing is written to the console (P18)',
     breach: (source) => isProduct(source) && !isTest(source) && /\bconsole\.\w+\(/.test(codeOf(source.text)),
-    seeded: { path: 'src/domain/x.ts', text: 'console.log(secret);' },
+    seeded: { path: 'src/core/x.ts', text: 'console.log(secret);' },
   },
   {
-    name: 'the domain and the cryptography know no clock and no randomness but what they are given',
+    name: 'the core and the cryptography know no clock and no randomness but what they are given',
     breach: ({ path, text }) =>
-      /^src\/(domain|crypto)\//.test(path) &&
-      !['src/domain/time.ts', 'src/crypto/random.ts'].includes(path) &&
+      /^src\/(core|crypto)\//.test(path) &&
+      !['src/core/time.ts', 'src/crypto/random.ts'].includes(path) &&
       !/\.test\.ts$/.test(path) &&
       /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now\(|randomBytes\(|getRandomValues/.test(
         codeOf(text),
       ),
-    seeded: { path: 'src/domain/x.ts', text: 'const now = Date.now();' },
+    seeded: { path: 'src/core/x.ts', text: 'const now = Date.now();' },
   },
   {
     name: 'there are named exports only, and no file hands on another one whole',

@@ -3,7 +3,7 @@
  *
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
-import type { NewRecord } from '../../src/domain/secret.ts';
+import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
 import { slowClock } from '../support/clocks.ts';

@@ -1,5 +1,5 @@
 /**
- * The promises of `domain/ports.ts` as named checks, for every store.
+ * The promises of `core/ports.ts` as named checks, for every store.
  *
  * Owns: the ordered list. Invariant: a check knows nothing of a test framework or of a store's inside; it opens a fresh
  * store, drives its wall clock, and rejects with what was broken. A store that passes all of them keeps the ports'

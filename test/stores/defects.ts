@@ -3,9 +3,9 @@
  *
  * Owns: the tooth check of the conformance record: a check that stays green on its defect is itself a defect.
  */
-import type { SecretId } from '../../src/domain/keys.ts';
-import type { AttemptStore } from '../../src/domain/ports.ts';
-import type { NewRecord } from '../../src/domain/secret.ts';
+import type { SecretId } from '../../src/core/keys.ts';
+import type { AttemptStore } from '../../src/core/ports.ts';
+import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';

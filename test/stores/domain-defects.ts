@@ -3,8 +3,8 @@
  *
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
-import type { AccountId } from '../../src/domain/accounts.ts';
-import type { DomainLogo, StoredDomain } from '../../src/domain/share-domains.ts';
+import type { AccountId } from '../../src/core/accounts/accounts.ts';
+import type { DomainLogo, StoredDomain } from '../../src/core/share-domains/share-domains.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

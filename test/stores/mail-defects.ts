@@ -3,8 +3,8 @@
  *
  * Owns: the tooth checks of those promises (see `defects.ts`).
  */
-import type { DueNotice } from '../../src/domain/ports.ts';
-import type { NewRecord, StoredDelivery, StoredReceipt } from '../../src/domain/secret.ts';
+import type { DueNotice } from '../../src/core/ports.ts';
+import type { NewRecord, StoredDelivery, StoredReceipt } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

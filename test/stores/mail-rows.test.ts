@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AccountId } from '../../src/domain/accounts.ts';
+import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   clientStays,

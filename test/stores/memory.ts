@@ -1,10 +1,10 @@
 /**
- * The store in memory: the readable reference of what `domain/ports.ts` promises, and the store of most tests.
+ * The store in memory: the readable reference of what `core/ports.ts` promises, and the store of most tests.
  *
  * Owns: nothing but the composition; each part stands in `memory/`. Invariant: every decision is taken in one
  * synchronous step, so nothing can come between the look and the deed. It is durable for as long as the process lives.
  */
-import type { MachineClock } from '../../src/domain/time.ts';
+import type { MachineClock } from '../../src/core/time.ts';
 import { judgeByStoreTime } from '../../src/store/judged-records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';

@@ -5,15 +5,15 @@
  * seed, so a printed seed repeats it.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../src/domain/accounts.ts';
-import type { AttemptLimits } from '../../src/domain/ports.ts';
+import type { AccountId } from '../../src/core/accounts/accounts.ts';
+import type { AttemptLimits } from '../../src/core/ports.ts';
 import type {
   DeliveryState,
   NewRecord,
   StoredDelivery,
   StoredSecret,
   StoredState,
-} from '../../src/domain/secret.ts';
+} from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createDice } from '../support/run-seed.ts';
 import {

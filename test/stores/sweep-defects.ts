@@ -1,8 +1,8 @@
 /**
  * Stores whose sweep takes more than has ended, and the check that must notice each.
  */
-import type { SecretId } from '../../src/domain/keys.ts';
-import type { NewRecord } from '../../src/domain/secret.ts';
+import type { SecretId } from '../../src/core/keys.ts';
+import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

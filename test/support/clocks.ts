@@ -1,5 +1,5 @@
 /** Machines of tests: see `createSettableClock` for one that a test moves. */
-import type { Clock, MachineClock, UnixSeconds } from '../../src/domain/time.ts';
+import type { Clock, MachineClock, UnixSeconds } from '../../src/core/time.ts';
 import type { BatchTime } from '../../src/store/sqlite/kept-time.ts';
 
 /** Its clocks never disagree: both follow `read`. */

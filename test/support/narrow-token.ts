@@ -3,10 +3,11 @@
  *
  * Owns: making it, the way the operator's command does, with the data key of the account's first token.
  */
+
+import type { TokenScope } from '../../src/core/accounts/accounts.ts';
+import { createToken } from '../../src/core/accounts/admin.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { createToken } from '../../src/domain/account-admin.ts';
-import type { TokenScope } from '../../src/domain/accounts.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
 import type { TestAccount, TestApp } from './app.ts';
 
 /** The account again, as the holder of a token with these scopes is it. */

@@ -3,10 +3,10 @@
  *
  * Owns: the shape of such a domain. Invariant: a domain that is not added is an error, so that no test runs without it.
  */
-import type { AccountId } from '../../src/domain/accounts.ts';
-import type { DomainStore } from '../../src/domain/ports.ts';
-import { plainBrand } from '../../src/domain/share-domains.ts';
-import type { UnixSeconds } from '../../src/domain/time.ts';
+import type { AccountId } from '../../src/core/accounts/accounts.ts';
+import type { DomainStore } from '../../src/core/ports.ts';
+import { plainBrand } from '../../src/core/share-domains/share-domains.ts';
+import type { UnixSeconds } from '../../src/core/time.ts';
 
 /** @param isPublic whether everybody may share on it; `true` when absent */
 export async function giveDomain(

@@ -5,8 +5,9 @@
  * of the API through the router; `astray` does the same with keys of the other region, which must fail. Invariant: the app is the first region, and there is a second that answers for its health
  * and knows nobody; whatever else reaches the second is refused, so that a request led astray fails its test.
  */
+
+import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { parseRegionLabel, type RegionLabel } from '../../src/domain/regions.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { routerRegions } from '../../src/router/fleet.ts';
 import type { Hop, HopOutcome, HopRequest } from '../../src/router/hop.ts';

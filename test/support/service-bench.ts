@@ -5,18 +5,18 @@
  * that keeps what it is handed, and accounts that are signed in the real way.
  */
 import { createHash } from 'node:crypto';
+import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import { createAccount } from '../../src/core/accounts/admin.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import type { ServiceEvent } from '../../src/core/events.ts';
+import { createLinks } from '../../src/core/links.ts';
+import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
+import type { AccountMail, PassphraseHasher, SecretLinkMail } from '../../src/core/ports.ts';
+import type { ConcealInput, ReceiptView, RevealInput } from '../../src/core/secrets/outcomes.ts';
+import type { DeliveryState, NewRecord } from '../../src/core/secrets/secret.ts';
+import { createService, type RunningService, type ServiceDeps } from '../../src/core/secrets/service.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
-import { createAccount } from '../../src/domain/account-admin.ts';
-import type { AccountCaller } from '../../src/domain/accounts.ts';
-import { ServiceError } from '../../src/domain/errors.ts';
-import type { ServiceEvent } from '../../src/domain/events.ts';
-import { createLinks } from '../../src/domain/links.ts';
-import type { ConcealInput, ReceiptView, RevealInput } from '../../src/domain/outcomes.ts';
-import { builtInPlans, type PlanName } from '../../src/domain/plans.ts';
-import type { AccountMail, PassphraseHasher, SecretLinkMail } from '../../src/domain/ports.ts';
-import type { DeliveryState, NewRecord } from '../../src/domain/secret.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
-import { createService, type RunningService, type ServiceDeps } from '../../src/domain/service.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createMemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';

@@ -1,7 +1,7 @@
 /** Values come back byte for byte, however they were carried: through the whole service. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { builtInPlans } from '../../src/domain/plans.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
 import { type CallOptions, createV1Caller } from './caller.ts';
 
 const plans = {

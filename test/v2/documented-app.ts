@@ -10,8 +10,8 @@ import { buildOpenApi } from '../../src/api/openapi.ts';
 import type { Method, OpenApiDocument } from '../../src/api/openapi-types.ts';
 import { createV1 } from '../../src/api/v1/handlers.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
-import { builtInPlans } from '../../src/domain/plans.ts';
-import { systemClock } from '../../src/domain/time.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
+import { systemClock } from '../../src/core/time.ts';
 import type { ApiSurface } from '../../src/http/mount.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 

@@ -4,7 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import { builtInPlans } from '../../src/domain/plans.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
 import type { TestAccount } from '../support/app.ts';
 import { createDocumentedApp } from './documented-app.ts';
 

@@ -1,6 +1,6 @@
 /** The pages around the service, and what a refusal looks like. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/domain/errors.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { wordsIn } from '../../src/web/words.ts';
 import { createTestApp } from '../support/app.ts';

@@ -1,6 +1,6 @@
 /** The account's own pages, without a browser: password, tokens, sessions, language, mails, and its end. */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import {

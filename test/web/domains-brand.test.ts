@@ -1,6 +1,6 @@
 /** The face of a share domain, to its owner: what the form takes, what it refuses, and that nothing typed is lost. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/domain/errors.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
 import { maxLogoBytes } from '../../src/web/brand/logo.ts';
 import type { MemoryStore } from '../stores/memory.ts';

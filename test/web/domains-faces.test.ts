@@ -1,8 +1,8 @@
 /** A share domain, to whoever opens it: the owner's face on it, and nothing of anybody's account. */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../../src/domain/errors.ts';
-import { type DomainBrand, plainBrand } from '../../src/domain/share-domains.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { type DomainBrand, plainBrand } from '../../src/core/share-domains/share-domains.ts';
 import { ownBrand, ownBrands } from '../../src/web/brand/brand.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
 import { createFaces } from '../../src/web/brand/faces.ts';

@@ -1,7 +1,7 @@
 /** The pages of share domains, to their owner: added, checked, removed, and refused in words. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/domain/errors.ts';
-import { builtInPlans } from '../../src/domain/plans.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
 import { createTestApp } from '../support/app.ts';
 import { address, signUp, wrongFields } from './account-visitor.ts';
 import { addVerified, allowDomains, createDns, openOwner, setUpDns } from './domain-owner.ts';

@@ -1,7 +1,7 @@
 /** A forgotten password, without a browser. */
 import { describe, expect, it } from 'bun:test';
-import type { Caller } from '../../src/domain/accounts.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { Caller } from '../../src/core/accounts/accounts.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import {
   address,

@@ -4,10 +4,10 @@
  * Owns: the making of both. Invariant: the mail goes the way of the product; only its end is chosen, because no mail
  * server stands behind a test.
  */
-import type { SignedIn } from '../../src/domain/account-outcomes.ts';
-import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/domain/ports.ts';
-import type { NoticeKind } from '../../src/domain/secret.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { SignedIn } from '../../src/core/accounts/outcomes.ts';
+import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/ports.ts';
+import type { NoticeKind } from '../../src/core/secrets/secret.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';
 import { postForm, type Visit } from './visit.ts';

@@ -1,6 +1,6 @@
 /** The label that a creator puts beside a secret, on the pages: given, shown, changed, removed, and for nobody else. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/domain/errors.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';

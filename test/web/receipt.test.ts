@@ -1,6 +1,6 @@
 /** The creator's pages: every state, and that looking changes none. */
 import { describe, expect, it } from 'bun:test';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { decodeQr } from './qr-code.ts';
 import { signUpAs } from './signed-in.ts';

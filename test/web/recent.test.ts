@@ -1,8 +1,8 @@
 /** The list of what an account has shared, without a browser. */
 import { describe, expect, it } from 'bun:test';
-import type { AccountCaller } from '../../src/domain/accounts.ts';
-import type { ReceiptView } from '../../src/domain/outcomes.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import type { ReceiptView } from '../../src/core/secrets/outcomes.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import type { RunningService } from '../../src/domain/service.ts';
+import type { RunningService } from '../../src/core/secrets/service.ts';
 import {
   launchBrowser,
   openSite,

@@ -1,9 +1,9 @@
 /** Sharing when somebody is logged in: the plan, the mail, the domain, and a session that ends in between. */
 import { describe, expect, it } from 'bun:test';
-import type { SignedIn } from '../../src/domain/account-outcomes.ts';
-import { ServiceError } from '../../src/domain/errors.ts';
-import { builtInPlans } from '../../src/domain/plans.ts';
-import { plainBrand } from '../../src/domain/share-domains.ts';
+import type { SignedIn } from '../../src/core/accounts/outcomes.ts';
+import { ServiceError } from '../../src/core/errors.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
+import { plainBrand } from '../../src/core/share-domains/share-domains.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

@@ -1,6 +1,6 @@
 /** Texts far longer than a plan allows, and bodies longer than any form: refused, and given back where they can be. */
 import { describe, expect, it } from 'bun:test';
-import { builtInPlans } from '../../src/domain/plans.ts';
+import { builtInPlans } from '../../src/core/plans.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { parseForm } from '../../src/web/form.ts';
 import { createTestApp } from '../support/app.ts';

@@ -1,8 +1,8 @@
 /**
  * A person with an account, logged in: through the sign-up mail, as people come by one.
  */
-import type { SignedIn } from '../../src/domain/account-outcomes.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { SignedIn } from '../../src/core/accounts/outcomes.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSessionCookie } from '../../src/web/cookies.ts';
 import type { TestApp } from '../support/app.ts';
 

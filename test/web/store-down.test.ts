@@ -1,6 +1,6 @@
 /** The pages while the store does not answer: nothing typed is lost, and the status page still tells what is the matter. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/domain/errors.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, textIn, valueIn, visit } from './visit.ts';

@@ -1,6 +1,6 @@
 /** What all pages have in common: headers, methods, forms of other sites, base path, small files. */
 import { describe, expect, it } from 'bun:test';
-import { createLinks } from '../../src/domain/links.ts';
+import { createLinks } from '../../src/core/links.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { createHref, type RouteName, routes } from '../../src/web/routes.ts';
 import { createTestApp } from '../support/app.ts';

@@ -1,8 +1,8 @@
 /**
  * A secret that waits, made without the form, so that tests of its link depend on nothing else.
  */
-import type { Caller } from '../../src/domain/accounts.ts';
-import { Sensitive } from '../../src/domain/sensitive.ts';
+import type { Caller } from '../../src/core/accounts/accounts.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
 import type { TestApp } from '../support/app.ts';
 
 export interface Waiting {

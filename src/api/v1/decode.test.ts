@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { exchangeOf } from '../../../test/support/exchange.ts';
-import type { ConcealInput, GenerateInput } from '../../domain/outcomes.ts';
+import type { ConcealInput, GenerateInput } from '../../core/secrets/outcomes.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import type { DialectName } from '../dialect.ts';
 import { decodeBurn, decodeConceal, decodeGenerate, decodeReceipt, decodeReveal } from './decode.ts';

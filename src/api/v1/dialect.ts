@@ -4,8 +4,8 @@
  * Owns: the one table that holds every difference between them, with the evidence for each. Invariant: outside this
  * file no code of v1 asks which dialect it speaks; a row that is not here is the same in both.
  */
-import type { TtlRequest } from '../../domain/plans.ts';
-import type { ReceiptState } from '../../domain/secret.ts';
+import type { TtlRequest } from '../../core/plans.ts';
+import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { Access } from '../../http/operation.ts';
 import { type DialectName, row, type SideOf, sideOf } from '../dialect.ts';
 import { malformed, repeated } from './pairs.ts';

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'bun:test';
-import type { MetadataKey, SecretKey } from '../../domain/keys.ts';
-import type { BurnOutcome, CreationOutcome, ReceiptView, RevealOutcome } from '../../domain/outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+import type { MetadataKey, SecretKey } from '../../core/keys.ts';
+import type {
+  BurnOutcome,
+  CreationOutcome,
+  ReceiptView,
+  RevealOutcome,
+} from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import type { Problem } from '../../http/problem.ts';
 import { dialectOf } from './dialect.ts';
 import {

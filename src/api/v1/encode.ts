@@ -4,14 +4,14 @@
  * Owns: the metadata record, its order of fields, and the answers made of it. Invariant: success is exactly 200, times
  * are whole Unix seconds, numbers are JSON numbers; a list never shows a secret key (P16).
  */
-import type { Links } from '../../domain/links.ts';
+import type { Links } from '../../core/links.ts';
 import type {
   BurnOutcome,
   CreationOutcome,
   ReceiptOutcome,
   ReceiptView,
   RevealOutcome,
-} from '../../domain/outcomes.ts';
+} from '../../core/secrets/outcomes.ts';
 import type { Reply } from '../../http/operation.ts';
 import type { Dialect } from './dialect.ts';
 import { encodeCreationRefusal, encodeKeyRefusal, encodeUnprovenBurn } from './refusals.ts';

@@ -6,8 +6,8 @@
  * authority (P16).
  */
 
-import type { Links } from '../../domain/links.ts';
-import type { BurnInput, SecretService } from '../../domain/outcomes.ts';
+import type { Links } from '../../core/links.ts';
+import type { BurnInput, SecretService } from '../../core/secrets/outcomes.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';

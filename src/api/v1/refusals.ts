@@ -6,7 +6,7 @@
  * repeats a value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not
  * authorized", "Not Found" and "You did not provide anything to share" letter by letter.
  */
-import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../domain/outcomes.ts';
+import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../core/secrets/outcomes.ts';
 import type { Reply } from '../../http/operation.ts';
 import { clientLeft, type Problem } from '../../http/problem.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,11 +1,12 @@
 /**
  * Decoding of API v2: bytes and texts of a request to the inputs of the use cases.
  *
- * Owns: the way from the wire's `snake_case` to the domain's names. Invariant: whatever arrives becomes an input or a
+ * Owns: the way from the wire's `snake_case` to the core's names. Invariant: whatever arrives becomes an input or a
  * `RequestProblem`, never another error; nothing is trimmed or repaired; a refusal names the field as the client
  * spelled its path.
  */
 import { type ZodType, z } from 'zod';
+import type { IsAbandoned } from '../../core/ports.ts';
 import type {
   CharacterSet,
   ConcealInput,
@@ -16,10 +17,9 @@ import type {
   MemoInput,
   RecentInput,
   RevealInput,
-} from '../../domain/outcomes.ts';
-import type { IsAbandoned } from '../../domain/ports.ts';
-import type { NoticeKind } from '../../domain/secret.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+} from '../../core/secrets/outcomes.ts';
+import type { NoticeKind } from '../../core/secrets/secret.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import {
   boundIgnored,

@@ -4,8 +4,8 @@
  * Owns: the account's record with the limits of its plan. Invariant: what is not known of an account (when it logged in
  * last, how many secrets it made) has no field.
  */
-import type { AccountCaller } from '../../domain/accounts.ts';
-import type { Plan } from '../../domain/plans.ts';
+import type { AccountCaller } from '../../core/accounts/accounts.ts';
+import type { Plan } from '../../core/plans.ts';
 import type { AuthcheckAnswer } from './responses.ts';
 
 export function encodeAccount({ account }: AccountCaller, limits: Plan, locale: string): AuthcheckAnswer {

@@ -3,8 +3,8 @@
  *
  * Owns: what is said of a key that opens nothing. Invariant: unknown, read, burned and expired are one answer (P17).
  */
-import type { Caller } from '../../domain/accounts.ts';
-import type { SecretView, StatusOutcome } from '../../domain/outcomes.ts';
+import type { Caller } from '../../core/accounts/accounts.ts';
+import type { SecretView, StatusOutcome } from '../../core/secrets/outcomes.ts';
 import { custidOf, secretRecord } from './encode.ts';
 import type { StatusAnswer, StatusesAnswer, UnknownSecretRecord, UnknownStatusAnswer } from './responses.ts';
 

@@ -1,7 +1,7 @@
 /** What the encoding of v2 makes of lifetimes, values and records. */
 import { describe, expect, it } from 'bun:test';
-import { createLinks } from '../../domain/links.ts';
-import type { ReceiptView } from '../../domain/outcomes.ts';
+import { createLinks } from '../../core/links.ts';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { displayLines, encodeMetadata, naturalDuration } from './encode.ts';
 import { metadataRecord } from './responses.ts';
 

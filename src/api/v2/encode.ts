@@ -1,14 +1,14 @@
 /**
- * Encoding of API v2: what the domain knows of a secret and its receipt, under the wire's names.
+ * Encoding of API v2: what the core knows of a secret and its receipt, under the wire's names.
  *
- * Owns: the way from the domain's names to `snake_case`. Invariants: numbers are numbers and absent times null; a
+ * Owns: the way from the core's names to `snake_case`. Invariants: numbers are numbers and absent times null; a
  * recipient appears only obfuscated; links come from configuration (P20); the secret key and the link stand in a
  * creator's record only while the secret waits. Where a text is missing it is empty: existing clients decode no null there.
  */
-import type { Caller } from '../../domain/accounts.ts';
-import type { Links } from '../../domain/links.ts';
-import type { ReceiptView, SecretView } from '../../domain/outcomes.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Links } from '../../core/links.ts';
+import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { encodeIgnored, encodeRemarks, type Remarks } from './remarks.ts';
 import type {
   BurnAnswer,

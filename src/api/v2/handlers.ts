@@ -1,11 +1,12 @@
 /**
- * Handlers of API v2: one call of the domain each, and the outcome's answer.
+ * Handlers of API v2: one call of the core each, and the outcome's answer.
  *
  * Owns: the switch from outcomes to records and refusals, exhaustive. Invariant: only `reveal` asks for a value and only
  * `burn` destroys; with `"continue": false` neither does.
  */
-import type { Caller } from '../../domain/accounts.ts';
-import type { Links } from '../../domain/links.ts';
+import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Links } from '../../core/links.ts';
+import type { Plans } from '../../core/plans.ts';
 import type {
   Abandoned,
   ConcealInput,
@@ -20,9 +21,8 @@ import type {
   RecentInput,
   SecretRefusal,
   SecretService,
-} from '../../domain/outcomes.ts';
-import type { Plans } from '../../domain/plans.ts';
-import type { Clock } from '../../domain/time.ts';
+} from '../../core/secrets/outcomes.ts';
+import type { Clock } from '../../core/time.ts';
 import type { Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
 import type { BurnRequest, ChangeRequest, Creation, DeliverRequest, RevealRequest } from './decode.ts';

@@ -3,10 +3,10 @@
  *
  * Owns: the names, types and ranges on the wire; `decode.ts` validates with these and the OpenAPI document shows them.
  * Invariant: a schema only looks, it never changes a text: values and passphrases arrive byte for byte. Unknown fields
- * are ignored here, and named in the answer. What depends on the caller's plan (sizes, lifetimes) is the domain's to judge.
+ * are ignored here, and named in the answer. What depends on the caller's plan (sizes, lifetimes) is the core's to judge.
  */
 import { z } from 'zod';
-import { noticeKinds } from '../../domain/secret.ts';
+import { noticeKinds } from '../../core/secrets/secret.ts';
 
 export const nothingToShare = 'You did not provide anything to share';
 const notText = 'Must be a text';

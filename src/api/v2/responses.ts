@@ -7,7 +7,7 @@
  * value, but `secret_value` of reveal and generate.
  */
 import { z } from 'zod';
-import { noticeKinds } from '../../domain/secret.ts';
+import { noticeKinds } from '../../core/secrets/secret.ts';
 import { adjusted, ignored, localeAdjusted } from './remarks.ts';
 
 const time = z

@@ -3,11 +3,12 @@
  *
  * Owns: nothing but the binding. Invariant: every contract of `contract.ts` has exactly one handler here.
  */
-import type { DomainService } from '../../domain/domain-outcomes.ts';
-import type { Links } from '../../domain/links.ts';
-import type { SecretService } from '../../domain/outcomes.ts';
-import type { Plans } from '../../domain/plans.ts';
-import type { Clock } from '../../domain/time.ts';
+
+import type { Links } from '../../core/links.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { SecretService } from '../../core/secrets/outcomes.ts';
+import type { DomainService } from '../../core/share-domains/outcomes.ts';
+import type { Clock } from '../../core/time.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
 import type { DialectName } from '../dialect.ts';

@@ -1,5 +1,5 @@
 /**
- * Rows of the account tables as the domain's types.
+ * Rows of the account tables as the core's types.
  *
  * Owns: the columns that are asked for.
  */
@@ -10,10 +10,10 @@ import {
   type StoredSession,
   type StoredToken,
   tokenScopes,
-} from '../../domain/accounts.ts';
-import type { PlanName } from '../../domain/plans.ts';
-import { noticeKinds } from '../../domain/secret.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+} from '../../core/accounts/accounts.ts';
+import type { PlanName } from '../../core/plans.ts';
+import { noticeKinds } from '../../core/secrets/secret.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy } from './bit-masks.ts';
 
 export interface AccountRow {

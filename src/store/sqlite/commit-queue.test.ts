@@ -6,7 +6,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { clientStays, newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import { ServiceError } from '../../core/errors.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { readFrames } from './frames.ts';
 import { type FromWriter, frameOutcome, type ToWriter } from './protocol.ts';

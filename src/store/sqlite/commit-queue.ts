@@ -6,11 +6,11 @@
  * with `unavailable`, and while the writer is broken everything rejects at once (P23). A claim or burn whose client has
  * left while it was collecting is withdrawn when its batch is put together (P3).
  */
-import { ServiceError, StoreMovedError } from '../../domain/errors.ts';
-import type { ReceiptId } from '../../domain/keys.ts';
-import type { ClaimOutcome, IsAbandoned } from '../../domain/ports.ts';
-import type { NewRecord } from '../../domain/secret.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import { ServiceError, StoreMovedError } from '../../core/errors.ts';
+import type { ReceiptId } from '../../core/keys.ts';
+import type { ClaimOutcome, IsAbandoned } from '../../core/ports.ts';
+import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { type RefusalReason, StoreRefusal } from '../refusal.ts';
 import { type ClaimTarget, FrameSink } from './frames.ts';
 import { hintOf } from './hint.ts';

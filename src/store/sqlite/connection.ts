@@ -4,7 +4,7 @@
  * Owns: what has to be opened anew together when the connection is.
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountDeletion } from './delete-account.ts';
 import { IndexMerge } from './index-merge.ts';
 import { type BatchTime, createTimeKeeper, createTimeSetter } from './kept-time.ts';

@@ -1,17 +1,17 @@
 /**
- * Rows of share domains as the domain's type.
+ * Rows of share domains as the core's type.
  *
  * Owns: the columns that are asked for, and the form of a brand.
  */
-import type { AccountId } from '../../domain/accounts.ts';
+import type { AccountId } from '../../core/accounts/accounts.ts';
 import {
   type DomainBrand,
   type DomainFinding,
   type DomainState,
   plainBrand,
   type StoredDomain,
-} from '../../domain/share-domains.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+} from '../../core/share-domains/share-domains.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 
 export interface DomainRow {
   account_id: AccountId;

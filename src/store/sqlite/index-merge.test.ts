@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newReceiptId, newRecord, newSecretId } from '../../../test/stores/conformance/check.ts';
 import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
-import type { NewRecord } from '../../domain/secret.ts';
+import type { NewRecord } from '../../core/secrets/secret.ts';
 import { prepareFolder } from './folder.ts';
 import { FrameSink, readFrames } from './frames.ts';
 import { hintOf } from './hint.ts';

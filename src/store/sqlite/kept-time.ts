@@ -5,7 +5,7 @@
  * process that has not heard of that yet is judged by the time that was set, and keeps nothing of its own.
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import type { TimeMark } from '../store-time.ts';
 import type { Sweep } from './sweep.ts';
 

@@ -7,7 +7,7 @@
  * (P17). Positions come from a hint: whose row it is, its whole id decides.
  */
 import type { Database } from 'bun:sqlite';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import { hintOf } from './hint.ts';
 import { createRecentRows } from './recent-rows.ts';
 

@@ -6,10 +6,10 @@
  * so it is given out once, to whichever process (port `takeDueNotices`).
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { DueNotice } from '../../domain/ports.ts';
-import type { DeliveryState, StoredDelivery } from '../../domain/secret.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { DueNotice } from '../../core/ports.ts';
+import type { DeliveryState, StoredDelivery } from '../../core/secrets/secret.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './protocol.ts';
 
 const letters: Readonly<Record<DeliveryState, string>> = {

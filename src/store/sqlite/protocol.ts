@@ -12,9 +12,9 @@ import type {
   StoredToken,
   TicketLimits,
   TokenFate,
-} from '../../domain/accounts.ts';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { PlanName } from '../../domain/plans.ts';
+} from '../../core/accounts/accounts.ts';
+import type { ReceiptId, SecretId } from '../../core/keys.ts';
+import type { PlanName } from '../../core/plans.ts';
 import type {
   AttemptLimits,
   DomainStore,
@@ -23,16 +23,16 @@ import type {
   NewSession,
   NewToken,
   Reservation,
-} from '../../domain/ports.ts';
-import type { NoticeKind, StoredDelivery } from '../../domain/secret.ts';
+} from '../../core/ports.ts';
+import type { NoticeKind, StoredDelivery } from '../../core/secrets/secret.ts';
 import type {
   DomainBrand,
   DomainCheck,
   DomainLogo,
   NewDomain,
   StoredDomain,
-} from '../../domain/share-domains.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+} from '../../core/share-domains/share-domains.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import type { RefusalReason } from '../refusal.ts';
 import type { TimeMark } from '../store-time.ts';
 import type { BatchTime } from './kept-time.ts';

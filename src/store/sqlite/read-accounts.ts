@@ -4,7 +4,7 @@
  * Owns: the look-ups. A token is found through the index of its hash, in one query whether or not it exists (P17).
  */
 import type { Database } from 'bun:sqlite';
-import type { Account, AccountId, StoredToken } from '../../domain/accounts.ts';
+import type { Account, AccountId, StoredToken } from '../../core/accounts/accounts.ts';
 import {
   type AccountRow,
   accountColumns,

@@ -5,9 +5,9 @@
  * it is asked for every request that arrives on another host than the site's.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { DomainLogo, StoredDomain } from '../../domain/share-domains.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { DomainLogo, StoredDomain } from '../../core/share-domains/share-domains.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { type DomainRow, domainOf, selectDomains } from './domain-rows.ts';
 
 export interface DomainReads {

@@ -17,9 +17,9 @@ import {
   startOfTest,
 } from '../../../test/stores/conformance/check.ts';
 import { testBallastBytes } from '../../../test/stores/subjects.ts';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { NewRecord } from '../../domain/secret.ts';
+import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { ReceiptId, SecretId } from '../../core/keys.ts';
+import type { NewRecord } from '../../core/secrets/secret.ts';
 import { createLocator } from './locator.ts';
 import { createRecordReads } from './read-records.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';

@@ -1,21 +1,21 @@
 /**
  * Reads of secrets and receipts, on the event loop's own connection.
  *
- * Owns: the look-ups and the way from a row to a domain record. Invariants: each statement has ended when its read
+ * Owns: the look-ups and the way from a row to the core's record. Invariants: each statement has ended when its read
  * returns, so that no snapshot outlives it and a scrub is never kept waiting; a read changes nothing (P4); a look-up runs
  * the same statements whatever became of the secret (P17).
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../domain/accounts.ts';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
+import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import {
   isWaiting,
   type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
   type StoredState,
-} from '../../domain/secret.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+} from '../../core/secrets/secret.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { deliveryAt } from '../store.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail-rows.ts';

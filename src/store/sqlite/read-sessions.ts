@@ -12,8 +12,8 @@ import type {
   StoredSession,
   StoredTicket,
   TicketKind,
-} from '../../domain/accounts.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+} from '../../core/accounts/accounts.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import {
   type AccountRow,
   accountColumns,

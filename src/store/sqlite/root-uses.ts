@@ -5,7 +5,7 @@
  * look at the few roots that have not passed theirs.
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 
 const daySeconds = 86_400;
 

@@ -3,7 +3,7 @@
  * one says is kept soon.
  */
 import type { Database } from 'bun:sqlite';
-import type { MachineClock, UnixSeconds } from '../../domain/time.ts';
+import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import { createStoreTime, leastTimeBy, type StoreTime } from '../store-time.ts';
 import type { BatchClock } from './commit-queue.ts';
 import { createTimeReader } from './kept-time.ts';

@@ -6,10 +6,10 @@
  * restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
-import { ServiceError, StoreMovedError } from '../../domain/errors.ts';
-import type { ReceiptId, SecretId } from '../../domain/keys.ts';
-import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../domain/ports.ts';
-import type { MachineClock, StoreClock } from '../../domain/time.ts';
+import { ServiceError, StoreMovedError } from '../../core/errors.ts';
+import type { ReceiptId, SecretId } from '../../core/keys.ts';
+import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../core/ports.ts';
+import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { judgeByStoreTime } from '../judged-records.ts';
 import { StoreRefusal } from '../refusal.ts';
 import type { Store } from '../store.ts';

@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
-import type { NewRecord } from '../../domain/secret.ts';
+import type { NewRecord } from '../../core/secrets/secret.ts';
 import { prepareFolder } from './folder.ts';
 import { FrameSink, readFrames } from './frames.ts';
 import { IndexMerge } from './index-merge.ts';

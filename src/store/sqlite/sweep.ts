@@ -8,7 +8,7 @@
  * in place (P10).
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 
 /**
  * A merge touches a page and its siblings, three pages at most; a row takes 100 bytes or more of a page of 4,096, so all

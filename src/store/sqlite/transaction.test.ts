@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
-import type { NewRecord } from '../../domain/secret.ts';
+import type { NewRecord } from '../../core/secrets/secret.ts';
 import { openWritingConnection, type WritingConnection } from './connection.ts';
 import { prepareFolder } from './folder.ts';
 import { FrameSink } from './frames.ts';

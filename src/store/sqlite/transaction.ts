@@ -5,7 +5,7 @@
  * time and the persisted one (P8); a decision that fails alone is undone alone; answers exist only after COMMIT returned.
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import type { WritingConnection } from './connection.ts';
 import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
 import { type Answer, type Ask, type Batch, type BatchAnswers, frameOutcome, wantsRoom } from './protocol.ts';

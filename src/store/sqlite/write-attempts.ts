@@ -5,7 +5,7 @@
  * other writer shares, and the answer leaves only after it is durable, so a guess that was not counted is not computed.
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, exhaustionOf } from '../attempt-limits.ts';
 import type { Deciding } from './protocol.ts';
 

@@ -5,8 +5,8 @@
  * never have it at once, whoever writes how many (P20); the unique index of verified names stands behind that.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../domain/accounts.ts';
-import { plainBrand } from '../../domain/share-domains.ts';
+import type { AccountId } from '../../core/accounts/accounts.ts';
+import { plainBrand } from '../../core/share-domains/share-domains.ts';
 import { type DomainRow, domainOf, selectDomains } from './domain-rows.ts';
 import type { Deciding } from './protocol.ts';
 

@@ -6,8 +6,14 @@
  * transaction that no other writer shares, so of two at once one is kept.
  */
 import type { Database } from 'bun:sqlite';
-import type { Account, StoredPassword, StoredTicket, TicketKind, TokenFate } from '../../domain/accounts.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type {
+  Account,
+  StoredPassword,
+  StoredTicket,
+  TicketKind,
+  TokenFate,
+} from '../../core/accounts/accounts.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { countsUntil, mayKeepTicket } from '../ticket-limits.ts';
 import { type AccountRow, accountColumns, accountOf } from './account-rows.ts';
 import type { Deciding } from './protocol.ts';

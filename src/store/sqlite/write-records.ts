@@ -6,7 +6,7 @@
  * set by the same statement (P6). Invariant: no statement but a delete changes a row's size (see 001-records.sql).
  */
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../domain/time.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import { rootKidOf } from '../store.ts';
 import type { ClaimTarget, PutFrame } from './frames.ts';
 import { hintOf } from './hint.ts';

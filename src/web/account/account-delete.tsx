@@ -4,8 +4,8 @@
  * Owns: the form and its POST. Invariants: what happens is said first; it takes the password, counted like a log-in, and
  * a box that was ticked; the page afterwards is nobody's, and the cookie is gone.
  */
-import type { AccountService, SignedIn } from '../../domain/account-outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';

@@ -4,8 +4,8 @@
  * Owns: the form and its POST. Invariants: the current password is asked for and counted like a log-in, so an open browser
  * is not enough and guesses are bounded; neither password comes back.
  */
-import type { AccountService, ChangePasswordOutcome, SignedIn } from '../../domain/account-outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+import type { AccountService, ChangePasswordOutcome, SignedIn } from '../../core/accounts/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { PasswordPage } from '../pages/account/account-password.tsx';

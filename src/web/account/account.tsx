@@ -4,10 +4,10 @@
  * Owns: the account's own page with its language and its mails, beside its password, its end, its tokens and its
  * sessions. Invariant: nothing of it is shown or changed without a session of the account.
  */
-import type { AccountService, SignedIn } from '../../domain/account-outcomes.ts';
-import type { DomainService } from '../../domain/domain-outcomes.ts';
-import type { Plans } from '../../domain/plans.ts';
-import type { NoticeKind } from '../../domain/secret.ts';
+import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { NoticeKind } from '../../core/secrets/secret.ts';
+import type { DomainService } from '../../core/share-domains/outcomes.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { renderPage } from '../layout.tsx';

@@ -4,7 +4,7 @@
  * Owns: the reading of it. Invariant: of the two ways to give a colour the one that was used counts: the text, or the
  * picker when it was moved and the text was left as it was; a colour that is taken with its button counts above both.
  */
-import { type DomainBrand, plainBrand } from '../../domain/share-domains.ts';
+import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domains.ts';
 import type { Form } from '../form.ts';
 
 /** What each is called in the form. */

@@ -4,9 +4,14 @@
  * Owns: the form, the upload and their POSTs. Invariants: what was typed comes back with what is wrong with it, also when
  * the store does not answer; a file is judged by its content, and one that is refused changes nothing.
  */
-import type { SignedIn } from '../../domain/account-outcomes.ts';
-import type { BrandProblem, DomainView, LogoOutcome, LogoProblem } from '../../domain/domain-outcomes.ts';
-import { ServiceError } from '../../domain/errors.ts';
+import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type {
+  BrandProblem,
+  DomainView,
+  LogoOutcome,
+  LogoProblem,
+} from '../../core/share-domains/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { maxLogoBytes } from '../brand/logo.ts';
 import { renderPage } from '../layout.tsx';

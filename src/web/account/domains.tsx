@@ -4,10 +4,15 @@
  * Owns: their list and the form that adds one. Invariant: nothing is done to a domain but through its own account; what
  * was typed comes back with what is wrong with it.
  */
-import type { SignedIn } from '../../domain/account-outcomes.ts';
-import type { AccountCaller } from '../../domain/accounts.ts';
-import type { AddDomainOutcome, DomainNameProblem, DomainService } from '../../domain/domain-outcomes.ts';
-import { ServiceError } from '../../domain/errors.ts';
+
+import type { AccountCaller } from '../../core/accounts/accounts.ts';
+import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type {
+  AddDomainOutcome,
+  DomainNameProblem,
+  DomainService,
+} from '../../core/share-domains/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';

@@ -4,9 +4,9 @@
  * Owns: the list by state and page. Invariants: only the account's own receipts are listed, never a value or the key of a
  * secret (P16); looking changes nothing.
  */
-import type { SignedIn } from '../../domain/account-outcomes.ts';
-import type { RecentOutcome, SecretService } from '../../domain/outcomes.ts';
-import type { ReceiptState } from '../../domain/secret.ts';
+import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { RecentOutcome, SecretService } from '../../core/secrets/outcomes.ts';
+import type { ReceiptState } from '../../core/secrets/secret.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
 import { RecentPage, type RecentState, recentStates } from '../pages/account/recent.tsx';

@@ -4,9 +4,9 @@
  * Owns: logging in and out, beside signing up and a forgotten password. Invariants: a log-in that fails says one thing
  * for every cause (P17); each log-in has a new session, whatever cookie came with it; the password is repeated nowhere.
  */
-import type { AccountService } from '../../domain/account-outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
-import type { Clock } from '../../domain/time.ts';
+import type { AccountService } from '../../core/accounts/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';

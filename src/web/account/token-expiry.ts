@@ -4,8 +4,8 @@
  * Owns: the choices of the form and their reading. Invariant: a date that is given counts, and whatever is no choice and
  * no day to come is refused, so that no token works for longer than its maker meant.
  */
-import { tokenScopes } from '../../domain/accounts.ts';
-import type { UnixSeconds } from '../../domain/time.ts';
+import { tokenScopes } from '../../core/accounts/accounts.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import type { TypedToken } from '../pages/account/tokens-new.tsx';
 
 /** In days; `''` in the form is for ever. */

@@ -5,10 +5,11 @@
  * a token stands once in the answer to the POST that made it, and in no address, cookie or redirect; a token is revoked by
  * a POST alone, after a page that asks.
  */
-import type { AccountService, NewTokenOutcome, SignedIn } from '../../domain/account-outcomes.ts';
-import { type StoredToken, tokenScopes } from '../../domain/accounts.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
-import type { Clock } from '../../domain/time.ts';
+
+import { type StoredToken, tokenScopes } from '../../core/accounts/accounts.ts';
+import type { AccountService, NewTokenOutcome, SignedIn } from '../../core/accounts/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { Clock } from '../../core/time.ts';
 import type { Form } from '../form.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';

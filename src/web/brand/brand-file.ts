@@ -7,7 +7,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { hostNameOf } from '../../domain/share-domains.ts';
+import { hostNameOf } from '../../core/share-domains/share-domains.ts';
 import type { SiteFile } from '../page-route.ts';
 import { type Brand, type Brands, type FooterLink, ownBrand } from './brand.ts';
 import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';

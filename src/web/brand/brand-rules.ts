@@ -1,10 +1,10 @@
 /**
- * What a share domain may look like, as the domain asks for it.
+ * What a share domain may look like, as the core asks for it.
  *
  * Owns: the binding of the checks of colours and logos, which are made for our paper. Invariant: an owner's colour and
  * logo are held to the same rules as the operator's.
  */
-import type { BrandRules } from '../../domain/domain-service.ts';
+import type { BrandRules } from '../../core/share-domains/service.ts';
 import { nearestReadable } from './brand-colour.ts';
 import { maxLogoBytes, parseLogo } from './logo.ts';
 

@@ -5,9 +5,10 @@
  * it. Invariants: a host is only compared and never repeated (P20); a face is one object for as long as nothing of it
  * changes, because policies and still pages are kept by it; how many are kept is bounded.
  */
-import type { DomainFace, DomainService } from '../../domain/domain-outcomes.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import { hostNameOf } from '../../domain/share-domains.ts';
+
+import { ServiceError } from '../../core/errors.ts';
+import type { DomainFace, DomainService } from '../../core/share-domains/outcomes.ts';
+import { hostNameOf } from '../../core/share-domains/share-domains.ts';
 import type { Brand, Brands } from './brand.ts';
 import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';
 import { logoTypeOf } from './logo.ts';

@@ -5,7 +5,7 @@
  * and a drawing that only draws are served from our own origin.
  */
 import { createHash } from 'node:crypto';
-import type { LogoProblem } from '../../domain/domain-outcomes.ts';
+import type { LogoProblem } from '../../core/share-domains/outcomes.ts';
 import { gzip } from '../gzip.ts';
 import type { SiteFile } from '../page-route.ts';
 import { flawOfSvg, svgText } from './drawing.ts';

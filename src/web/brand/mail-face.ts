@@ -4,8 +4,9 @@
  * Owns: name, host and colour of mails. Invariant: the button of a mail can be read: white text on the colour has 4.5 : 1
  * (WCAG 2.2, 1.4.3), or the colour is our own; a store that does not answer costs a mail its face and not its sending.
  */
-import type { DomainService } from '../../domain/domain-outcomes.ts';
-import type { MailFaceOf } from '../../domain/ports.ts';
+
+import type { MailFaceOf } from '../../core/ports.ts';
+import type { DomainService } from '../../core/share-domains/outcomes.ts';
 import type { Brands } from './brand.ts';
 import { readable } from './brand-colour.ts';
 import { contrast } from './colours.ts';

@@ -5,7 +5,7 @@
  * hold before one is asked for.
  */
 import type { FC } from 'hono/jsx';
-import { type NoticeKind, noticeKinds } from '../../domain/secret.ts';
+import { type NoticeKind, noticeKinds } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Frame } from '../layout.tsx';
 import { noticeField, noticeMark } from '../notice-kinds.ts';

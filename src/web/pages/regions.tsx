@@ -5,7 +5,7 @@
  * because a label is the operator's and no name of a country.
  */
 import type { FC } from 'hono/jsx';
-import type { Region, Regions } from '../../domain/regions.ts';
+import type { Region, Regions } from '../../core/regions.ts';
 import { type Frame, Page } from '../layout.tsx';
 import { Badge } from './badge.tsx';
 

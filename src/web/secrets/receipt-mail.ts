@@ -4,8 +4,8 @@
  * Owns: its POST and what is said of every outcome. Invariant: a refusal of any kind gives the form back with what was
  * typed, and an address that was typed stands in no redirect.
  */
-import type { DeliverOutcome, ReceiptView } from '../../domain/outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
 import {
   type MailAsked,

@@ -4,8 +4,8 @@
  * Owns: its POST and what is said of every outcome. Invariant: a refusal gives the form back with what was typed, and a
  * label stands in no address and no redirect.
  */
-import type { MemoRefusal } from '../../domain/outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+import type { MemoRefusal } from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
 import type { Words } from '../words.ts';
 import {

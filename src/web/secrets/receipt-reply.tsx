@@ -4,9 +4,9 @@
  * Owns: finding it and the reply that shows it. Invariant: whoever holds the metadata key in the address is the creator
  * here; a key that opens nothing is answered like every address that leads nowhere (P17).
  */
-import { ServiceError } from '../../domain/errors.ts';
-import type { Links } from '../../domain/links.ts';
-import type { ReceiptOutcome, ReceiptView, SecretService } from '../../domain/outcomes.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { Links } from '../../core/links.ts';
+import type { ReceiptOutcome, ReceiptView, SecretService } from '../../core/secrets/outcomes.ts';
 import { renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, pageReply } from '../page-route.ts';

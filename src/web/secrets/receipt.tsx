@@ -4,7 +4,7 @@
  * Owns: the receipt, two of its POSTs and the state that its script asks for. Invariant: a GET changes nothing and shows
  * the link only to the browser that has just made it; whoever holds the metadata key in the address is the creator here.
  */
-import type { ReceiptView } from '../../domain/outcomes.ts';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { renderPage } from '../layout.tsx';
 import {

@@ -4,9 +4,9 @@
  * Owns: the way from a link to a value, for people. Invariants: no GET or HEAD consumes or counts a guess (P4); unknown,
  * opened, burned and expired are one answer (P17); whatever is in the way, the answer leads back to the same link.
  */
-import type { SecretService, WrongPassphrase } from '../../domain/outcomes.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
-import type { Clock } from '../../domain/time.ts';
+import type { SecretService, WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { type Frame, renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';

@@ -4,10 +4,11 @@
  * Owns: the fields' names and their reading. Invariant: reading loses nothing: whatever was sent comes back in the field
  * it was typed into, also when it makes no sense.
  */
-import { allCharacterSets, generatedLength } from '../../domain/generated-value.ts';
-import type { CharacterSet, SuggestInput } from '../../domain/outcomes.ts';
-import type { Plan } from '../../domain/plans.ts';
-import type { NoticeKind } from '../../domain/secret.ts';
+
+import type { Plan } from '../../core/plans.ts';
+import { allCharacterSets, generatedLength } from '../../core/secrets/generated-value.ts';
+import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
+import type { NoticeKind } from '../../core/secrets/secret.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../form.ts';
 import { readNoticeKinds } from '../notice-kinds.ts';

@@ -3,8 +3,9 @@
  *
  * Owns: status, field and words of every refusal. Invariant: each says that nothing was stored or drawn.
  */
-import type { CreationOutcome } from '../../domain/outcomes.ts';
-import type { Plan } from '../../domain/plans.ts';
+
+import type { Plan } from '../../core/plans.ts';
+import type { CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { PageProblem } from '../page-problem.ts';
 import type { PageReply } from '../page-route.ts';
 import { noticeFor } from '../pages/notice.tsx';

@@ -5,11 +5,11 @@
  * kind gives the form back with everything that was typed and stores nothing; a value never stands in an address, a
  * cookie or a redirect.
  */
-import type { AccountService } from '../../domain/account-outcomes.ts';
-import { ServiceError } from '../../domain/errors.ts';
-import type { ConcealInput, SecretService } from '../../domain/outcomes.ts';
-import type { Plan, Plans } from '../../domain/plans.ts';
-import { Sensitive } from '../../domain/sensitive.ts';
+import type { AccountService } from '../../core/accounts/outcomes.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { Plan, Plans } from '../../core/plans.ts';
+import type { ConcealInput, SecretService } from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import { renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import {

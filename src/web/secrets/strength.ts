@@ -4,8 +4,8 @@
  * Owns: the count of what could have been drawn, in bits. Invariant: it counts only the drawing itself, never how a
  * value looks, so it is exact for what was drawn here and says nothing about what a person typed.
  */
-import { characterSets } from '../../domain/generated-value.ts';
-import type { CharacterSet, SuggestInput } from '../../domain/outcomes.ts';
+import { characterSets } from '../../core/secrets/generated-value.ts';
+import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 
 /** Words that a passphrase is drawn from: six to the fifth, as many as five dice show (`ports.ts`, `WordList`). */
 const wordListSize = 7_776;

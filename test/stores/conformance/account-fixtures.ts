@@ -11,8 +11,8 @@ import {
   type TicketKind,
   type TicketLimits,
   tokenScopes,
-} from '../../../src/domain/accounts.ts';
-import type { NewAccount, NewSession, NewToken } from '../../../src/domain/ports.ts';
+} from '../../../src/core/accounts/accounts.ts';
+import type { NewAccount, NewSession, NewToken } from '../../../src/core/ports.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';
 

@@ -3,8 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId, TokenScope } from '../../../src/domain/accounts.ts';
-import type { NoticeKind } from '../../../src/domain/secret.ts';
+import type { AccountId, TokenScope } from '../../../src/core/accounts/accounts.ts';
+import type { NoticeKind } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
 import {

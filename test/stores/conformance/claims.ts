@@ -2,7 +2,7 @@
  * Checks of the exactly-once decision: claim, burn, and each against the other.
  */
 import { strict as assert } from 'node:assert';
-import type { IsAbandoned } from '../../../src/domain/ports.ts';
+import type { IsAbandoned } from '../../../src/core/ports.ts';
 import {
   type ConformanceCheck,
   check,

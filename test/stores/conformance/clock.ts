@@ -4,9 +4,9 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { ServiceError } from '../../../src/domain/errors.ts';
-import type { AttemptLimits } from '../../../src/domain/ports.ts';
-import type { NewRecord } from '../../../src/domain/secret.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { AttemptLimits } from '../../../src/core/ports.ts';
+import type { NewRecord } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   type ConformanceCheck,

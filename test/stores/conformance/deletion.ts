@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { Account, AccountId } from '../../../src/domain/accounts.ts';
+import type { Account, AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   accountNamed,

@@ -2,7 +2,7 @@
  * Checks of the creator's record: what it tells, for how long, and the recent list.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../../src/domain/accounts.ts';
+import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import {
   type ConformanceCheck,
   check,

@@ -2,8 +2,8 @@
  * Checks of storing, finding, expiring and erasing secrets.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../../src/domain/accounts.ts';
-import type { SecretId } from '../../../src/domain/keys.ts';
+import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { SecretId } from '../../../src/core/keys.ts';
 import {
   type ConformanceCheck,
   check,

@@ -3,8 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AttemptLimits } from '../../../src/domain/ports.ts';
-import type { NewRecord } from '../../../src/domain/secret.ts';
+import type { AttemptLimits } from '../../../src/core/ports.ts';
+import type { NewRecord } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { personNamed } from './account-fixtures.ts';
 import { type ConformanceCheck, check, found, putNew, ttlSeconds } from './check.ts';

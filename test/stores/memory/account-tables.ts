@@ -11,11 +11,11 @@ import type {
   StoredSession,
   StoredTicket,
   StoredToken,
-} from '../../../src/domain/accounts.ts';
-import { ServiceError } from '../../../src/domain/errors.ts';
-import type { NewAccount } from '../../../src/domain/ports.ts';
-import type { DomainLogo, StoredDomain } from '../../../src/domain/share-domains.ts';
-import type { UnixSeconds } from '../../../src/domain/time.ts';
+} from '../../../src/core/accounts/accounts.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { NewAccount } from '../../../src/core/ports.ts';
+import type { DomainLogo, StoredDomain } from '../../../src/core/share-domains/share-domains.ts';
+import type { UnixSeconds } from '../../../src/core/time.ts';
 
 export interface AccountTables {
   readonly accounts: Map<AccountId, Account>;

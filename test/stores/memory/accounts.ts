@@ -3,9 +3,9 @@
  *
  * Owns: the uniqueness of usernames and token hashes, and the end of an account with all that is its own.
  */
-import type { Account, AccountId, StoredToken } from '../../../src/domain/accounts.ts';
-import type { AccountStore, DomainStore, NewToken } from '../../../src/domain/ports.ts';
-import { noticeKinds } from '../../../src/domain/secret.ts';
+import type { Account, AccountId, StoredToken } from '../../../src/core/accounts/accounts.ts';
+import type { AccountStore, DomainStore, NewToken } from '../../../src/core/ports.ts';
+import { noticeKinds } from '../../../src/core/secrets/secret.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
   type AccountTables,

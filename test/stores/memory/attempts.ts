@@ -4,9 +4,9 @@
  * Owns: the sliding window and the life count of P14. Invariant: counting and deciding are one step, taken before
  * anything is hashed.
  */
-import type { SecretId } from '../../../src/domain/keys.ts';
-import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/domain/ports.ts';
-import type { UnixSeconds } from '../../../src/domain/time.ts';
+import type { SecretId } from '../../../src/core/keys.ts';
+import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/ports.ts';
+import type { UnixSeconds } from '../../../src/core/time.ts';
 import { allowanceAfter, exhaustionOf } from '../../../src/store/attempt-limits.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 

@@ -4,9 +4,13 @@
  * Owns: the one holder of a verified name. Invariant: looking at who has a name verified and becoming that one is one
  * synchronous step, so two accounts never have it at once (P20).
  */
-import type { AccountId } from '../../../src/domain/accounts.ts';
-import type { DomainStore } from '../../../src/domain/ports.ts';
-import { type DomainLogo, plainBrand, type StoredDomain } from '../../../src/domain/share-domains.ts';
+import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { DomainStore } from '../../../src/core/ports.ts';
+import {
+  type DomainLogo,
+  plainBrand,
+  type StoredDomain,
+} from '../../../src/core/share-domains/share-domains.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, domainPlace, type OwnedDomain } from './account-tables.ts';
 

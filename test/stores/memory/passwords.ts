@@ -4,8 +4,8 @@
  * Owns: the use of a ticket. Invariant: looking, using up and its effect are one step, so a ticket works once and voids
  * the others of its kind; whoever sets a password by a ticket leaves no session of the account behind.
  */
-import type { AccountId, StoredTicket, TicketKind } from '../../../src/domain/accounts.ts';
-import type { AccountStore } from '../../../src/domain/ports.ts';
+import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/accounts/accounts.ts';
+import type { AccountStore } from '../../../src/core/ports.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { countsUntil, mayKeepTicket } from '../../../src/store/ticket-limits.ts';
 import {

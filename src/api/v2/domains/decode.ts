@@ -1,10 +1,10 @@
 /**
  * Decoding of what API v2 takes about domains.
  *
- * Owns: the way from the wire's names to the domain's. Invariant: a field that is absent changes nothing; `null` and the
+ * Owns: the way from the wire's names to the core's. Invariant: a field that is absent changes nothing; `null` and the
  * empty text both give the site's own again.
  */
-import type { BrandChanges } from '../../../domain/domain-outcomes.ts';
+import type { BrandChanges } from '../../../core/share-domains/outcomes.ts';
 import type { Exchange } from '../../../http/operation.ts';
 import { ignoredIn, invalidFields, isObject, readObject } from '../body.ts';
 import { type FromBody, parseFields } from '../decode.ts';

@@ -1,10 +1,10 @@
 /**
  * Encoding of what API v2 answers about domains.
  *
- * Owns: the way from the domain's names to `snake_case`. Invariant: numbers are numbers and absent times null.
+ * Owns: the way from the core's names to `snake_case`. Invariant: numbers are numbers and absent times null.
  */
-import type { Caller } from '../../../domain/accounts.ts';
-import type { DomainView } from '../../../domain/domain-outcomes.ts';
+import type { Caller } from '../../../core/accounts/accounts.ts';
+import type { DomainView } from '../../../core/share-domains/outcomes.ts';
 import { custidOf } from '../encode.ts';
 import { encodeIgnored } from '../remarks.ts';
 import type { BrandAnswer, BrandRecord, DomainAnswer, DomainRecord, DomainsAnswer } from './responses.ts';

@@ -1,10 +1,10 @@
 /**
- * Handlers of API v2 about share domains: one call of the domain each, and the outcome's answer.
+ * Handlers of API v2 about share domains: one call of the core each, and the outcome's answer.
  *
  * Owns: the operations with their handlers, and the sentences of what is refused. Invariant: the switch from outcomes to
  * answers is exhaustive; a refusal never repeats a text that may be an address with credentials in it.
  */
-import type { AccountCaller } from '../../../domain/accounts.ts';
+import type { AccountCaller } from '../../../core/accounts/accounts.ts';
 import type {
   AddDomainOutcome,
   BrandOutcome,
@@ -13,7 +13,7 @@ import type {
   DomainService,
   LogoOutcome,
   LogoProblem,
-} from '../../../domain/domain-outcomes.ts';
+} from '../../../core/share-domains/outcomes.ts';
 import type { Operation, Reply } from '../../../http/operation.ts';
 import type { Contract } from '../describe.ts';
 import { encodeProblem, refuse, refuseFields } from '../refusals.ts';

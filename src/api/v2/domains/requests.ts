@@ -1,7 +1,7 @@
 /**
  * What API v2 takes about domains.
  *
- * Owns: the names and types on the wire. Invariant: a schema only looks; what a domain or a brand may be is the domain's
+ * Owns: the names and types on the wire. Invariant: a schema only looks; what a domain or a brand may be is the core's
  * to judge. Fields that are not known are ignored.
  */
 import { z } from 'zod';

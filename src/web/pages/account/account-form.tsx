@@ -5,7 +5,7 @@
  * beside its field and in the summary, which leads to it; a password is never put into a page.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { passwordLength } from '../../../domain/passwords.ts';
+import { passwordLength } from '../../../core/accounts/passwords.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import type { Frame } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';

@@ -4,7 +4,7 @@
  * Owns: its fields. Invariant: no password is ever put into the page.
  */
 import type { FC } from 'hono/jsx';
-import type { TokenFate } from '../../../domain/accounts.ts';
+import type { TokenFate } from '../../../core/accounts/accounts.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import {

@@ -4,7 +4,7 @@
  * Owns: the words of its states and of what a check found. Invariant: whoever reads them knows what to do next.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainFinding, DomainState } from '../../../domain/share-domains.ts';
+import type { DomainFinding, DomainState } from '../../../core/share-domains/share-domains.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Words } from '../../words.ts';
 import { Badge, type BadgeKind } from '../badge.tsx';

@@ -5,8 +5,8 @@
  * empty list says why it may be.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
-import type { ReceiptState } from '../../../domain/secret.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
+import type { ReceiptState } from '../../../core/secrets/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page } from '../../layout.tsx';
 import { Badge, type BadgeKind } from '../badge.tsx';

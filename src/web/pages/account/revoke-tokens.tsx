@@ -5,7 +5,7 @@
  * their tokens; what is not exactly its value keeps them.
  */
 import type { FC } from 'hono/jsx';
-import type { TokenFate } from '../../../domain/accounts.ts';
+import type { TokenFate } from '../../../core/accounts/accounts.ts';
 import type { Form } from '../../form.ts';
 import type { Frame } from '../../layout.tsx';
 import { TickBox } from './account-tick-box.tsx';

@@ -4,7 +4,7 @@
  * Owns: their list. Invariant: this browser's own is marked, first, and ended by logging out.
  */
 import type { FC } from 'hono/jsx';
-import type { StoredSession } from '../../../domain/accounts.ts';
+import type { StoredSession } from '../../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import { parseBrowserLabel } from '../../account/browser-label.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';

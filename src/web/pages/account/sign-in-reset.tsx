@@ -5,7 +5,7 @@
  * how to keep it and how to end it.
  */
 import type { FC } from 'hono/jsx';
-import type { TokenFate } from '../../../domain/accounts.ts';
+import type { TokenFate } from '../../../core/accounts/accounts.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { NewPasswordField, RefusalSummary, TextField, UsernameField } from './account-form.tsx';

@@ -4,7 +4,7 @@
  * Owns: its fields. Invariant: what was typed and ticked comes back when the form is refused, but for the password.
  */
 import type { FC } from 'hono/jsx';
-import { type TokenScope, tokenScopes } from '../../../domain/accounts.ts';
+import { type TokenScope, tokenScopes } from '../../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { tokenLifetimesDays } from '../../account/token-expiry.ts';

@@ -5,8 +5,8 @@
  * never shown here.
  */
 import type { FC } from 'hono/jsx';
-import type { StoredToken, TokenScope } from '../../../domain/accounts.ts';
-import type { UnixSeconds } from '../../../domain/time.ts';
+import type { StoredToken, TokenScope } from '../../../core/accounts/accounts.ts';
+import type { UnixSeconds } from '../../../core/time.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';

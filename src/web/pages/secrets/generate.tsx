@@ -5,8 +5,8 @@
  * was typed beside it; the browser checks nothing in it, because creating must work while it is folded away.
  */
 import type { FC } from 'hono/jsx';
-import { allCharacterSets } from '../../../domain/generated-value.ts';
-import type { CharacterSet, SuggestInput } from '../../../domain/outcomes.ts';
+import { allCharacterSets } from '../../../core/secrets/generated-value.ts';
+import type { CharacterSet, SuggestInput } from '../../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
 import { type ShareField, suggestionBounds, type TypedSuggestion } from '../../secrets/share-form.ts';

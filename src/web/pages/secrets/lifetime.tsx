@@ -5,7 +5,7 @@
  * style sheet folds the free one away as long as it is not chosen.
  */
 import type { FC } from 'hono/jsx';
-import type { Plan } from '../../../domain/plans.ts';
+import type { Plan } from '../../../core/plans.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
 import { type LifetimeUnit, lifetimeChoices, type TypedLifetime } from '../../secrets/share-form.ts';

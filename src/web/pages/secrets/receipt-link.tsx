@@ -5,7 +5,7 @@
  * button is seen that would do nothing.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import { CopyButton, CopyStatus } from '../copy.tsx';
 import { Icon } from '../icons.tsx';

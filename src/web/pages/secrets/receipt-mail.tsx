@@ -5,9 +5,9 @@
  * the field of whoever has just typed it; what the mail server said is shown as its words, and what we say of it as ours.
  */
 import type { FC } from 'hono/jsx';
-import { type MailTrouble, mailTroubleOf } from '../../../domain/mail-trouble.ts';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
-import type { Delivery, DeliveryState } from '../../../domain/secret.ts';
+import { type MailTrouble, mailTroubleOf } from '../../../core/mail/mail-trouble.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
+import type { Delivery, DeliveryState } from '../../../core/secrets/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
 import { Badge, type BadgeKind } from '../badge.tsx';

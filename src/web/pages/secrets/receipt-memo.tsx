@@ -5,7 +5,7 @@
  * typed, while the one that is kept is shown as it is.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
 import { Icon } from '../icons.tsx';

@@ -1,14 +1,14 @@
 /**
  * The form that sends the mail with the link from the receipt.
  *
- * Owns: its fields, and who is offered an address. Invariants: the field for an address is shown only to whom the domain
+ * Owns: its fields, and who is offered an address. Invariants: the field for an address is shown only to whom the core
  * would let fill it in, and to whoever has filled it in already, so that nothing typed is lost; everybody else is told
  * what it takes.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
-import { anonymousCustid } from '../../../domain/receipts.ts';
-import type { DeliveryState } from '../../../domain/secret.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
+import { anonymousCustid } from '../../../core/secrets/receipts.ts';
+import type { DeliveryState } from '../../../core/secrets/secret.ts';
 import type { Locale, MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import type { FieldTexts } from '../field.tsx';

@@ -5,8 +5,8 @@
  * creator's, far from each other and unlike; the link is in the page only when the props hold it.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
-import type { ReceiptState } from '../../../domain/secret.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
+import type { ReceiptState } from '../../../core/secrets/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { Icon } from '../icons.tsx';

@@ -5,7 +5,7 @@
  * but the form's button opens it (P4); a passphrase that was typed is never repeated.
  */
 import type { FC } from 'hono/jsx';
-import type { StatusOutcome } from '../../../domain/outcomes.ts';
+import type { StatusOutcome } from '../../../core/secrets/outcomes.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';
 import { Icon } from '../icons.tsx';

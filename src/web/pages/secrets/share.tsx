@@ -5,7 +5,7 @@
  * are not given to the browser, because its own message about a field that is folded away is seen by nobody.
  */
 import type { FC } from 'hono/jsx';
-import type { Plan } from '../../../domain/plans.ts';
+import type { Plan } from '../../../core/plans.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import type { ShareField, TypedShare } from '../../secrets/share-form.ts';
 import { controlAttributes, Field, type FieldTexts } from '../field.tsx';

@@ -4,7 +4,7 @@
  * Owns: the list.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../domain/outcomes.ts';
+import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
 import { Moment } from '../moment.tsx';

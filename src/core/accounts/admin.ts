@@ -1,0 +1,88 @@
+/**
+ * What an operator's command makes: accounts and tokens, without a password.
+ *
+ * Owns: the two use cases. Invariant: what is stored opens no receipt without a token: the data key exists only wrapped
+ * (P9). A token made without an existing one gets a data key of its own: it works for everything, but lists only what is
+ * created with it from then on.
+ */
+import type { RandomBytes } from '../../crypto/random.ts';
+import { isDeliverable } from '../mail/recipients.ts';
+import type { PlanName } from '../plans.ts';
+import type { AccountStore } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import { type ApiToken, type TokenScope, tokenScopes } from './accounts.ts';
+import { dataKeyBehind, makeToken, scopesInOrder } from './api-tokens.ts';
+import { drawDataKey } from './data-key.ts';
+
+export interface AccountAdminDeps {
+  readonly store: AccountStore & { now(): UnixSeconds };
+  readonly random: RandomBytes;
+}
+
+export const firstTokenName = 'first';
+
+export type CreateAccountOutcome =
+  | { readonly outcome: 'created'; readonly username: string; readonly token: Sensitive<ApiToken> }
+  | { readonly outcome: 'exists' }
+  | { readonly outcome: 'invalid_email' };
+
+export async function createAccount(
+  { store, random }: AccountAdminDeps,
+  input: { readonly email: string; readonly plan: PlanName },
+): Promise<CreateAccountOutcome> {
+  if (!isDeliverable(input.email)) return { outcome: 'invalid_email' };
+  const username = input.email.toLowerCase();
+  const createdAt = store.now();
+  const dataKey = drawDataKey(random);
+  const first = { name: firstTokenName, scopes: tokenScopes, createdAt, expiresAt: null, dataKey };
+  const made = makeToken(first, random);
+  const account = await store.createAccount({ username, plan: input.plan, createdAt }, made.stored);
+  return account === null
+    ? { outcome: 'exists' }
+    : { outcome: 'created', username, token: new Sensitive(made.token) };
+}
+
+export type CreateTokenOutcome =
+  | {
+      readonly outcome: 'created';
+      readonly tokenId: number;
+      readonly token: Sensitive<ApiToken>;
+      /** Whether the token also lists what was created with the existing one. */
+      readonly canListEarlier: boolean;
+    }
+  | { readonly outcome: 'no_account' }
+  /** The existing token is not one of this account. */
+  | { readonly outcome: 'invalid_token' };
+
+export interface CreateTokenInput {
+  readonly email: string;
+  readonly name: string;
+  /** All when absent. */
+  readonly scopes?: readonly TokenScope[];
+  readonly expiresAt?: UnixSeconds;
+  /** A live token of the account, whose data key the new one shares. */
+  readonly existingToken?: Sensitive<string>;
+}
+
+export async function createToken(
+  { store, random }: AccountAdminDeps,
+  input: CreateTokenInput,
+): Promise<CreateTokenOutcome> {
+  const account = await store.findAccount(input.email.toLowerCase());
+  if (account === null) return { outcome: 'no_account' };
+  const shared =
+    input.existingToken === undefined
+      ? undefined
+      : await dataKeyBehind(store, account.username, input.existingToken.expose());
+  if (shared === null) return { outcome: 'invalid_token' };
+  const { name, scopes = tokenScopes, expiresAt = null } = input;
+  const dataKey = shared ?? drawDataKey(random);
+  const made = makeToken(
+    { name, scopes: scopesInOrder(scopes), createdAt: store.now(), expiresAt, dataKey },
+    random,
+  );
+  const { tokenId } = await store.addToken(account.id, made.stored);
+  const canListEarlier = shared !== undefined;
+  return { outcome: 'created', tokenId, token: new Sensitive(made.token), canListEarlier };
+}

@@ -1,0 +1,97 @@
+/**
+ * Sessions: a browser that is logged in.
+ *
+ * Owns: how one begins, is recognised and ends by itself. Invariants: only a hash of its token is stored, and the data
+ * key only wrapped under the token (P9); a session begins only while the password that it was begun with is the
+ * account's (the store decides); it ends a week after its last use, and a month after its begin whatever its use (NIST
+ * SP 800-63B-3 §4.1.3).
+ */
+import { hex } from '../../crypto/bytes.ts';
+import { deriveFormToken, hashToken } from '../../crypto/derive.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { InBackground } from '../background.ts';
+import type { AccountStore } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import { type Account, type SessionToken, type StoredSession, tokenScopes } from './accounts.ts';
+import { drawBearer, parseBearer } from './bearer.ts';
+import { openDataKey, wrapDataKey } from './data-key.ts';
+import type { BegunSession, SignedIn } from './outcomes.ts';
+
+export interface SessionDeps {
+  readonly store: Pick<AccountStore, 'addSession' | 'findSession' | 'noteSessionUse'> & {
+    now(): UnixSeconds;
+  };
+  readonly random: RandomBytes;
+  readonly inBackground: InBackground;
+}
+
+const idleSeconds = 7 * 86_400;
+const lifetimeSeconds = 30 * 86_400;
+const maxLabelLength = 60;
+/** A last use is for people, and for a span of days: to the minute is enough, and saves a write a page. */
+const useGranularitySeconds = 60;
+
+export interface SessionInput {
+  /** Of the password that was right. */
+  readonly verifier: Uint8Array;
+  readonly dataKey: Uint8Array;
+  /** Which browser it is; cut to 60 characters. */
+  readonly label: string;
+}
+
+/** `null` when the account's password is no longer the one that it is begun with. */
+export async function beginSession(
+  { store, random }: Pick<SessionDeps, 'store' | 'random'>,
+  account: Account,
+  { verifier, dataKey, label }: SessionInput,
+): Promise<BegunSession | null> {
+  const { bytes, text } = drawBearer(random);
+  const createdAt = store.now();
+  const session = {
+    sessionHash: hashToken(bytes, 'session'),
+    wrappedDataKey: wrapDataKey(dataKey, bytes, random),
+    label: [...label].slice(0, maxLabelLength).join(''),
+    createdAt,
+    expiresAt: expiryAfterUse(createdAt, createdAt),
+  };
+  const stored = await store.addSession(account.id, verifier, session);
+  if (stored === null) return null;
+  return { token: new Sensitive(text as SessionToken), expiresAt: endOf(createdAt), account };
+}
+
+/** The caller that a session's token belongs to; `null` when it is none, ended or expired. */
+export async function openSession(deps: SessionDeps, text: string): Promise<SignedIn | null> {
+  const bytes = parseBearer(text);
+  if (bytes === null) return null;
+  const found = await deps.store.findSession(hashToken(bytes, 'session'));
+  const now = deps.store.now();
+  if (found === null || now >= Math.min(found.session.expiresAt, endOf(found.session.createdAt))) return null;
+  const dataKey = openDataKey(found.session.wrappedDataKey, bytes);
+  if (dataKey === null) return null;
+  noteUse(deps, found.session, now);
+  return {
+    caller: {
+      kind: 'account',
+      account: found.account,
+      dataKey: new Sensitive(dataKey),
+      scopes: tokenScopes,
+    },
+    sessionId: found.session.sessionId,
+    formToken: hex(deriveFormToken(bytes)),
+  };
+}
+
+function noteUse({ store, inBackground }: SessionDeps, session: StoredSession, now: UnixSeconds): void {
+  if (now - session.lastUsedAt < useGranularitySeconds) return;
+  const expiresAt = expiryAfterUse(session.createdAt, now);
+  inBackground(() => store.noteSessionUse(session.sessionId, now, expiresAt));
+}
+
+function expiryAfterUse(createdAt: UnixSeconds, usedAt: UnixSeconds): UnixSeconds {
+  return Math.min(usedAt + idleSeconds, endOf(createdAt));
+}
+
+function endOf(createdAt: UnixSeconds): UnixSeconds {
+  return createdAt + lifetimeSeconds;
+}

@@ -1,0 +1,39 @@
+/** What happened, for logs and counters: nothing in it names a key, a value or an address (P18). */
+import type { AccountId } from './accounts/accounts.ts';
+import type { AccountMail } from './ports.ts';
+import type { DeliveryState } from './secrets/secret.ts';
+import type { StoredDomain } from './share-domains/share-domains.ts';
+
+/** Tags are 8 hex digits of a derived id, never a key. */
+export type ServiceEvent =
+  | {
+      readonly event: 'concealed';
+      readonly tag: string;
+      readonly kind: 'conceal' | 'generate';
+      readonly account: AccountId | null;
+    }
+  | { readonly event: 'revealed'; readonly tag: string }
+  | { readonly event: 'reveal_forfeited'; readonly tag: string }
+  | { readonly event: 'burned'; readonly tag: string }
+  | { readonly event: 'passphrase_refused'; readonly tag: string }
+  | { readonly event: 'attempts_exhausted'; readonly tag: string }
+  | { readonly event: 'record_damaged'; readonly tag: string }
+  | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState }
+  | {
+      readonly event: 'domain_checked';
+      readonly account: AccountId;
+      readonly domainState: StoredDomain['state'];
+    }
+  | { readonly event: 'signed_up'; readonly account: AccountId }
+  | { readonly event: 'logged_in'; readonly account: AccountId }
+  /** A wrong password or an unknown address. */
+  | { readonly event: 'log_in_refused' }
+  | { readonly event: 'password_changed'; readonly account: AccountId; readonly by: 'password' | 'reset' }
+  | { readonly event: 'account_deleted'; readonly account: AccountId; readonly burned: number }
+  | {
+      readonly event: 'account_mail_ended';
+      readonly kind: AccountMail['kind'];
+      readonly state: DeliveryState;
+    };
+
+export type Events = (event: ServiceEvent) => void;

@@ -1,0 +1,347 @@
+/**
+ * Owns: the proof that the recipient's mail goes out again to the same address, for a waiting secret and its creator
+ * alone, once at a time, and that the plain address is nowhere but in the creator's box.
+ */
+import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
+import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
+import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
+import { utf8 } from '../../crypto/bytes.ts';
+import { anonymous } from '../accounts/accounts.ts';
+import { ServiceError } from '../errors.ts';
+import type { Handover, Mailer, SecretLinkMail } from '../ports.ts';
+import type { DeliverOutcome } from '../secrets/outcomes.ts';
+import type { NewRecord, StoredReceipt } from '../secrets/secret.ts';
+import { createService, type ServiceDeps } from '../secrets/service.ts';
+
+const address = 'cnry-alan-7Kq2@canary-5bV9.example';
+const canaries = [{ name: 'recipient', content: address }];
+
+const owned = (metadataKey: string, locale = 'en') => ({ metadataKey, authority: 'owner', locale }) as const;
+const held = (metadataKey: string, locale = 'en') => ({ metadataKey, authority: 'holder', locale }) as const;
+
+/** A secret with a recipient, its first mail accepted. */
+async function mailedSecret(options: Parameters<typeof createBench>[0] = {}) {
+  const bench = createBench(options);
+  const caller = await bench.signUp('jo@example.org');
+  const made = await bench.share('the value', { caller, recipient: address, locale: 'fr' });
+  await bench.service.settled();
+  return { bench, caller, ...made };
+}
+
+/** A mailer whose mails end when they are told to. */
+function slowMailer() {
+  const mails: SecretLinkMail[] = [];
+  const endings: Array<PromiseWithResolvers<Handover>> = [];
+  // A mail is begun behind the call that asked for it, so its end may be known before its begin.
+  const endingAt = (place: number) => {
+    endings[place] ??= Promise.withResolvers<Handover>();
+    return endings[place].promise;
+  };
+  const mailer: Mailer = {
+    sendSecretLink: (mail) => endingAt(mails.push(mail) - 1),
+    sendAccountMail: async () => ({ state: 'accepted', reply: null }),
+  };
+  let ended = 0;
+  const end = (state: Handover['state'], reply: string | null = null) => {
+    void endingAt(ended);
+    endings[ended]?.resolve({ state, reply });
+    ended += 1;
+  };
+  return { mailer, mails, end };
+}
+
+async function deliveryOf(bench: Bench, metadataKey: string) {
+  const found = await bench.service.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
+  return found.outcome === 'found' ? found.receipt.delivery : null;
+}
+
+describe('sending the mail again', () => {
+  it('sends the same link to the same address as the owner, in the language that is asked for', async () => {
+    const { bench, caller, metadataKey, secretKey } = await mailedSecret();
+    bench.advance(60);
+    const sent = await bench.service.deliver(owned(metadataKey, 'de'), caller);
+    expect(sent).toMatchObject({ outcome: 'queued', receipt: { metadataKey, secretKey, state: 'new' } });
+    await bench.service.settled();
+    const [first, second] = bench.mails;
+    expect(bench.mails).toHaveLength(2);
+    expect(second?.to.expose()).toBe(address);
+    expect(second?.from.expose()).toBe('jo@example.org');
+    expect(second?.link.expose()).toBe(first?.link.expose() ?? '');
+    expect([first?.locale, second?.locale]).toEqual(['fr', 'de']);
+    expect(second).toMatchObject({ hasPassphrase: false, expiresAt: startOfTime + 604_800 });
+    expect(await deliveryOf(bench, metadataKey)).toEqual({
+      state: 'accepted',
+      at: startOfTime + 60,
+      reply: null,
+    });
+  });
+
+  it('is done for whoever holds the key, where that is the rule, and still in the owner’s name', async () => {
+    const { bench, metadataKey } = await mailedSecret();
+    expect((await bench.service.deliver(held(metadataKey), anonymous)).outcome).toBe('queued');
+    await bench.service.settled();
+    expect(bench.mails.at(-1)?.from.expose()).toBe('jo@example.org');
+  });
+
+  it('P16: is unknown to everybody else, and sends nothing', async () => {
+    const { bench, metadataKey } = await mailedSecret();
+    const other = await bench.signUp('al@example.org');
+    const asked: ReadonlyArray<[string, typeof other | typeof anonymous]> = [
+      [metadataKey, other],
+      [metadataKey, anonymous],
+      ['a'.repeat(31), other],
+      [metadataKey.toUpperCase(), other],
+    ];
+    for (const [key, caller] of asked)
+      expect(await bench.service.deliver(owned(key), caller)).toEqual({ outcome: 'unknown' });
+    await bench.service.settled();
+    expect(bench.mails).toHaveLength(1);
+  });
+
+  it('is queued first, and then what became of it: accepted after a refusal, not sent after that', async () => {
+    const slow = slowMailer();
+    const { bench, caller, metadataKey } = await createdWith(slow.mailer);
+    slow.end('refused');
+    await bench.service.settled();
+    for (const state of ['accepted', 'not_sent'] as const) {
+      bench.advance(5);
+      const sent = await bench.service.deliver(owned(metadataKey), caller);
+      expect(sent).toMatchObject({ outcome: 'queued', receipt: { delivery: { state: 'queued' } } });
+      slow.end(state);
+      await bench.service.settled();
+      expect(await deliveryOf(bench, metadataKey)).toMatchObject({ state });
+      expect(bench.events.at(-1)).toMatchObject({ event: 'mail_ended', state });
+    }
+  });
+
+  it('waits for the mail that is under way: in flight, the first one too', async () => {
+    const slow = slowMailer();
+    const { bench, caller, metadataKey } = await createdWith(slow.mailer);
+    const early = await bench.service.deliver(owned(metadataKey), caller);
+    expect(early).toMatchObject({ outcome: 'in_flight', receipt: { delivery: { state: 'queued' } } });
+    slow.end('accepted');
+    await bench.service.settled();
+    await bench.service.deliver(owned(metadataKey), caller);
+    expect((await bench.service.deliver(owned(metadataKey), caller)).outcome).toBe('in_flight');
+    slow.end('accepted');
+    await bench.service.settled();
+    expect(slow.mails).toHaveLength(2);
+  });
+
+  it('sends one mail for many calls at once', async () => {
+    const { bench, caller, metadataKey } = await mailedSecret();
+    const calls = Array.from({ length: 20 }, () => bench.service.deliver(owned(metadataKey), caller));
+    expect(countOf(await Promise.all(calls))).toEqual({ queued: 1, in_flight: 19 });
+    await bench.service.settled();
+    expect(bench.mails).toHaveLength(2);
+  });
+
+  it('would send many if the store forgot what is queued: the same calls one by one show it (tooth)', async () => {
+    const { bench, caller, metadataKey } = await mailedSecret({
+      wrap: (store) => ({
+        ...store,
+        async findReceipt(id) {
+          const receipt = await store.findReceipt(id);
+          return receipt === null ? null : { ...receipt, delivery: null };
+        },
+      }),
+    });
+    const outcomes: DeliverOutcome[] = [];
+    for (let call = 0; call < 20; call += 1)
+      outcomes.push(await bench.service.deliver(owned(metadataKey), caller));
+    expect(countOf(outcomes).queued).toBe(20);
+  });
+
+  it('sends nothing, and can be tried again, when the store does not confirm that it is queued', async () => {
+    const outage = new ServiceError('unavailable', 'the store did not answer');
+    const state = { down: false };
+    const { bench, caller, metadataKey } = await mailedSecret({
+      wrap: (store) => ({
+        ...store,
+        setDelivery: (...args) => (state.down ? Promise.reject(outage) : store.setDelivery(...args)),
+      }),
+    });
+    state.down = true;
+    await expect(bench.service.deliver(owned(metadataKey), caller)).rejects.toBe(outage);
+    await bench.service.settled();
+    expect(bench.mails).toHaveLength(1);
+    state.down = false;
+    expect((await bench.service.deliver(owned(metadataKey), caller)).outcome).toBe('queued');
+  });
+
+  async function createdWith(mailer: Mailer) {
+    const bench = createBench({ deps: { mailer } });
+    const caller = await bench.signUp('jo@example.org');
+    const { metadataKey } = await bench.share('v', { caller, recipient: address });
+    return { bench, caller, metadataKey };
+  }
+
+  function countOf(outcomes: readonly DeliverOutcome[]): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+    return counts;
+  }
+});
+
+describe('there is nothing to send', () => {
+  it('once the secret is read, burned or expired', async () => {
+    const endings: ReadonlyArray<[string, (made: Awaited<ReturnType<typeof mailedSecret>>) => unknown]> = [
+      ['received', ({ bench, secretKey }) => bench.service.reveal(guess(secretKey), anonymous)],
+      [
+        'burned',
+        ({ bench, caller, metadataKey }) =>
+          bench.service.burn({ ...owned(metadataKey), isAbandoned: clientStays }, caller),
+      ],
+      ['expired', ({ bench }) => bench.advance(604_800)],
+    ];
+    for (const [state, end] of endings) {
+      const made = await mailedSecret();
+      await end(made);
+      const { bench, caller, metadataKey } = made;
+      const outcome = await bench.service.deliver(owned(metadataKey), caller);
+      expect(outcome).toMatchObject({ outcome: 'nothing_to_send', receipt: { state, secretKey: null } });
+      await bench.service.settled();
+      expect(bench.mails).toHaveLength(1);
+      expect(await deliveryOf(bench, metadataKey)).toMatchObject({ state: 'accepted' });
+    }
+  });
+
+  it('where no recipient was given, with an account or without', async () => {
+    const bench = createBench();
+    const caller = await bench.signUp('jo@example.org');
+    for (const options of [{}, { caller }]) {
+      const { metadataKey } = await bench.share('v', options);
+      const outcome = await bench.service.deliver(held(metadataKey), caller);
+      expect(outcome).toMatchObject({ outcome: 'nothing_to_send', receipt: { delivery: null } });
+    }
+  });
+
+  it('where the owner’s account is gone', async () => {
+    const { bench, metadataKey } = await mailedSecret({
+      wrap: (store) => ({ ...store, findAccountById: async () => null }),
+    });
+    expect((await bench.service.deliver(held(metadataKey), anonymous)).outcome).toBe('nothing_to_send');
+    await bench.service.settled();
+    expect(bench.mails).toHaveLength(1);
+  });
+
+  it('where the creator’s box is of the time before addresses were kept: it still shows the link', async () => {
+    const bench = createBench({ wrap: withOldBoxes });
+    const caller = await bench.signUp('jo@example.org');
+    const { metadataKey, secretKey } = await bench.share('v', { caller, recipient: address });
+    old.metadataKey = metadataKey;
+    old.secretKey = secretKey;
+    await bench.service.settled();
+    const outcome = await bench.service.deliver(owned(metadataKey), caller);
+    expect(outcome).toMatchObject({ outcome: 'nothing_to_send', receipt: { secretKey, state: 'new' } });
+  });
+
+  const old = { metadataKey: '', secretKey: '' };
+
+  /** As it was sealed then: the secret key alone. */
+  function withOldBoxes(store: ServiceDeps['store']): ServiceDeps['store'] {
+    return {
+      ...store,
+      async findReceipt(id) {
+        const receipt = await store.findReceipt(id);
+        return receipt === null || old.secretKey === ''
+          ? receipt
+          : { ...receipt, creatorBox: oldBox(receipt) };
+      },
+    };
+  }
+
+  function oldBox({ receiptId }: StoredReceipt): Uint8Array {
+    const { ring, random } = createBench().deps;
+    const at = { label: 'creator', keyMaterial: utf8(old.metadataKey), binding: receiptId } as const;
+    return wrapBox(sealBox({ ...at, content: utf8(old.secretKey), random }), at, ring.current, random);
+  }
+});
+
+describe('the plain address', () => {
+  it('P9: opens with the metadata key and the server’s root together, and with neither alone', async () => {
+    const { bench, metadataKey, secretKey } = await mailedSecret();
+    const [record] = bench.records;
+    if (record === undefined) throw new Error('nothing was stored');
+    const textIn = (content: Uint8Array | null) => new TextDecoder().decode(content ?? new Uint8Array());
+    const box = creatorBoxOf(bench, record);
+    const at = { label: 'creator', binding: record.receiptId } as const;
+    expect(textIn(openBox(box, { ...at, keyMaterial: utf8(metadataKey) }))).toBe(secretKey + address);
+    for (const key of [secretKey, 'a'.repeat(31), address])
+      expect(openBox(box, { ...at, keyMaterial: utf8(key) })).toBeNull();
+    expect(openBox(record.creatorBox, { ...at, keyMaterial: utf8(metadataKey) })).toBeNull();
+    expect(findCanaries(dumpOf([record, box]), canaries)).toEqual([]);
+  });
+
+  it('P18: is in no event, no outcome and no print of a mail, whatever becomes of it', async () => {
+    const { bench, caller, metadataKey } = await mailedSecret();
+    const told: unknown[] = [];
+    for (const state of ['refused', 'not_sent', 'accepted'] as const) {
+      bench.mailEndsIn = state;
+      told.push(await bench.service.deliver(owned(metadataKey), caller));
+      await bench.service.settled();
+    }
+    told.push(await bench.service.recent({ limit: 5 }, caller));
+    expect(bench.mails).toHaveLength(4);
+    expect(findCanaries(dumpOf([bench.events, told, ...bench.mails.map(String)]), canaries)).toEqual([]);
+    expect(Bun.inspect(bench.mails, { depth: 9 })).not.toContain(address);
+  });
+
+  it('would be found in an event that named it (tooth)', async () => {
+    const { bench } = await mailedSecret();
+    const spoiled = { ...bench.events[0], to: bench.mails[0]?.to.expose() };
+    expect(findCanaries(dumpOf(spoiled), canaries)).not.toEqual([]);
+  });
+
+  it('P11: shows in the size of its box only as a step of 64 bytes, and up to 29 characters not at all', async () => {
+    const sizes = new Map<number, number>();
+    for (const length of [0, 12, 29, 30, 93, 94, 157, 158]) {
+      const bench = createBench();
+      const caller = await bench.signUp('jo@example.org');
+      const rest = length === 0 ? {} : { recipient: addressOf(length) };
+      await bench.share('v', { caller, ...rest });
+      sizes.set(length, bench.records[0]?.creatorBox.length ?? 0);
+    }
+    const [none = 0] = sizes.values();
+    expect([...sizes.values()].map((size) => size - none)).toEqual([0, 0, 0, 64, 64, 128, 128, 192]);
+  });
+
+  /** An address of exactly this length, 12 or more. */
+  function addressOf(length: number): string {
+    const local = Math.min(60, length - 11);
+    const labels = 'd.'.repeat((length - 11 - local) / 2) + 'x'.repeat((length - 11 - local) % 2);
+    return `${'a'.repeat(local)}@${labels}longer.org`;
+  }
+
+  it('goes with the secret: no box of it is left when the secret is gone (P10)', async () => {
+    const { bench, caller, metadataKey } = await mailedSecret();
+    await bench.service.burn({ ...owned(metadataKey), isAbandoned: clientStays }, caller);
+    const [receipt] = await bench.deps.store.listReceipts(caller.account.id, { limit: 1 });
+    expect(receipt).toMatchObject({ state: 'burned', creatorBox: null });
+  });
+
+  function creatorBoxOf(bench: Bench, record: NewRecord): Uint8Array {
+    const box = unwrapBox(
+      record.creatorBox,
+      { label: 'creator', binding: record.receiptId },
+      bench.deps.ring,
+    );
+    if (box === null) throw new Error('the box does not unwrap');
+    return box;
+  }
+});
+
+describe('another process', () => {
+  it('takes what the store says is queued for in flight, though it did not queue it', async () => {
+    const slow = slowMailer();
+    const { bench, caller, metadataKey } = await mailedSecret();
+    const other = createService({ ...bench.deps, mailer: slow.mailer });
+    await other.deliver(owned(metadataKey), caller);
+    expect((await bench.service.deliver(owned(metadataKey), caller)).outcome).toBe('in_flight');
+    slow.end('accepted');
+    await other.settled();
+    expect((await bench.service.deliver(owned(metadataKey), caller)).outcome).toBe('queued');
+  });
+});

@@ -1,0 +1,395 @@
+/**
+ * The ports: what the core asks of the world, every promise in words.
+ *
+ * Owns: the interfaces that `store/`, `mail/` and `ops/` implement. Invariant: a method is one atomic decision (claim,
+ * reserve, burn), never a get that a set must follow, so a race cannot be written. `test/stores/conformance.ts` states each
+ * promise below as a named check that runs against every store.
+ *
+ * Every method of a store may reject with `ServiceError('unavailable')`. A rejected write is of unknown outcome unless
+ * its comment says otherwise.
+ */
+import type {
+  Account,
+  AccountId,
+  StoredPassword,
+  StoredSession,
+  StoredTicket,
+  StoredToken,
+  TicketKind,
+  TicketLimits,
+  TokenFate,
+} from './accounts/accounts.ts';
+import type { HashPlace } from './hash-place.ts';
+import type { ReceiptId, SecretId } from './keys.ts';
+import type { PlanName } from './plans.ts';
+import type {
+  DeliveryState,
+  NewRecord,
+  NoticeKind,
+  StoredDelivery,
+  StoredReceipt,
+  StoredSecret,
+} from './secrets/secret.ts';
+import type { Sensitive } from './sensitive.ts';
+import type {
+  DomainBrand,
+  DomainCheck,
+  DomainLogo,
+  NewDomain,
+  StoredDomain,
+} from './share-domains/share-domains.ts';
+import type { UnixSeconds } from './time.ts';
+
+/** Whether the client that a call is made for has left: asked again wherever time has passed, so it must be cheap. */
+export type IsAbandoned = () => boolean;
+
+/**
+ * - `won`: this call, and no other ever, took the secret; the decision is durable.
+ * - `gone`: another call took it, it was burned, it expired, or it never existed. Nothing changed.
+ * - `abandoned`: its client has left. Nothing changed.
+ */
+export type ClaimOutcome = 'won' | 'gone' | 'abandoned';
+
+export interface SecretStore {
+  /**
+   * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock
+   * that jumps. Expiry is judged by it; while the wall clock is in doubt (`ClockVerdict`), a secret that has expired by
+   * one of the two only rejects as `unavailable`.
+   */
+  now(): UnixSeconds;
+
+  /**
+   * Stores a record. Resolves only when it is durable at the store's class (fsync done). Rejects with `storage_full`
+   * when there is no room, `unavailable` otherwise; after a rejection the secret either was not stored or will expire
+   * without ever having been announced (P5).
+   */
+  put(record: NewRecord): Promise<void>;
+
+  /** The live secret, or `null` when it is unknown, read, burned or expired. Changes nothing. */
+  findSecret(id: SecretId): Promise<StoredSecret | null>;
+
+  /**
+   * Takes the secret that `findSecret` returned: in one atomic step the sealed secret and the creator's box are erased
+   * and the state becomes `received` at store time, if and only if it is still waiting, unexpired at store time and at
+   * the same row version. Resolves only when that is durable. After a rejection nothing may be released (P2).
+   * `isAbandoned` is asked after the claim has waited for earlier writes, so that a client that left meanwhile takes
+   * nothing (P3).
+   */
+  claim(secret: StoredSecret, isAbandoned: IsAbandoned): Promise<ClaimOutcome>;
+
+  /** The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing. */
+  findReceipt(id: ReceiptId): Promise<StoredReceipt | null>;
+
+  /**
+   * Destroys a waiting secret: one atomic step as in `claim`, with the state `burned`. Exactly one of a burn and a
+   * claim wins (P7). Resolves to its time, or `null` when nothing was waiting. `isAbandoned` as in `claim`.
+   */
+  burn(id: ReceiptId, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'>;
+
+  /** Notes that the creator has looked at a waiting receipt; the first time counts. Returns that first time, or `null`. */
+  markViewed(id: ReceiptId): Promise<UnixSeconds | null>;
+
+  /**
+   * Keeps the sealed memo in place of the one before; `null` removes it. Goes with the receipt, and with its account.
+   * Whether there was a live receipt, whatever became of its secret; otherwise nothing changed. Rejects with `storage_full`
+   * when there is no room for a box; there is always for `null`.
+   */
+  setMemo(id: ReceiptId, memoBox: Uint8Array | null): Promise<boolean>;
+
+  /** Notes what became of the mail, at store time, in place of what was noted before. Unknown receipts are ignored. */
+  setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
+
+  /**
+   * Takes the notices that are due at store time, the longest due first, at most `limit`: each is given out once, ever,
+   * and only while its secret waits; those of secrets that are gone are forgotten.
+   */
+  takeDueNotices(limit: number): Promise<DueNotice[]>;
+
+  /**
+   * An account's live receipts, newest created first, those before `beforePosition` if given; at most `limit`.
+   * Stable under inserts: a later page never repeats or skips what existed at the first page.
+   */
+  listReceipts(owner: AccountId, page: { limit: number; beforePosition?: number }): Promise<StoredReceipt[]>;
+
+  /**
+   * Erases what has expired: sealed secrets at their expiry, whole records at their receipt's, and stale attempts.
+   * At most `limit` records a call; returns how many it touched (so fewer than `limit` means: done for now). Erases
+   * nothing while the wall clock is in doubt.
+   */
+  sweep(limit: number): Promise<number>;
+
+  /**
+   * Leaves no copy of erased bytes in the store's own files (P10: within 60 s of the erasure). Returns whether it is
+   * done; `false` means a reader was in the way: try again soon.
+   */
+  scrub(): Promise<boolean>;
+}
+
+/** A secret that is about to expire unread, and whose account wanted to know. */
+export interface DueNotice {
+  readonly owner: AccountId;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  readonly shareDomain: string;
+}
+
+/** Whether one more guess at a passphrase may be computed. */
+export type Reservation =
+  | {
+      readonly outcome: 'reserved';
+      readonly attempt: number;
+      /** How many more guesses this client may make now, after this one: the least that any limit leaves. */
+      readonly left: number;
+      /** Seconds until the oldest attempt that is counted against this client or secret leaves the window; at least 1. */
+      readonly moreAfterSeconds: number;
+    }
+  | { readonly outcome: 'exhausted'; readonly retryAfterSeconds: number };
+
+/** Bounds on guesses, per secret (P14). */
+export interface AttemptLimits {
+  readonly windowSeconds: number;
+  readonly perClient: number;
+  readonly perSecret: number;
+  readonly perLife: number;
+}
+
+export interface AttemptStore {
+  /**
+   * Counts one attempt before anything is hashed, if every limit allows it; atomic and durable, also across restarts
+   * and processes. `client` is an opaque token for the client's prefix (16 bytes, no address). `retryAfterSeconds` is
+   * when the oldest counted attempt leaves the window (at least 1), or the rest of the secret's life for `perLife`.
+   */
+  reserve(id: SecretId, client: Uint8Array, limits: AttemptLimits): Promise<Reservation>;
+  /** Gives one reservation back after a right passphrase. Others' attempts stay counted. */
+  refund(id: SecretId, attempt: number): Promise<void>;
+}
+
+export interface NewAccount {
+  readonly username: string;
+  readonly plan: PlanName;
+  readonly createdAt: UnixSeconds;
+}
+
+export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
+export type NewSession = Omit<StoredSession, 'sessionId' | 'accountId' | 'lastUsedAt'>;
+
+export interface AccountStore {
+  /** Creates the account, without a chosen language, with its first token, both or neither. `null` when the username is taken. */
+  createAccount(account: NewAccount, token: NewToken): Promise<Account | null>;
+  findAccount(username: string): Promise<Account | null>;
+  findAccountById(id: AccountId): Promise<Account | null>;
+  listAccounts(): Promise<Account[]>;
+  setPlan(id: AccountId, plan: PlanName): Promise<void>;
+  /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
+  findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
+  addToken(id: AccountId, token: NewToken): Promise<StoredToken>;
+  /** As `addToken`, if the account's password is still the one that `verifier` is of; `null` when it is not. */
+  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): Promise<StoredToken | null>;
+  listTokens(id: AccountId): Promise<StoredToken[]>;
+  /** Whether there was such a token of this account. */
+  revokeToken(id: AccountId, tokenId: number): Promise<boolean>;
+  noteTokenUse(tokenId: number, at: UnixSeconds): Promise<void>;
+
+  /** Keeps the account's language; `null` for none. */
+  setLocale(id: AccountId, locale: string | null): Promise<void>;
+  /** Keeps which mails the account wants about its secrets, in the order of `noticeKinds`. */
+  setNotify(id: AccountId, kinds: readonly NoticeKind[]): Promise<void>;
+  /**
+   * Keeps a ticket beside the others of its kind for this username. `false`, and nothing changed, when a limit is
+   * reached. Every ticket counts until the window has passed, also one that was used or has expired.
+   */
+  addTicket(ticket: StoredTicket, limits: TicketLimits): Promise<boolean>;
+  /** The ticket, or `null` when it is unknown, used, voided or expired at store time. Changes nothing. */
+  findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
+  /**
+   * Uses a live sign-up ticket up, voids the others for its username and creates the account with this password, in one
+   * step. `gone`: there is no such ticket (any more); `exists`: the username was taken meanwhile.
+   */
+  redeemSignUp(
+    ticketHash: Uint8Array,
+    account: Omit<NewAccount, 'username'>,
+    password: StoredPassword,
+  ): Promise<Account | 'gone' | 'exists'>;
+  /**
+   * Uses a live reset ticket up, voids the others for its username, sets the password, ends every session of the account
+   * and revokes its tokens if asked, in one step. `null`: there is no such ticket (any more), or no account of that name.
+   */
+  redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Promise<Account | null>;
+  /** The account of this name with its password, which is `null` when it has none; `null` when there is no account. */
+  findPassword(
+    username: string,
+  ): Promise<{ readonly account: Account; readonly password: StoredPassword | null } | null>;
+  /**
+   * Sets the password, ends every other session, voids every reset ticket that is under way and revokes the tokens if
+   * asked, in one step, if the password is still the one that `from` is the verifier of. Whether it was.
+   */
+  changePassword(
+    id: AccountId,
+    from: Uint8Array,
+    to: StoredPassword,
+    keepSessionId: number,
+    tokens: TokenFate,
+  ): Promise<boolean>;
+  /**
+   * Begins a session, if the account's password is still the one that `verifier` is of: a log-in that began before a
+   * change of password does not outlive it. `null` when it is not.
+   */
+  addSession(id: AccountId, verifier: Uint8Array, session: NewSession): Promise<StoredSession | null>;
+  /** The session with this hash and its account; `null` when it is unknown, ended or expired at store time. One look-up. */
+  findSession(sessionHash: Uint8Array): Promise<{ account: Account; session: StoredSession } | null>;
+  /** Notes a use and moves the expiry; neither ever moves back. Unknown sessions are ignored. */
+  noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): Promise<void>;
+  /** Live ones, the last used first. */
+  listSessions(id: AccountId): Promise<StoredSession[]>;
+  /** Whether there was such a session of this account. */
+  endSession(id: AccountId, sessionId: number): Promise<boolean>;
+  /**
+   * Deletes the account with its password, tokens, sessions, tickets and share domains, burns its waiting secrets and
+   * erases the recent boxes and the memos of its receipts, in one step. Its receipts stay, by their metadata keys, until they expire.
+   * The id is never given again. How many secrets were burned, or `null` when there is no such account.
+   */
+  deleteAccount(id: AccountId): Promise<number | null>;
+
+  /** The check value kept for a wrapping root, 32 bytes, by key id (P12); `null` when none is kept yet. */
+  findRootCheck(kid: number): Promise<Uint8Array | null>;
+  addRootCheck(kid: number, check: Uint8Array): Promise<void>;
+  /** Distinct key ids of the roots that live records are wrapped under. */
+  rootKidsInUse(): Promise<number[]>;
+}
+
+/**
+ * Share domains. A name may be registered by several accounts, because a registration proves nothing; it is verified for
+ * at most one of them at a time, whoever writes how many at once.
+ */
+export interface DomainStore {
+  /**
+   * Registers a domain for an account. `exists`: the account has it already. `taken`: it is verified for another account.
+   * `too_many`: the account has `max` already. `gone`: there is no such account. Nothing changed in those cases.
+   */
+  addDomain(domain: NewDomain, max: number): Promise<'added' | 'exists' | 'taken' | 'too_many' | 'gone'>;
+  findDomain(id: AccountId, name: string): Promise<StoredDomain | null>;
+  /** By name. */
+  listDomains(id: AccountId): Promise<StoredDomain[]>;
+  /** Whoever has this name verified; `null` when nobody has. One look-up. */
+  findVerifiedDomain(name: string): Promise<StoredDomain | null>;
+  /**
+   * Notes what a check found, at store time. `taken`, and nothing changed, when it would become verified while it is for
+   * another account. `null`: there is no such domain (any more).
+   */
+  noteDomainCheck(id: AccountId, name: string, check: DomainCheck): Promise<StoredDomain | 'taken' | null>;
+  /** Whether there was such a domain. */
+  setDomainBrand(id: AccountId, name: string, brand: DomainBrand): Promise<boolean>;
+  /** `null` takes the logo away. Whether there was such a domain. */
+  setDomainLogo(id: AccountId, name: string, logo: DomainLogo | null): Promise<boolean>;
+  /** The logo of this file name, of a domain in any state. */
+  findDomainLogo(logoName: string): Promise<DomainLogo | null>;
+  /** Whether there was such a domain of this account. */
+  removeDomain(id: AccountId, name: string): Promise<boolean>;
+  /** Verified and lost domains that have a challenge and were last checked before `before`, the longest unchecked first. */
+  listDomainsToCheck(before: UnixSeconds, limit: number): Promise<StoredDomain[]>;
+}
+
+/** Whose face a mail has: of the site or of a share domain. */
+export interface MailFace {
+  /** The brand's name, one line. */
+  readonly name: string;
+  /** The host that the mail's links lead to. */
+  readonly host: string;
+  /** `#rrggbb` with a contrast of 4.5 to white, for the button; `null`: our own. */
+  readonly colour: string | null;
+}
+
+/** The face of mails with links on this share domain; of the site when it is `''`. */
+export type MailFaceOf = (shareDomain: string) => Promise<MailFace>;
+
+/** The language of a mail: what was asked for where it is offered, else the installation's own. Tags of BCP 47. */
+export type MailLocaleOf = (asked: string | null) => string;
+
+/** The mail that tells a recipient about a secret: the link, never the value, the passphrase or the metadata key. */
+export interface SecretLinkMail {
+  readonly to: Sensitive<string>;
+  /** The sender's username. */
+  readonly from: Sensitive<string>;
+  readonly link: Sensitive<string>;
+  readonly hasPassphrase: boolean;
+  readonly expiresAt: UnixSeconds;
+  /** A BCP 47 tag that `locale/` knows. */
+  readonly locale: string;
+  readonly face: MailFace;
+}
+
+/** A mail about the account itself, to its own address. */
+export type AccountMail = {
+  readonly to: Sensitive<string>;
+  /** A BCP 47 tag that `locale/` knows. */
+  readonly locale: string;
+} & (
+  | {
+      /** Proves the address of somebody who signs up, or of an account whose password is forgotten. */
+      readonly kind: 'sign_up' | 'reset';
+      readonly link: Sensitive<string>;
+      readonly expiresAt: UnixSeconds;
+    }
+  /** Somebody signs up with the address of an account. */
+  | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
+  | { readonly kind: 'password_changed'; readonly forgottenUrl: string; readonly tokens: TokenFate }
+  | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
+  | { readonly kind: 'account_deleted' }
+  /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */
+  | {
+      readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring';
+      readonly createdAt: UnixSeconds;
+      /** When it was read or burned, or will expire. */
+      readonly at: UnixSeconds;
+      /** Where the account's secrets are listed. */
+      readonly recentUrl: string;
+      readonly face: MailFace;
+    }
+);
+
+/** How handing a mail over ended. */
+export interface Handover {
+  readonly state: Exclude<DeliveryState, 'queued'>;
+  /**
+   * What the mail server said last, one line of at most 300 characters, without the link; where it said nothing, one of
+   * `mailTroubles`; `null` when it is neither.
+   */
+  readonly reply: string | null;
+}
+
+/** Told before each further try: it begins in so many seconds at the latest. */
+export type OnRetry = (withinSeconds: number, reply: string | null) => void;
+
+export interface Mailer {
+  /** Hands the mail over, with bounded retries. Never rejects; the result is what the receipt will say. */
+  sendSecretLink(mail: SecretLinkMail, onRetry?: OnRetry): Promise<Handover>;
+  /** As `sendSecretLink`. */
+  sendAccountMail(mail: AccountMail): Promise<Handover>;
+}
+
+/** How long a mail just queued is believed to be at its first try, in seconds: as long as one try may take, and some. */
+export const firstTrySeconds = 60;
+
+/** Bounds on mails to recipients: of an account in an hour, and to one address in a day, whoever sends them. */
+export interface MailQuota {
+  /** Counts one mail if both bounds allow it. `address` as given; it is not kept. */
+  take(
+    account: AccountId,
+    address: Sensitive<string>,
+  ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
+}
+
+/** Bounded, off-thread slow hashing (P24). */
+export interface PassphraseHasher {
+  /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')` when there is no place for it. */
+  stretch(passphrase: Uint8Array, salt: Uint8Array, place: HashPlace): Promise<Uint8Array>;
+  /** bcrypt, cost 10, of at most 72 bytes of ASCII: of what was just stretched, so it is never refused as busy. */
+  hashVerifier(input: string): Promise<string>;
+  checkVerifier(input: string, hash: string): Promise<boolean>;
+}
+
+/** Whether a password is among those that everybody tries first; also when it only hides in digits and signs around it. */
+export type IsCommonPassword = (password: string) => Promise<boolean>;
+
+/** Words to draw passphrases from: lower-case ASCII, none twice, 7,776 of them. */
+export type WordList = () => Promise<readonly string[]>;

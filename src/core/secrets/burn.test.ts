@@ -1,0 +1,151 @@
+/**
+ * Owns: the proof that a burn destroys what waits, says so when it came too late, and asks for the passphrase where the
+ * caller's dialect does.
+ */
+import { describe, expect, it } from 'bun:test';
+import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
+import { anonymous } from '../accounts/accounts.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { BurnInput } from './outcomes.ts';
+
+const holder = (metadataKey: string): BurnInput => ({
+  metadataKey,
+  authority: 'holder',
+  isAbandoned: clientStays,
+});
+const withProof = (metadataKey: string, passphrase: string | null): BurnInput => ({
+  ...holder(metadataKey),
+  proof: {
+    passphrase: passphrase === null ? null : new Sensitive(passphrase),
+    clientPrefix: '192.0.2.0/24',
+  },
+});
+
+describe('a burn', () => {
+  it('destroys what waits, and its answer says when', async () => {
+    const bench = createBench();
+    const { secretKey, metadataKey } = await bench.share('v');
+    bench.advance(10);
+    const burned = await bench.service.burn(holder(metadataKey), anonymous);
+    expect(burned).toMatchObject({
+      outcome: 'burned',
+      receipt: {
+        state: 'burned',
+        burnedAt: startOfTime + 10,
+        updatedAt: startOfTime + 10,
+        receivedAt: null,
+        secretKey: null,
+        secretShortkey: secretKey.slice(0, 6),
+        secretTtlSeconds: null,
+      },
+    });
+    expect(await bench.service.reveal(guess(secretKey), anonymous)).toEqual({ outcome: 'unknown' });
+    expect(bench.events.map(({ event }) => event)).toEqual(['concealed', 'burned']);
+  });
+
+  const ends: ReadonlyArray<
+    [string, string, (bench: Bench, keys: { secretKey: string; metadataKey: string }) => unknown]
+  > = [
+    ['read', 'received', (bench, { secretKey }) => bench.service.reveal(guess(secretKey), anonymous)],
+    ['burned', 'burned', (bench, { metadataKey }) => bench.service.burn(holder(metadataKey), anonymous)],
+    ['expired', 'expired', (bench) => bench.advance(60)],
+  ];
+  it.each(ends)('P7: of what was %s before is told so, and changes nothing', async (_name, state, end) => {
+    const bench = createBench();
+    const made = await bench.share('v', { ttlSeconds: 60 });
+    await end(bench, made);
+    const told = bench.events.length;
+    const burned = await bench.service.burn(holder(made.metadataKey), anonymous);
+    expect(burned).toMatchObject({ outcome: 'already_gone', receipt: { state, secretKey: null } });
+    expect(bench.events).toHaveLength(told);
+    const found = await bench.service.findReceipt(holder(made.metadataKey), anonymous);
+    expect(found).toMatchObject({ receipt: { state } });
+  });
+
+  it('P7: that loses the race is told what won, with the short key it had seen', async () => {
+    const bench: Bench = createBench({
+      wrap: (store) => ({
+        ...store,
+        async burn(id) {
+          await bench.service.reveal(guess(kept), anonymous);
+          return store.burn(id, clientStays);
+        },
+      }),
+    });
+    const { secretKey: kept, metadataKey } = await bench.share('v');
+    expect(await bench.service.burn(holder(metadataKey), anonymous)).toMatchObject({
+      outcome: 'already_gone',
+      receipt: { state: 'received', secretShortkey: kept.slice(0, 6) },
+    });
+  });
+
+  it('of a record that ends meanwhile is unknown', async () => {
+    const bench: Bench = createBench({
+      wrap: (store) => ({
+        ...store,
+        burn(id) {
+          bench.advance(120);
+          return store.burn(id, clientStays);
+        },
+      }),
+    });
+    const { metadataKey } = await bench.share('v', { ttlSeconds: 60 });
+    expect(await bench.service.burn(holder(metadataKey), anonymous)).toEqual({ outcome: 'unknown' });
+  });
+
+  it('P16: is for the owner: another account’s, and an unknown key, are answered alike', async () => {
+    const bench = createBench();
+    const [owner, other] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    const { metadataKey, secretKey } = await bench.share('v', { caller: owner });
+    const asked = { metadataKey, authority: 'owner', isAbandoned: clientStays } as const;
+    for (const caller of [other, anonymous]) {
+      expect(await bench.service.burn(asked, caller)).toEqual({ outcome: 'unknown' });
+    }
+    expect(await bench.service.burn({ ...asked, metadataKey: 'a'.repeat(31) }, other)).toEqual({
+      outcome: 'unknown',
+    });
+    expect(await bench.service.secretStatus({ secretKey }, anonymous)).toMatchObject({ outcome: 'waiting' });
+    expect(await bench.service.burn(asked, owner)).toMatchObject({
+      outcome: 'burned',
+      receipt: { custid: 'jo@example.org' },
+    });
+  });
+});
+
+describe('a burn that asks for the passphrase', () => {
+  it('burns with the right one only', async () => {
+    const bench = createBench();
+    const { metadataKey } = await bench.share('v', { passphrase: 'right' });
+    const burn = (passphrase: string | null) =>
+      bench.service.burn(withProof(metadataKey, passphrase), anonymous);
+    expect(await burn(null)).toEqual({ outcome: 'passphrase_missing' });
+    expect(await burn('')).toEqual({ outcome: 'passphrase_missing' });
+    expect(await burn('wrong')).toMatchObject({ outcome: 'passphrase_wrong' });
+    expect(await burn('right')).toMatchObject({ outcome: 'burned' });
+  });
+
+  it('needs none where none was set', async () => {
+    const bench = createBench();
+    const { metadataKey } = await bench.share('v');
+    const burned = await bench.service.burn(withProof(metadataKey, null), anonymous);
+    expect(burned).toMatchObject({ outcome: 'burned' });
+    expect(bench.hasher.stretched).toBe(0);
+  });
+
+  it('is refused, not let through, when the box that names the secret does not open', async () => {
+    const bench = createBench({
+      wrap: (store) => ({
+        ...store,
+        async findReceipt(id) {
+          const found = await store.findReceipt(id);
+          return found === null ? null : { ...found, creatorBox: new Uint8Array(160) };
+        },
+      }),
+    });
+    const { metadataKey, secretKey } = await bench.share('v', { passphrase: 'right' });
+    const burned = bench.service.burn(withProof(metadataKey, null), anonymous);
+    await expect(burned).rejects.toMatchObject({ name: 'ServiceError', code: 'damaged' });
+    expect(await bench.service.secretStatus({ secretKey }, anonymous)).toMatchObject({ outcome: 'waiting' });
+  });
+});

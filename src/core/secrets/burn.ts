@@ -1,0 +1,73 @@
+/**
+ * Burn: destroying an unread secret.
+ *
+ * Owns: the order find → (prove) → view → burn. Invariant: a burn that loses to a reveal says so, and never reports
+ * `burned` for what was read (P7); nothing is burned for a client that has left (P3).
+ */
+
+import type { Caller } from '../accounts/accounts.ts';
+import { ServiceError } from '../errors.ts';
+import { type NoticeDeps, tell } from '../mail/notices.ts';
+import { type AccessDeps, proveAccess, tagOf } from './access.ts';
+import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
+import { findManaged, type ManagedReceipt, type ReceiptDeps, viewOf } from './receipts.ts';
+
+export type BurnDeps = ReceiptDeps & AccessDeps & NoticeDeps;
+
+export async function burn(deps: BurnDeps, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const before = await viewOf(deps, managed, caller);
+  if (before.secretTtlSeconds === null) return { outcome: 'already_gone', receipt: before };
+  const refusal = await checkProof(deps, input, before);
+  if (refusal !== null) return refusal;
+
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const burnedAt = await deps.store.burn(managed.stored.receiptId, input.isAbandoned);
+  if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
+  if (burnedAt === null) return alreadyGone(deps, input, caller, before);
+  deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId) });
+  tell(deps, 'burned', managed.stored, burnedAt);
+  const stored: ManagedReceipt['stored'] = {
+    ...managed.stored,
+    state: 'burned',
+    endedAt: burnedAt,
+    creatorBox: null,
+  };
+  const after = await viewOf(deps, { ...managed, stored }, caller);
+  return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
+}
+
+/** Whoever won was quicker: what the record says now. */
+async function alreadyGone(
+  deps: BurnDeps,
+  input: BurnInput,
+  caller: Caller,
+  before: ReceiptView,
+): Promise<BurnOutcome> {
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const receipt = await viewOf(deps, managed, caller);
+  return { outcome: 'already_gone', receipt: { ...receipt, secretShortkey: before.secretShortkey } };
+}
+
+type ProofRefusal = Extract<
+  BurnOutcome,
+  { outcome: 'passphrase_missing' | 'passphrase_wrong' | 'attempts_exhausted' | 'unknown' }
+>;
+
+/** Whether the passphrase is right, where burning asks for it; `null` when nothing stands in the way. */
+async function checkProof(
+  deps: BurnDeps,
+  input: BurnInput,
+  before: ReceiptView,
+): Promise<ProofRefusal | null> {
+  if (input.proof === undefined || !before.hasPassphrase) return null;
+  // The secret waits, so only damage can hide its key; what cannot be proven is refused.
+  if (before.secretKey === null)
+    throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
+  const { passphrase, clientPrefix } = input.proof;
+  const reveal = { secretKey: before.secretKey, clientPrefix };
+  const access = await proveAccess(deps, passphrase === null ? reveal : { ...reveal, passphrase });
+  return access.outcome === 'proven' ? null : access;
+}

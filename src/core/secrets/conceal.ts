@@ -1,0 +1,276 @@
+/**
+ * Conceal and generate: how a secret comes to be stored.
+ *
+ * Owns: the order check → seal → store → announce. Invariant: a refusal stores nothing; keys are returned only after
+ * the store has confirmed (P5); the plain value, passphrase and recipient leave this file only sealed, except for the
+ * mail that goes out after the secret is stored (P9).
+ */
+import { utf8 } from '../../crypto/bytes.ts';
+import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
+import { sealSecret } from '../../crypto/envelope.ts';
+import type { KeyRing } from '../../crypto/keyring.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { Caller } from '../accounts/accounts.ts';
+import type { InBackground } from '../background.ts';
+import type { ServiceEvent } from '../events.ts';
+import { clientOf, type HashPlace } from '../hash-place.ts';
+import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from '../keys.ts';
+import { type LinkMailDeps, sendLink } from '../mail/link-mail.ts';
+import { noticeDueAt, noticesFor } from '../mail/notices.ts';
+import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
+import { grantTtl, type Plan, type Plans } from '../plans.ts';
+import {
+  type AccountStore,
+  type DomainStore,
+  firstTrySeconds,
+  type MailQuota,
+  type PassphraseHasher,
+  type SecretStore,
+} from '../ports.ts';
+import type { RegionLabel } from '../regions.ts';
+import { Sensitive } from '../sensitive.ts';
+import { chooseShareDomain } from '../share-domains/share-domains.ts';
+import type { UnixSeconds } from '../time.ts';
+import { tagOf } from './access.ts';
+import { maxPassphraseBytes } from './attempts.ts';
+import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
+import { checkMemo } from './memos.ts';
+import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
+import { anonymousCustid, type Boxes, receiptView, sealBoxes } from './receipts.ts';
+import type { NewRecord, NoticeKind, StoredReceipt } from './secret.ts';
+import { shortkeyOf } from './shortkey.ts';
+
+export interface ConcealDeps extends LinkMailDeps {
+  readonly store: SecretStore & AccountStore & DomainStore;
+  readonly hasher: PassphraseHasher;
+  readonly ring: KeyRing;
+  readonly random: RandomBytes;
+  readonly plans: Plans;
+  readonly anonymousMayCreate: boolean;
+  readonly region: RegionLabel | null;
+  readonly mailQuota: MailQuota;
+  /** Keeps a promise that outlives the call: the mail. */
+  readonly inBackground: InBackground;
+}
+
+type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
+type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
+
+/** What has been checked and may be stored. */
+interface Checked {
+  readonly value: Uint8Array;
+  readonly passphrase: { readonly bytes: Uint8Array; readonly place: HashPlace } | null;
+  readonly ttlSeconds: number;
+  readonly recipient: string | null;
+  readonly shareDomain: string;
+  readonly notify: readonly NoticeKind[];
+  /** `''` for none. */
+  readonly memo: string;
+}
+
+export function conceal(deps: ConcealDeps, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
+  return create(deps, input, input.value.expose(), 'conceal', caller);
+}
+
+export async function generate(
+  deps: ConcealDeps,
+  input: GenerateInput,
+  caller: Caller,
+): Promise<CreationOutcome> {
+  const value = generateValue(
+    input.length ?? generatedLength.default,
+    input.charset ?? allCharacterSets,
+    deps.random,
+  );
+  const outcome = await create(deps, input, value, 'generate', caller);
+  return outcome.outcome === 'created' ? { ...outcome, value: new Sensitive(value) } : outcome;
+}
+
+async function create(
+  deps: ConcealDeps,
+  given: CreationOptions,
+  value: string,
+  kind: CreationKind,
+  caller: Caller,
+): Promise<CreationOutcome> {
+  const input = withParsedRecipient(given);
+  const refusal =
+    checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller) ?? checkNotify(input, caller);
+  if (refusal !== null) return refusal;
+  const { store: domains, links } = deps;
+  const choice = await chooseShareDomain({ store: domains, site: links }, input, caller);
+  if (choice.outcome !== 'chosen') return choice;
+  const tooMany = countMail(deps, input, caller);
+  if (tooMany !== null) return tooMany;
+  const passphrase = input.passphrase?.expose() ?? '';
+  const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
+  return store(deps, input, kind, caller, {
+    value: utf8(value),
+    passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
+    ttlSeconds: grantTtl(planOf(deps.plans, caller), input.ttl),
+    recipient: input.recipient?.expose() ?? null,
+    shareDomain: choice.shareDomain,
+    notify: noticesFor(input.notify, caller),
+    memo: input.memo?.expose() ?? '',
+  });
+}
+
+function planOf(plans: Plans, caller: Caller): Plan {
+  return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
+}
+
+function checkTexts(
+  deps: ConcealDeps,
+  input: CreationOptions,
+  value: string,
+  caller: Caller,
+): Refusal | null {
+  if (caller.kind === 'anonymous' && !deps.anonymousMayCreate) return { outcome: 'account_required' };
+  if (value === '') return { outcome: 'nothing_to_share' };
+  if (!value.isWellFormed()) return { outcome: 'ill_formed', field: 'secret' };
+  const { maxValueBytes } = planOf(deps.plans, caller);
+  if (isLongerThan(value, maxValueBytes)) return { outcome: 'value_too_large', maxBytes: maxValueBytes };
+  const passphrase = input.passphrase?.expose() ?? '';
+  if (!passphrase.isWellFormed()) return { outcome: 'ill_formed', field: 'passphrase' };
+  if (isLongerThan(passphrase, maxPassphraseBytes))
+    return { outcome: 'passphrase_too_long', maxBytes: maxPassphraseBytes };
+  return checkMemo(input.memo?.expose() ?? '');
+}
+
+/** In bytes of UTF-8; a UTF-16 unit is never more than three. */
+function isLongerThan(text: string, maxBytes: number): boolean {
+  return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
+}
+
+function checkRecipient(input: CreationOptions, caller: Caller): Refusal | null {
+  if (input.recipient === undefined) return null;
+  if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
+  const recipient = input.recipient.expose();
+  return parseRecipient(recipient) !== null ? null : { outcome: 'undeliverable_recipient', recipient };
+}
+
+function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
+  const isAsked = input.notify !== undefined && input.notify.length > 0;
+  return isAsked && caller.kind === 'anonymous' ? { outcome: 'notify_needs_account' } : null;
+}
+
+/** The last check, so that what is refused for another reason counts for nothing. */
+function countMail(
+  { mailQuota }: ConcealDeps,
+  { recipient }: CreationOptions,
+  caller: Caller,
+): Refusal | null {
+  if (recipient === undefined || caller.kind === 'anonymous') return null;
+  const quota = mailQuota.take(caller.account.id, recipient);
+  return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
+}
+
+async function store(
+  deps: ConcealDeps,
+  input: CreationOptions,
+  kind: CreationKind,
+  caller: Caller,
+  checked: Checked,
+): Promise<CreationOutcome> {
+  const secretKey = generateSecretKey(deps.random, deps.region);
+  const metadataKey = generateMetadataKey(deps.random, deps.region);
+  const now = deps.store.now();
+  const base = recordBase(secretIdOf(secretKey), receiptIdOf(metadataKey), checked, caller, now);
+  const sealedSecret = await sealValue(deps, secretKey, checked, base);
+  const recipient = checked.recipient === null ? null : obfuscate(checked.recipient);
+  const boxes = sealBoxes(deps.ring, deps.random, {
+    secretKey,
+    metadataKey,
+    receiptId: base.receiptId,
+    recipient,
+    address: checked.recipient,
+    memo: checked.memo,
+    caller,
+  });
+  const record: NewRecord = { ...base, sealedSecret, ...boxes };
+  await deps.store.put(record);
+  const account = caller.kind === 'account' ? caller.account : null;
+  deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
+  if (checked.recipient !== null && account !== null) {
+    const to = new Sensitive(checked.recipient);
+    const mailing = { metadataKey, secretKey, to, isElsewhere: false };
+    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? null));
+  }
+  const custid = account?.username ?? anonymousCustid;
+  const opened = { custid, metadataKey, secretKey, secretShortkey: shortkeyOf(secretKey), recipient };
+  return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
+}
+
+type RecordBase = Omit<NewRecord, 'sealedSecret' | keyof Boxes>;
+
+function recordBase(
+  secretId: NewRecord['secretId'],
+  receiptId: NewRecord['receiptId'],
+  checked: Checked,
+  caller: Caller,
+  now: UnixSeconds,
+): RecordBase {
+  const times = { createdAt: now, expiresAt: now + checked.ttlSeconds };
+  return {
+    secretId,
+    receiptId,
+    owner: caller.kind === 'account' ? caller.account.id : null,
+    ...times,
+    receiptExpiresAt: now + 2 * checked.ttlSeconds,
+    hasPassphrase: checked.passphrase !== null,
+    shareDomain: checked.shareDomain,
+    deliveryStaleAt: checked.recipient === null ? null : now + firstTrySeconds,
+    notify: checked.notify,
+    noticeDueAt: noticeDueAt(checked.notify, times),
+  };
+}
+
+async function sealValue(
+  deps: ConcealDeps,
+  secretKey: SecretKey,
+  checked: Checked,
+  context: RecordBase,
+): Promise<Uint8Array> {
+  const salt = deps.random(32);
+  const passphrase =
+    checked.passphrase === null ? null : await stretch(deps.hasher, secretKey, salt, checked.passphrase);
+  const { value } = checked;
+  const sealed = sealSecret({
+    value,
+    secretKey,
+    salt,
+    passphrase,
+    context,
+    root: deps.ring.current,
+    random: deps.random,
+  });
+  value.fill(0);
+  passphrase?.key.fill(0);
+  return sealed;
+}
+
+async function stretch(
+  hasher: PassphraseHasher,
+  secretKey: SecretKey,
+  salt: Uint8Array,
+  { bytes, place }: NonNullable<Checked['passphrase']>,
+) {
+  const key = await hasher.stretch(bytes, derivePassphraseSalt(secretKey, salt), place);
+  bytes.fill(0);
+  return { key, verifierHash: await hasher.hashVerifier(derivePassphraseVerifierInput(key, salt)) };
+}
+
+/** What the store would give back of a record just put, without asking it. */
+function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
+  return {
+    ...record,
+    position: 0,
+    state: 'waiting',
+    viewedAt: null,
+    endedAt: null,
+    delivery:
+      record.deliveryStaleAt === null
+        ? null
+        : { state: 'queued', at: now, staleAt: record.deliveryStaleAt, noteBox: null, addressBox: null },
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * Generated values: short random texts for temporary passwords and salts, and passphrases of words.
+ *
+ * Owns: the character sets, without the look-alikes `0 O o 1 l I i`, and what a person is offered as a value. Invariant:
+ * every character is uniform over its set, the arrangement over all arrangements, and each chosen set is there at least
+ * once; every word is uniform over the list, whatever words were drawn before it.
+ */
+import { type RandomBytes, randomBelow, randomText } from '../../crypto/random.ts';
+import type { WordList } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { CharacterSet, SuggestInput } from './outcomes.ts';
+
+export const characterSets: Readonly<Record<CharacterSet, string>> = {
+  lower: 'abcdefghjkmnpqrstuvwxyz',
+  upper: 'ABCDEFGHJKLMNPQRSTUVWXYZ',
+  digits: '23456789',
+  symbols: '*$!?()#%&+-=@_',
+};
+
+export const allCharacterSets = Object.keys(characterSets) as readonly CharacterSet[];
+export const generatedLength = { min: 4, default: 12, max: 128 } as const;
+
+/**
+ * Draws until every chosen set is there: rejection keeps the accepted texts uniform over all that qualify. With the
+ * least favourable choice (four characters of four sets) about one draw in 15 qualifies.
+ * @param length 4–128
+ * @throws RangeError when no set is chosen, or more sets than characters
+ */
+export function generateValue(length: number, sets: readonly CharacterSet[], random: RandomBytes): string {
+  const chosen = [...new Set(sets)].map((name) => characterSets[name]);
+  // No text would ever qualify: better an error than a loop without end.
+  if (chosen.length === 0 || length < chosen.length) throw new RangeError('no such value can be generated');
+  const alphabet = chosen.join('');
+  for (;;) {
+    const text = randomText(alphabet, length, random);
+    if (chosen.every((set) => [...text].some((character) => set.includes(character)))) return text;
+  }
+}
+
+export interface SuggestDeps {
+  readonly random: RandomBytes;
+  readonly words: WordList;
+}
+
+/** A value for the form: nothing is stored, and nobody but the caller has it. */
+export async function suggest(deps: SuggestDeps, input: SuggestInput): Promise<Sensitive<string>> {
+  if (input.style === 'characters') {
+    return new Sensitive(generateValue(input.length, input.charset, deps.random));
+  }
+  return new Sensitive(drawWords(await deps.words(), input.count, deps.random).join('-'));
+}
+
+function drawWords(list: readonly string[], count: number, random: RandomBytes): string[] {
+  // Without words every draw would be the same empty text: better an error than a passphrase that is none.
+  if (list.length === 0) throw new RangeError('there are no words to draw from');
+  return Array.from({ length: count }, () => list[randomBelow(list.length, random)] ?? '');
+}

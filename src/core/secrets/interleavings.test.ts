@@ -1,0 +1,336 @@
+/**
+ * Owns: the proof that whatever the order in which two or three callers' steps reach the store, one of them wins.
+ *
+ * Every call of the store waits at a gate; the orders in which the gates can open are tried one after the other, all of
+ * them. Where there are too many, fast-check draws orders and prints the seed of a failure.
+ */
+import { describe, expect, it } from 'bun:test';
+import fc from 'fast-check';
+import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { type Bench, createBench, guess } from '../../../test/support/service-bench.ts';
+import { anonymous } from '../accounts/accounts.ts';
+import type { IsAbandoned } from '../ports.ts';
+import type { ServiceDeps } from './service.ts';
+
+type Store = ServiceDeps['store'];
+type Gate = () => Promise<void>;
+
+/** Every asynchronous method of the store behind a gate, and behind a second one on the way back if `bothWays`. */
+function gated(store: Store, gate: Gate, bothWays: boolean): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name);
+      if (typeof method !== 'function' || name === 'now') return method;
+      return async (...args: unknown[]) => {
+        await gate();
+        const answer: unknown = await Reflect.apply(method, target, args);
+        if (bothWays) await gate();
+        return answer;
+      };
+    },
+  });
+}
+
+/** The defect: looks, and takes in a second step whatever is there by then. */
+function readThenDelete(store: Store, gate: Gate): Store {
+  return {
+    ...store,
+    async claim(secret) {
+      if ((await store.findSecret(secret.secretId)) === null) return 'gone';
+      await gate();
+      await store.claim(secret, clientStays);
+      return 'won';
+    },
+  };
+}
+
+interface Scenario {
+  /** What is made before the gates close, and the callers that then run against each other. */
+  readonly prepare: (bench: Bench) => Promise<ReadonlyArray<() => Promise<string>>>;
+  readonly bothWays?: boolean;
+  readonly defect?: (store: Store, gate: Gate) => Store;
+}
+
+/** One run under the order that `choices` gives (the first that waits where they end), and the choices there were. */
+async function runInOrder(scenario: Scenario, choices: readonly number[]) {
+  const waiting: Array<() => void> = [];
+  let closed = false;
+  const gate: Gate = () => (closed ? new Promise((go) => waiting.push(go)) : Promise.resolve());
+  const bench = createBench({
+    wrap: (store) => gated(scenario.defect?.(store, gate) ?? store, gate, scenario.bothWays ?? false),
+  });
+  const callers = await scenario.prepare(bench);
+  closed = true;
+  const outcomes = Promise.all(callers.map((caller) => caller()));
+  const taken: Array<{ choice: number; options: number }> = [];
+  for (;;) {
+    // All that is not at a gate has run when the event loop turns.
+    await new Promise((turn) => setImmediate(turn));
+    if (waiting.length === 0) break;
+    const choice = choices[taken.length] ?? 0;
+    taken.push({ choice, options: waiting.length });
+    waiting.splice(choice, 1)[0]?.();
+  }
+  closed = false;
+  return { outcomes: await outcomes, taken, bench };
+}
+
+type Run = Awaited<ReturnType<typeof runInOrder>>;
+
+/** Runs the scenario in every order there is; how many that were. */
+async function everyOrder(scenario: Scenario, check: (run: Run) => void | Promise<void>): Promise<number> {
+  let choices: number[] | null = [];
+  let orders = 0;
+  while (choices !== null) {
+    const run = await runInOrder(scenario, choices);
+    await check(run);
+    orders += 1;
+    choices = nextChoices(run.taken);
+  }
+  return orders;
+}
+
+/** The next path of a depth-first walk; `null` after the last. */
+function nextChoices(taken: Run['taken']): number[] | null {
+  const path = [...taken];
+  for (let last = path.pop(); last !== undefined; last = path.pop()) {
+    if (last.choice + 1 < last.options) return [...path.map(({ choice }) => choice), last.choice + 1];
+  }
+  return null;
+}
+
+interface Made {
+  readonly bench: Bench;
+  readonly secretKey: string;
+  readonly metadataKey: string;
+  readonly passphrase: string | undefined;
+}
+
+async function made(bench: Bench, passphrase?: string): Promise<Made> {
+  const { secretKey, metadataKey } = await bench.share('v', {
+    ttlSeconds: 60,
+    ...(passphrase === undefined ? {} : { passphrase }),
+  });
+  return { bench, secretKey, metadataKey, passphrase };
+}
+
+const reveals =
+  ({ bench, secretKey, passphrase }: Made) =>
+  async () =>
+    (await bench.service.reveal(guess(secretKey, passphrase), anonymous)).outcome;
+const burns =
+  ({ bench, metadataKey }: Made) =>
+  async () => {
+    const burned = await bench.service.burn(
+      { metadataKey, authority: 'holder', isAbandoned: clientStays },
+      anonymous,
+    );
+    return 'receipt' in burned ? `${burned.outcome}, ${burned.receipt.state}` : burned.outcome;
+  };
+const looks =
+  ({ bench, metadataKey }: Made) =>
+  async () => {
+    const seen = await bench.service.viewReceipt({ metadataKey, authority: 'holder' }, anonymous);
+    return seen.outcome === 'found' ? `seen ${seen.receipt.state}` : seen.outcome;
+  };
+/** Time passes at one point of the order: the look-up of a receipt is only there to wait at a gate. */
+const expires =
+  ({ bench }: Made) =>
+  async () => {
+    await bench.deps.store.listAccounts();
+    bench.advance(60);
+    return 'time passed';
+  };
+
+async function stateAfter({ bench }: Run, metadataKey: string): Promise<string> {
+  const found = await bench.service.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
+  return found.outcome === 'found' ? found.receipt.state : found.outcome;
+}
+
+/** Prepares the callers, and keeps what they run against for the check. */
+function scenario(
+  callers: ReadonlyArray<(subject: Made) => () => Promise<string>>,
+  options: Omit<Scenario, 'prepare'> & { passphrase?: string } = {},
+) {
+  let metadataKey = '';
+  const prepare = async (bench: Bench) => {
+    const subject = await made(bench, options.passphrase);
+    metadataKey = subject.metadataKey;
+    return callers.map((caller) => caller(subject));
+  };
+  return { ...options, prepare, metadataKeyOf: () => metadataKey };
+}
+
+describe('in every order of their steps', () => {
+  it('P1: of two reveals exactly one wins', async () => {
+    const race = scenario([reveals, reveals], { bothWays: true });
+    const orders = await everyOrder(race, async (run) => {
+      expect(run.outcomes.toSorted()).toEqual(['revealed', 'unknown']);
+      expect(await stateAfter(run, race.metadataKeyOf())).toBe('received');
+    });
+    expect(orders).toBeGreaterThanOrEqual(20);
+  });
+
+  it('P1: of two reveals with the right passphrase exactly one wins', async () => {
+    const race = scenario([reveals, reveals], { passphrase: 'right' });
+    const orders = await everyOrder(race, async (run) => {
+      expect(run.outcomes.toSorted()).toEqual(['revealed', 'unknown']);
+      expect(await stateAfter(run, race.metadataKeyOf())).toBe('received');
+    });
+    expect(orders).toBeGreaterThanOrEqual(50);
+  });
+
+  it('P1: of three reveals exactly one wins', async () => {
+    const orders = await everyOrder(scenario([reveals, reveals, reveals]), ({ outcomes }) =>
+      expect(outcomes.toSorted()).toEqual(['revealed', 'unknown', 'unknown']),
+    );
+    expect(orders).toBeGreaterThanOrEqual(60);
+  });
+
+  it('P7: of a reveal and a burn exactly one wins, the other is told, and the receipt agrees', async () => {
+    const race = scenario([reveals, burns], { bothWays: true });
+    const seen = new Set<string>();
+    const orders = await everyOrder(race, async (run) => {
+      const told = run.outcomes.join(' | ');
+      expect(['revealed | already_gone, received', 'unknown | burned, burned']).toContain(told);
+      seen.add(told);
+      const expected = told.startsWith('revealed') ? 'received' : 'burned';
+      expect(await stateAfter(run, race.metadataKeyOf())).toBe(expected);
+    });
+    expect(seen.size).toBe(2);
+    expect(orders).toBeGreaterThanOrEqual(20);
+  });
+
+  it('P7: of two burns exactly one burns', async () => {
+    await everyOrder(scenario([burns, burns], { bothWays: true }), ({ outcomes }) =>
+      expect(outcomes.toSorted()).toEqual(['already_gone, burned', 'burned, burned']),
+    );
+  });
+
+  it('P7 P8: of a reveal, a burn and the end of its life at most one wins, and the receipt names it', async () => {
+    const race = scenario([reveals, burns, expires]);
+    const ends = new Set<string>();
+    await everyOrder(race, async (run) => {
+      const [revealed = '', burned = ''] = run.outcomes;
+      const winners = [revealed === 'revealed', burned === 'burned, burned'].filter(Boolean);
+      expect(winners.length).toBeLessThanOrEqual(1);
+      const expected = winners.length === 0 ? 'expired' : revealed === 'revealed' ? 'received' : 'burned';
+      expect(await stateAfter(run, race.metadataKeyOf())).toBe(expected);
+      ends.add(expected);
+    });
+    expect([...ends].toSorted()).toEqual(['burned', 'expired', 'received']);
+  });
+
+  it('P6: a creator who looks while a reader reads never sees it unread after the release', async () => {
+    await everyOrder(scenario([reveals, looks], { bothWays: true }), async (run) => {
+      expect(run.outcomes[0]).toBe('revealed');
+      expect(['seen viewed', 'seen received']).toContain(run.outcomes[1] ?? '');
+    });
+  });
+
+  it('finds the two readers of a store that reads and then deletes (tooth)', async () => {
+    let doubles = 0;
+    await everyOrder(scenario([reveals, reveals], { defect: readThenDelete }), ({ outcomes }) => {
+      if (outcomes.every((outcome) => outcome === 'revealed')) doubles += 1;
+    });
+    expect(doubles).toBeGreaterThan(0);
+  });
+
+  it('finds the secret of such a store both read and burned (tooth)', async () => {
+    let doubles = 0;
+    await everyOrder(scenario([reveals, burns], { defect: readThenDelete }), ({ outcomes }) => {
+      if (outcomes[0] === 'revealed' && outcomes[1]?.startsWith('burned')) doubles += 1;
+    });
+    expect(doubles).toBeGreaterThan(0);
+  });
+});
+
+describe('a client that leaves', () => {
+  const leavers: ReadonlyArray<
+    [string, (subject: Made, isAbandoned: IsAbandoned) => Promise<{ outcome: string }>]
+  > = [
+    [
+      'a reveal',
+      ({ bench, secretKey, passphrase }, isAbandoned) =>
+        bench.service.reveal({ ...guess(secretKey, passphrase), isAbandoned }, anonymous),
+    ],
+    [
+      'a burn with the passphrase',
+      ({ bench, metadataKey, passphrase }, isAbandoned) => {
+        const { clientPrefix, passphrase: given = null } = guess('', passphrase);
+        const proof = { passphrase: given, clientPrefix };
+        return bench.service.burn({ metadataKey, authority: 'holder', proof, isAbandoned }, anonymous);
+      },
+    ],
+  ];
+
+  it.each(leavers)(
+    'P3: before any step of %s but its decision takes nothing and asks the store for nothing',
+    async (_name, leave) => {
+      const decisions: string[] = [];
+      let [step, leavesAt, hasLeft] = [0, 0, false];
+      const gate = async () => {
+        step += 1;
+        if (step === leavesAt) hasLeft = true;
+      };
+      const bench = createBench({ wrap: (store) => gated(noting(store, decisions), gate, true) });
+      const subject = await made(bench, 'right');
+      const attempt = async (at: number) => {
+        [step, leavesAt, hasLeft] = [0, at, false];
+        return (await leave(subject, () => hasLeft)).outcome;
+      };
+      let at = 1;
+      for (; decisions.length === 0; at += 1) {
+        expect(['abandoned', 'revealed', 'burned']).toContain(await attempt(at));
+        expect(at).toBeLessThan(20);
+      }
+      // Found, reserved and refunded, each on the way there and back, and then the way to the decision.
+      expect(at - 2).toBeGreaterThanOrEqual(6);
+    },
+  );
+});
+
+/** Notes that a secret’s end was asked for, which then goes as for a client that stays. */
+function noting(store: Store, decisions: string[]): Store {
+  return {
+    ...store,
+    claim(secret) {
+      decisions.push('claim');
+      return store.claim(secret, clientStays);
+    },
+    burn(id) {
+      decisions.push('burn');
+      return store.burn(id, clientStays);
+    },
+  };
+}
+
+describe('in orders drawn at random', () => {
+  /** How many of three readers and a burner, all with the passphrase, won. */
+  async function winners(scheduler: fc.Scheduler, defect?: Scenario['defect']): Promise<number> {
+    let closed = false;
+    const gate: Gate = () => (closed ? scheduler.schedule(Promise.resolve()) : Promise.resolve());
+    const bench = createBench({ wrap: (store) => gated(defect?.(store, gate) ?? store, gate, true) });
+    const subject = await made(bench, 'right');
+    closed = true;
+    const callers = [reveals, reveals, reveals, burns].map((caller) => caller(subject)());
+    const outcomes = await scheduler.waitFor(Promise.all(callers));
+    closed = false;
+    return outcomes.filter((outcome) => outcome === 'revealed' || outcome === 'burned, burned').length;
+  }
+
+  it('P1 P7: of three reveals and a burn exactly one wins (1,000 orders)', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => expect(await winners(scheduler)).toBe(1)),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is where a store that reads and then deletes is found out (tooth)', async () => {
+    const found = fc.asyncProperty(
+      fc.scheduler(),
+      async (scheduler) => (await winners(scheduler, readThenDelete)) === 1,
+    );
+    expect((await fc.check(found, { numRuns: 1000, seed: 20_261_121 })).failed).toBe(true);
+  });
+});

@@ -1,0 +1,294 @@
+/**
+ * What the use cases take and give.
+ *
+ * Owns: the inputs and the outcomes that API v1, v2 and the pages encode, each its own way. Invariant: an outcome is a
+ * discriminated union, switched exhaustively; it carries no HTTP status, no wire name and no rendered sentence.
+ */
+import type { Caller } from '../accounts/accounts.ts';
+import type { MetadataKey, SecretKey } from '../keys.ts';
+import type { TtlRequest } from '../plans.ts';
+import type { IsAbandoned } from '../ports.ts';
+import type { Sensitive } from '../sensitive.ts';
+import type { DomainChoice } from '../share-domains/share-domains.ts';
+import type { UnixSeconds } from '../time.ts';
+import type { Delivery, NoticeKind, ReceiptState } from './secret.ts';
+
+/** What conceal and generate have in common. Absent means not given; texts are as received, never trimmed. */
+export interface CreationOptions {
+  readonly passphrase?: Sensitive<string>;
+  readonly ttl?: TtlRequest;
+  readonly recipient?: Sensitive<string>;
+  readonly shareDomain?: string;
+  /** The `Host` that the request arrived on, as given: it only chooses among verified share domains. */
+  readonly arrivedOn?: string;
+  /** The client's prefix, as in `RevealInput`; a passphrase is hashed in this client's turn. */
+  readonly clientPrefix?: string;
+  /** The mail's language, a BCP 47 tag; the installation's own when absent or not offered. */
+  readonly locale?: string;
+  /** Which mails the account wants about this secret; as the account has it when absent. */
+  readonly notify?: readonly NoticeKind[];
+  /** A label for the creator alone, up to `maxMemoCharacters`; none when absent or empty. */
+  readonly memo?: Sensitive<string>;
+}
+
+export interface ConcealInput extends CreationOptions {
+  readonly value: Sensitive<string>;
+}
+
+export type CharacterSet = 'lower' | 'upper' | 'digits' | 'symbols';
+
+export interface GenerateInput extends CreationOptions {
+  /** 4–128 characters, 12 when absent. The caller has checked the range. */
+  readonly length?: number;
+  /** At least one; all when absent. */
+  readonly charset?: readonly CharacterSet[];
+}
+
+/** A receipt, opened with its metadata key: all that any version shows of it. */
+export interface ReceiptView {
+  /** The owner's username, or `anon`. */
+  readonly custid: string;
+  readonly metadataKey: MetadataKey;
+  /** `null` once the secret is gone. */
+  readonly secretKey: SecretKey | null;
+  /** The first six characters of the secret key, also once that is gone; `''` where an earlier version did not keep them. */
+  readonly secretShortkey: string;
+  readonly state: ReceiptState;
+  /** The lifetime granted. */
+  readonly ttlSeconds: number;
+  /** Seconds that remain at store time; `null` once the secret is gone. */
+  readonly secretTtlSeconds: number | null;
+  /** Seconds that remain of the receipt at store time. */
+  readonly metadataTtlSeconds: number;
+  /** Obfuscated; `null` when none was given. */
+  readonly recipient: string | null;
+  /** `''` when none. */
+  readonly shareDomain: string;
+  readonly hasPassphrase: boolean;
+  readonly createdAt: UnixSeconds;
+  readonly updatedAt: UnixSeconds;
+  readonly viewedAt: UnixSeconds | null;
+  readonly receivedAt: UnixSeconds | null;
+  readonly burnedAt: UnixSeconds | null;
+  readonly delivery: Delivery | null;
+  readonly notify: readonly NoticeKind[];
+  /** The creator's own label; `''` for none. */
+  readonly memo: string;
+}
+
+export type CreationOutcome =
+  | {
+      readonly outcome: 'created';
+      readonly receipt: ReceiptView /** Only for generate. */;
+      readonly value: Sensitive<string> | null;
+    }
+  /** The value is absent or empty. */
+  | { readonly outcome: 'nothing_to_share' }
+  | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' }
+  | MemoRefusal
+  | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
+  | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
+  /** Anonymous callers may not name a recipient. */
+  | { readonly outcome: 'recipient_needs_account' }
+  /** This installation lets only accounts create. */
+  | { readonly outcome: 'account_required' }
+  | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
+  /** Anonymous callers are told nothing by mail. */
+  | { readonly outcome: 'notify_needs_account' }
+  | TooManyMails
+  | Exclude<DomainChoice, { outcome: 'chosen' }>;
+
+/** Why a memo is not kept. Nothing was stored or changed. */
+export type MemoRefusal =
+  | { readonly outcome: 'memo_too_long'; readonly maxCharacters: number }
+  | { readonly outcome: 'ill_formed'; readonly field: 'memo' };
+
+/** A bound on mails is reached: of this account, or to this address. Nothing was stored or sent. */
+export interface TooManyMails {
+  readonly outcome: 'too_many_mails';
+  readonly retryAfterSeconds: number;
+}
+
+export interface InspectInput {
+  /** As given: anything that is not a key is simply unknown. */
+  readonly secretKey: string;
+  /** Absent or empty: none given, which is no attempt. */
+  readonly passphrase?: Sensitive<string>;
+  /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted by it. */
+  readonly clientPrefix: string;
+}
+
+export interface RevealInput extends InspectInput {
+  readonly isAbandoned: IsAbandoned;
+}
+
+/** What anyone who holds the link may know of a live secret, without its value. */
+export interface SecretView {
+  readonly secretKey: SecretKey;
+  /** As in the receipt: `viewed` never follows from what a recipient does. */
+  readonly state: 'new' | 'received';
+  readonly hasPassphrase: boolean;
+  readonly ttlSeconds: number;
+  /** What remains at store time. */
+  readonly secretTtlSeconds: number;
+  readonly shareDomain: string;
+  readonly createdAt: UnixSeconds;
+  readonly updatedAt: UnixSeconds;
+  /** Whether the caller is the account that made it. */
+  readonly isOwner: boolean;
+}
+
+/** Why a secret was not opened. None of these consumes. */
+export type SecretRefusal =
+  /** Unknown, read, burned or expired: one answer (P17). */
+  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'passphrase_missing' }
+  | WrongPassphrase
+  | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number };
+
+export interface WrongPassphrase {
+  readonly outcome: 'passphrase_wrong';
+  /** Guesses this client has left now; `null` when this one was not counted, because it could not have been right. */
+  readonly attemptsLeft: number | null;
+  /** Seconds until there is one more than that. */
+  readonly moreAfterSeconds: number;
+}
+
+export type RevealOutcome =
+  | { readonly outcome: 'revealed'; readonly secret: SecretView; readonly value: Sensitive<string> }
+  | Abandoned
+  | SecretRefusal;
+
+/** The client left before anything was decided, so nothing was: whatever this is answered with reaches nobody (P3). */
+export interface Abandoned {
+  readonly outcome: 'abandoned';
+}
+
+/** A look that does not consume; the passphrase was right or none is needed. */
+export type InspectOutcome = { readonly outcome: 'waiting'; readonly secret: SecretView } | SecretRefusal;
+
+/** Without the passphrase: whether it still waits. */
+export type StatusOutcome =
+  | {
+      readonly outcome: 'waiting';
+      readonly secret: SecretView;
+      /** The obfuscated address of the account that made it; `null` when it was made without one. */
+      readonly sender: string | null;
+    }
+  | { readonly outcome: 'unknown' };
+
+export interface ReceiptInput {
+  /** As given. */
+  readonly metadataKey: string;
+  /**
+   * `owner`: an account manages its own records, and any account that holds the key those made anonymously (P16).
+   * `holder`: whoever holds the key (the `upstream` dialect, and the creator's receipt page).
+   */
+  readonly authority: 'owner' | 'holder';
+}
+
+export type ReceiptOutcome =
+  | { readonly outcome: 'found'; readonly receipt: ReceiptView }
+  | { readonly outcome: 'unknown' };
+
+export interface MemoInput extends ReceiptInput {
+  /** In place of the one before; `null` or empty: none. */
+  readonly memo: Sensitive<string> | null;
+}
+
+export type MemoOutcome = ReceiptOutcome | MemoRefusal;
+
+export interface BurnInput extends ReceiptInput {
+  readonly isAbandoned: IsAbandoned;
+  /**
+   * When present the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
+   * its passphrase); `passphrase: null` means it was required and not given.
+   */
+  readonly proof?: { readonly passphrase: Sensitive<string> | null; readonly clientPrefix: string };
+}
+
+export type BurnOutcome =
+  | { readonly outcome: 'burned'; readonly receipt: ReceiptView }
+  /** Read, burned or expired before. */
+  | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
+  | Abandoned
+  | { readonly outcome: 'passphrase_missing' }
+  | WrongPassphrase
+  | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
+  | { readonly outcome: 'unknown' };
+
+export interface RecentInput {
+  /** 1–1,000. */
+  readonly limit: number;
+  /** From an earlier page's `nextCursor`. */
+  readonly cursor?: string;
+  /** Only receipts in these states; all when absent. */
+  readonly states?: readonly ReceiptState[];
+}
+
+/** What a person is offered as a value; nothing is stored. */
+export type SuggestInput =
+  | { readonly style: 'characters'; readonly length: number; readonly charset: readonly CharacterSet[] }
+  /** 3–12 words, with hyphens between them. */
+  | { readonly style: 'words'; readonly count: number };
+
+export interface DeliverInput extends ReceiptInput {
+  /** Another address than before; absent: the one that the secret was last sent to. */
+  readonly recipient?: Sensitive<string>;
+  /** The mail's language, a BCP 47 tag; the installation's own when it is not offered. */
+  readonly locale: string;
+}
+
+export type DeliverOutcome =
+  /** The mail is being handed over: the receipt says what becomes of it. */
+  | { readonly outcome: 'queued'; readonly receipt: ReceiptView }
+  /** A mail of this secret is being handed over already. */
+  | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
+  /** The secret is gone, or no address was given and it never had one. */
+  | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
+  | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
+  /** Another address needs a caller with an account: whoever only holds the receipt's key sends to nobody new. */
+  | { readonly outcome: 'recipient_needs_account' }
+  | TooManyMails
+  | { readonly outcome: 'unknown' };
+
+/** `receipts` have `secretKey: null` always. */
+export type RecentOutcome =
+  | {
+      readonly outcome: 'listed';
+      readonly receipts: readonly ReceiptView[];
+      readonly nextCursor: string | null;
+    }
+  | { readonly outcome: 'invalid_cursor' };
+
+/**
+ * The whole domain, ports bound: what API, pages and commands call. A method rejects only with `ServiceError`.
+ * `clientPrefix` and `caller` come from the HTTP layer.
+ */
+export interface SecretService {
+  conceal(input: ConcealInput, caller: Caller): Promise<CreationOutcome>;
+  generate(input: GenerateInput, caller: Caller): Promise<CreationOutcome>;
+  reveal(input: RevealInput, caller: Caller): Promise<RevealOutcome>;
+  /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in reveal. */
+  inspect(input: InspectInput, caller: Caller): Promise<InspectOutcome>;
+  secretStatus(input: { readonly secretKey: string }, caller: Caller): Promise<StatusOutcome>;
+  findReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
+  /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
+  viewReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
+  burn(input: BurnInput, caller: Caller): Promise<BurnOutcome>;
+  /** Keeps, changes or removes the creator's label, also once the secret is gone: `found` with the record as it now is. */
+  setMemo(input: MemoInput, caller: Caller): Promise<MemoOutcome>;
+  /**
+   * Sends the recipient's mail again, or to another address, without a new secret: the keys lie in the creator's box, so
+   * the metadata key is needed.
+   */
+  deliver(input: DeliverInput, caller: Caller): Promise<DeliverOutcome>;
+  /** Mails the notices that are due; how many. */
+  sendDueNotices(): Promise<number>;
+  /** Draws a value to be put into the form. The caller has checked the ranges. */
+  suggest(input: SuggestInput): Promise<Sensitive<string>>;
+  /** Newest created first. Only for account callers. */
+  recent(input: RecentInput, caller: Extract<Caller, { kind: 'account' }>): Promise<RecentOutcome>;
+  /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */
+  authenticate(username: string, token: string): Promise<Extract<Caller, { kind: 'account' }> | null>;
+}

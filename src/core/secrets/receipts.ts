@@ -1,0 +1,385 @@
+/**
+ * Receipts: what the creator may know, and the boxes it lies in.
+ *
+ * Owns: sealing and opening the creator's, the details', the recent, the note's, the address's and the memo's boxes, and
+ * who may manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
+ * shown only while the secret waits. A plain recipient address lies in the creator's box, or in one that opens only with
+ * what lies in that, and so goes with the secret (P11).
+ */
+
+import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
+import { FieldReader, FieldWriter, utf8 } from '../../crypto/bytes.ts';
+import type { KeyRing } from '../../crypto/keyring.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { AccountCaller, Caller } from '../accounts/accounts.ts';
+import {
+  type MetadataKey,
+  parseMetadataKey,
+  parseSecretKey,
+  type ReceiptId,
+  receiptIdOf,
+  type SecretKey,
+} from '../keys.ts';
+import { obfuscate } from '../mail/recipients.ts';
+import type { AccountStore, SecretStore } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
+import {
+  isWaiting,
+  type ReceiptState,
+  receiptStateAt,
+  type StoredDelivery,
+  type StoredReceipt,
+  updatedAtOf,
+} from './secret.ts';
+import { shortkeyOf, splitDetails, withShortkey } from './shortkey.ts';
+
+export const anonymousCustid = 'anon';
+const secretKeyLength = 31;
+
+export interface ReceiptDeps {
+  readonly store: SecretStore & AccountStore;
+  readonly ring: KeyRing;
+}
+
+export interface Boxes {
+  readonly creatorBox: Uint8Array;
+  readonly detailsBox: Uint8Array;
+  readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
+}
+
+interface BoxesInput {
+  readonly secretKey: SecretKey;
+  readonly metadataKey: MetadataKey;
+  readonly receiptId: ReceiptId;
+  /** Obfuscated; `null` for none. */
+  readonly recipient: string | null;
+  /** The same in plain, for the creator's box; `null` for none. */
+  readonly address: string | null;
+  /** `''` for none. */
+  readonly memo: string;
+  readonly caller: Caller;
+}
+
+/** Seals what the creator may see later, each under a key that only the creator holds. */
+export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput): Boxes {
+  const { receiptId: binding, recipient, caller } = input;
+  const keyMaterial = utf8(input.metadataKey);
+  // The key has one length, so that the two need no mark between them; without an address it stands alone.
+  const content = utf8(input.secretKey + (input.address ?? ''));
+  const creator = sealBox({ label: 'creator', keyMaterial, binding, content, random });
+  content.fill(0);
+  const details =
+    recipient === null
+      ? null
+      : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random });
+  return {
+    creatorBox: wrapBox(creator, { label: 'creator', binding }, ring.current, random),
+    detailsBox: withShortkey(details, input.metadataKey, input.secretKey),
+    recentBox: caller.kind === 'anonymous' ? null : sealRecent(caller, input, random),
+    memoBox: sealMemo(random, binding, input.metadataKey, input.memo),
+  };
+}
+
+function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomBytes): Uint8Array {
+  return sealBox({
+    label: 'recent',
+    keyMaterial: caller.dataKey.expose(),
+    binding: input.receiptId,
+    content: fieldsOf(input.metadataKey, shortkeyOf(input.secretKey), input.recipient ?? ''),
+    random,
+  });
+}
+
+/** Length-prefixed, one behind the other. */
+function fieldsOf(...texts: readonly string[]): Uint8Array {
+  const fields = texts.map(utf8);
+  const writer = new FieldWriter(fields.reduce((size, field) => size + 4 + field.length, 0));
+  for (const field of fields) writer.field(field);
+  return writer.bytes;
+}
+
+function textsOf(content: Uint8Array): () => string {
+  const reader = new FieldReader(content);
+  return () => new TextDecoder().decode(reader.field());
+}
+
+interface RecentContent {
+  readonly metadataKey: MetadataKey;
+  readonly secretShortkey: string;
+  readonly recipient: string | null;
+}
+
+/** `null` when the box is of an earlier data key (its tokens are all gone) or damaged. */
+function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent | null {
+  if (stored.recentBox === null) return null;
+  const content = openBox(stored.recentBox, {
+    label: 'recent',
+    keyMaterial: caller.dataKey.expose(),
+    binding: stored.receiptId,
+  });
+  if (content === null) return null;
+  const next = textsOf(content);
+  const metadataKey = parseMetadataKey(next());
+  const secretShortkey = next();
+  const recipient = next();
+  return metadataKey === null
+    ? null
+    : { metadataKey, secretShortkey, recipient: recipient === '' ? null : recipient };
+}
+
+interface CreatorContent {
+  readonly secretKey: SecretKey;
+  /** `null` when there is no recipient, or the box was sealed before addresses were kept in it. */
+  readonly address: string | null;
+}
+
+function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: MetadataKey): CreatorContent | null {
+  if (stored.creatorBox === null) return null;
+  const wrapped = unwrapBox(stored.creatorBox, { label: 'creator', binding: stored.receiptId }, ring);
+  if (wrapped === null) return null;
+  const content = openBox(wrapped, {
+    label: 'creator',
+    keyMaterial: utf8(metadataKey),
+    binding: stored.receiptId,
+  });
+  if (content === null) return null;
+  const text = new TextDecoder().decode(content);
+  content.fill(0);
+  const secretKey = parseSecretKey(text.slice(0, secretKeyLength));
+  const address = text.slice(secretKeyLength);
+  return secretKey === null ? null : { secretKey, address: address === '' ? null : address };
+}
+
+/** What the recipient's mail is made of, and what it is noted with. */
+export interface Mailing {
+  readonly metadataKey: MetadataKey;
+  readonly secretKey: SecretKey;
+  readonly to: Sensitive<string>;
+  /** Whether `to` is another address than the creator's box holds. */
+  readonly isElsewhere: boolean;
+}
+
+/** To the address given, else to the last one. `null` once the secret is gone, and where there is no address. */
+export function openMailing(
+  deps: ReceiptDeps,
+  { stored, metadataKey }: ManagedReceipt,
+  given: Sensitive<string> | null,
+): Mailing | null {
+  if (!isWaiting(stored, deps.store.now())) return null;
+  const content = openCreator(deps.ring, stored, metadataKey);
+  if (content === null) return null;
+  const { secretKey } = content;
+  const address = given?.expose() ?? openAddress(stored, metadataKey, secretKey) ?? content.address;
+  if (address === null) return null;
+  return { metadataKey, secretKey, to: new Sensitive(address), isElsewhere: address !== content.address };
+}
+
+/** Both keys have one length, so that the two need no mark between them. */
+function addressKey(metadataKey: MetadataKey, secretKey: SecretKey): Uint8Array {
+  return utf8(metadataKey + secretKey);
+}
+
+function openAddress(
+  { receiptId, delivery }: StoredReceipt,
+  metadataKey: MetadataKey,
+  secretKey: SecretKey,
+): string | null {
+  if (delivery === null || delivery.addressBox === null) return null;
+  const keyMaterial = addressKey(metadataKey, secretKey);
+  const content = openBox(delivery.addressBox, { label: 'address', keyMaterial, binding: receiptId });
+  return content === null ? null : new TextDecoder().decode(content);
+}
+
+/**
+ * Seals what is noted of a mail. The server's reply may quote the mail, so that it is for the creator's eyes alone (P9).
+ * @param reply one line; `null` for none
+ */
+export function sealNote(
+  random: RandomBytes,
+  binding: ReceiptId,
+  { metadataKey, secretKey, to, isElsewhere }: Mailing,
+  reply: string | null,
+): Pick<StoredDelivery, 'noteBox' | 'addressBox'> {
+  const keyMaterial = utf8(metadataKey);
+  const note = fieldsOf(isElsewhere ? obfuscate(to.expose()) : '', reply ?? '');
+  const address = { keyMaterial: addressKey(metadataKey, secretKey), content: utf8(to.expose()) };
+  return {
+    noteBox:
+      isElsewhere || reply !== null
+        ? sealBox({ label: 'note', keyMaterial, binding, content: note, random })
+        : null,
+    addressBox: isElsewhere ? sealBox({ label: 'address', ...address, binding, random }) : null,
+  };
+}
+
+interface NoteContent {
+  /** Obfuscated; `null` where the mail went to the address of creation. */
+  readonly recipient: string | null;
+  readonly reply: string | null;
+}
+
+function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataKey): NoteContent {
+  const noteBox = delivery?.noteBox ?? null;
+  const at = { label: 'note', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
+  const content = noteBox === null ? null : openBox(noteBox, at);
+  if (content === null) return { recipient: null, reply: null };
+  const next = textsOf(content);
+  const [recipient, reply] = [next(), next()];
+  return { recipient: recipient === '' ? null : recipient, reply: reply === '' ? null : reply };
+}
+
+/** `null` for an empty one: there is none. */
+export function sealMemo(
+  random: RandomBytes,
+  binding: ReceiptId,
+  metadataKey: MetadataKey,
+  memo: string,
+): Uint8Array | null {
+  if (memo === '') return null;
+  return sealBox({ label: 'memo', keyMaterial: utf8(metadataKey), binding, content: utf8(memo), random });
+}
+
+/** As it was given, a byte order mark too. */
+const memoDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+function openMemo({ receiptId, memoBox }: StoredReceipt, metadataKey: MetadataKey): string {
+  if (memoBox === null) return '';
+  const at = { label: 'memo', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
+  const content = openBox(memoBox, at);
+  return content === null ? '' : memoDecoder.decode(content);
+}
+
+interface DetailsContent {
+  /** Obfuscated. */
+  readonly recipient: string | null;
+  readonly shortkey: string | null;
+}
+
+function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): DetailsContent {
+  const { box, shortkey } = splitDetails(stored.detailsBox, metadataKey);
+  const at = { label: 'details', keyMaterial: utf8(metadataKey), binding: stored.receiptId } as const;
+  const content = box === null ? null : openBox(box, at);
+  return { recipient: content === null ? null : new TextDecoder().decode(content), shortkey };
+}
+
+/** A record that the caller may manage, with the key that names it. */
+export interface ManagedReceipt {
+  readonly metadataKey: MetadataKey;
+  readonly stored: StoredReceipt;
+}
+
+/** The record, or `null` when it is unknown to this caller. */
+export async function findManaged(
+  deps: ReceiptDeps,
+  input: ReceiptInput,
+  caller: Caller,
+): Promise<ManagedReceipt | null> {
+  const metadataKey = parseMetadataKey(input.metadataKey);
+  if (metadataKey === null) return null;
+  const stored = await deps.store.findReceipt(receiptIdOf(metadataKey));
+  return stored !== null && mayManage(stored, input.authority, caller) ? { metadataKey, stored } : null;
+}
+
+function mayManage(stored: StoredReceipt, authority: ReceiptInput['authority'], caller: Caller): boolean {
+  if (authority === 'holder') return true;
+  return caller.kind === 'account' && (stored.owner === null || stored.owner === caller.account.id);
+}
+
+/** Opens a managed record as far as it now goes. */
+export async function viewOf(
+  deps: ReceiptDeps,
+  managed: ManagedReceipt,
+  caller: Caller,
+): Promise<ReceiptView> {
+  const { stored, metadataKey } = managed;
+  const now = deps.store.now();
+  const creator = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
+  const secretKey = creator?.secretKey ?? null;
+  const { recipient, shortkey: kept } = openDetails(stored, metadataKey);
+  const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
+  // Of a record from before shortkeys were kept beside the details.
+  const recent = shortkey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
+  return receiptView(stored, now, {
+    custid: await custidOf(deps, stored, caller),
+    metadataKey,
+    secretKey,
+    secretShortkey: shortkey ?? recent?.secretShortkey ?? '',
+    recipient,
+  });
+}
+
+async function custidOf(deps: ReceiptDeps, stored: StoredReceipt, caller: Caller): Promise<string> {
+  if (stored.owner === null) return anonymousCustid;
+  if (caller.kind === 'account' && caller.account.id === stored.owner) return caller.account.username;
+  return (await deps.store.findAccountById(stored.owner))?.username ?? anonymousCustid;
+}
+
+type OpenedFields = Pick<
+  ReceiptView,
+  'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient'
+>;
+
+/** The view of a stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
+export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: OpenedFields): ReceiptView {
+  const state: ReceiptState = receiptStateAt(stored, now);
+  const note = openNote(stored, opened.metadataKey);
+  const { delivery } = stored;
+  return {
+    ...opened,
+    recipient: note.recipient ?? opened.recipient,
+    state,
+    ttlSeconds: stored.expiresAt - stored.createdAt,
+    secretTtlSeconds: isWaiting(stored, now) ? stored.expiresAt - now : null,
+    metadataTtlSeconds: Math.max(0, stored.receiptExpiresAt - now),
+    shareDomain: stored.shareDomain,
+    hasPassphrase: stored.hasPassphrase,
+    createdAt: stored.createdAt,
+    updatedAt: updatedAtOf(stored, now),
+    viewedAt: stored.viewedAt,
+    receivedAt: state === 'received' ? stored.endedAt : null,
+    burnedAt: state === 'burned' ? stored.endedAt : null,
+    delivery: delivery === null ? null : { state: delivery.state, at: delivery.at, reply: note.reply },
+    notify: stored.notify,
+    memo: openMemo(stored, opened.metadataKey),
+  };
+}
+
+export async function findReceipt(
+  deps: ReceiptDeps,
+  input: ReceiptInput,
+  caller: Caller,
+): Promise<ReceiptOutcome> {
+  const managed = await findManaged(deps, input, caller);
+  return managed === null
+    ? { outcome: 'unknown' }
+    : { outcome: 'found', receipt: await viewOf(deps, managed, caller) };
+}
+
+/** As `findReceipt`, and the creator has now looked. */
+export async function viewReceipt(
+  deps: ReceiptDeps,
+  input: ReceiptInput,
+  caller: Caller,
+): Promise<ReceiptOutcome> {
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const { metadataKey, stored } = managed;
+  const viewedAt = stored.viewedAt ?? (await deps.store.markViewed(stored.receiptId));
+  // Not marked: it was not waiting any more, so what was read before may be out of date (P6).
+  if (viewedAt === null) return findReceipt(deps, input, caller);
+  return {
+    outcome: 'found',
+    receipt: await viewOf(deps, { metadataKey, stored: { ...stored, viewedAt } }, caller),
+  };
+}
+
+/** As a list shows it, without the secret key; none when the box is of an earlier data key or damaged. */
+export function listedView(caller: AccountCaller, stored: StoredReceipt, now: UnixSeconds): ReceiptView[] {
+  const content = openRecent(caller, stored);
+  return content === null
+    ? []
+    : [receiptView(stored, now, { custid: caller.account.username, secretKey: null, ...content })];
+}

@@ -1,0 +1,319 @@
+/**
+ * Owns: the proof that the recent list is one's own, and that its pages neither repeat nor skip.
+ */
+import { describe, expect, it } from 'bun:test';
+import { seededRandom } from '../../../test/support/seeded-random.ts';
+import { createBench, guess } from '../../../test/support/service-bench.ts';
+import { sealBox } from '../../crypto/box.ts';
+import { FieldWriter, utf8 } from '../../crypto/bytes.ts';
+import { anonymous } from '../accounts/accounts.ts';
+import { createToken } from '../accounts/admin.ts';
+import { Sensitive } from '../sensitive.ts';
+import { openCursor } from './cursor.ts';
+import type { ReceiptOutcome, ReceiptView, RecentInput } from './outcomes.ts';
+import type { StoredReceipt } from './secret.ts';
+import type { ServiceDeps } from './service.ts';
+
+const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
+
+function found(outcome: ReceiptOutcome): ReceiptView {
+  if (outcome.outcome !== 'found') throw new Error(outcome.outcome);
+  return outcome.receipt;
+}
+
+/** A store whose receipts are changed on the way out. */
+const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceDeps['store']) => ({
+  ...store,
+  async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
+    const receipt = await store.findReceipt(id);
+    return receipt === null ? null : change(receipt);
+  },
+  async listReceipts(...args: Parameters<typeof store.listReceipts>) {
+    return (await store.listReceipts(...args)).map(change);
+  },
+});
+
+describe('the recent list', () => {
+  it('is empty at first', async () => {
+    const bench = createBench();
+    const account = await bench.signUp('jo@example.org');
+    const listed = await bench.service.recent({ limit: 10 }, account);
+    expect(listed).toEqual({ outcome: 'listed', receipts: [], nextCursor: null });
+  });
+
+  it('P16: holds one’s own records, newest first, with the metadata key and never the secret key', async () => {
+    const bench = createBench();
+    const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    const one = await bench.share('one', { caller: jo, recipient: 'alan@example.com' });
+    await bench.share('of al', { caller: al });
+    await bench.share('of nobody');
+    const two = await bench.share('two', { caller: jo, passphrase: 'p' });
+    await bench.service.reveal(guess(one.secretKey), anonymous);
+    const listed = await bench.service.recent({ limit: 10 }, jo);
+    if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+    expect(listed.nextCursor).toBeNull();
+    expect(listed.receipts).toMatchObject([
+      { metadataKey: two.metadataKey, secretKey: null, state: 'new', hasPassphrase: true, recipient: null },
+      {
+        metadataKey: one.metadataKey,
+        secretKey: null,
+        secretShortkey: one.secretKey.slice(0, 6),
+        state: 'received',
+        recipient: 'al*****@e*****.com',
+        custid: 'jo@example.org',
+      },
+    ]);
+  });
+
+  it('comes in pages that neither repeat nor skip, whatever is created meanwhile', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    const made: string[] = [];
+    for (let count = 0; count < 7; count += 1)
+      made.push((await bench.share('v', { caller: jo })).metadataKey);
+    const listed: string[] = [];
+    let cursor: string | null | undefined;
+    const sizes: number[] = [];
+    while (cursor !== null) {
+      const page = await bench.service.recent(cursor === undefined ? { limit: 3 } : { limit: 3, cursor }, jo);
+      if (page.outcome !== 'listed') throw new Error(page.outcome);
+      listed.push(...page.receipts.map(({ metadataKey }) => metadataKey));
+      sizes.push(page.receipts.length);
+      cursor = page.nextCursor;
+      await bench.share('meanwhile', { caller: jo });
+    }
+    expect(listed).toEqual(made.toReversed() as never);
+    expect(sizes).toEqual([3, 3, 1]);
+  });
+
+  it('P16: has a cursor that works for its account alone, and as it is', async () => {
+    const bench = createBench();
+    const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
+    for (const caller of [jo, jo, jo, al, al]) await bench.share('v', { caller });
+    const page = await bench.service.recent({ limit: 1 }, jo);
+    if (page.outcome !== 'listed' || page.nextCursor === null) throw new Error('there is a second page');
+    const cursor = page.nextCursor;
+    expect(await bench.service.recent({ limit: 1, cursor }, jo)).toMatchObject({ outcome: 'listed' });
+    expect(await bench.service.recent({ limit: 1, cursor }, al)).toEqual({ outcome: 'invalid_cursor' });
+    const tampered = [...cursor].map(
+      (_, at) => cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
+    );
+    for (const other of [...tampered, cursor.slice(1), `${cursor}A`, `${cursor}=`, cursor.toUpperCase()]) {
+      expect(await bench.service.recent({ limit: 1, cursor: other }, jo)).toEqual({
+        outcome: 'invalid_cursor',
+      });
+    }
+  });
+
+  it('P16: has a cursor that says nothing of what others make', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
+    const cursors = [];
+    for (let count = 0; count < 3; count += 1) {
+      const page = await bench.service.recent({ limit: 1 }, jo);
+      cursors.push(page.outcome === 'listed' ? (page.nextCursor ?? '') : '');
+      await bench.share('of nobody');
+    }
+    expect(new Set(cursors).size).toBe(3);
+    for (const cursor of cursors) {
+      expect(cursor).toHaveLength(150);
+      expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toMatch(/^[0-9]+$/);
+    }
+  });
+
+  it('has no cursor when the last page is exactly full', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
+    expect(await bench.service.recent({ limit: 3 }, jo)).toMatchObject({ nextCursor: null });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a number', '5'],
+    ['text', 'abc'],
+    ['zero', Buffer.from('0').toString('base64url')],
+    ['a leading zero', Buffer.from('05').toString('base64url')],
+    ['a negative number', Buffer.from('-5').toString('base64url')],
+    ['a number beyond 2^53', Buffer.from('9999999999999999').toString('base64url')],
+    ['padding', Buffer.from('5').toString('base64')],
+    ['blanks', ` ${Buffer.from('5').toString('base64url')}`],
+    ['an injection', Buffer.from('5;DROP TABLE').toString('base64url')],
+  ])('refuses a cursor it did not give: %s', async (_name, cursor) => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    expect(await bench.service.recent({ limit: 3, cursor }, jo)).toEqual({ outcome: 'invalid_cursor' });
+  });
+
+  it('leaves out what was made under another data key, and shows it to the token that shares it', async () => {
+    const bench = createBench();
+    const jo = await bench.signUp('jo@example.org');
+    const { metadataKey } = await bench.share('early', { caller: jo });
+    const tokenOf = async (existingToken?: string) => {
+      const made = await createToken(bench.deps, {
+        email: 'jo@example.org',
+        name: 'second',
+        ...(existingToken === undefined ? {} : { existingToken: new Sensitive(existingToken) }),
+      });
+      if (made.outcome !== 'created') throw new Error(made.outcome);
+      const caller = await bench.service.authenticate('jo@example.org', made.token.expose());
+      if (caller === null) throw new Error('not signed in');
+      return caller;
+    };
+    const [strange, shared] = [await tokenOf(), await tokenOf(jo.token)];
+    expect(await bench.service.recent({ limit: 9 }, strange)).toMatchObject({
+      receipts: [],
+      nextCursor: null,
+    });
+    expect(await bench.service.recent({ limit: 9 }, shared)).toMatchObject({ receipts: [{ metadataKey }] });
+    expect(found(await bench.service.findReceipt(asOwner(metadataKey), strange)).state).toBe('new');
+  });
+
+  it('leaves out an entry whose box is damaged, missing or holds no key, and lists the others', async () => {
+    const random = seededRandom('strange boxes');
+    const changed = new Map<number, (receipt: StoredReceipt) => StoredReceipt>();
+    const bench = createBench({
+      wrap: changing((receipt) => changed.get(receipt.position)?.(receipt) ?? receipt),
+    });
+    const jo = await bench.signUp('jo@example.org');
+    for (let count = 0; count < 4; count += 1) await bench.share('v', { caller: jo });
+    changed.set(1, (receipt) => ({ ...receipt, recentBox: null }));
+    changed.set(2, (receipt) => ({ ...receipt, recentBox: random(200) }));
+    changed.set(3, (receipt) => {
+      const content = new FieldWriter(17)
+        .field(utf8('NOT A'))
+        .field(new Uint8Array(0))
+        .field(new Uint8Array(0));
+      const at = { label: 'recent', keyMaterial: jo.dataKey.expose(), binding: receipt.receiptId } as const;
+      return { ...receipt, recentBox: sealBox({ ...at, content: content.bytes, random }) };
+    });
+    const listed = await bench.service.recent({ limit: 9 }, jo);
+    if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+    expect(listed.receipts).toHaveLength(1);
+  });
+});
+
+describe('the recent list of some states', () => {
+  /** An account with `count` records, the oldest first; those at the given places have been read. */
+  async function withRead(count: number, read: (place: number) => boolean) {
+    const pages: number[] = [];
+    const bench = createBench({
+      wrap: (store) => ({
+        ...store,
+        async listReceipts(...args: Parameters<typeof store.listReceipts>) {
+          const page = await store.listReceipts(...args);
+          pages.push(page.length);
+          return page;
+        },
+      }),
+    });
+    const jo = await bench.signUp('jo@example.org');
+    const made: ReceiptView[] = [];
+    for (let place = 0; place < count; place += 1) {
+      const receipt = await bench.share('v', { caller: jo });
+      if (read(place)) await bench.service.reveal(guess(receipt.secretKey), anonymous);
+      made.push(receipt);
+    }
+    const list = async (input: RecentInput) => {
+      const listed = await bench.service.recent(input, jo);
+      if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+      return { keys: listed.receipts.map(({ metadataKey }) => metadataKey), next: listed.nextCursor };
+    };
+    const keysOf = (wanted: (place: number) => boolean) =>
+      made.flatMap(({ metadataKey }, place) => (wanted(place) ? [metadataKey] : [])).toReversed();
+    return { bench, jo, list, keysOf, pages };
+  }
+
+  /** All pages, and how long each was. */
+  async function listAll(list: Awaited<ReturnType<typeof withRead>>['list'], input: RecentInput) {
+    const keys: string[] = [];
+    const sizes: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await list(cursor === null ? input : { ...input, cursor });
+      keys.push(...page.keys);
+      sizes.push(page.keys.length);
+      cursor = page.next;
+    } while (cursor !== null);
+    return { keys, sizes };
+  }
+
+  it('holds those in these states alone, in full pages as long as there are enough', async () => {
+    const read = (place: number) => place % 3 === 0;
+    const { list, keysOf } = await withRead(20, read);
+    const received = await listAll(list, { limit: 3, states: ['received'] });
+    expect(received).toEqual({ keys: keysOf(read), sizes: [3, 3, 1] });
+    const waiting = await listAll(list, { limit: 5, states: ['new', 'viewed'] });
+    expect(waiting.keys).toEqual(keysOf((place) => !read(place)));
+    expect((await listAll(list, { limit: 5, states: ['burned', 'expired'] })).keys).toEqual([]);
+  });
+
+  it('tells by the time which have expired', async () => {
+    const { bench, list, keysOf } = await withRead(4, (place) => place === 1);
+    bench.advance(604_800);
+    expect((await list({ limit: 9, states: ['expired'] })).keys).toEqual(keysOf((place) => place !== 1));
+  });
+
+  it('looks at 1,000 records in a call at most, in pages of the store, and goes on where it stopped', async () => {
+    const read = (place: number) => place === 0 || place === 150 || place === 1_150;
+    const { jo, list, keysOf, pages } = await withRead(1_160, read);
+    const first = await list({ limit: 5, states: ['received'] });
+    expect(pages).toEqual([201, 201, 201, 201, 201]);
+    expect(first.keys).toEqual(keysOf((place) => place === 1_150));
+    const second = await list({ limit: 5, states: ['received'], cursor: first.next ?? '' });
+    expect(second).toEqual({ keys: keysOf((place) => place === 150 || place === 0), next: null });
+    const none = await list({ limit: 5, states: ['burned'] });
+    const placeOf = ({ next }: typeof none) => openCursor(jo, next ?? '');
+    expect([none.keys, placeOf(none)]).toEqual([[], placeOf(first)]);
+  });
+
+  it('neither repeats nor skips, whatever is created and read meanwhile', async () => {
+    const { bench, jo, list, keysOf } = await withRead(9, () => true);
+    const keys: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await list({ limit: 2, states: ['received'], ...(cursor === null ? {} : { cursor }) });
+      keys.push(...page.keys);
+      cursor = page.next;
+      const { secretKey } = await bench.share('meanwhile', { caller: jo });
+      await bench.service.reveal(guess(secretKey), anonymous);
+    } while (cursor !== null);
+    expect(keys).toEqual(keysOf(() => true));
+  });
+
+  it('has no cursor when the last that matches is the last of all, and one that leads to nothing else', async () => {
+    const { list } = await withRead(4, (place) => place < 2);
+    expect((await list({ limit: 2, states: ['received'] })).next).toBeNull();
+    const waiting = await list({ limit: 2, states: ['new'] });
+    expect(await list({ limit: 2, states: ['new'], cursor: waiting.next ?? '' })).toEqual({
+      keys: [],
+      next: null,
+    });
+  });
+
+  it('refuses a cursor it did not give', async () => {
+    const { bench, jo } = await withRead(1, () => true);
+    const asked = { limit: 3, states: ['received'], cursor: '5' } as const;
+    expect(await bench.service.recent(asked, jo)).toEqual({ outcome: 'invalid_cursor' });
+  });
+
+  it('counts what it cannot open as looked at, and fills the page with others', async () => {
+    const { bench, jo } = await withRead(3, () => true);
+    const made = await createToken(bench.deps, { email: 'jo@example.org', name: 'other key' });
+    if (made.outcome !== 'created') throw new Error(made.outcome);
+    const other = await bench.service.authenticate('jo@example.org', made.token.expose());
+    if (other === null) throw new Error('not signed in');
+    const { secretKey, metadataKey } = await bench.share('v', { caller: other });
+    await bench.service.reveal(guess(secretKey), anonymous);
+    for (const [caller, count] of [
+      [jo, 3],
+      [other, 1],
+    ] as const) {
+      const listed = await bench.service.recent({ limit: 3, states: ['received'] }, caller);
+      if (listed.outcome !== 'listed') throw new Error(listed.outcome);
+      expect(listed.receipts).toHaveLength(count);
+      expect(listed.receipts.some((each) => each.metadataKey === metadataKey)).toBe(count === 1);
+    }
+  });
+});

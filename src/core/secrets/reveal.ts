@@ -1,0 +1,61 @@
+/**
+ * Reveal: the only door through which a value leaves.
+ *
+ * Owns: the order prove → claim → open. Invariant: nothing is opened before the store has confirmed, durably, that this
+ * call and no other took the secret (P1, P2); whatever could be wrong was found before the claim, and nothing is claimed
+ * for a client that has left (P3). Any new path that shows a value must go through here: a test forbids other imports of
+ * `open`.
+ */
+import { open } from '../../crypto/envelope.ts';
+import type { Caller } from '../accounts/accounts.ts';
+import { type NoticeDeps, tell } from '../mail/notices.ts';
+import { Sensitive } from '../sensitive.ts';
+import { type AccessDeps, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';
+import type { InspectInput, InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
+
+export type RevealDeps = AccessDeps & NoticeDeps;
+
+export async function reveal(deps: RevealDeps, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
+  const access = await proveAccess(deps, input);
+  if (access.outcome !== 'proven') return access;
+  // Hashing and the store's look-ups took their time.
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const claim = await deps.store.claim(access.stored, input.isAbandoned);
+  if (claim !== 'won') return { outcome: claim === 'gone' ? 'unknown' : 'abandoned' };
+  const now = deps.store.now();
+  tell(deps, 'read', access.stored, now);
+  return {
+    outcome: 'revealed',
+    secret: secretViewOf(access.stored, access.secretKey, 'received', caller, now),
+    value: release(deps, access),
+  };
+}
+
+function release(deps: AccessDeps, access: ProvenSecret): Sensitive<string> {
+  const tag = tagOf(access.stored.secretId);
+  try {
+    const bytes = open(access.unwrapped, access.keys);
+    const value = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    bytes.fill(0);
+    deps.events({ event: 'revealed', tag });
+    return new Sensitive(value);
+  } catch (fault) {
+    // The claim stands and the value is lost: counted, never retried (at most one reader outranks no loss).
+    deps.events({ event: 'reveal_forfeited', tag });
+    throw fault;
+  }
+}
+
+/** A look that proves link and passphrase and does not consume. */
+export async function inspect(
+  deps: AccessDeps,
+  input: InspectInput,
+  caller: Caller,
+): Promise<InspectOutcome> {
+  const access = await proveAccess(deps, input);
+  if (access.outcome !== 'proven') return access;
+  return {
+    outcome: 'waiting',
+    secret: secretViewOf(access.stored, access.secretKey, 'new', caller, deps.store.now()),
+  };
+}

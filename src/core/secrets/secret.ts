@@ -1,0 +1,153 @@
+/**
+ * A secret and its receipt: the record, its states and their transitions.
+ *
+ * Owns: the transition table. Invariant: a secret and its receipt are one record with one state, so the receipt cannot
+ * disagree with what happened to the secret (P6), and burn and reveal exclude each other (P7).
+ *
+ *   waiting --claim--> received        waiting --burn--> burned        waiting --ttl--> expired
+ *
+ * `received`, `burned` and `expired` are final. `viewed` is not a state of the record: it is a waiting record whose
+ * creator has looked at it.
+ */
+import type { AccountId } from '../accounts/accounts.ts';
+import type { ReceiptId, SecretId } from '../keys.ts';
+import type { UnixSeconds } from '../time.ts';
+
+/** What the store knows. Expiry is not stored: it follows from the time. */
+export type StoredState = 'waiting' | 'received' | 'burned';
+
+/** What a creator is told. */
+export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
+
+/**
+ * What became of the mail to the recipient.
+ * - `queued`: being handed over, or waiting for another try.
+ * - `accepted`: the mail server took it. Whether it was read nobody knows.
+ * - `refused`: the mail server said no for good.
+ * - `given_up`: it said "later" until the last try.
+ * - `not_sent`: it never came to an answer, or the process that had it has ended: mail is kept in memory only.
+ */
+export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'not_sent';
+
+/** As the store keeps it. */
+export interface StoredDelivery {
+  readonly state: DeliveryState;
+  /** When it came to this state, in store time. */
+  readonly at: UnixSeconds;
+  /** Until when `queued` is believed: from then on it is told as `not_sent`. `null` for the other states. */
+  readonly staleAt: UnixSeconds | null;
+  /** Seals, for whoever holds the metadata key, the server's reply and the obfuscated recipient; `null` without either. */
+  readonly noteBox: Uint8Array | null;
+  /**
+   * Seals the recipient's address where it is another than the creator's box holds, for whoever holds the metadata key
+   * while the creator's box still opens; `null` where it is not.
+   */
+  readonly addressBox: Uint8Array | null;
+}
+
+/** As the creator is told. */
+export interface Delivery {
+  readonly state: DeliveryState;
+  readonly at: UnixSeconds;
+  /** What the mail server said last, one line, or one of `mailTroubles`; `null` for neither. */
+  readonly reply: string | null;
+}
+
+/** Which mails a creator can ask for about a secret. In the order in which they are shown. */
+export const noticeKinds = ['read', 'burned', 'expiring'] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/** What creation hands to the store: ids, times and sealed bytes, nothing that opens without the link (P9). */
+export interface NewRecord {
+  readonly secretId: SecretId;
+  readonly receiptId: ReceiptId;
+  /** `null` for a record made anonymously. */
+  readonly owner: AccountId | null;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  /** The receipt outlives the secret: created + 2 × ttl. */
+  readonly receiptExpiresAt: UnixSeconds;
+  readonly hasPassphrase: boolean;
+  /** `''` when links use the site's own host. */
+  readonly shareDomain: string;
+  /** The sealed secret: see `crypto/envelope.ts`. */
+  readonly sealedSecret: Uint8Array;
+  /** Seals the secret key for whoever holds the metadata key; goes when the secret goes. */
+  readonly creatorBox: Uint8Array;
+  /**
+   * For whoever holds the metadata key: the obfuscated recipient, sealed, and the shortkey (see `shortkey.ts`). Stays with
+   * the receipt.
+   */
+  readonly detailsBox: Uint8Array | null;
+  /** Seals the metadata key (and what a list shows) under the account's data key; `null` for anonymous records. */
+  readonly recentBox: Uint8Array | null;
+  /** Seals the creator's memo for whoever holds the metadata key; stays with the receipt. `null` for none. */
+  readonly memoBox: Uint8Array | null;
+  /** Until when the mail that is about to be handed over is believed to be queued; `null` when there is none. */
+  readonly deliveryStaleAt: UnixSeconds | null;
+  /** What its account is told by mail; none for an anonymous record. In the order of `noticeKinds`. */
+  readonly notify: readonly NoticeKind[];
+  /** When to tell that it expires unread, before `expiresAt`; `null`: never. */
+  readonly noticeDueAt: UnixSeconds | null;
+}
+
+/** A live secret as the store gives it: sealed, unread, unexpired at store time. */
+export interface StoredSecret {
+  readonly secretId: SecretId;
+  /** The record's own position in the store, for a claim without a second look-up. Opaque, positive, below 2^53. */
+  readonly position: number;
+  /** Changes whenever the sealed bytes are replaced, so that a claim takes what was checked. Starts at 1. */
+  readonly rowVersion: number;
+  readonly owner: AccountId | null;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  readonly hasPassphrase: boolean;
+  readonly shareDomain: string;
+  readonly notify: readonly NoticeKind[];
+  readonly sealedSecret: Uint8Array;
+}
+
+/** A receipt as the store gives it. Once the secret is gone `creatorBox` is `null`, whether or not a sweep has run. */
+export interface StoredReceipt {
+  readonly receiptId: ReceiptId;
+  readonly secretId: SecretId;
+  readonly position: number;
+  readonly owner: AccountId | null;
+  readonly state: StoredState;
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds;
+  readonly receiptExpiresAt: UnixSeconds;
+  readonly viewedAt: UnixSeconds | null;
+  /** When it was received or burned; `null` while waiting. */
+  readonly endedAt: UnixSeconds | null;
+  readonly hasPassphrase: boolean;
+  readonly shareDomain: string;
+  readonly creatorBox: Uint8Array | null;
+  readonly detailsBox: Uint8Array | null;
+  readonly recentBox: Uint8Array | null;
+  readonly memoBox: Uint8Array | null;
+  readonly notify: readonly NoticeKind[];
+  readonly delivery: StoredDelivery | null;
+}
+
+/** The state a creator is told, at store time `now`. */
+export function receiptStateAt(
+  receipt: Pick<StoredReceipt, 'state' | 'expiresAt' | 'viewedAt'>,
+  now: UnixSeconds,
+): ReceiptState {
+  if (receipt.state !== 'waiting') return receipt.state;
+  if (now >= receipt.expiresAt) return 'expired';
+  return receipt.viewedAt === null ? 'new' : 'viewed';
+}
+
+/** Whether the secret can still be read, at store time `now`. */
+export function isWaiting(receipt: Pick<StoredReceipt, 'state' | 'expiresAt'>, now: UnixSeconds): boolean {
+  return receipt.state === 'waiting' && now < receipt.expiresAt;
+}
+
+/** When the record last changed, for the receipt's `updated`. */
+export function updatedAtOf(receipt: StoredReceipt, now: UnixSeconds): UnixSeconds {
+  if (receipt.endedAt !== null) return receipt.endedAt;
+  if (now >= receipt.expiresAt) return receipt.expiresAt;
+  return Math.max(receipt.createdAt, receipt.viewedAt ?? 0);
+}

@@ -1,0 +1,82 @@
+/**
+ * What an owner may change in the face of a share domain.
+ *
+ * Owns: the checks of a brand. Invariant: a brand that is kept can be read (its colours on our paper) and only tells:
+ * no text rewrites what stands around it.
+ */
+import type { BrandChanges, BrandProblem } from './outcomes.ts';
+import type { BrandRules } from './service.ts';
+import type { DomainBrand } from './share-domains.ts';
+
+export interface BrandDeps {
+  readonly rules: BrandRules;
+  readonly locales: readonly string[];
+}
+
+type Problem = Omit<BrandProblem, 'field'>;
+type Checked<T> = { readonly value: T | null } | Problem;
+
+const maxNameLength = 60;
+const maxInstructionsLength = 500;
+
+const malformed: Problem = { problem: 'malformed' };
+/** Control characters, and those that turn the direction of what follows them (UAX #9). */
+const unruly = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+function checkText(text: string, maxLength: number, allowsLines: boolean): Checked<string> {
+  const trimmed = text.replace(/\r\n?/g, '\n').trim();
+  const readable = allowsLines ? trimmed.replaceAll('\n', ' ') : trimmed;
+  if (!trimmed.isWellFormed() || unruly.test(readable)) return malformed;
+  if ([...trimmed].length > maxLength) return { problem: 'too_long', maxLength };
+  return { value: trimmed === '' ? null : trimmed };
+}
+
+/** `#rrggbb`, lower case, of that or `#rgb`; `null` for anything else. */
+function parseColour(text: string): string | null {
+  const [, digits = ''] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
+  if (digits === '') return null;
+  return `#${digits.length === 3 ? digits.replace(/./g, '$&$&') : digits}`.toLowerCase();
+}
+
+function checkColour(text: string, scheme: 'light' | 'dark', rules: BrandRules): Checked<string> {
+  const colour = parseColour(text);
+  if (colour === null) return malformed;
+  const nearest = rules.nearestReadable(colour, scheme);
+  return nearest === colour ? { value: colour } : { problem: 'unreadable_colour', nearest };
+}
+
+function checkLocale(tag: string, locales: readonly string[]): Checked<string> {
+  const known = locales.find((locale) => locale.toLowerCase() === tag.toLowerCase());
+  return known === undefined ? { problem: 'unknown_locale' } : { value: known };
+}
+
+type TextField = Exclude<keyof DomainBrand, 'isPublic'>;
+type Check = (text: string, deps: BrandDeps) => Checked<string>;
+
+const checks: readonly (readonly [TextField, Check])[] = [
+  ['name', (text) => checkText(text, maxNameLength, false)],
+  ['colour', (text, { rules }) => checkColour(text, 'light', rules)],
+  ['colourDark', (text, { rules }) => checkColour(text, 'dark', rules)],
+  ['instructionsBefore', (text) => checkText(text, maxInstructionsLength, true)],
+  ['instructionsAfter', (text) => checkText(text, maxInstructionsLength, true)],
+  ['locale', (tag, { locales }) => checkLocale(tag, locales)],
+];
+
+/** The brand with the changes in it, or every problem that they have. */
+export function changeBrand(
+  deps: BrandDeps,
+  brand: DomainBrand,
+  changes: BrandChanges,
+): { readonly brand: DomainBrand } | { readonly problems: readonly BrandProblem[] } {
+  const problems: BrandProblem[] = [];
+  const changed: Partial<Record<TextField, string | null>> = {};
+  for (const [field, check] of checks) {
+    const given = changes[field];
+    if (given === undefined) continue;
+    const checked = given === null ? { value: null } : check(given, deps);
+    if ('problem' in checked) problems.push({ field, ...checked });
+    else changed[field] = checked.value;
+  }
+  if (problems.length > 0) return { problems };
+  return { brand: { ...brand, ...changed, isPublic: changes.isPublic ?? brand.isPublic } };
+}

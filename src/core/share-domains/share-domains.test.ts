@@ -1,0 +1,117 @@
+/**
+ * Owns: the proof that only a verified domain makes links, of its owner or of those whom its owner lets share there.
+ */
+import { describe, expect, it } from 'bun:test';
+import { giveDomain } from '../../../test/support/own-domain.ts';
+import { createBench } from '../../../test/support/service-bench.ts';
+import { anonymous, type Caller } from '../accounts/accounts.ts';
+import { chooseShareDomain, type DomainWish, hostNameOf } from './share-domains.ts';
+
+const siteHost = 'mayfly.example';
+const site = { siteHost, sitePort: '3000' };
+const open = 'open.jo.example';
+const closed = 'closed.jo.example';
+
+async function scene() {
+  const bench = createBench();
+  const { store } = bench.deps;
+  const jo = await bench.signUp('jo@example.org', 'identity');
+  const al = await bench.signUp('al@example.org', 'identity');
+  await giveDomain(store, jo.account.id, open);
+  await giveDomain(store, jo.account.id, closed, { isPublic: false });
+  await giveDomain(store, al.account.id, 'al.example');
+  const challenge = '0'.repeat(32);
+  const base = { accountId: jo.account.id, challenge, createdAt: store.now() };
+  for (const state of ['unverified', 'pending', 'lost'] as const)
+    await store.addDomain({ ...base, name: `${state}.jo.example`, state }, 20);
+  const choose = (wish: DomainWish, caller: Caller) => chooseShareDomain({ store, site }, wish, caller);
+  return { bench, jo, al, choose };
+}
+
+const chosen = (shareDomain: string) => ({ outcome: 'chosen', shareDomain }) as const;
+const unknown = (shareDomain: string) => ({ outcome: 'unknown_share_domain', shareDomain }) as const;
+const disabled = (shareDomain: string) => ({ outcome: 'public_sharing_disabled', shareDomain }) as const;
+
+describe('the domain of a new link', () => {
+  it('is the site’s own when nothing else is asked, and when the site is asked for', async () => {
+    const { jo, choose } = await scene();
+    for (const caller of [jo, anonymous]) {
+      for (const shareDomain of [undefined, '', siteHost, 'MAYFLY.example', 'Mayfly.example:3000']) {
+        const wish = shareDomain === undefined ? {} : { shareDomain };
+        expect(await choose(wish, caller)).toEqual(chosen(''));
+        expect(await choose({ ...wish, arrivedOn: `${siteHost}:8080` }, caller)).toEqual(chosen(''));
+        expect(await choose({ ...wish, arrivedOn: 'elsewhere.example' }, caller)).toEqual(chosen(''));
+      }
+    }
+  });
+
+  it('is a verified one of the caller’s when it is asked for, in any spelling', async () => {
+    const { jo, al, choose } = await scene();
+    expect(await choose({ shareDomain: 'Open.JO.example' }, jo)).toEqual(chosen(open));
+    expect(await choose({ shareDomain: closed }, jo)).toEqual(chosen(closed));
+    expect(await choose({ shareDomain: open }, al)).toEqual(unknown(open));
+    expect(await choose({ shareDomain: open }, anonymous)).toEqual(unknown(open));
+    expect(await choose({ shareDomain: 'Nobody.example' }, jo)).toEqual(unknown('Nobody.example'));
+  });
+
+  it('P20: is never one that is not verified (any more), also for its owner, also when the request arrives on it', async () => {
+    const { jo, choose } = await scene();
+    for (const state of ['unverified', 'pending', 'lost']) {
+      const name = `${state}.jo.example`;
+      expect(await choose({ shareDomain: name }, jo)).toEqual(unknown(name));
+      expect(await choose({ arrivedOn: name }, jo)).toEqual(chosen(''));
+      expect(await choose({ shareDomain: name, arrivedOn: name }, jo)).toEqual(unknown(name));
+    }
+  });
+
+  it('is the one that the request arrives on, for everybody, where its owner lets everybody share', async () => {
+    const { jo, al, choose } = await scene();
+    for (const caller of [jo, al, anonymous]) {
+      for (const arrivedOn of [open, 'OPEN.jo.example:443', `${open}.`]) {
+        expect(await choose({ arrivedOn }, caller)).toEqual(chosen(open));
+        for (const shareDomain of [open, siteHost, `${siteHost}:3000`])
+          expect(await choose({ arrivedOn, shareDomain }, caller)).toEqual(chosen(open));
+      }
+    }
+    expect(await choose({ arrivedOn: open, shareDomain: 'al.example' }, al)).toEqual(chosen('al.example'));
+    expect(await choose({ arrivedOn: open, shareDomain: 'al.example' }, jo)).toEqual(unknown('al.example'));
+  });
+
+  it('where its owner shares alone is for its owner, and lets nobody anonymous create at all', async () => {
+    const { jo, al, choose } = await scene();
+    expect(await choose({ arrivedOn: closed }, jo)).toEqual(chosen(closed));
+    expect(await choose({ arrivedOn: closed }, al)).toEqual(chosen(''));
+    expect(await choose({ arrivedOn: closed, shareDomain: closed }, al)).toEqual(unknown(closed));
+    for (const shareDomain of ['', siteHost, open, closed])
+      expect(await choose({ arrivedOn: closed, shareDomain }, anonymous)).toEqual(disabled(closed));
+  });
+
+  it('is not the site’s own when the port is another one', async () => {
+    const { jo, choose } = await scene();
+    for (const shareDomain of [`${siteHost}:3001`, `${siteHost}:`, `${siteHost}:03000`, 'x.example:3000'])
+      expect(await choose({ shareDomain }, jo)).toEqual(unknown(shareDomain));
+  });
+
+  it('is what creation takes, and a refusal stores nothing', async () => {
+    const { bench, jo } = await scene();
+    expect((await bench.share('v', { arrivedOn: open })).shareDomain).toBe(open);
+    expect((await bench.share('v', { arrivedOn: closed, caller: jo })).shareDomain).toBe(closed);
+    const stored = bench.records.length;
+    await expect(bench.share('v', { arrivedOn: closed })).rejects.toThrow('public_sharing_disabled');
+    expect(bench.records).toHaveLength(stored);
+  });
+});
+
+describe('a Host header', () => {
+  it('is compared without its port, its last dot and its case', () => {
+    const named: ReadonlyArray<[string, string]> = [
+      ['Secrets.Example.ORG', 'secrets.example.org'],
+      ['secrets.example.org:8443', 'secrets.example.org'],
+      ['secrets.example.org.', 'secrets.example.org'],
+      ['secrets.example.org:', 'secrets.example.org'],
+      ['[::1]:3000', '[::1]'],
+      ['', ''],
+    ];
+    for (const [host, name] of named) expect(hostNameOf(host)).toBe(name);
+  });
+});
