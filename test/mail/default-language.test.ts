@@ -35,7 +35,8 @@ function post(path: string, body: URLSearchParams | object) {
   return call(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-const maxAsks = 2_000;
+/** Some tens of seconds: a busy machine mails slowly. */
+const maxAsks = 100_000;
 
 /** The subject of the mail of this secret, once the mail server has taken it. */
 async function subjectOf(metadataKey: string): Promise<string> {
