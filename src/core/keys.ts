@@ -7,7 +7,7 @@
  */
 import { deriveReceiptId, deriveSecretId } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
-import { markOf, type RegionLabel, regionMarkLength } from './regions.ts';
+import { labelOfMark, markOf, type RegionLabel, regionMarkLength } from './regions.ts';
 
 declare const brand: unique symbol;
 
@@ -56,4 +56,12 @@ export function secretIdOf(key: SecretKey): SecretId {
 
 export function receiptIdOf(key: MetadataKey): ReceiptId {
   return deriveReceiptId(key) as ReceiptId;
+}
+
+/**
+ * The label that a key's mark stands for. Every key has one: for a key that no region made it is any of the 1,296, so a
+ * label counts only where an installation has that region.
+ */
+export function regionMarkOf(key: SecretKey | MetadataKey): RegionLabel {
+  return labelOfMark(key.slice(0, -regionMarkLength), key.slice(-regionMarkLength));
 }

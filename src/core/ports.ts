@@ -11,6 +11,7 @@
 import type {
   Account,
   AccountId,
+  NoticeKind,
   StoredPassword,
   StoredSession,
   StoredTicket,
@@ -25,7 +26,6 @@ import type { PlanName } from './plans.ts';
 import type {
   DeliveryState,
   NewRecord,
-  NoticeKind,
   StoredDelivery,
   StoredReceipt,
   StoredSecret,

@@ -8,8 +8,14 @@ import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seed
 import * as reference from '../../test/vectors/reference.ts';
 import vector from '../../test/vectors/regions.json';
 import { systemRandom } from '../crypto/random.ts';
-import { generateMetadataKey, generateSecretKey, parseMetadataKey, parseSecretKey } from './keys.ts';
-import { markOf, parseRegionLabel, type RegionLabel, regionMarkOf } from './regions.ts';
+import {
+  generateMetadataKey,
+  generateSecretKey,
+  parseMetadataKey,
+  parseSecretKey,
+  regionMarkOf,
+} from './keys.ts';
+import { markOf, parseRegionLabel, type RegionLabel } from './regions.ts';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 const everyLabel = [...alphabet].flatMap((first) => [...alphabet].map((second) => labelOf(first + second)));

@@ -9,7 +9,6 @@
  * back; the last two characters alone are as good as drawn. `docs/decisions/014-key-to-region.md` says why.
  */
 import { regionMask } from '../crypto/derive.ts';
-import type { MetadataKey, SecretKey } from './keys.ts';
 
 declare const brand: unique symbol;
 
@@ -48,13 +47,9 @@ export function markOf(head: string, region: RegionLabel): string {
   return mark.toString(base).padStart(regionMarkLength, '0');
 }
 
-/**
- * The label that a key's mark stands for. Every key has one: for a key that no region made it is any of the 1,296, so a
- * label counts only where an installation has that region.
- */
-export function regionMarkOf(key: SecretKey | MetadataKey): RegionLabel {
-  const head = key.slice(0, -regionMarkLength);
-  const mark = Number.parseInt(key.slice(-regionMarkLength), base);
-  const label = (mark - (regionMask(head) % markCount) + markCount) % markCount;
+/** The label that `mark` stands for after `head`; any two characters stand for one. */
+export function labelOfMark(head: string, mark: string): RegionLabel {
+  const number = Number.parseInt(mark, base);
+  const label = (number - (regionMask(head) % markCount) + markCount) % markCount;
   return label.toString(base).padStart(regionMarkLength, '0') as RegionLabel;
 }

@@ -8,8 +8,7 @@
  */
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import type { DomainNameProblem } from '../core/share-domains/outcomes.ts';
-import type { DomainName, ParseDomainName } from '../core/share-domains/service.ts';
+import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domains/outcomes.ts';
 
 const maxNameLength = 253;
 const maxLabels = 10;

@@ -5,8 +5,8 @@
  * percent-decoded once), so that the router and the region can never speak of two different secrets; nothing else of a
  * path is looked at.
  */
-import { parseSecretKey } from '../core/keys.ts';
-import { type RegionLabel, regionMarkOf } from '../core/regions.ts';
+import { parseSecretKey, regionMarkOf } from '../core/keys.ts';
+import type { RegionLabel } from '../core/regions.ts';
 
 export type ApiVersion = 'v1' | 'v2';
 

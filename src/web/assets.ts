@@ -12,8 +12,15 @@ import * as revealSource from './client/reveal.ts' with { type: 'text' };
 import * as shareSource from './client/share.ts' with { type: 'text' };
 import * as timeSource from './client/time.ts' with { type: 'text' };
 import { gzip } from './gzip.ts';
-import type { SiteFile } from './page-route.ts';
 import { styleText } from './style.ts';
+
+/** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
+export interface SiteFile {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same, compressed; `null` for what is compressed already. */
+  readonly gzipped: Uint8Array<ArrayBuffer> | null;
+  readonly type: string;
+}
 
 // TypeScript sees the module where the import attribute gives its text.
 const sources = {

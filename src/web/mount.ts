@@ -4,6 +4,7 @@
  * Owns: which pages there are and where they are served. Invariant: every address in `routes.ts` is served by exactly
  * one page, below the path of the configured base URL.
  */
+
 import type { Context, Hono } from 'hono';
 import type { AccountService } from '../core/accounts/outcomes.ts';
 import type { Links } from '../core/links.ts';
@@ -17,7 +18,8 @@ import type { MountDeps } from '../http/mount.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about.tsx';
 import { type AccountDeps, createAccountPages } from './account/account.tsx';
-import { createDomainPages, type DomainDeps } from './account/domains.tsx';
+import { createDomainPages } from './account/domains.tsx';
+import type { DomainDeps } from './account/domains-one.tsx';
 import { createRecentPages, type RecentDeps } from './account/recent.tsx';
 import { createSignInPages, type SignInDeps } from './account/sign-in.tsx';
 import { createAssets } from './assets.ts';

@@ -4,7 +4,7 @@
  * Owns: the fields' names and their reading. Invariant: a box that is not ticked is not sent, so only a form that says
  * that it has the boxes can say that none is ticked.
  */
-import { type NoticeKind, noticeKinds } from '../core/secrets/secret.ts';
+import { type NoticeKind, noticeKinds } from '../core/accounts/accounts.ts';
 import type { Form } from './form.ts';
 
 /** The field that says that the form has the boxes. */

@@ -4,11 +4,13 @@
  * Owns: the headers that say how an answer may be used, and what is compressed. Invariants: every answer carries the
  * common headers and a policy; nothing that repeats what was sent is compressed.
  */
+
 import type { Call } from '../http/exchange.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
+import type { SiteFile } from './assets.ts';
 import { gzip } from './gzip.ts';
 import { contentSecurityPolicy, type Frame } from './layout.tsx';
-import type { PageReply, SiteFile } from './page-route.ts';
+import type { PageReply } from './page-route.ts';
 
 /** What an answer depends on besides itself. */
 export interface Answered {

@@ -9,6 +9,7 @@ import type { Caller } from '../core/accounts/accounts.ts';
 import type { SignedIn } from '../core/accounts/outcomes.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { LimitClass } from '../http/operation.ts';
+import type { SiteFile } from './assets.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';
 import type { PageProblem } from './page-problem.ts';
@@ -47,14 +48,6 @@ export interface PageReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Any number of `Set-Cookie` values. */
   readonly cookies?: readonly string[];
-}
-
-/** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
-export interface SiteFile {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same, compressed; `null` for what is compressed already. */
-  readonly gzipped: Uint8Array<ArrayBuffer> | null;
-  readonly type: string;
 }
 
 export type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;

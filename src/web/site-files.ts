@@ -6,10 +6,10 @@
  */
 import type { DomainService } from '../core/share-domains/outcomes.ts';
 import { RequestProblem } from '../http/problem.ts';
-import type { Assets } from './assets.ts';
+import type { Assets, SiteFile } from './assets.ts';
 import type { Brands } from './brand/brand.ts';
 import { iconSvg } from './layout.tsx';
-import type { PageAction, PageReply, PageRoute, SiteFile } from './page-route.ts';
+import type { PageAction, PageReply, PageRoute } from './page-route.ts';
 
 const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
 

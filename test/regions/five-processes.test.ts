@@ -5,8 +5,7 @@
  * their region, and that a region which dies takes nothing with it and answers for itself when it is back (P1, P5, P6).
  */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
-import { parseSecretKey } from '../../src/core/keys.ts';
-import { regionMarkOf } from '../../src/core/regions.ts';
+import { parseSecretKey, regionMarkOf } from '../../src/core/keys.ts';
 import {
   attemptRequest,
   createV1,

@@ -5,8 +5,7 @@
  * unknown, and that over all of it no value comes out twice and none that was acknowledged is lost (P1, P5, P6).
  */
 import { expect, test } from 'bun:test';
-import { parseSecretKey } from '../../src/core/keys.ts';
-import { regionMarkOf } from '../../src/core/regions.ts';
+import { parseSecretKey, regionMarkOf } from '../../src/core/keys.ts';
 import {
   attemptRequest,
   createV1,

@@ -4,13 +4,13 @@
  * Owns: which parameters each operation knows, and the form of each. Invariant: a wrong parameter is refused with a
  * sentence that names it and never repeats its value (P18); texts pass untrimmed.
  */
+import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type {
   CharacterSet,
   ConcealInput,
   CreationOptions,
   GenerateInput,
 } from '../../core/secrets/outcomes.ts';
-import { type NoticeKind, noticeKinds } from '../../core/secrets/secret.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { ignoreQuery, type Parameters, readParameters } from './carriage.ts';

@@ -5,7 +5,9 @@
  * `RequestProblem`, never another error; nothing is trimmed or repaired; a refusal names the field as the client
  * spelled its path.
  */
+
 import { type ZodType, z } from 'zod';
+import type { NoticeKind } from '../../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../../core/ports.ts';
 import type {
   CharacterSet,
@@ -18,7 +20,6 @@ import type {
   RecentInput,
   RevealInput,
 } from '../../core/secrets/outcomes.ts';
-import type { NoticeKind } from '../../core/secrets/secret.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange } from '../../http/operation.ts';
 import {

@@ -1,7 +1,7 @@
 /**
  * How a contract of API v2 is put together.
  *
- * Owns: which refusals an operation's access, limit and body bring along, and the operations below `/guest`. Invariant:
+ * Owns: which refusals an operation's access, limit and body bring along, the operations below `/guest`, and binding. Invariant:
  * a contract lists every answer that its operation may give.
  */
 import type { z } from 'zod';
@@ -90,3 +90,13 @@ export function undescribed<Input>(operation: Undescribed<Input>): Undescribed<I
 export function jsonBody(schema: z.ZodType, required: boolean) {
   return { schema, required, contentTypes: ['application/json'] };
 }
+
+/** A contract with its handler, in one dialect. A list of operations forgets the input's type, which only the two share. */
+export function createBind(dialect: Dialect) {
+  return <Input>(described: Contract<Input>, handle: Operation<Input>['handle']): Operation => {
+    const decode = (exchange: Exchange) => described.decode(exchange, dialect);
+    return { ...described, decode, handle } as Operation;
+  };
+}
+
+export type Bind = ReturnType<typeof createBind>;

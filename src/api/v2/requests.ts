@@ -5,8 +5,9 @@
  * Invariant: a schema only looks, it never changes a text: values and passphrases arrive byte for byte. Unknown fields
  * are ignored here, and named in the answer. What depends on the caller's plan (sizes, lifetimes) is the core's to judge.
  */
+
 import { z } from 'zod';
-import { noticeKinds } from '../../core/secrets/secret.ts';
+import { noticeKinds } from '../../core/accounts/accounts.ts';
 
 export const nothingToShare = 'You did not provide anything to share';
 const notText = 'Must be a text';

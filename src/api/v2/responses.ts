@@ -6,8 +6,9 @@
  * `shortid` for `shortkey`). Invariant: no schema here has a place for a plain recipient address, a passphrase or a
  * value, but `secret_value` of reveal and generate.
  */
+
 import { z } from 'zod';
-import { noticeKinds } from '../../core/secrets/secret.ts';
+import { noticeKinds } from '../../core/accounts/accounts.ts';
 import { adjusted, ignored, localeAdjusted } from './remarks.ts';
 
 const time = z

@@ -10,10 +10,9 @@ import type { SecretService } from '../../core/secrets/outcomes.ts';
 import type { DomainService } from '../../core/share-domains/outcomes.ts';
 import type { Clock } from '../../core/time.ts';
 import type { ApiSurface } from '../../http/mount.ts';
-import type { Exchange, Operation } from '../../http/operation.ts';
 import type { DialectName } from '../dialect.ts';
 import * as contract from './contract.ts';
-import type { Contract } from './describe.ts';
+import { type Contract, createBind } from './describe.ts';
 import { type Dialect, dialectOf } from './dialect.ts';
 import { createDomainOperations } from './domains/handlers.ts';
 import { createHandlers } from './handlers.ts';
@@ -36,16 +35,6 @@ export interface V2Deps {
   /** For the `now` of a list; expiry is judged by the store alone. */
   readonly clock: Clock;
 }
-
-/** A contract with its handler, in one dialect. A list of operations forgets the input's type, which only the two share. */
-function createBind(dialect: Dialect) {
-  return <Input>(described: Contract<Input>, handle: Operation<Input>['handle']): Operation => {
-    const decode = (exchange: Exchange) => described.decode(exchange, dialect);
-    return { ...described, decode, handle } as Operation;
-  };
-}
-
-export type Bind = ReturnType<typeof createBind>;
 
 /** A contract of managing one record, for whom the dialect lets manage. */
 function managed<Input>(described: Contract<Input>, { managementAccess: access }: Dialect): Contract<Input> {

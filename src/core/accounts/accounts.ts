@@ -6,9 +6,12 @@
  * that a database with every server key lists nobody's receipts (P9).
  */
 import type { PlanName } from '../plans.ts';
-import type { NoticeKind } from '../secrets/secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
+
+/** Which mails a creator can ask for about a secret. In the order in which they are shown. */
+export const noticeKinds = ['read', 'burned', 'expiring'] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
 
 declare const brand: unique symbol;
 

@@ -5,13 +5,13 @@
  * to somebody who does not hold its mailbox or its password (P17).
  */
 
-import type { NoticeKind } from '../secrets/secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type {
   Account,
   AccountCaller,
   ApiToken,
+  NoticeKind,
   SessionToken,
   StoredSession,
   StoredToken,

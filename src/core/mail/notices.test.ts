@@ -6,9 +6,8 @@ import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous, noticeKinds } from '../accounts/accounts.ts';
 import type { Mailer } from '../ports.ts';
-import { noticeKinds } from '../secrets/secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
 

@@ -5,7 +5,7 @@
  * delays or fails what it tells of, goes to the account's own address alone, and names neither key nor recipient (P18);
  * an account that is gone gets none.
  */
-import type { AccountId, Caller } from '../accounts/accounts.ts';
+import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../accounts/accounts.ts';
 import type { InBackground } from '../background.ts';
 import type { Events } from '../events.ts';
 import type { Links } from '../links.ts';
@@ -18,7 +18,6 @@ import type {
   MailLocaleOf,
   SecretStore,
 } from '../ports.ts';
-import { type NoticeKind, noticeKinds } from '../secrets/secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 

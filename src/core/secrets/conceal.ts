@@ -5,12 +5,13 @@
  * the store has confirmed (P5); the plain value, passphrase and recipient leave this file only sealed, except for the
  * mail that goes out after the secret is stored (P9).
  */
+
 import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import type { Caller } from '../accounts/accounts.ts';
+import type { Caller, NoticeKind } from '../accounts/accounts.ts';
 import type { InBackground } from '../background.ts';
 import type { ServiceEvent } from '../events.ts';
 import { clientOf, type HashPlace } from '../hash-place.ts';
@@ -29,7 +30,7 @@ import {
 } from '../ports.ts';
 import type { RegionLabel } from '../regions.ts';
 import { Sensitive } from '../sensitive.ts';
-import { chooseShareDomain } from '../share-domains/share-domains.ts';
+import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import { tagOf } from './access.ts';
 import { maxPassphraseBytes } from './attempts.ts';
@@ -37,7 +38,7 @@ import { allCharacterSets, generatedLength, generateValue } from './generated-va
 import { checkMemo } from './memos.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
 import { anonymousCustid, type Boxes, receiptView, sealBoxes } from './receipts.ts';
-import type { NewRecord, NoticeKind, StoredReceipt } from './secret.ts';
+import type { NewRecord, StoredReceipt } from './secret.ts';
 import { shortkeyOf } from './shortkey.ts';
 
 export interface ConcealDeps extends LinkMailDeps {

@@ -4,14 +4,15 @@
  * Owns: the inputs and the outcomes that API v1, v2 and the pages encode, each its own way. Invariant: an outcome is a
  * discriminated union, switched exhaustively; it carries no HTTP status, no wire name and no rendered sentence.
  */
-import type { Caller } from '../accounts/accounts.ts';
+
+import type { Caller, NoticeKind } from '../accounts/accounts.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { TtlRequest } from '../plans.ts';
 import type { IsAbandoned } from '../ports.ts';
 import type { Sensitive } from '../sensitive.ts';
-import type { DomainChoice } from '../share-domains/share-domains.ts';
+import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { Delivery, NoticeKind, ReceiptState } from './secret.ts';
+import type { Delivery, ReceiptState } from './secret.ts';
 
 /** What conceal and generate have in common. Absent means not given; texts are as received, never trimmed. */
 export interface CreationOptions {

@@ -9,7 +9,7 @@
  * `received`, `burned` and `expired` are final. `viewed` is not a state of the record: it is a waiting record whose
  * creator has looked at it.
  */
-import type { AccountId } from '../accounts/accounts.ts';
+import type { AccountId, NoticeKind } from '../accounts/accounts.ts';
 import type { ReceiptId, SecretId } from '../keys.ts';
 import type { UnixSeconds } from '../time.ts';
 
@@ -52,10 +52,6 @@ export interface Delivery {
   /** What the mail server said last, one line, or one of `mailTroubles`; `null` for neither. */
   readonly reply: string | null;
 }
-
-/** Which mails a creator can ask for about a secret. In the order in which they are shown. */
-export const noticeKinds = ['read', 'burned', 'expiring'] as const;
-export type NoticeKind = (typeof noticeKinds)[number];
 
 /** What creation hands to the store: ids, times and sealed bytes, nothing that opens without the link (P9). */
 export interface NewRecord {

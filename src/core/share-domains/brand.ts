@@ -4,8 +4,7 @@
  * Owns: the checks of a brand. Invariant: a brand that is kept can be read (its colours on our paper) and only tells:
  * no text rewrites what stands around it.
  */
-import type { BrandChanges, BrandProblem } from './outcomes.ts';
-import type { BrandRules } from './service.ts';
+import type { BrandChanges, BrandProblem, BrandRules } from './outcomes.ts';
 import type { DomainBrand } from './share-domains.ts';
 
 export interface BrandDeps {

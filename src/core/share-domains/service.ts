@@ -17,34 +17,14 @@ import type {
   AddDomainOutcome,
   BrandChanges,
   BrandOutcome,
+  BrandRules,
   DomainFace,
-  DomainNameProblem,
   DomainService,
   LogoOutcome,
-  LogoProblem,
+  ParseDomainName,
 } from './outcomes.ts';
-import { type DomainLogo, hostNameOf, type StoredDomain } from './share-domains.ts';
+import { hostNameOf, type StoredDomain } from './share-domains.ts';
 import { createDomainViews, type DomainViews } from './view.ts';
-
-/** A name taken apart by the public suffix list. */
-export interface DomainName {
-  /** Lower case, in ASCII form. */
-  readonly name: string;
-  readonly unicodeName: string;
-  readonly baseDomain: string;
-  readonly subdomain: string;
-  readonly publicSuffix: string;
-}
-
-export type ParseDomainName = (text: string) => Promise<DomainName | { readonly problem: DomainNameProblem }>;
-
-/** What may be shown: judged where pages are made, because what can be read follows from their paper. */
-export interface BrandRules {
-  /** The colour itself when it can be read in that scheme, else the nearest that can. `#rrggbb` both. */
-  nearestReadable(colour: string, scheme: 'light' | 'dark'): string;
-  parseLogo(bytes: Uint8Array): DomainLogo | { readonly problem: LogoProblem };
-  readonly maxLogoBytes: number;
-}
 
 export interface DomainServiceDeps {
   readonly store: DomainStore & { now(): UnixSeconds };

@@ -8,8 +8,7 @@
 import type { UnixSeconds } from '../time.ts';
 import { txtHostOf } from './check.ts';
 import type { Resolver } from './dns.ts';
-import type { DomainView } from './outcomes.ts';
-import type { DomainName, ParseDomainName } from './service.ts';
+import type { DomainName, DomainView, ParseDomainName } from './outcomes.ts';
 import type { StoredDomain } from './share-domains.ts';
 
 export interface DomainViewDeps {

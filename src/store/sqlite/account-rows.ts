@@ -6,13 +6,13 @@
 import {
   type Account,
   type AccountId,
+  noticeKinds,
   type StoredPassword,
   type StoredSession,
   type StoredToken,
   tokenScopes,
 } from '../../core/accounts/accounts.ts';
 import type { PlanName } from '../../core/plans.ts';
-import { noticeKinds } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy } from './bit-masks.ts';
 

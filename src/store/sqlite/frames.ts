@@ -5,13 +5,9 @@
  * call is made, because callers wipe theirs. Cloning a record as an object costs about as much as writing it does; one
  * buffer, transferred, costs next to nothing.
  */
+import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { SecretId } from '../../core/keys.ts';
-import {
-  type NewRecord,
-  type NoticeKind,
-  noticeKinds,
-  type StoredSecret,
-} from '../../core/secrets/secret.ts';
+import type { NewRecord, StoredSecret } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from './bit-masks.ts';
 

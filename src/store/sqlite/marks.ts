@@ -3,7 +3,7 @@
  *
  * Owns: its bits. Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`.
  */
-import { type NoticeKind, noticeKinds } from '../../core/secrets/secret.ts';
+import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import { chosenBy, maskOf } from './bit-masks.ts';
 
 export interface Marks {

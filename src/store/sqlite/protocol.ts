@@ -6,6 +6,7 @@
 import type {
   Account,
   AccountId,
+  NoticeKind,
   StoredPassword,
   StoredSession,
   StoredTicket,
@@ -24,7 +25,7 @@ import type {
   NewToken,
   Reservation,
 } from '../../core/ports.ts';
-import type { NoticeKind, StoredDelivery } from '../../core/secrets/secret.ts';
+import type { StoredDelivery } from '../../core/secrets/secret.ts';
 import type {
   DomainBrand,
   DomainCheck,

@@ -4,9 +4,14 @@
  * Owns: their statements. Uniqueness is the database's own: a conflict is an expected answer, not a failure.
  */
 import type { Database } from 'bun:sqlite';
-import { type Account, type AccountId, type StoredToken, tokenScopes } from '../../core/accounts/accounts.ts';
+import {
+  type Account,
+  type AccountId,
+  noticeKinds,
+  type StoredToken,
+  tokenScopes,
+} from '../../core/accounts/accounts.ts';
 import type { NewAccount, NewToken } from '../../core/ports.ts';
-import { noticeKinds } from '../../core/secrets/secret.ts';
 import { maskOf } from './bit-masks.ts';
 import type { Deciding } from './protocol.ts';
 

@@ -4,6 +4,7 @@
  * Owns: the form, the upload and their POSTs. Invariants: what was typed comes back with what is wrong with it, also when
  * the store does not answer; a file is judged by its content, and one that is refused changes nothing.
  */
+
 import type { SignedIn } from '../../core/accounts/outcomes.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type {
@@ -25,7 +26,6 @@ import {
 } from '../page-route.ts';
 import { DomainBrandPage, domainBrandNews } from '../pages/account/domain-brand.tsx';
 import type { Words } from '../words.ts';
-import type { DomainDeps } from './domains.tsx';
 import {
   brandFields,
   brandOf,
@@ -34,6 +34,7 @@ import {
   typedFrom,
   untouchedBrand,
 } from './domains-brand-form.ts';
+import type { DomainDeps } from './domains-one.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField } from './form-refusal.ts';
 

@@ -5,13 +5,20 @@
  * after a page that asks; another account's domain is as unknown as one that does not exist.
  */
 import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { DomainService } from '../../core/share-domains/outcomes.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { DomainPage, domainNews } from '../pages/account/domain.tsx';
 import { RemoveDomainPage } from '../pages/account/domain-remove.tsx';
-import type { DomainDeps } from './domains.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseForm } from './form-refusal.ts';
+
+export interface DomainDeps {
+  readonly domains: Pick<
+    DomainService,
+    'list' | 'maxDomains' | 'add' | 'find' | 'verify' | 'remove' | 'setBrand' | 'setLogo'
+  >;
+}
 
 export function createOneDomainPages(deps: DomainDeps): PageRoute[] {
   return [

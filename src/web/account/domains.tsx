@@ -19,16 +19,9 @@ import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther }
 import { DomainsPage, domainsNews } from '../pages/account/domains.tsx';
 import type { Words } from '../words.ts';
 import { createBrandPages } from './domains-brand.tsx';
-import { createOneDomainPages } from './domains-one.tsx';
+import { createOneDomainPages, type DomainDeps } from './domains-one.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
-
-export interface DomainDeps {
-  readonly domains: Pick<
-    DomainService,
-    'list' | 'maxDomains' | 'add' | 'find' | 'verify' | 'remove' | 'setBrand' | 'setLogo'
-  >;
-}
 
 export function createDomainPages(deps: DomainDeps): PageRoute[] {
   return [

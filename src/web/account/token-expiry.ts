@@ -4,9 +4,18 @@
  * Owns: the choices of the form and their reading. Invariant: a date that is given counts, and whatever is no choice and
  * no day to come is refused, so that no token works for longer than its maker meant.
  */
-import { tokenScopes } from '../../core/accounts/accounts.ts';
+import { type TokenScope, tokenScopes } from '../../core/accounts/accounts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { TypedToken } from '../pages/account/tokens-new.tsx';
+
+/** The form of a new token, as typed. */
+export interface TypedToken {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  /** Days; `''` for ever. */
+  readonly expiry: string;
+  /** `2030-12-31`, or `''`. */
+  readonly date: string;
+}
 
 /** In days; `''` in the form is for ever. */
 export const tokenLifetimesDays = [30, 90, 365] as const;

@@ -14,13 +14,12 @@ import type { Form } from '../form.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { RevokeTokenPage, TokensPage, tokensNews } from '../pages/account/tokens.tsx';
-import type { TypedToken } from '../pages/account/tokens-new.tsx';
 import { TokenReadyPage } from '../pages/account/tokens-ready.tsx';
 import type { Words } from '../words.ts';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';
-import { parseTokenExpiry, untouchedToken } from './token-expiry.ts';
+import { parseTokenExpiry, type TypedToken, untouchedToken } from './token-expiry.ts';
 
 export interface TokenDeps {
   readonly accounts: Pick<AccountService, 'listTokens' | 'createToken' | 'revokeToken'>;

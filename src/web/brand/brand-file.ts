@@ -5,10 +5,11 @@
  * type, links lead to http, https or mail, colours can be read and the logo only draws; anything else is refused with one
  * sentence that names the field and what is allowed, because a typing error must not leave a page half dressed.
  */
+
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { hostNameOf } from '../../core/share-domains/share-domains.ts';
-import type { SiteFile } from '../page-route.ts';
+import type { SiteFile } from '../assets.ts';
 import { type Brand, type Brands, type FooterLink, ownBrand } from './brand.ts';
 import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';
 import type { Scheme } from './colours.ts';

@@ -4,7 +4,7 @@
  * Owns: the type that pages show. Invariant: the host a request names only chooses among the configured brands and is
  * never repeated in a page (P20).
  */
-import type { SiteFile } from '../page-route.ts';
+import type { SiteFile } from '../assets.ts';
 import type { Colours } from './brand-colour.ts';
 
 export interface FooterLink {

@@ -4,10 +4,11 @@
  * Owns: which files may be one. Invariant: the name of a file says nothing about its type; only a picture that is whole
  * and a drawing that only draws are served from our own origin.
  */
+
 import { createHash } from 'node:crypto';
 import type { LogoProblem } from '../../core/share-domains/outcomes.ts';
+import type { SiteFile } from '../assets.ts';
 import { gzip } from '../gzip.ts';
-import type { SiteFile } from '../page-route.ts';
 import { flawOfSvg, svgText } from './drawing.ts';
 import { type Kind, parsePicture, pictureKinds } from './picture.ts';
 

@@ -4,8 +4,9 @@
  * Owns: their markup. Invariant: nothing is ticked that was not chosen; it is said where the mails go and what they never
  * hold before one is asked for.
  */
+
 import type { FC } from 'hono/jsx';
-import { type NoticeKind, noticeKinds } from '../../core/secrets/secret.ts';
+import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Frame } from '../layout.tsx';
 import { noticeField, noticeMark } from '../notice-kinds.ts';

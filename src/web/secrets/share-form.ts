@@ -5,10 +5,10 @@
  * it was typed into, also when it makes no sense.
  */
 
+import type { NoticeKind } from '../../core/accounts/accounts.ts';
 import type { Plan } from '../../core/plans.ts';
 import { allCharacterSets, generatedLength } from '../../core/secrets/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
-import type { NoticeKind } from '../../core/secrets/secret.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../form.ts';
 import { readNoticeKinds } from '../notice-kinds.ts';

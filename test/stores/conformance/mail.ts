@@ -3,8 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
-import { type NoticeKind, noticeKinds, type StoredDelivery } from '../../../src/core/secrets/secret.ts';
+import { type AccountId, type NoticeKind, noticeKinds } from '../../../src/core/accounts/accounts.ts';
+import type { StoredDelivery } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed } from './account-fixtures.ts';
 import {

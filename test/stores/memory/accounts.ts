@@ -3,9 +3,13 @@
  *
  * Owns: the uniqueness of usernames and token hashes, and the end of an account with all that is its own.
  */
-import type { Account, AccountId, StoredToken } from '../../../src/core/accounts/accounts.ts';
+import {
+  type Account,
+  type AccountId,
+  noticeKinds,
+  type StoredToken,
+} from '../../../src/core/accounts/accounts.ts';
 import type { AccountStore, DomainStore, NewToken } from '../../../src/core/ports.ts';
-import { noticeKinds } from '../../../src/core/secrets/secret.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
   type AccountTables,

@@ -15,9 +15,8 @@ import type {
   LogoProblem,
 } from '../../../core/share-domains/outcomes.ts';
 import type { Operation, Reply } from '../../../http/operation.ts';
-import type { Contract } from '../describe.ts';
+import type { Bind, Contract } from '../describe.ts';
 import { encodeProblem, refuse, refuseFields } from '../refusals.ts';
-import type { Bind } from '../surface.ts';
 import * as contract from './contract.ts';
 import type { AddRequest, BrandRequest, LogoRequest } from './decode.ts';
 import { encodeBrand, encodeDomain, encodeDomains, encodeRemoved } from './encode.ts';

@@ -3,8 +3,9 @@
  *
  * Owns: the form.
  */
+
 import type { FC } from 'hono/jsx';
-import type { NoticeKind } from '../../../core/secrets/secret.ts';
+import type { NoticeKind } from '../../../core/accounts/accounts.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import { NoticeBoxes } from '../notice-boxes.tsx';
 

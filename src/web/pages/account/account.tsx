@@ -4,9 +4,8 @@
  * Owns: what is shown of it, the choices of its language and its mails, and the ways to everything else of it.
  */
 import type { FC } from 'hono/jsx';
-import type { Account } from '../../../core/accounts/accounts.ts';
+import type { Account, NoticeKind } from '../../../core/accounts/accounts.ts';
 import type { Plan, PlanName } from '../../../core/plans.ts';
-import type { NoticeKind } from '../../../core/secrets/secret.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';

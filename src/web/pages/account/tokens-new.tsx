@@ -7,21 +7,11 @@ import type { FC } from 'hono/jsx';
 import { type TokenScope, tokenScopes } from '../../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
-import { tokenLifetimesDays } from '../../account/token-expiry.ts';
+import { type TypedToken, tokenLifetimesDays } from '../../account/token-expiry.ts';
 import { type Frame, PostForm } from '../../layout.tsx';
 import { controlAttributes, Field } from '../field.tsx';
 import { TextField, UsernameField } from './account-form.tsx';
 import { TickBox } from './account-tick-box.tsx';
-
-/** As typed. */
-export interface TypedToken {
-  readonly name: string;
-  readonly scopes: readonly TokenScope[];
-  /** Days; `''` for ever. */
-  readonly expiry: string;
-  /** `2030-12-31`, or `''`. */
-  readonly date: string;
-}
 
 export const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: MessageKey }>> = {
   create: { label: 'tokens.scopeCreate', hint: 'tokens.scopeCreateHint' },

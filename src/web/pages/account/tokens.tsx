@@ -4,18 +4,20 @@
  * Owns: their list and the page that asks before one is revoked. Invariant: a token itself is not known any more and
  * never shown here.
  */
+
 import type { FC } from 'hono/jsx';
 import type { StoredToken, TokenScope } from '../../../core/accounts/accounts.ts';
 import type { UnixSeconds } from '../../../core/time.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { FormRefusal } from '../../account/form-refusal.ts';
+import type { TypedToken } from '../../account/token-expiry.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
 import type { Words } from '../../words.ts';
 import { Badge } from '../badge.tsx';
 import { Dated, ShortTime } from '../moment.tsx';
 import { Table } from '../table.tsx';
 import { BackToAccount, DoneNote, RefusalSummary } from './account-form.tsx';
-import { NewTokenForm, scopeTexts, type TypedToken } from './tokens-new.tsx';
+import { NewTokenForm, scopeTexts } from './tokens-new.tsx';
 
 /** What the page may say has just happened, as its address names it. */
 export const tokensNews = ['revoked', 'gone'] as const;

@@ -5,14 +5,22 @@
  * `maxlength`, which would cut what is pasted; what was typed before a value was drawn stays in the form, one press away.
  */
 import type { FC } from 'hono/jsx';
+import type { Plan } from '../../../core/plans.ts';
 import type { MessageKey } from '../../../locale/catalogues.ts';
 import type { Frame } from '../../layout.tsx';
 import { asideField, drawnField, takeBackField } from '../../secrets/share-aside.ts';
+import type { TypedShare } from '../../secrets/share-form.ts';
 import { type Strength, strengthOf } from '../../secrets/strength.ts';
 import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
-import type { ShareProps } from './share.tsx';
 
-interface ValueProps extends Pick<ShareProps, 'frame' | 'plan' | 'typed' | 'drawnBits' | 'isTakenBack'> {
+export interface ValueProps {
+  readonly frame: Frame;
+  readonly plan: Plan;
+  readonly typed: TypedShare;
+  /** Of the value that was just drawn into the form; `null`: none was. */
+  readonly drawnBits: number | null;
+  /** Whether a text that was typed before has just come back into it. */
+  readonly isTakenBack?: true;
   /** What is wrong with it; `null`: nothing. */
   readonly wrong: string | null;
 }
@@ -88,7 +96,7 @@ const News: FC<ValueProps> = ({ frame: { words }, drawnBits, isTakenBack }) => {
   );
 };
 
-const Aside: FC<{ frame: Frame; typed: ShareProps['typed'] }> = ({ frame, typed: { drawn, aside } }) => (
+const Aside: FC<{ frame: Frame; typed: ValueProps['typed'] }> = ({ frame, typed: { drawn, aside } }) => (
   <>
     {drawn === '' ? null : <input type="hidden" name={drawnField} value={drawn} />}
     {aside.map((text, at) => (

@@ -5,16 +5,15 @@
  * are not given to the browser, because its own message about a field that is folded away is seen by nobody.
  */
 import type { FC } from 'hono/jsx';
-import type { Plan } from '../../../core/plans.ts';
 import { type Frame, Page, PostForm } from '../../layout.tsx';
-import type { ShareField, TypedShare } from '../../secrets/share-form.ts';
+import type { ShareField } from '../../secrets/share-form.ts';
 import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
 import { Split } from '../split.tsx';
 import { Generate } from './generate.tsx';
 import { Lifetime } from './lifetime.tsx';
 import { MemoField } from './receipt-memo.tsx';
 import { Delivery } from './share-delivery.tsx';
-import { Value } from './share-value.tsx';
+import { Value, type ValueProps } from './share-value.tsx';
 
 export interface ShareRefusal {
   /** Which field is wrong; `null`: none of them. */
@@ -25,17 +24,10 @@ export interface ShareRefusal {
   readonly needsLogIn: boolean;
 }
 
-export interface ShareProps {
-  readonly frame: Frame;
-  readonly plan: Plan;
+export interface ShareProps extends Omit<ValueProps, 'wrong'> {
   /** The share domains that the caller may use. */
   readonly domains: readonly string[];
-  readonly typed: TypedShare;
   readonly refusal: ShareRefusal | null;
-  /** Of the value that was just drawn into the form; `null`: none was. */
-  readonly drawnBits: number | null;
-  /** Whether a text that was typed before has just come back into it. */
-  readonly isTakenBack?: true;
 }
 
 export const SharePage: FC<ShareProps> = (props) => {

@@ -1,11 +1,13 @@
 /**
  * Owns: the proof that only a verified domain makes links, of its owner or of those whom its owner lets share there.
  */
+
 import { describe, expect, it } from 'bun:test';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { createBench } from '../../../test/support/service-bench.ts';
 import { anonymous, type Caller } from '../accounts/accounts.ts';
-import { chooseShareDomain, type DomainWish, hostNameOf } from './share-domains.ts';
+import { chooseShareDomain, type DomainWish } from './choose.ts';
+import { hostNameOf } from './share-domains.ts';
 
 const siteHost = 'mayfly.example';
 const site = { siteHost, sitePort: '3000' };

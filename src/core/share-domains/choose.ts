@@ -1,0 +1,58 @@
+/**
+ * Which domain a new link gets.
+ *
+ * Only a verified domain makes links: one of the caller's own, or the one that the request arrived on, if its owner lets
+ * everybody share there (P20).
+ */
+import type { Caller } from '../accounts/accounts.ts';
+import type { Links } from '../links.ts';
+import type { DomainStore } from '../ports.ts';
+import { hostNameOf, type StoredDomain } from './share-domains.ts';
+
+/** What `CreationOptions` says about the link's host. */
+export interface DomainWish {
+  /** The domain asked for; `''` or absent: none. */
+  readonly shareDomain?: string;
+  /** The `Host` that the request arrived on, as given; absent: unknown. Only ever compared. */
+  readonly arrivedOn?: string;
+}
+
+export type DomainChoice =
+  /** `''`: the site's own host. */
+  | { readonly outcome: 'chosen'; readonly shareDomain: string }
+  | { readonly outcome: 'unknown_share_domain'; readonly shareDomain: string }
+  /** The request arrived on a domain whose owner shares there alone. */
+  | { readonly outcome: 'public_sharing_disabled'; readonly shareDomain: string };
+
+type Site = Pick<Links, 'siteHost' | 'sitePort'>;
+
+/** The domain asked for in lower case; `''` when it is none, or the site itself. */
+function askedFor({ shareDomain = '' }: DomainWish, { siteHost, sitePort }: Site): string {
+  const asked = shareDomain.toLowerCase();
+  return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;
+}
+
+/** Which domain the new link gets. */
+export async function chooseShareDomain(
+  { store, site }: { readonly store: DomainStore; readonly site: Site },
+  wish: DomainWish,
+  caller: Caller,
+): Promise<DomainChoice> {
+  const asked = askedFor(wish, site);
+  const { siteHost } = site;
+  const arrived = hostNameOf(wish.arrivedOn ?? siteHost);
+  const arrivedDomain = arrived === siteHost ? null : await store.findVerifiedDomain(arrived);
+  const isOwn = (domain: StoredDomain) => caller.kind === 'account' && domain.accountId === caller.account.id;
+  if (arrivedDomain !== null && caller.kind === 'anonymous' && !arrivedDomain.brand.isPublic)
+    return { outcome: 'public_sharing_disabled', shareDomain: arrivedDomain.name };
+  if (asked === '') {
+    const isHere = arrivedDomain !== null && (isOwn(arrivedDomain) || arrivedDomain.brand.isPublic);
+    return { outcome: 'chosen', shareDomain: isHere ? arrivedDomain.name : '' };
+  }
+  if (arrivedDomain?.name === asked && arrivedDomain.brand.isPublic)
+    return { outcome: 'chosen', shareDomain: asked };
+  const found = await store.findVerifiedDomain(asked);
+  return found !== null && isOwn(found)
+    ? { outcome: 'chosen', shareDomain: asked }
+    : { outcome: 'unknown_share_domain', shareDomain: wish.shareDomain ?? '' };
+}
