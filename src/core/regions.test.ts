@@ -78,14 +78,14 @@ describe('the mark of a region', () => {
     expect(markStatistic(keys)).toBeLessThan(chiSquareBound(1_296));
   });
 
-  it('tooth check: a label that is not covered, or covered alike in every key, is told at once', () => {
+  it('self-test: a label that is not covered, or covered alike in every key, is told at once', () => {
     const heads = drawHeads(60_000, 'marks of us');
     const bare = heads.map((head) => head + us);
     const shifted = heads.map((head) => head + markOf('fixed', us));
     for (const keys of [bare, shifted]) expect(markStatistic(keys)).toBeGreaterThan(chiSquareBound(1_296));
   });
 
-  it('tooth check: a mask that depends on a few characters alone lets their holder read the label', () => {
+  it('self-test: a mask that depends on a few characters alone lets their holder read the label', () => {
     const partly = (head: string) => head + markOf(head.slice(0, 1), us);
     const sameFirst = drawHeads(20_000, 'partly').filter((head) => head.startsWith('a'));
     expect(markStatistic(sameFirst.map(partly))).toBeGreaterThan(chiSquareBound(1_296));

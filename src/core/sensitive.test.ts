@@ -76,7 +76,7 @@ describe('a sensitive value (P18)', () => {
     expect(new Sensitive(bytes).expose()).toBe(bytes);
   });
 
-  it('would be shown by a wrapper that keeps it in a plain field (tooth)', () => {
+  it('would be shown by a wrapper that keeps it in a plain field (self-test)', () => {
     const plain = { kept: value, toJSON: () => '[sensitive]' };
     expect(Bun.inspect(plain)).toContain(value);
   });

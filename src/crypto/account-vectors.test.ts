@@ -66,7 +66,7 @@ describe('the vectors of accounts', () => {
     expect(new Set(hashes).size).toBe(3);
   });
 
-  it('tooth check: another prefix, or salt and label exchanged, does not give the frozen bytes', () => {
+  it('self-test: another prefix, or salt and label exchanged, does not give the frozen bytes', () => {
     expect(hex(hashToken(session, 'ticket'))).not.toBe(derived.session_hash);
     const exchanged = reference.hkdfSha256(stretched, Buffer.from('mayfly/1/password-verify'), salt, 32);
     expect(hex(exchanged)).not.toBe(derived.password_verifier);

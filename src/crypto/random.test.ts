@@ -60,7 +60,7 @@ describe('a random number', () => {
     expect(chiSquare(counts)).toBeLessThan(chiSquareBound(7_776));
   });
 
-  it('would be told apart from the rest of a division of 16 bits (tooth)', () => {
+  it('would be told apart from the rest of a division of 16 bits (self-test)', () => {
     const random = seededRandom('numbers');
     const biased = () => {
       const [high = 0, low = 0] = random(2);

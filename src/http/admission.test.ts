@@ -144,7 +144,7 @@ describe('limits', () => {
     expect((await wrong()).status).toBe(401);
   });
 
-  it('P21 that are off look every wrong one up (tooth check)', async () => {
+  it('P21 that are off look every wrong one up (self-test)', async () => {
     const { ask, lookUps } = setUp({ limits: 'off' });
     for (let call = 0; call < 6; call++) await ask('/api/t/recent', withHeader(basic('x@y.example', token)));
     expect(lookUps).toHaveLength(6);

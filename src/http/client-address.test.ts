@@ -76,7 +76,7 @@ describe('the client address', () => {
     expect(canBeSpoofed(proxies)).toBe(false);
   });
 
-  it('P22 reading from the left would let a client choose its address (tooth check)', () => {
+  it('P22 reading from the left would let a client choose its address (self-test)', () => {
     expect(canBeSpoofed(leftmost)).toBe(true);
   });
 

@@ -65,7 +65,7 @@ describe('Gcra', () => {
     );
   });
 
-  it('P21 a counter that starts anew each window breaks that bound (tooth check)', () => {
+  it('P21 a counter that starts anew each window breaks that bound (self-test)', () => {
     const rule = { limit: 10, windowSeconds: 10, burst: 10 };
     const aroundTheTurn = [8_990, ...new Array<number>(9).fill(0), 20, ...new Array<number>(9).fill(0)];
     expect(worstExcess(rule, aroundTheTurn, (nowMs) => fixedWindow(rule, nowMs))).toBeGreaterThan(tolerance);
@@ -179,7 +179,7 @@ describe('Gcra', () => {
     );
   });
 
-  it('P21 a refund that clears the whole history breaks that bound (tooth check)', () => {
+  it('P21 a refund that clears the whole history breaks that bound (self-test)', () => {
     const rule = { limit: 10, windowSeconds: 600, burst: 3 };
     const calls = Array.from({ length: 40 }, (_, at) => ({ pauseMs: 0, isRight: at % 3 === 2 }));
     const clearAll = (limit: Gcra) => {

@@ -64,7 +64,7 @@ describe('the bounds on mails', () => {
     expect(takeMany(quota, 3 as AccountId, Array(20).fill(fresh))).toBe(20);
   });
 
-  it('would lose a mail of the account for each full mailbox if nothing were given back (tooth)', () => {
+  it('would lose a mail of the account for each full mailbox if nothing were given back (self-test)', () => {
     const { limiter } = setUp();
     const greedy = createMailQuota({ ...limiter, refund: () => {} });
     takeMany(greedy, al, Array(20).fill(mailbox));

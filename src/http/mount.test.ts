@@ -325,7 +325,7 @@ describe('the scope of a token', () => {
     expect([allowed.status, await allowed.json()]).toEqual([200, 'account']);
   });
 
-  it('would be found missing by the same calls: an operation that names none lets them through (tooth)', async () => {
+  it('would be found missing by the same calls: an operation that names none lets them through (self-test)', async () => {
     const { statuses, runs } = await answersWithout((operation) => operation);
     expect([statuses, runs]).toEqual([[200, 200, 200], 3]);
   });

@@ -135,7 +135,7 @@ describe('the check of catalogues', () => {
     ],
   ];
   for (const [what, changes, flaws, locale] of seeded) {
-    it(`tooth check: ${what} is a flaw`, () => {
+    it(`self-test: ${what} is a flaw`, () => {
       expect(flawsWith(changes, locale)).toEqual(flaws);
     });
   }
@@ -153,7 +153,7 @@ describe('the check of catalogues', () => {
     expect(flawsOf('ar', arabic, original)).toEqual([]);
   });
 
-  it('tooth check: a form that stands for several numbers must say which, such as one in French (0 and 1)', () => {
+  it('self-test: a form that stands for several numbers must say which, such as one in French (0 and 1)', () => {
     const bytes = {
       one: 'un octet sur {limit}',
       other: '{count} octets sur {limit}',
@@ -166,7 +166,7 @@ describe('the check of catalogues', () => {
     ).toEqual([]);
   });
 
-  it('tooth check: a key that stands twice, and one that nothing says, are found', () => {
+  it('self-test: a key that stands twice, and one that nothing says, are found', () => {
     expect(repeatedKeysOf('{\n  "a.b": "x",\n  "a.c": {\n    "one": "y"\n  },\n  "a.b": "z"\n}')).toEqual([
       'a.b',
     ]);

@@ -84,7 +84,7 @@ describe('the question before a certificate', () => {
     expect(faults).toEqual([]);
   });
 
-  it('tooth check: saying yes to all, finding names in the question and echoing it are noticed', async () => {
+  it('self-test: saying yes to all, finding names in the question and echoing it are noticed', async () => {
     const yes: Answer = async () => new Response(null, { status: 200 });
     expect(await misanswered(yes)).toEqual([...refusedQuestions]);
     const loose: Answer = async ({ url }) =>

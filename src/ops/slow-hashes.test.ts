@@ -78,7 +78,7 @@ describe('the passphrase hasher', () => {
     expect(turns).toBeGreaterThan(leastTurnsPerHash * (200 - refused.length));
   }, 60_000);
 
-  it('tooth check: hashes on the main thread are seen as too few turns', async () => {
+  it('self-test: hashes on the main thread are seen as too few turns', async () => {
     const { hashRawSync } = await import('@node-rs/argon2');
     const hashes = 10;
     const work = (async () => {

@@ -73,7 +73,7 @@ describe('what a region hears', () => {
     expect(names(passed(ofTheConnection))).toEqual(['x-forwarded-for', 'via']);
   });
 
-  it('tooth check: a list that lacks any one of these names would be found', () => {
+  it('self-test: a list that lacks any one of these names would be found', () => {
     for (const name of [...Object.keys(claims), ...Object.keys(ofTheConnection)]) {
       const value = { ...claims, ...ofTheConnection }[name] ?? '';
       const forgetful: Fields = [...passed({ [name]: value }), [name.toLowerCase(), value]];

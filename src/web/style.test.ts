@@ -68,7 +68,7 @@ describe('the colours', () => {
     expect([...coloursUsed(styleText)].filter((name) => !compared.has(name))).toEqual(['hair']);
   });
 
-  it('tooth check: paler words, a paler border and a lost colour are each found', () => {
+  it('self-test: paler words, a paler border and a lost colour are each found', () => {
     const seeded = base
       .replace('--soft: #535f5b', '--soft: #8b938f')
       .replace('--line: #7a8580', '--line: #b4bab7')

@@ -93,7 +93,7 @@ describe('a session token, an API token and a ticket of each kind', () => {
     expect(await openings()).toEqual(expected);
   });
 
-  it('tooth check: a store that looks a ticket up without its kind is noticed', async () => {
+  it('self-test: a store that looks a ticket up without its kind is noticed', async () => {
     const opened = await openings({
       wrap: (store) => ({
         ...store,

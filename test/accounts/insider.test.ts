@@ -115,7 +115,7 @@ describe('an insider with all that was ever stored of an account', () => {
     expect(attack([...bench.handed, stretched])).toBe(3);
   });
 
-  it('P9: would open all of a store that keeps the stretched password or a session’s token (tooth check)', async () => {
+  it('P9: would open all of a store that keeps the stretched password or a session’s token (self-test)', async () => {
     const { bench, bearers, stretched } = await lifeOfAnAccount();
     expect(attack([...bench.handed, { verifier: stretched[0] }])).toBeGreaterThan(0);
     expect(attack([...bench.handed, { label: `session ${bearers.last}` }])).toBeGreaterThan(0);
@@ -166,7 +166,7 @@ describe('a canary in passwords, tokens, tickets and the address', () => {
     expect(findCanaries(dumpOf(life.prints), canariesOf(life))).toEqual([]);
   });
 
-  it('P18: would be found in a store that keeps a password as the browser’s name (tooth check)', async () => {
+  it('P18: would be found in a store that keeps a password as the browser’s name (self-test)', async () => {
     const life = await lifeOfAnAccount();
     for (const leak of [`Firefox ${second}`, Buffer.from(life.bearers.last, 'hex'), life.stretched[0]]) {
       expect(findCanaries(dumpOf([...life.bench.handed, { leak }]), canariesOf(life)).length).toBeGreaterThan(

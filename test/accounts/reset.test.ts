@@ -228,7 +228,7 @@ describe('a link to a reset', () => {
     expect(await useThrice()).toEqual(['gone', 'gone', 'reset']);
   });
 
-  it('would work again in a store that forgets to use it up (tooth check)', async () => {
+  it('would work again in a store that forgets to use it up (self-test)', async () => {
     const tickets: StoredTicket[] = [];
     const outcomes = await useThrice({
       wrap: (store) => ({
@@ -294,7 +294,7 @@ describe('a log-in with the old password while it is being reset', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('would in a store that begins sessions whatever the password is (tooth check)', async () => {
+  it('would in a store that begins sessions whatever the password is (self-test)', async () => {
     const { late, sessions } = await run(true);
     expect(late.outcome).toBe('logged_in');
     expect(sessions).toHaveLength(2);

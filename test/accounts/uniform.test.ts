@@ -124,7 +124,7 @@ describe('an address with an account, one without a password and one without an 
   });
 });
 
-describe('tooth check: a service is noticed that', () => {
+describe('self-test: a service is noticed that', () => {
   const defects: Readonly<Record<string, readonly [keyof typeof attempts, Wrap]>> = {
     'asks the store for less when there is no account': [
       'a request to reset',

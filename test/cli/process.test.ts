@@ -259,7 +259,7 @@ describe('what the server writes', () => {
     expect(found(server.stdout() + server.stderr())).toEqual([]);
   });
 
-  it('tooth check: a log of the request line, plain or encoded, would be found', () => {
+  it('self-test: a log of the request line, plain or encoded, would be found', () => {
     const [, secretKey = ''] = canaries;
     expect(found(`{"path":"/secret/${secretKey}"}`)).toEqual([secretKey]);
     expect(found(Buffer.from(secretKey).toString('hex'))).toEqual([secretKey]);

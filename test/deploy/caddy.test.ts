@@ -290,7 +290,7 @@ describe('the log', () => {
     }
   });
 
-  test('tooth check: without its filter the log holds keys, and without the right question strangers get certificates', async () => {
+  test('self-test: without its filter the log holds keys, and without the right question strangers get certificates', async () => {
     const shipped = await readFile(shippedCaddyfile, 'utf8');
     const defective = join(folder, 'Caddyfile');
     await writeFile(defective, shipped.replace(/format filter \{[\s\S]*?\n\t\t\}\n/, 'format json\n'));

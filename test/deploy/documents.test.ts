@@ -26,7 +26,7 @@ describe('the page about deployment', () => {
     expect(unknownIn(caddyfile)).toEqual([]);
   });
 
-  test('tooth check: a setting that is not there is found', () => {
+  test('self-test: a setting that is not there is found', () => {
     expect(unknownIn(`${page}\nMAYFLY_METRICS_PORT=9090`)).toEqual(['MAYFLY_METRICS_PORT']);
   });
 

@@ -137,7 +137,7 @@ describe('a check', () => {
     expect(zone.asked.filter((question) => question.startsWith('txt')).length - before).toBe(1);
   });
 
-  it('tooth check: two that know nothing of each other would ask twice', async () => {
+  it('self-test: two that know nothing of each other would ask twice', async () => {
     const { zone, app, alice } = await setUp();
     await added(app, alice, 'x.example.com');
     const domain = await app.store.findDomain(alice.account.id, 'x.example.com');

@@ -111,7 +111,7 @@ describe('a domain that points inside', () => {
     expect([...new Set(noted)]).toEqual([`to 127.0.0.1 ${names.port}`]);
   });
 
-  it('tooth check: the observer misses no way of speaking to somebody that the runtime has', async () => {
+  it('self-test: the observer misses no way of speaking to somebody that the runtime has', async () => {
     const child = Bun.spawn([process.execPath, join('test', 'domains', 'talkative.ts')], {
       cwd: repositoryRoot,
       env: { ...process.env, ...observer.variables('talkative') },
@@ -126,7 +126,7 @@ describe('a domain that points inside', () => {
     );
   });
 
-  it('tooth check: the listener sees a visit', async () => {
+  it('self-test: the listener sees a visit', async () => {
     await fetch(`http://127.0.0.1:${listenerPort}/`).catch(() => {});
     expect(visits).toHaveLength(1);
   });

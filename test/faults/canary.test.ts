@@ -306,7 +306,7 @@ test('P10: the sealed bytes of what was read, burned or has expired are in no fi
   }
 });
 
-describe('the scan has teeth', () => {
+describe('the scan, tested on itself', () => {
   const life = {
     mailed: [{ secretKey: 'm'.repeat(31), metadataKey: 'n'.repeat(31) }],
     canaries: {

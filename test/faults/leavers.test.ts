@@ -250,7 +250,7 @@ describe.each(reveals.map((door) => [door.name, door] as const))('a reveal throu
     expect(await leaveBehindBatch(scene, door)).toEqual(allOfThem);
   });
 
-  it('is not abandoned by readers who wait (tooth)', async () => {
+  it('is not abandoned by readers who wait (self-test)', async () => {
     const scene = heldAtHasher();
     const all = await makeAll(scene);
     scene.barrier.close();

@@ -68,7 +68,7 @@ test('P1, P7: of 100 reveals and burns of one secret at once, over two processes
 }, 240_000);
 
 test('the race catches a store that reads and then deletes', async () => {
-  const random = seededFractions(announceSeed('race, tooth'));
+  const random = seededFractions(announceSeed('race, self-test'));
   await using toy = await startServer({
     command: ['test/support/defective-server.ts'],
     env: { DEFECT: 'read-then-delete' },
@@ -80,7 +80,7 @@ test('the race catches a store that reads and then deletes', async () => {
 }, 60_000);
 
 test('the race finds nothing in a store that takes in one step', async () => {
-  const random = seededFractions(announceSeed('race, tooth'));
+  const random = seededFractions(announceSeed('race, self-test'));
   await using toy = await startServer({ command: ['test/support/defective-server.ts'] });
   using laid = await layTrack([toy], 'Basic eDp5', random);
   for (let count = 0; count < 10; count += 1) {

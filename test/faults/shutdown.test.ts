@@ -170,7 +170,7 @@ test('P23: a request that never ends does not hold up the end for more than the 
 }, 60_000);
 
 test('the stops catch a server that ends at once', async () => {
-  const seed = announceSeed('shutdown, tooth');
+  const seed = announceSeed('shutdown, self-test');
   const dataDir = await makeDataDir();
   try {
     const start = {
@@ -187,7 +187,7 @@ test('the stops catch a server that ends at once', async () => {
 }, 60_000);
 
 test('the stops find nothing in a server that finishes first', async () => {
-  const seed = announceSeed('shutdown, tooth');
+  const seed = announceSeed('shutdown, self-test');
   const dataDir = await makeDataDir();
   try {
     const start = { dataDir, command: ['test/support/defective-server.ts'] };

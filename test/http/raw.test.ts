@@ -207,7 +207,7 @@ describe('a client that has left', () => {
     expect(handled).toEqual([]);
   });
 
-  it('P3 is not what one is that waits (tooth check)', async () => {
+  it('P3 is not what one is that waits (self-test)', async () => {
     const seen = await send(linger('?now'), { onceAnswered: '' });
     expect([seen.statuses, seen.handled]).toEqual([[200, last], ['linger']]);
   });
@@ -255,7 +255,7 @@ describe('the cap', () => {
 });
 
 describe('Host', () => {
-  it('is not checked by the runtime itself, which takes the first of two (tooth check)', async () => {
+  it('is not checked by the runtime itself, which takes the first of two (self-test)', async () => {
     const bare = startBareServer();
     const text = await exchange(get('/', 'Host: first\r\nHost: second\r\n'), { port: bare.port ?? 0 });
     await bare.stop(true);

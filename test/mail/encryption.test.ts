@@ -71,7 +71,7 @@ describe('encryption on the way', () => {
     expect(server.heard.join()).not.toContain('AUTH');
   });
 
-  it('tooth check: where it is never wanted, mail and log-in go in plain, and an offer is left alone', async () => {
+  it('self-test: where it is never wanted, mail and log-in go in plain, and an offer is left alone', async () => {
     await using server = await openStubbornServer([
       { at: 'EHLO', says: '250-mail.example.com\r\n250-AUTH PLAIN\r\n250 STARTTLS' },
     ]);

@@ -239,7 +239,7 @@ describe('hostile texts', () => {
     });
   }
 
-  it('tooth check: an added Bcc, a second recipient and a folded-in header are flaws', async () => {
+  it('self-test: an added Bcc, a second recipient and a folded-in header are flaws', async () => {
     await mailer.sendSecretLink(sampleMail());
     const good = office.arrived.at(-1) as Arrived;
     const seeded = { ...good, to: [...good.to, evil], raw: `Bcc: ${evil}\r\n${good.raw}` };

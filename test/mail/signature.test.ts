@@ -98,7 +98,7 @@ describe('a signed mail', () => {
     expect(headers.map((header) => header.key).sort()).toEqual([...messageHeaders, signatureHeader].sort());
   });
 
-  it('tooth check: another subject, another body, another key and no signature are found', async () => {
+  it('self-test: another subject, another body, another key and no signature are found', async () => {
     const [raw = ''] = await signedMails();
     const other = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey;
     const subject = verifyDkim(raw.replace(/^Subject: /m, 'Subject: Re '), publicKey);

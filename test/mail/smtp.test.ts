@@ -50,7 +50,7 @@ describe('a mail server that takes the mail', () => {
     expect(office.connections()).toEqual({ all: 3, most: 3 });
   });
 
-  it('tooth check: a fourth connection is counted', async () => {
+  it('self-test: a fourth connection is counted', async () => {
     await using office = await openPostOffice();
     using one = mailerFor(office);
     using two = mailerFor(office);

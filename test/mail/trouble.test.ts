@@ -132,7 +132,7 @@ describe('a mail server in trouble', () => {
     expect([post.troubles, post.answers()]).toEqual([['unanswered', null], 2]);
   });
 
-  it('tooth check: a step that goes well is no trouble', async () => {
+  it('self-test: a step that goes well is no trouble', async () => {
     await using server = await openStubbornServer(['well']);
     using post = mailerFor({ url: withLogIn(server.url) });
     expect((await post.mailer.sendSecretLink(sampleMail())).state).toBe('accepted');

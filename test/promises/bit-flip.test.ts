@@ -77,7 +77,7 @@ describe('a changed bit', () => {
     }
   });
 
-  it('is noticed where a four-byte tag would let 96 of them pass (tooth)', () => {
+  it('is noticed where a four-byte tag would let 96 of them pass (self-test)', () => {
     expect(acceptedFlips(plain.row, unwrapsWithShortTag(plain))).toHaveLength(96);
   });
 

@@ -124,7 +124,7 @@ describe('a canary', () => {
     expect(findCanaries(dumpOf(revealed.value), canaries)).toEqual([]);
   });
 
-  it('is found when a store is handed the value, in any disguise (tooth)', async () => {
+  it('is found when a store is handed the value, in any disguise (self-test)', async () => {
     const disguises: ReadonlyArray<(value: string) => Uint8Array> = [
       (value) => Buffer.from(value),
       (value) => Buffer.from(Buffer.from(`x${value}`).toString('base64')),

@@ -91,7 +91,7 @@ describe('a mail whose server never says a word', () => {
     expect(await deliveryAfter(firstTrySeconds)).toEqual({ state: 'new', mail: lost });
   });
 
-  it('would look queued for ever to a store that forgot until when it is believed (tooth)', async () => {
+  it('would look queued for ever to a store that forgot until when it is believed (self-test)', async () => {
     const forgetful = (store: ServiceDeps['store']): ServiceDeps['store'] => ({
       ...store,
       async findReceipt(id) {

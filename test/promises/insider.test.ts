@@ -342,7 +342,7 @@ describe('an insider with the database and every server key', () => {
     expect(secretsInClear.filter((secret) => all.includes(secret))).toEqual([]);
   });
 
-  it('P9: would have both values of a store that keeps the metadata key in clear (tooth)', async () => {
+  it('P9: would have both values of a store that keeps the metadata key in clear (self-test)', async () => {
     const stolen = await haulOf((_record, { metadataKey }) => [utf8(`key=${metadataKey};`)]);
     expect(gains(await attack(stolen.haul), stolen)).toMatchObject({
       values: 2,
@@ -355,7 +355,7 @@ describe('an insider with the database and every server key', () => {
     });
   });
 
-  it('P9: would have both values of a store that keeps the account’s data key in clear (tooth)', async () => {
+  it('P9: would have both values of a store that keeps the account’s data key in clear (self-test)', async () => {
     const stolen = await haulOf((_record, { dataKey }) => [concat(utf8('....'), dataKey)]);
     expect(gains(await attack(stolen.haul), stolen)).toMatchObject({
       values: 2,
@@ -364,7 +364,7 @@ describe('an insider with the database and every server key', () => {
     });
   });
 
-  it('P9: would have everything of a store that keeps the API token (tooth)', async () => {
+  it('P9: would have everything of a store that keeps the API token (self-test)', async () => {
     const stolen = await haulOf();
     const withToken = { ...stolen.haul, bytes: [...stolen.haul.bytes, utf8(stolen.keys.token)] };
     expect(gains(await attack(withToken), stolen)).toMatchObject({ values: 2, dataKeys: 1, metadataKeys: 2 });

@@ -188,7 +188,7 @@ describe('GET, HEAD and OPTIONS', () => {
     expect(statuses.filter(({ status }) => status === 200)).toHaveLength(4);
   }, 120_000);
 
-  it('tooth check: a page that opens a secret for a query, or notes that its receipt was looked at, is found', async () => {
+  it('self-test: a page that opens a secret for a query, or notes that its receipt was looked at, is found', async () => {
     const opening = (service: RunningService): RunningService => ({
       ...service,
       async secretStatus(input, caller) {

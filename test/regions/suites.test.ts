@@ -32,7 +32,7 @@ test('every promise and answer of v1 and v2 holds through the router', async () 
   expect(passed).toBeGreaterThan(650);
 }, 180_000);
 
-test('tooth check: a router that leads keys to the wrong region fails them', async () => {
+test('self-test: a router that leads keys to the wrong region fails them', async () => {
   const { code, failed } = await runSuites('astray', ['test/v1/promises.test.ts']);
   expect(code).not.toBe(0);
   expect(failed.length).toBeGreaterThan(3);

@@ -81,7 +81,7 @@ describe('a reveal to a server that', () => {
     expect(at.eu.arrived).toHaveLength(0);
   });
 
-  it('tooth check: a router that tries again is found by that count', async () => {
+  it('self-test: a router that tries again is found by that count', async () => {
     const insistent: RouterSetup['wrapHop'] = (hop) => async (server, request) => {
       const first = await hop(server, request);
       return first.outcome === 'unknown' ? hop(server, request) : first;
@@ -195,7 +195,7 @@ describe('a server that says more than it was asked', () => {
     expect((await at.send(reveal)).body).toBe('mine');
   });
 
-  it('tooth check: an honest server’s connection is used again', async () => {
+  it('self-test: an honest server’s connection is used again', async () => {
     await using at = await stage();
     for (let count = 0; count < 5; count += 1) await at.send(reveal);
     expect(Math.max(...at.first.arrived.map(({ turn }) => turn))).toBeGreaterThan(2);

@@ -36,7 +36,7 @@ describe('generated documents', () => {
     expect(read('docs/configuration.md')).toBe(renderReference());
   });
 
-  it('tooth check: a setting that changed would be noticed', () => {
+  it('self-test: a setting that changed would be noticed', () => {
     expect(read('docs/configuration.md')).toContain(options.port.doc);
     expect(renderReference().replace(options.port.doc, 'Something else.')).not.toBe(
       read('docs/configuration.md'),
@@ -82,7 +82,7 @@ describe('dependencies (P27)', () => {
     expect(flawsOf(lock)).toEqual([]);
   });
 
-  it('tooth check: each of these flaws is found', () => {
+  it('self-test: each of these flaws is found', () => {
     const sound = { integrity: 'sha512-x' };
     const seeded: Lock = {
       packages: {

@@ -79,7 +79,7 @@ describe('the doors of the pages', () => {
     expect(pages.flatMap(openDoors)).toEqual([]);
   });
 
-  it('tooth check: a reveal behind a query of a GET is found', () => {
+  it('self-test: a reveal behind a query of a GET is found', () => {
     const path = 'src/web/secrets/secret.tsx';
     const { text } = pages.find((file) => file.path === path) ?? { text: '' };
     const ask = /^async function ask\([\s\S]*?\{$/m;

@@ -122,7 +122,7 @@ describe('the layout', () => {
     expect(strayImports(sources)).toEqual([]);
   });
 
-  it('tooth check: imports across and upwards, static or dynamic, are found', () => {
+  it('self-test: imports across and upwards, static or dynamic, are found', () => {
     const seeded: SourceFile[] = [
       { path: 'src/core/keys.ts', text: `import { z } from 'zod';` },
       { path: 'src/core/keys.ts', text: `import { readFileSync } from 'node:fs';` },
@@ -151,7 +151,7 @@ describe('the layout', () => {
     expect(circlesIn(importGraph([...texts.keys()], (path) => texts.get(path)))).toEqual([]);
   });
 
-  it('tooth check: another door is found, under another name, whole or handed on', () => {
+  it('self-test: another door is found, under another name, whole or handed on', () => {
     const path = 'src/core/secrets/burn.ts';
     for (const text of [
       `import { open } from '../../crypto/envelope.ts';`,

@@ -18,7 +18,7 @@ describe('the fields that a region decides by', () => {
     expect(missing).toEqual([]);
   });
 
-  it('tooth check: a field of no meaning may be named, and disappears', () => {
+  it('self-test: a field of no meaning may be named, and disappears', () => {
     const headers = new Headers({ connection: 'x-hop', 'x-hop': '1', accept: '*/*' });
     const names = fieldsForRegion(headers, '203.0.113.9', 'm')?.map(([name]) => name);
     expect(names).toEqual(['accept', 'x-forwarded-for', 'via']);

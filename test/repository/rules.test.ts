@@ -114,7 +114,7 @@ describe('the rules of the house', () => {
       expect(sources.filter(breach).map(({ path }) => path)).toEqual([]);
     });
 
-    it(`tooth check: a breach is found (${name})`, () => {
+    it(`self-test: a breach is found (${name})`, () => {
       expect(breach(seeded)).toBe(true);
     });
   }

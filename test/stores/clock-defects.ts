@@ -1,4 +1,4 @@
-/** Stores that trust a wall clock in one way too many: the tooth checks of the clock's promises (see `defects.ts`). */
+/** Stores that trust a wall clock in one way too many: the self-tests of the clock's promises (see `defects.ts`). */
 
 import type { Store } from '../../src/store/store.ts';
 import { steadyClock } from '../support/clocks.ts';

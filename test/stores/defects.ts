@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each, and the check that must notice it.
  *
- * Owns: the tooth check of the conformance record: a check that stays green on its defect is itself a defect.
+ * Owns: the self-test of the conformance record: a check that stays green on its defect is itself a defect.
  */
 import type { SecretId } from '../../src/core/keys.ts';
 import type { AttemptStore } from '../../src/core/ports.ts';

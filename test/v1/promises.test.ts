@@ -1,7 +1,7 @@
 /**
  * Promises that v1 itself has to keep, each checked on the product and on a product with a seeded defect.
  *
- * A check returns what it found wrong; the tooth is that the same check finds something in the defective one.
+ * A check returns what it found wrong; the self-test is that the same check finds something in the defective one.
  */
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/dialect.ts';
@@ -142,7 +142,7 @@ describe('looking (P4)', () => {
   it('never marks, consumes or changes anything', async () => {
     expect(await tracesOfLooking(createV1Caller())).toEqual([]);
   });
-  it('tooth: a GET that views is found', async () => {
+  it('self-test: a GET that views is found', async () => {
     const caller = defective((service) => ({ ...service, findReceipt: service.viewReceipt }));
     expect((await tracesOfLooking(caller)).length).toBeGreaterThan(0);
   });
@@ -159,7 +159,7 @@ describe("another account's record (P16)", () => {
   it('is answered in the bytes of an unknown one', async () => {
     expect(await leaksToStrangers(createV1Caller())).toEqual([]);
   });
-  it('tooth: a service that trusts every holder is found', async () => {
+  it('self-test: a service that trusts every holder is found', async () => {
     const caller = defective((service) => ({
       ...service,
       findReceipt: (input, who) => service.findReceipt({ ...input, authority: 'holder' }, who),
@@ -174,7 +174,7 @@ describe('a secret that does not open (P17)', () => {
       expect(await differingAnswers(createV1Caller({ dialect }))).toEqual([]);
     });
   }
-  it('tooth: an answer that tells a wrong passphrase apart is found', async () => {
+  it('self-test: an answer that tells a wrong passphrase apart is found', async () => {
     const caller = defective((service) => ({
       ...service,
       reveal: async (input, who) => {
@@ -200,7 +200,7 @@ describe('guesses at a passphrase (P14)', () => {
   it('from one client are bounded at five before they are computed, and consume nothing', async () => {
     expect(await guessesComputed(createV1Caller())).toBe(5);
   });
-  it('tooth: a store that never refuses a guess is found', async () => {
+  it('self-test: a store that never refuses a guess is found', async () => {
     const reserve = async () => ({ outcome: 'reserved', attempt: 1, left: 9, moreAfterSeconds: 1 }) as const;
     const caller = createV1Caller({ wrapStore: (store) => ({ ...store, reserve }) });
     expect(await guessesComputed(caller)).toBe(10);
@@ -211,7 +211,7 @@ describe('a refused request (P18)', () => {
   it('finds nothing secret of its own in the answer, in events or in what is noted of it', async () => {
     expect(await leaksInRefusals(createV1Caller())).toEqual([]);
   });
-  it('tooth: a refusal that quotes what it refuses is found', async () => {
+  it('self-test: a refusal that quotes what it refuses is found', async () => {
     const caller = defective((service) => ({
       ...service,
       conceal: async (input, who) => {

@@ -39,7 +39,7 @@ describe('the pages around the service', () => {
     });
   }
 
-  it('tooth check: a second title, a skipped level, a lost landmark and an id given twice are found', async () => {
+  it('self-test: a second title, a skipped level, a lost landmark and an id given twice are found', async () => {
     const { html } = await visit(createTestApp(), '/about');
     const seeded = html
       .replace('<h2>', '<h1>x</h1><h3>')

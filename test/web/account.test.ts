@@ -109,7 +109,7 @@ describe('a form of an account', () => {
       expect(await stateOf(app)).toEqual(before);
     });
 
-    it(`tooth check: with the session’s token it does what it says: ${path}`, async () => {
+    it(`self-test: with the session’s token it does what it says: ${path}`, async () => {
       const app = createTestApp();
       const visitor = await settled(app);
       const before = await stateOf(app);
@@ -230,7 +230,7 @@ describe('guesses at the password of an open browser', () => {
     });
   }
 
-  it('tooth check: without a limit the right one would pass after them', async () => {
+  it('self-test: without a limit the right one would pass after them', async () => {
     const visitor = await signUp(createTestApp());
     await visitor.get('/account/password');
     for (let time = 0; time < 3; time++) {

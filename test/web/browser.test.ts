@@ -124,7 +124,7 @@ describe('a scanner that runs scripts and follows every link', () => {
 
 describe('what looks at every page and state', () => {
   it(
-    'tooth check: a page with a blocked style, a picture from elsewhere, faint text and a nameless field is caught',
+    'self-test: a page with a blocked style, a picture from elsewhere, faint text and a nameless field is caught',
     async () => {
       const body =
         '<style>p{color:#ccc;background:#fff}</style><p style="color:red">a</p><p>faint</p><input><img src="https://cdn.example/x.png">';

@@ -40,7 +40,7 @@ describe('the API page', () => {
     expect(flawsOf(style)).toEqual([]);
   });
 
-  it('tooth check: a colour of its own and a pale one are found', () => {
+  it('self-test: a colour of its own and a pale one are found', () => {
     const seeded = style.replace('--bg:#f6f3ec', '--bg:#ffffff').replace('--get:#1a5793', '--get:#8ab0d8');
     expect(flawsOf(seeded)).toEqual([
       'light: bg is another colour',

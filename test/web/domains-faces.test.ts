@@ -180,7 +180,7 @@ describe('accounts, on a share domain', () => {
     expect(app.faults).toEqual([]);
   });
 
-  it('tooth check: on the site the same addresses answer themselves', async () => {
+  it('self-test: on the site the same addresses answer themselves', async () => {
     const { app } = await openDomain();
     const onSite = { headers: { host: 'mayfly.example' } };
     expect((await visit(app, '/log-in', onSite)).status).toBe(200);

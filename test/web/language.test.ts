@@ -140,7 +140,7 @@ describe('the choice of language', () => {
       expect([back, (await choose(back, base)).headers.get('location')]).toEqual([back, '/drop/']);
   });
 
-  it('tooth check: a path that is only looked at before its dots are resolved would lead elsewhere', () => {
+  it('self-test: a path that is only looked at before its dots are resolved would lead elsewhere', () => {
     const naive = (text: string) => {
       const { pathname, search } = new URL(text, 'https://mayfly.example');
       return /^\/(?![/\\])/.test(text) ? pathname + search : '/';

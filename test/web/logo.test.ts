@@ -176,7 +176,7 @@ describe('a logo', () => {
     });
   }
 
-  it('tooth check: the same drawings without what is dangerous are accepted', () => {
+  it('self-test: the same drawings without what is dangerous are accepted', () => {
     const harmless = [
       '<g/>',
       '<use href="#a"/>',

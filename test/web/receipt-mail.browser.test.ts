@@ -146,7 +146,7 @@ describe('a page that waits for its mail, with scripts', () => {
   );
 
   it(
-    'tooth check: a page that loads itself anew would lose both',
+    'self-test: a page that loads itself anew would lose both',
     async () => {
       using site = openMailSite();
       await using visitor = await openVisitor(browser, site, { scripts: true });

@@ -124,7 +124,7 @@ describe('the mail on the receipt', () => {
     }
   });
 
-  it('tooth check: an address in the receipt would be seen', async () => {
+  it('self-test: an address in the receipt would be seen', async () => {
     const mailed = await mailSecret({
       wrapService: (service) => ({
         ...service,

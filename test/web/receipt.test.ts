@@ -132,7 +132,7 @@ describe('the receipt page', () => {
     expect(html).toContain('aria-label="QR code of the link to give away"');
   });
 
-  it('tooth check: one module of the QR code less is noticed', async () => {
+  it('self-test: one module of the QR code less is noticed', async () => {
     const app = createTestApp();
     const { receiptPath } = await share(app, { secret: 'x' });
     const { html } = await postForm(app, receiptPath);
@@ -224,7 +224,7 @@ describe('the state that a waiting receipt asks for', () => {
     expect(await ask()).toEqual({ state: 'received', delivery: null });
   });
 
-  it('tooth check: a question that marks the receipt as viewed would be noticed', async () => {
+  it('self-test: a question that marks the receipt as viewed would be noticed', async () => {
     const app = createTestApp({
       wrapService: (service) => ({ ...service, findReceipt: service.viewReceipt }),
     });

@@ -162,7 +162,7 @@ describe('a robot that only looks', () => {
   );
 
   it(
-    'tooth check: a page that opens when it is looked at is caught in each of these ways',
+    'self-test: a page that opens when it is looked at is caught in each of these ways',
     async () => {
       const options: TestAppOptions = {
         wrapStore: (store) =>

@@ -205,7 +205,7 @@ describe('what the script does when the page is left', () => {
   );
 });
 
-describe('tooth checks', () => {
+describe('self-tests', () => {
   it(
     'an answer to GET that may be stored is found: in the memory for pages, in a restored tab and on disk',
     async () => {

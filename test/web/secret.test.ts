@@ -66,7 +66,7 @@ describe('looking at a link', () => {
     expect(await consumers(() => createTestApp())).toEqual([]);
   });
 
-  it('tooth check: a store whose find takes the secret is caught', async () => {
+  it('self-test: a store whose find takes the secret is caught', async () => {
     const wrapStore = (store: MemoryStore) =>
       withMethod(store, 'findSecret', async (id) => {
         const secret = await store.findSecret(id);

@@ -186,7 +186,7 @@ describe('compression', () => {
       await app.fetch('/share', { method: 'POST', headers: gzip }),
     ];
     expect(answers.map(({ headers }) => headers.get('content-encoding'))).toEqual([null, null, null, null]);
-    // The tooth: without a session the same page is compressed.
+    // The self-test: without a session the same page is compressed.
     expect((await app.fetch('/', { headers: gzip })).headers.get('content-encoding')).toBe('gzip');
   });
 });
@@ -302,7 +302,7 @@ describe('style sheet and scripts', () => {
     for (const file of files) expect([file.path, await flawsOf(app, file)]).toEqual([file.path, []]);
   });
 
-  it('tooth check: bytes that were changed on the way are found', async () => {
+  it('self-test: bytes that were changed on the way are found', async () => {
     const app = createTestApp();
     const [file] = filesIn((await visit(app, '/')).html);
     if (file === undefined) throw new Error('the page names no file');

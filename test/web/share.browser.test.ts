@@ -300,7 +300,7 @@ describe('scripts', () => {
 });
 
 it(
-  'tooth check: without the first button of the form, Enter in the passphrase would generate',
+  'self-test: without the first button of the form, Enter in the passphrase would generate',
   async () => {
     using site = openSite();
     await using visitor = await openVisitor(browser, site, { scripts: true });

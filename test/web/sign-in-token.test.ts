@@ -181,7 +181,7 @@ describe('the cookie of a form', () => {
   });
 });
 
-it('tooth: a browser that says nothing of itself reaches the log-in with the pair, so the pair is what refused it', async () => {
+it('self-test: a browser that says nothing of itself reaches the log-in with the pair, so the pair is what refused it', async () => {
   const app = createTestApp();
   await signUp(app);
   const wrong = await sendForm(app, '/log-in', { email: address, password: 'wrong' }, { origin: 'null' });

@@ -250,7 +250,7 @@ describe('logging in', () => {
     expect(byAddress.html).toContain('There were too many tries to log in.');
   });
 
-  it('tooth check: without limits every one of those guesses would be computed', async () => {
+  it('self-test: without limits every one of those guesses would be computed', async () => {
     const app = createTestApp();
     await signUp(app);
     for (let time = 0; time < 20; time++) {
@@ -259,7 +259,7 @@ describe('logging in', () => {
     expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(303);
   });
 
-  it('tooth check: answers that differ by one header, one word or the status are told apart', async () => {
+  it('self-test: answers that differ by one header, one word or the status are told apart', async () => {
     const app = createTestApp();
     const refused = () => sendForm(app, '/log-in', { email: address, password: 'wrong' });
     const [plain, other] = [await refused(), await refused()];

@@ -75,7 +75,7 @@ describe('generating', () => {
     expect(app.events).toEqual([]);
   });
 
-  it('tooth check: a suggestion that stores what it draws would be noticed', async () => {
+  it('self-test: a suggestion that stores what it draws would be noticed', async () => {
     const app = createTestApp({
       wrapService: (service) => ({
         ...service,

@@ -89,7 +89,7 @@ describe('every answer', () => {
     );
   });
 
-  it('tooth check: a cached page with a looser policy, a style, a script and a picture from elsewhere is caught', async () => {
+  it('self-test: a cached page with a looser policy, a style, a script and a picture from elsewhere is caught', async () => {
     const { home } = await everyAnswer();
     if (home === undefined) throw new Error('there is no home');
     const headers = new Headers(home.headers);

@@ -337,7 +337,7 @@ describe(`any bytes at all (seed ${seed})`, () => {
     );
   });
 
-  it('tooth: the platform form parser, which repairs, would not pass', () => {
+  it('self-test: the platform form parser, which repairs, would not pass', () => {
     const repaired = new URLSearchParams('secret=%ff').get('secret');
     expect(repaired).toBe('\ufffd');
   });

@@ -138,7 +138,7 @@ describe('sending the mail again', () => {
     expect(bench.mails).toHaveLength(2);
   });
 
-  it('would send many if the store forgot what is queued: the same calls one by one show it (tooth)', async () => {
+  it('would send many if the store forgot what is queued: the same calls one by one show it (self-test)', async () => {
     const { bench, caller, metadataKey } = await mailedSecret({
       wrap: (store) => ({
         ...store,
@@ -289,7 +289,7 @@ describe('the plain address', () => {
     expect(Bun.inspect(bench.mails, { depth: 9 })).not.toContain(address);
   });
 
-  it('would be found in an event that named it (tooth)', async () => {
+  it('would be found in an event that named it (self-test)', async () => {
     const { bench } = await mailedSecret();
     const spoiled = { ...bench.events[0], to: bench.mails[0]?.to.expose() };
     expect(findCanaries(dumpOf(spoiled), canaries)).not.toEqual([]);

@@ -89,7 +89,7 @@ describe('a mail under way', () => {
     expect((await receipt()).delivery).toEqual({ state: 'not_sent', at: startOfTime + 350, reply });
   });
 
-  it('would be believed for ever if nobody said until when (tooth)', async () => {
+  it('would be believed for ever if nobody said until when (self-test)', async () => {
     const { bench, receipt } = await shared(steeredMailer(), (store) => ({
       ...store,
       put: (record) => store.put({ ...record, deliveryStaleAt: Number.MAX_SAFE_INTEGER }),
@@ -166,7 +166,7 @@ describe('what the mail server said', () => {
       { name: 'recipient', content: address },
     ];
     expect(findCanaries(dumpOf([bench.records, delivery, bench.events]), canaries)).toEqual([]);
-    // The search finds it where it is in plain (tooth).
+    // The search finds it where it is in plain (self-test).
     expect(findCanaries(dumpOf([{ ...delivery, reply }]), canaries)).not.toEqual([]);
   });
 

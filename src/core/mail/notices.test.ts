@@ -193,7 +193,7 @@ describe('telling', () => {
     }
   });
 
-  it('would delay the reveal if it were waited for (tooth)', async () => {
+  it('would delay the reveal if it were waited for (self-test)', async () => {
     const { bench, caller } = await scene({ mailer: silent });
     await bench.share('v', { caller, notify: ['expiring'] });
     bench.advance(week - day);

@@ -110,7 +110,7 @@ describe('guesses at a passphrase', () => {
     ]);
   });
 
-  it('P14: check-then-record lets more through: the same 200 at once show it (tooth)', async () => {
+  it('P14: check-then-record lets more through: the same 200 at once show it (self-test)', async () => {
     const { hashed, tryOnce } = await protectedBench((store) => {
       let used = 0;
       return {

@@ -228,7 +228,7 @@ describe('in every order of their steps', () => {
     });
   });
 
-  it('finds the two readers of a store that reads and then deletes (tooth)', async () => {
+  it('finds the two readers of a store that reads and then deletes (self-test)', async () => {
     let doubles = 0;
     await everyOrder(scenario([reveals, reveals], { defect: readThenDelete }), ({ outcomes }) => {
       if (outcomes.every((outcome) => outcome === 'revealed')) doubles += 1;
@@ -236,7 +236,7 @@ describe('in every order of their steps', () => {
     expect(doubles).toBeGreaterThan(0);
   });
 
-  it('finds the secret of such a store both read and burned (tooth)', async () => {
+  it('finds the secret of such a store both read and burned (self-test)', async () => {
     let doubles = 0;
     await everyOrder(scenario([reveals, burns], { defect: readThenDelete }), ({ outcomes }) => {
       if (outcomes[0] === 'revealed' && outcomes[1]?.startsWith('burned')) doubles += 1;
@@ -326,7 +326,7 @@ describe('in orders drawn at random', () => {
     );
   });
 
-  it('is where a store that reads and then deletes is found out (tooth)', async () => {
+  it('is where a store that reads and then deletes is found out (self-test)', async () => {
     const found = fc.asyncProperty(
       fc.scheduler(),
       async (scheduler) => (await winners(scheduler, readThenDelete)) === 1,
