@@ -249,8 +249,11 @@ export interface AccountStore {
    * The id is never given again. How many secrets were burned, or `null` when there is no such account.
    */
   deleteAccount(id: AccountId): Promise<number | null>;
+}
 
-  /** The check value kept for a wrapping root, 32 bytes, by key id (P12); `null` when none is kept yet. */
+/** What tells a server at its start whether it has the right wrapping roots (P12). */
+export interface RootStore {
+  /** The check value kept for a wrapping root, 32 bytes, by key id; `null` when none is kept yet. */
   findRootCheck(kid: number): Promise<Uint8Array | null>;
   addRootCheck(kid: number, check: Uint8Array): Promise<void>;
   /** Distinct key ids of the roots that live records are wrapped under. */

@@ -7,6 +7,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '../core/loopback.ts';
+import type { RootStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { Resolver } from '../core/share-domains/dns.ts';
 import type { ClockReport, StoreClock } from '../core/time.ts';
@@ -16,7 +17,7 @@ import type { Config } from './config.ts';
 import { senderAdvice } from './default-sender.ts';
 import { compareDkimRecord } from './dkim-record.ts';
 import { signUpWords, unreachableLinks } from './reach-words.ts';
-import { compareRoots, type RootCheckStore, readRootKeys } from './root-keys.ts';
+import { compareRoots, readRootKeys } from './root-keys.ts';
 import { isUnsigned, unsigned } from './start-words.ts';
 
 export interface Finding {
@@ -27,7 +28,7 @@ export interface Finding {
   readonly words: string;
 }
 
-export interface CheckStore extends RootCheckStore, Pick<StoreClock, 'clock'> {
+export interface CheckStore extends RootStore, Pick<StoreClock, 'clock'> {
   usedBytes(): Promise<number>;
 }
 

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RootStore } from '../core/ports.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
-import { compareRoots, makeRootKeys, openRootKeys, type RootCheckStore, readRootKeys } from './root-keys.ts';
+import { compareRoots, makeRootKeys, openRootKeys, readRootKeys } from './root-keys.ts';
 
 let folder = '';
 let path = '';
@@ -19,9 +20,7 @@ const deps = {
   wallClockMs: () => 1_800_000_000_000,
 };
 
-function checkStore(
-  inUse: readonly number[] = [],
-): RootCheckStore & { readonly checks: Map<number, Uint8Array> } {
+function checkStore(inUse: readonly number[] = []): RootStore & { readonly checks: Map<number, Uint8Array> } {
   const checks = new Map<number, Uint8Array>();
   return {
     checks,
@@ -31,13 +30,13 @@ function checkStore(
   };
 }
 
-async function open(store: RootCheckStore): Promise<{ ring: KeyRing; isNew: boolean }> {
+async function open(store: RootStore): Promise<{ ring: KeyRing; isNew: boolean }> {
   const opened = await openRootKeys(path, store, deps);
   if (opened.outcome === 'refused') throw new Error(opened.problem);
   return opened;
 }
 
-async function problem(store: RootCheckStore): Promise<string> {
+async function problem(store: RootStore): Promise<string> {
   const opened = await openRootKeys(path, store, deps);
   return opened.outcome === 'refused' ? opened.problem : '';
 }

@@ -18,7 +18,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import type { AccountStore } from '../core/ports.ts';
+import type { RootStore } from '../core/ports.ts';
 import { createKeyRing, type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 
@@ -135,11 +135,8 @@ export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
   return readRootKeys(path);
 }
 
-/** What the roots are checked against. */
-export type RootCheckStore = Pick<AccountStore, 'findRootCheck' | 'addRootCheck' | 'rootKidsInUse'>;
-
 /** A store that has never been served has neither checks nor secrets. Accounts do not count: no root wraps them. */
-async function hasServed(store: RootCheckStore): Promise<boolean> {
+async function hasServed(store: RootStore): Promise<boolean> {
   return (await store.findRootCheck(1)) !== null || (await store.rootKidsInUse()).length > 0;
 }
 
@@ -150,7 +147,7 @@ async function hasServed(store: RootCheckStore): Promise<boolean> {
 export async function compareRoots(
   ring: KeyRing | null,
   path: string,
-  store: RootCheckStore,
+  store: RootStore,
 ): Promise<{ readonly outcome: 'same' } | Refused> {
   if (ring === null) {
     return (await hasServed(store))
@@ -185,7 +182,7 @@ function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): st
 async function verifyRoots(
   ring: KeyRing,
   path: string,
-  store: RootCheckStore,
+  store: RootStore,
 ): Promise<{ readonly outcome: 'verified' } | Refused> {
   const compared = await compareRoots(ring, path, store);
   if (compared.outcome === 'refused') return compared;
@@ -204,11 +201,7 @@ export type OpenRootKeys =
   | Refused;
 
 /** The ring to serve with: read, or made for a store that never served, and checked against the store. */
-export async function openRootKeys(
-  path: string,
-  store: RootCheckStore,
-  deps: NewRootDeps,
-): Promise<OpenRootKeys> {
+export async function openRootKeys(path: string, store: RootStore, deps: NewRootDeps): Promise<OpenRootKeys> {
   let reading = readRootKeys(path);
   const isNew = reading.outcome === 'missing';
   if (isNew) {

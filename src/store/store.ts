@@ -3,11 +3,11 @@
  *
  * Owns: the type, and the two rules that all stores apply in the same way when they read.
  */
-import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../core/ports.ts';
+import type { AccountStore, AttemptStore, DomainStore, RootStore, SecretStore } from '../core/ports.ts';
 import type { StoredDelivery } from '../core/secrets/secret.ts';
 import type { StoreClock, UnixSeconds } from '../core/time.ts';
 
-export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, StoreClock {
+export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, RootStore, StoreClock {
   /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
   usedBytes(): Promise<number>;
 }

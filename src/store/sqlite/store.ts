@@ -8,7 +8,7 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { AccountStore, AttemptStore, DomainStore, SecretStore } from '../../core/ports.ts';
+import type { AccountStore, AttemptStore, DomainStore, RootStore, SecretStore } from '../../core/ports.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { judgeByStoreTime } from '../judged-records.ts';
 import { StoreRefusal } from '../refusal.ts';
@@ -128,6 +128,7 @@ function createStore(parts: Parts): SqliteStore {
     ...judgeByStoreTime(recordStore(parts), parts.time),
     ...attemptStore(parts),
     ...accountStore(parts),
+    ...rootStore(parts),
     ...domainStore(parts),
     ...storeClock(parts),
     usedBytes: () => parts.reading(() => usedBytes(parts.db)),
@@ -250,7 +251,13 @@ function accountStore({ db, queue, time: { now }, reading }: Parts): AccountStor
     noteSessionUse: (sessionId, at, expiresAt) => decide('noteSessionUse', sessionId, at, expiresAt),
     listSessions: (id) => reading(() => sessions.listSessions(id, now())),
     endSession: (id, sessionId) => decide('endSession', id, sessionId),
+  };
+}
 
+function rootStore({ db, queue, time: { now }, reading }: Parts): RootStore {
+  const reads = createAccountReads(db);
+  const decide = decideOn(queue);
+  return {
     findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
     addRootCheck: (kid, check) => decide('addRootCheck', kid, check),
     rootKidsInUse: () => reading(() => readRootKidsInUse(db, now())),

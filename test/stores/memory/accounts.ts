@@ -9,7 +9,7 @@ import {
   noticeKinds,
   type StoredToken,
 } from '../../../src/core/accounts/accounts.ts';
-import type { AccountStore, DomainStore, NewToken } from '../../../src/core/ports.ts';
+import type { AccountStore, DomainStore, NewToken, RootStore } from '../../../src/core/ports.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
   type AccountTables,
@@ -26,14 +26,14 @@ import type { MemoryRecords } from './records.ts';
 import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
-  readonly store: AccountStore & DomainStore;
+  readonly store: AccountStore & DomainStore & RootStore;
   /** Forgets at most `limit` expired sessions, and tickets that count no longer; how many. */
   forgetStale(limit: number): number;
 }
 
 export function createMemoryAccounts(time: Pick<StoreTime, 'now'>, records: MemoryRecords): MemoryAccounts {
   const tables = createAccountTables();
-  const store: AccountStore & DomainStore = {
+  const store: AccountStore & DomainStore & RootStore = {
     ...accountMethods(tables, records),
     ...tokenMethods(tables),
     ...createMemoryPasswords(tables, time),
@@ -48,11 +48,7 @@ type TokenMethods = Pick<
   AccountStore,
   'createAccount' | 'findToken' | 'addToken' | 'addOwnToken' | 'listTokens' | 'revokeToken' | 'noteTokenUse'
 >;
-type RootMethods = Pick<AccountStore, 'findRootCheck' | 'addRootCheck' | 'rootKidsInUse'>;
-type AccountMethods = Omit<
-  AccountStore,
-  keyof (TokenMethods & RootMethods & MemoryPasswords & MemorySessions)
->;
+type AccountMethods = Omit<AccountStore, keyof (TokenMethods & MemoryPasswords & MemorySessions)>;
 
 function accountMethods(tables: AccountTables, records: MemoryRecords): AccountMethods {
   const { accounts } = tables;
@@ -145,7 +141,7 @@ function tokenMethods(tables: AccountTables): TokenMethods {
   };
 }
 
-function rootMethods(records: MemoryRecords): RootMethods {
+function rootMethods(records: MemoryRecords): RootStore {
   const checks = new Map<number, Uint8Array>();
   return {
     findRootCheck: async (kid) => checks.get(kid)?.slice() ?? null,
