@@ -3,36 +3,16 @@
  *
  * Owns: the messages and the list of decisions. Invariant: an answer is posted only after its batch's COMMIT returned.
  */
-import type {
-  Account,
-  AccountId,
-  NoticeKind,
-  StoredPassword,
-  StoredSession,
-  StoredTicket,
-  StoredToken,
-  TicketLimits,
-  TokenFate,
-} from '../../core/accounts/accounts.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { PlanName } from '../../core/plans.ts';
 import type {
+  AccountStore,
   AttemptLimits,
   DomainStore,
   DueNotice,
-  NewAccount,
-  NewSession,
-  NewToken,
   Reservation,
+  RootStore,
 } from '../../core/ports.ts';
 import type { StoredDelivery } from '../../core/secrets/secret.ts';
-import type {
-  DomainBrand,
-  DomainCheck,
-  DomainLogo,
-  NewDomain,
-  StoredDomain,
-} from '../../core/share-domains/share-domains.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { RefusalReason } from '../refusal.ts';
 import type { TimeMark } from '../store-time.ts';
@@ -45,8 +25,45 @@ export interface Located<Id> {
   readonly position: number;
 }
 
+type PortOfNames = AccountStore & DomainStore & RootStore;
+
+/** Writes of the ports that reach the writer as they are: the same name, arguments and answer. */
+export const forwarded = [
+  'createAccount',
+  'setPlan',
+  'setLocale',
+  'setNotify',
+  'deleteAccount',
+  'addToken',
+  'addOwnToken',
+  'revokeToken',
+  'noteTokenUse',
+  'addTicket',
+  'redeemSignUp',
+  'redeemReset',
+  'changePassword',
+  'addSession',
+  'noteSessionUse',
+  'endSession',
+  'addDomain',
+  'noteDomainCheck',
+  'setDomainBrand',
+  'setDomainLogo',
+  'removeDomain',
+  'addRootCheck',
+] as const satisfies readonly (keyof PortOfNames)[];
+
+export type Forwarded = Pick<PortOfNames, (typeof forwarded)[number]>;
+
+/** A port's methods as the writer takes them: within the transaction, so without a promise. */
+type Taken<Port> = {
+  [N in keyof Port]: Port[N] extends (...args: infer Given) => Promise<infer Answer>
+    ? (...args: Given) => Answer
+    : never;
+};
+
 /** The rarer writes, each taken whole inside its batch's transaction. Puts and claims travel as frames. */
-export interface Decisions {
+export interface Decisions extends Taken<Forwarded> {
   burn(at: Located<ReceiptId>): UnixSeconds | null;
   /** In the place of a decision whose client left before its batch was sent. */
   withdrawn(): 'abandoned';
@@ -57,38 +74,6 @@ export interface Decisions {
   sweep(limit: number): number;
   reserve(id: SecretId, position: number | null, client: Uint8Array, limits: AttemptLimits): Reservation;
   refund(id: SecretId, attempt: number): void;
-  createAccount(account: NewAccount, token: NewToken): Account | null;
-  setPlan(id: AccountId, plan: PlanName): void;
-  addToken(id: AccountId, token: NewToken): StoredToken;
-  addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): StoredToken | null;
-  revokeToken(id: AccountId, tokenId: number): boolean;
-  noteTokenUse(tokenId: number, at: UnixSeconds): void;
-  setLocale(id: AccountId, locale: string | null): void;
-  setNotify(id: AccountId, kinds: readonly NoticeKind[]): void;
-  addTicket(ticket: StoredTicket, limits: TicketLimits): boolean;
-  redeemSignUp(
-    ticketHash: Uint8Array,
-    account: Omit<NewAccount, 'username'>,
-    password: StoredPassword,
-  ): Account | 'gone' | 'exists';
-  redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Account | null;
-  changePassword(
-    id: AccountId,
-    from: Uint8Array,
-    to: StoredPassword,
-    keepSessionId: number,
-    tokens: TokenFate,
-  ): boolean;
-  addSession(id: AccountId, verifier: Uint8Array, session: NewSession): StoredSession | null;
-  noteSessionUse(sessionId: number, at: UnixSeconds, expiresAt: UnixSeconds): void;
-  endSession(id: AccountId, sessionId: number): boolean;
-  deleteAccount(id: AccountId): number | null;
-  addDomain(domain: NewDomain, max: number): Awaited<ReturnType<DomainStore['addDomain']>>;
-  noteDomainCheck(id: AccountId, name: string, check: DomainCheck): StoredDomain | 'taken' | null;
-  setDomainBrand(id: AccountId, name: string, brand: DomainBrand): boolean;
-  setDomainLogo(id: AccountId, name: string, logo: DomainLogo | null): boolean;
-  removeDomain(id: AccountId, name: string): boolean;
-  addRootCheck(kid: number, check: Uint8Array): void;
   /** Keeps the batch's store time, nothing else. */
   keepTime(): void;
   setTime(mark: TimeMark): void;

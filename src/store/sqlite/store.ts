@@ -17,7 +17,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { prepareFolder } from './folder.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { migrate } from './migrate.ts';
-import type { DecisionAnswer, DecisionArguments, DecisionName } from './protocol.ts';
+import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
 import { createAccountReads } from './read-accounts.ts';
 import { createDomainReads } from './read-domains.ts';
 import { createRecordReads } from './read-records.ts';
@@ -127,9 +127,10 @@ function createStore(parts: Parts): SqliteStore {
   return {
     ...judgeByStoreTime(recordStore(parts), parts.time),
     ...attemptStore(parts),
-    ...accountStore(parts),
-    ...rootStore(parts),
-    ...domainStore(parts),
+    ...forwards(parts.queue),
+    ...accountReads(parts),
+    ...rootReads(parts),
+    ...domainReads(parts),
     ...storeClock(parts),
     usedBytes: () => parts.reading(() => usedBytes(parts.db)),
     async [Symbol.asyncDispose]() {
@@ -212,71 +213,50 @@ function attemptStore({ queue, locator, reading }: Parts): AttemptStore {
 }
 
 /** The bytes are taken now: the caller may wipe them. */
-const decideOn =
-  (queue: CommitQueue) =>
-  <N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> =>
-    queue.decide(name, ...structuredClone(args));
+function forwards(queue: CommitQueue): Forwarded {
+  const forward = <N extends keyof Forwarded>(name: N) => [
+    name,
+    (...args: DecisionArguments<N>) => queue.decide(name, ...structuredClone(args)),
+  ];
+  return Object.fromEntries(forwarded.map((name) => forward(name))) as Forwarded;
+}
 
-function accountStore({ db, queue, time: { now }, reading }: Parts): AccountStore {
+type Read<Port> = Omit<Port, keyof Forwarded>;
+
+function accountReads({ db, time: { now }, reading }: Parts): Read<AccountStore> {
   const reads = createAccountReads(db);
   const sessions = createSessionReads(db);
-  const decide = decideOn(queue);
   return {
-    createAccount: (account, token) => decide('createAccount', account, token),
     findAccount: (username) => reading(() => reads.findAccount(username)),
     findAccountById: (id) => reading(() => reads.findAccountById(id)),
     listAccounts: () => reading(() => reads.listAccounts()),
-    setPlan: (id, plan) => decide('setPlan', id, plan),
-    setLocale: (id, locale) => decide('setLocale', id, locale),
-    setNotify: (id, kinds) => decide('setNotify', id, kinds),
-    deleteAccount: (id) => decide('deleteAccount', id),
 
     findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
-    addToken: (id, token) => decide('addToken', id, token),
-    addOwnToken: (id, verifier, token) => decide('addOwnToken', id, verifier, token),
     listTokens: (id) => reading(() => reads.listTokens(id)),
-    revokeToken: (id, tokenId) => decide('revokeToken', id, tokenId),
-    noteTokenUse: (tokenId, at) => decide('noteTokenUse', tokenId, at),
 
-    addTicket: (ticket, limits) => decide('addTicket', ticket, limits),
     findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
-    redeemSignUp: (hash, account, password) => decide('redeemSignUp', hash, account, password),
-    redeemReset: (hash, password, tokens) => decide('redeemReset', hash, password, tokens),
     findPassword: (username) => reading(() => sessions.findPassword(username)),
-    changePassword: (id, from, to, keepSessionId, tokens) =>
-      decide('changePassword', id, from, to, keepSessionId, tokens),
 
-    addSession: (id, verifier, session) => decide('addSession', id, verifier, session),
     findSession: (hash) => reading(() => sessions.findSession(hash, now())),
-    noteSessionUse: (sessionId, at, expiresAt) => decide('noteSessionUse', sessionId, at, expiresAt),
     listSessions: (id) => reading(() => sessions.listSessions(id, now())),
-    endSession: (id, sessionId) => decide('endSession', id, sessionId),
   };
 }
 
-function rootStore({ db, queue, time: { now }, reading }: Parts): RootStore {
+function rootReads({ db, time: { now }, reading }: Parts): Read<RootStore> {
   const reads = createAccountReads(db);
-  const decide = decideOn(queue);
   return {
     findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
-    addRootCheck: (kid, check) => decide('addRootCheck', kid, check),
     rootKidsInUse: () => reading(() => readRootKidsInUse(db, now())),
   };
 }
 
-function domainStore({ db, queue, reading }: Parts): DomainStore {
+function domainReads({ db, reading }: Parts): Read<DomainStore> {
   const reads = createDomainReads(db);
-  const decide = decideOn(queue);
   return {
-    addDomain: (domain, max) => decide('addDomain', domain, max),
     findDomain: (id, name) => reading(() => reads.findDomain(id, name)),
     listDomains: (id) => reading(() => reads.listDomains(id)),
     findVerifiedDomain: (name) => reading(() => reads.findVerifiedDomain(name)),
-    noteDomainCheck: (id, name, check) => decide('noteDomainCheck', id, name, check),
-    setDomainBrand: (id, name, brand) => decide('setDomainBrand', id, name, brand),
-    setDomainLogo: (id, name, logo) => decide('setDomainLogo', id, name, logo),
     findDomainLogo: (logoName) => reading(() => reads.findDomainLogo(logoName)),
-    removeDomain: (id, name) => decide('removeDomain', id, name),
     listDomainsToCheck: (before, limit) => reading(() => reads.listDomainsToCheck(before, limit)),
   };
 }
