@@ -5,7 +5,7 @@
  * that it has the boxes can say that none is ticked.
  */
 import { type NoticeKind, noticeKinds } from '../core/accounts/accounts.ts';
-import type { Form } from './form.ts';
+import type { Form } from './kit/form.ts';
 
 /** The field that says that the form has the boxes. */
 export const noticeMark = { name: 'notify', value: 'chosen' } as const;

@@ -9,7 +9,7 @@ import type { Call } from '../http/exchange.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { SiteFile } from './assets.ts';
 import { gzip } from './gzip.ts';
-import { contentSecurityPolicy, type Frame } from './layout.tsx';
+import { contentSecurityPolicy, type Frame } from './kit/layout.tsx';
 import type { PageReply } from './page-route.ts';
 
 /** What an answer depends on besides itself. */

@@ -10,8 +10,8 @@ import type { SignedIn } from '../core/accounts/outcomes.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { LimitClass } from '../http/operation.ts';
 import type { SiteFile } from './assets.ts';
-import type { Form } from './form.ts';
-import type { Frame } from './layout.tsx';
+import type { Form } from './kit/form.ts';
+import type { Frame } from './kit/layout.tsx';
 import type { PageProblem } from './page-problem.ts';
 import type { RouteName } from './routes.ts';
 

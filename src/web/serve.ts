@@ -23,19 +23,19 @@ import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
 import type { Faces } from './brand/faces.ts';
 import { languageCookie, languageIn, type SessionCookie } from './cookies.ts';
-import { type Form, parseForm, parseUpload } from './form.ts';
+import { answerOnShareDomain } from './domains/on-share-domain.tsx';
+import { renderErrorPage } from './kit/error-page.tsx';
+import { type Form, parseForm, parseUpload } from './kit/form.ts';
+import type { Frame } from './kit/layout.tsx';
+import { wordsIn } from './kit/words.ts';
 import { chooseLanguage, offeredLanguage } from './language.ts';
-import type { Frame } from './layout.tsx';
-import { answerOnShareDomain } from './on-share-domain.tsx';
 import { formTokenField, isOwnForm } from './own-form.ts';
 import { LimitReached, type PageProblem, pageProblemOf, StaleForm, takeLimit } from './page-problem.ts';
 import { toResponse } from './page-response.ts';
 import type { PageAction, PageReply, PageRequest, PageRoute } from './page-route.ts';
-import { renderNotice } from './pages/notice.tsx';
 import type { Href } from './routes.ts';
 import type { SignInTokenOf } from './sign-in-token.ts';
 import type { StillPages } from './still-pages.ts';
-import { wordsIn } from './words.ts';
 
 export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'>, CallDeps {
   readonly href: Href;
@@ -328,7 +328,7 @@ function answerFailure(passage: Passage, error: unknown): Response {
   const { site, call, frame } = passage;
   const problem = pageProblemOf(error, call.requestId);
   if (problem.problem === 'internal') site.onFault(error, call.requestId);
-  const { status, markup } = renderNotice(frame, problem);
+  const { status, markup } = renderErrorPage(frame, problem);
   const reply = { status, content: { kind: 'page', markup }, headers: headersOf(error, problem) } as const;
   return toResponse(passage, reply);
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/core/errors.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
-import { wordsIn } from '../../src/web/words.ts';
+import { wordsIn } from '../../src/web/kit/words.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, type Visit, visit } from './visit.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
-import { parseForm } from '../../src/web/form.ts';
+import { parseForm } from '../../src/web/kit/form.ts';
 import { createTestApp } from '../support/app.ts';
 import { chosenIn, postForm, share, textIn, valueIn, visit, wordsOf } from './visit.ts';
 

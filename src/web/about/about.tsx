@@ -4,15 +4,15 @@
  * Owns: their handlers. Invariant: they need no session and change nothing; the status tells the truth of this moment, and
  * a store that cannot even be asked does not answer.
  */
-import type { Regions } from '../core/regions.ts';
-import type { Clock } from '../core/time.ts';
-import { RequestProblem } from '../http/problem.ts';
-import { renderPage } from './layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from './page-route.ts';
-import { AboutPage } from './pages/about.tsx';
-import { RegionsPage } from './pages/regions.tsx';
-import { SecurityPage } from './pages/security.tsx';
-import { StatusPage } from './pages/status.tsx';
+import type { Regions } from '../../core/regions.ts';
+import type { Clock } from '../../core/time.ts';
+import { RequestProblem } from '../../http/problem.ts';
+import { renderPage } from '../kit/layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
+import { AboutPage } from './about-page.tsx';
+import { RegionsPage } from './regions-page.tsx';
+import { SecurityPage } from './security-page.tsx';
+import { StatusPage } from './status-page.tsx';
 
 export interface AboutDeps {
   readonly clock: Clock;

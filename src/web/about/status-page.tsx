@@ -5,9 +5,9 @@
  * about the machine.
  */
 import type { FC } from 'hono/jsx';
-import { type Frame, Page } from '../layout.tsx';
-import { Badge } from './badge.tsx';
-import { Moment } from './moment.tsx';
+import { Badge } from '../kit/badge.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
+import { Moment } from '../kit/moment.tsx';
 
 export interface StatusProps {
   readonly frame: Frame;

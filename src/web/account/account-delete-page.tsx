@@ -4,10 +4,10 @@
  * Owns: the page that asks and the page that says it is done. Invariant: all that happens is said before it does.
  */
 import type { FC } from 'hono/jsx';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { RefusalSummary, TextField, UsernameField } from './account-form.tsx';
-import { TickBox } from './account-tick-box.tsx';
+import type { FormRefusal } from './form-refusal.ts';
+import { TickBox } from './tick-box.tsx';
 
 export interface DeleteAccountProps {
   readonly frame: Frame;
@@ -71,7 +71,7 @@ export const AccountDeletedPage: FC<{ frame: Frame; burned: number }> = ({ frame
       </p>
       <p>{say('account.deletedRest')}</p>
       <p>
-        <a href={frame.href('home')}>{say('notice.home')}</a>
+        <a href={frame.href('home')}>{say('error.home')}</a>
       </p>
     </Page>
   );

@@ -7,9 +7,9 @@
 import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
-import { AccountDeletedPage, DeleteAccountPage } from '../pages/account/account-delete.tsx';
+import { AccountDeletedPage, DeleteAccountPage } from './account-delete-page.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';

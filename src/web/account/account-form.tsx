@@ -5,10 +5,10 @@
  * beside its field and in the summary, which leads to it; a password is never put into a page.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { passwordLength } from '../../../core/accounts/passwords.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import type { Frame } from '../../layout.tsx';
-import { controlAttributes, Field } from '../field.tsx';
+import { passwordLength } from '../../core/accounts/passwords.ts';
+import { controlAttributes, Field } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import type { FormRefusal } from './form-refusal.ts';
 
 export interface TextFieldProps {
   readonly name: string;

@@ -5,9 +5,9 @@
  */
 
 import type { FC } from 'hono/jsx';
-import type { NoticeKind } from '../../../core/accounts/accounts.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { NoticeBoxes } from '../notice-boxes.tsx';
+import type { NoticeKind } from '../../core/accounts/accounts.ts';
+import { type Frame, PostForm } from '../kit/layout.tsx';
+import { NoticeBoxes } from '../kit/notice-boxes.tsx';
 
 export const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
   const { say } = frame.words;

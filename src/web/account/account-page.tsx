@@ -4,15 +4,15 @@
  * Owns: what is shown of it, the choices of its language and its mails, and the ways to everything else of it.
  */
 import type { FC } from 'hono/jsx';
-import type { Account, NoticeKind } from '../../../core/accounts/accounts.ts';
-import type { Plan, PlanName } from '../../../core/plans.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import type { RouteName } from '../../routes.ts';
-import { Icon, type IconName } from '../icons.tsx';
+import type { Account, NoticeKind } from '../../core/accounts/accounts.ts';
+import type { Plan, PlanName } from '../../core/plans.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Icon, type IconName } from '../kit/icons.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import type { RouteName } from '../routes.ts';
 import { DoneNote, RefusalSummary } from './account-form.tsx';
 import { NoticesForm } from './account-notices.tsx';
+import type { FormRefusal } from './form-refusal.ts';
 
 /** What the page may say has just happened, as its address names it. */
 export const accountNews = [

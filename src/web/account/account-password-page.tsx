@@ -4,9 +4,8 @@
  * Owns: its fields. Invariant: no password is ever put into the page.
  */
 import type { FC } from 'hono/jsx';
-import type { TokenFate } from '../../../core/accounts/accounts.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
+import type { TokenFate } from '../../core/accounts/accounts.ts';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import {
   BackToAccount,
   NewPasswordField,
@@ -14,6 +13,7 @@ import {
   TextField,
   UsernameField,
 } from './account-form.tsx';
+import type { FormRefusal } from './form-refusal.ts';
 import { RevokeTokensBox } from './revoke-tokens.tsx';
 
 export interface PasswordProps {

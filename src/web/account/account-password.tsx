@@ -6,14 +6,14 @@
  */
 import type { AccountService, ChangePasswordOutcome, SignedIn } from '../../core/accounts/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { PasswordPage } from '../pages/account/account-password.tsx';
-import { readTokenFate } from '../pages/account/revoke-tokens.tsx';
-import type { Words } from '../words.ts';
+import { PasswordPage } from './account-password-page.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refusalOfPassword, refuseField } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';
+import { readTokenFate } from './revoke-tokens.tsx';
 
 export interface PasswordDeps {
   readonly accounts: Pick<AccountService, 'changePassword'>;

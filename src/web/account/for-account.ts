@@ -4,8 +4,8 @@
  * Owns: the way to the log-in for everybody else. Invariant: without a session nothing is read or changed.
  */
 import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import { renderErrorPage } from '../kit/error-page.tsx';
 import { type PageAction, type PageReply, type PageRequest, pageReply, seeOther } from '../page-route.ts';
-import { renderNotice } from '../pages/notice.tsx';
 import { type FormRefusal, refusalOfProblem } from './form-refusal.ts';
 
 type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
@@ -25,7 +25,7 @@ export function forAccount(
       if (signedIn === null && problem.problem === 'stale_form') return toLogIn(request);
       if (signedIn !== null && redisplay !== undefined)
         return redisplay(request, signedIn, refusalOfProblem(problem, frame.words));
-      const { status, markup } = renderNotice(frame, problem);
+      const { status, markup } = renderErrorPage(frame, problem);
       return pageReply(status, markup);
     },
   };

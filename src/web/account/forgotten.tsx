@@ -9,19 +9,14 @@ import type { AccountService } from '../../core/accounts/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import { takeLimit } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { readTokenFate } from '../pages/account/revoke-tokens.tsx';
-import {
-  ForgottenPage,
-  ForgottenSentPage,
-  ResetGonePage,
-  ResetPage,
-} from '../pages/account/sign-in-reset.tsx';
 import { browserLabel } from './browser-label.ts';
 import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
 import type { GuessLimiter } from './guesses.ts';
+import { readTokenFate } from './revoke-tokens.tsx';
+import { ForgottenPage, ForgottenSentPage, ResetGonePage, ResetPage } from './sign-in-reset.tsx';
 
 export interface ForgottenDeps {
   readonly accounts: Pick<AccountService, 'requestReset' | 'checkReset' | 'resetPassword' | 'logOut'>;

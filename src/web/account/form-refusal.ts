@@ -6,9 +6,9 @@
  */
 import type { PasswordRefusal } from '../../core/accounts/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { errorWords } from '../kit/error-page.tsx';
+import type { Words } from '../kit/words.ts';
 import type { PageProblem } from '../page-problem.ts';
-import { noticeFor } from '../pages/notice.tsx';
-import type { Words } from '../words.ts';
 
 export interface FormRefusal {
   readonly status: number;
@@ -39,7 +39,7 @@ export function refusalOfProblem(
   words: Words,
   laterKey: MessageKey = 'account.later',
 ): FormRefusal {
-  const { status, text, params } = noticeFor(problem, words);
+  const { status, text, params } = errorWords(problem, words);
   switch (problem.problem) {
     case 'rate_limited':
       return refuseForm(words.say(laterKey, params), status);

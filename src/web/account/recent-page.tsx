@@ -5,14 +5,14 @@
  * empty list says why it may be.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import type { ReceiptState } from '../../../core/secrets/secret.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import { type Frame, Page } from '../../layout.tsx';
-import { Badge, type BadgeKind } from '../badge.tsx';
-import type { IconName } from '../icons.tsx';
-import { ShortTime } from '../moment.tsx';
-import { Table } from '../table.tsx';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { ReceiptState } from '../../core/secrets/secret.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Badge, type BadgeKind } from '../kit/badge.tsx';
+import type { IconName } from '../kit/icons.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
+import { ShortTime } from '../kit/moment.tsx';
+import { Table } from '../kit/table.tsx';
 
 /** What the list can be narrowed to, as its address names it. */
 export const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;

@@ -7,10 +7,10 @@
 import type { SignedIn } from '../../core/accounts/outcomes.ts';
 import type { RecentOutcome, SecretService } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
-import { RecentPage, type RecentState, recentStates } from '../pages/account/recent.tsx';
 import { forAccount } from './for-account.ts';
+import { RecentPage, type RecentState, recentStates } from './recent-page.tsx';
 
 export interface RecentDeps {
   readonly service: Pick<SecretService, 'recent'>;

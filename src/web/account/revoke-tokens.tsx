@@ -5,10 +5,10 @@
  * their tokens; what is not exactly its value keeps them.
  */
 import type { FC } from 'hono/jsx';
-import type { TokenFate } from '../../../core/accounts/accounts.ts';
-import type { Form } from '../../form.ts';
-import type { Frame } from '../../layout.tsx';
-import { TickBox } from './account-tick-box.tsx';
+import type { TokenFate } from '../../core/accounts/accounts.ts';
+import type { Form } from '../kit/form.ts';
+import type { Frame } from '../kit/layout.tsx';
+import { TickBox } from './tick-box.tsx';
 
 const name = 'revoke-tokens';
 

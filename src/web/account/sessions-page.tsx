@@ -4,15 +4,15 @@
  * Owns: their list. Invariant: this browser's own is marked, first, and ended by logging out.
  */
 import type { FC } from 'hono/jsx';
-import type { StoredSession } from '../../../core/accounts/accounts.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import { parseBrowserLabel } from '../../account/browser-label.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import type { Words } from '../../words.ts';
-import { Badge } from '../badge.tsx';
-import { ShortTime } from '../moment.tsx';
-import { Table } from '../table.tsx';
+import type { StoredSession } from '../../core/accounts/accounts.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Badge } from '../kit/badge.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { ShortTime } from '../kit/moment.tsx';
+import { Table } from '../kit/table.tsx';
+import type { Words } from '../kit/words.ts';
 import { BackToAccount, DoneNote } from './account-form.tsx';
+import { parseBrowserLabel } from './browser-label.ts';
 
 /** What the page may say has just happened, as its address names it. */
 export const sessionsNews = ['ended', 'gone'] as const;

@@ -6,10 +6,10 @@
  */
 import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { SessionsPage, sessionsNews } from '../pages/account/sessions.tsx';
 import { forAccount } from './for-account.ts';
+import { SessionsPage, sessionsNews } from './sessions-page.tsx';
 
 export interface SessionDeps {
   readonly accounts: Pick<AccountService, 'listSessions' | 'endSession' | 'logOut'>;

@@ -5,9 +5,9 @@
  * whoever holds the link of a mail to it.
  */
 import type { FC } from 'hono/jsx';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { NewPasswordField, RefusalSummary, TextField, UsernameField } from './account-form.tsx';
+import type { FormRefusal } from './form-refusal.ts';
 
 type FrameProps = { readonly frame: Frame };
 

@@ -4,9 +4,9 @@
  * Owns: its form. Invariant: the address comes back when the log-in is refused, the password does not.
  */
 import type { FC } from 'hono/jsx';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { DoneNote, RefusalSummary, TextField } from './account-form.tsx';
+import type { FormRefusal } from './form-refusal.ts';
 
 export interface LogInProps {
   readonly frame: Frame;

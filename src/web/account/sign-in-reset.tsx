@@ -5,10 +5,10 @@
  * how to keep it and how to end it.
  */
 import type { FC } from 'hono/jsx';
-import type { TokenFate } from '../../../core/accounts/accounts.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
+import type { TokenFate } from '../../core/accounts/accounts.ts';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { NewPasswordField, RefusalSummary, TextField, UsernameField } from './account-form.tsx';
+import type { FormRefusal } from './form-refusal.ts';
 import { RevokeTokensBox } from './revoke-tokens.tsx';
 
 type FrameProps = { readonly frame: Frame };

@@ -8,15 +8,15 @@ import type { AccountService } from '../../core/accounts/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../layout.tsx';
+import { renderErrorPage } from '../kit/error-page.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { LogInPage } from '../pages/account/sign-in.tsx';
-import { renderNotice } from '../pages/notice.tsx';
 import { browserLabel } from './browser-label.ts';
 import { createForgottenPages, type ForgottenDeps } from './forgotten.tsx';
 import { type FormRefusal, refusalOfSignIn, refuseForm } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';
+import { LogInPage } from './sign-in-page.tsx';
 import { createSignUpPages, type SignUpDeps } from './sign-up.tsx';
 
 interface LogInDeps {
@@ -98,6 +98,6 @@ function refuseLogOut({ frame, signedIn }: PageRequest, problem: PageProblem, de
   if (problem.problem === 'stale_form' && signedIn === null) {
     return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
   }
-  const { status, markup } = renderNotice(frame, problem);
+  const { status, markup } = renderErrorPage(frame, problem);
   return pageReply(status, markup);
 }

@@ -8,7 +8,7 @@ import type { AccountService } from '../../core/accounts/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import { takeLimit } from '../page-problem.ts';
 import {
   type PageAction,
@@ -18,6 +18,9 @@ import {
   pageReply,
   seeOther,
 } from '../page-route.ts';
+import { browserLabel } from './browser-label.ts';
+import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
+import type { GuessLimiter } from './guesses.ts';
 import {
   ChoosePasswordPage,
   SignUpClosedPage,
@@ -25,10 +28,7 @@ import {
   SignUpGonePage,
   SignUpPage,
   SignUpSentPage,
-} from '../pages/account/sign-in-new.tsx';
-import { browserLabel } from './browser-label.ts';
-import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
-import type { GuessLimiter } from './guesses.ts';
+} from './sign-in-new.tsx';
 
 export interface SignUpDeps {
   readonly accounts: Pick<AccountService, 'requestSignUp' | 'checkSignUp' | 'signUp' | 'logOut'>;

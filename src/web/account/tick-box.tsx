@@ -4,7 +4,7 @@
  * Owns: the wiring of both to the box.
  */
 import type { FC } from 'hono/jsx';
-import { controlAttributes } from '../field.tsx';
+import { controlAttributes } from '../kit/field.tsx';
 
 export interface TickBoxProps {
   readonly name: string;

@@ -4,14 +4,14 @@
  * Owns: its fields. Invariant: what was typed and ticked comes back when the form is refused, but for the password.
  */
 import type { FC } from 'hono/jsx';
-import { type TokenScope, tokenScopes } from '../../../core/accounts/accounts.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type TypedToken, tokenLifetimesDays } from '../../account/token-expiry.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { controlAttributes, Field } from '../field.tsx';
+import { type TokenScope, tokenScopes } from '../../core/accounts/accounts.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { controlAttributes, Field } from '../kit/field.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { TextField, UsernameField } from './account-form.tsx';
-import { TickBox } from './account-tick-box.tsx';
+import type { FormRefusal } from './form-refusal.ts';
+import { TickBox } from './tick-box.tsx';
+import { type TypedToken, tokenLifetimesDays } from './token-expiry.ts';
 
 export const scopeTexts: Readonly<Record<TokenScope, { label: MessageKey; hint: MessageKey }>> = {
   create: { label: 'tokens.scopeCreate', hint: 'tokens.scopeCreateHint' },

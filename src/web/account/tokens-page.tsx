@@ -6,17 +6,17 @@
  */
 
 import type { FC } from 'hono/jsx';
-import type { StoredToken, TokenScope } from '../../../core/accounts/accounts.ts';
-import type { UnixSeconds } from '../../../core/time.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import type { TypedToken } from '../../account/token-expiry.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import type { Words } from '../../words.ts';
-import { Badge } from '../badge.tsx';
-import { Dated, ShortTime } from '../moment.tsx';
-import { Table } from '../table.tsx';
+import type { StoredToken, TokenScope } from '../../core/accounts/accounts.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Badge } from '../kit/badge.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { Dated, ShortTime } from '../kit/moment.tsx';
+import { Table } from '../kit/table.tsx';
+import type { Words } from '../kit/words.ts';
 import { BackToAccount, DoneNote, RefusalSummary } from './account-form.tsx';
+import type { FormRefusal } from './form-refusal.ts';
+import type { TypedToken } from './token-expiry.ts';
 import { NewTokenForm, scopeTexts } from './tokens-new.tsx';
 
 /** What the page may say has just happened, as its address names it. */

@@ -5,9 +5,9 @@
  * is kept in no shell's history.
  */
 import type { FC } from 'hono/jsx';
-import type { NewTokenOutcome } from '../../../core/accounts/outcomes.ts';
-import { type Frame, Page } from '../../layout.tsx';
-import { CopyButton, CopyStatus } from '../copy.tsx';
+import type { NewTokenOutcome } from '../../core/accounts/outcomes.ts';
+import { CopyButton, CopyStatus } from '../kit/copy.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
 
 export interface TokenReadyProps {
   readonly frame: Frame;

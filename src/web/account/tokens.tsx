@@ -10,16 +10,16 @@ import { type StoredToken, tokenScopes } from '../../core/accounts/accounts.ts';
 import type { AccountService, NewTokenOutcome, SignedIn } from '../../core/accounts/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
-import type { Form } from '../form.ts';
-import { renderPage } from '../layout.tsx';
+import type { Form } from '../kit/form.ts';
+import { renderPage } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { RevokeTokenPage, TokensPage, tokensNews } from '../pages/account/tokens.tsx';
-import { TokenReadyPage } from '../pages/account/tokens-ready.tsx';
-import type { Words } from '../words.ts';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';
 import { parseTokenExpiry, type TypedToken, untouchedToken } from './token-expiry.ts';
+import { RevokeTokenPage, TokensPage, tokensNews } from './tokens-page.tsx';
+import { TokenReadyPage } from './tokens-ready.tsx';
 
 export interface TokenDeps {
   readonly accounts: Pick<AccountService, 'listTokens' | 'createToken' | 'revokeToken'>;

@@ -5,7 +5,7 @@
  * picker when it was moved and the text was left as it was; a colour that is taken with its button counts above both.
  */
 import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domains.ts';
-import type { Form } from '../form.ts';
+import type { Form } from '../kit/form.ts';
 
 /** What each is called in the form. */
 export const brandFields = {

@@ -14,8 +14,11 @@ import type {
   LogoProblem,
 } from '../../core/share-domains/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { forAccount } from '../account/for-account.ts';
+import { type FormRefusal, refuseField } from '../account/form-refusal.ts';
 import { maxLogoBytes } from '../brand/logo.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
 import {
   type PageAction,
   type PageReply,
@@ -24,19 +27,9 @@ import {
   pageReply,
   seeOther,
 } from '../page-route.ts';
-import { DomainBrandPage, domainBrandNews } from '../pages/account/domain-brand.tsx';
-import type { Words } from '../words.ts';
-import {
-  brandFields,
-  brandOf,
-  readBrand,
-  type TypedBrand,
-  typedFrom,
-  untouchedBrand,
-} from './domains-brand-form.ts';
-import type { DomainDeps } from './domains-one.tsx';
-import { forAccount } from './for-account.ts';
-import { type FormRefusal, refuseField } from './form-refusal.ts';
+import { brandFields, brandOf, readBrand, type TypedBrand, typedFrom, untouchedBrand } from './brand-form.ts';
+import type { DomainDeps } from './domain.tsx';
+import { DomainBrandPage, domainBrandNews } from './domain-brand.tsx';
 
 /** What the page shows besides the domain itself; `typed` is absent where the form was not sent. */
 interface Attempt {

@@ -6,7 +6,7 @@
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
 import type { DomainFace } from '../../core/share-domains/outcomes.ts';
-import { type Frame, Page } from '../layout.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
 
 export const DomainClosedPage: FC<{ frame: Frame; domain: DomainFace }> = ({ frame, domain }) => {
   const { say } = frame.words;

@@ -5,15 +5,15 @@
  * never takes a colour that was only offered.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../../core/share-domains/outcomes.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import { brandFields, isColour, type TypedBrand } from '../../account/domains-brand-form.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { nearestReadable } from '../../brand/brand-colour.ts';
-import { paletteOf, type Scheme } from '../../brand/colours.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import { controlAttributes, Field } from '../field.tsx';
-import { DoneNote, RefusalSummary, TextField } from './account-form.tsx';
+import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { DoneNote, RefusalSummary, TextField } from '../account/account-form.tsx';
+import type { FormRefusal } from '../account/form-refusal.ts';
+import { nearestReadable } from '../brand/brand-colour.ts';
+import { paletteOf, type Scheme } from '../brand/colours.ts';
+import { controlAttributes, Field } from '../kit/field.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { brandFields, isColour, type TypedBrand } from './brand-form.ts';
 import { ColourField } from './domain-colour.tsx';
 import { DomainLogoForm } from './domain-logo.tsx';
 

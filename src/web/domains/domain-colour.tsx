@@ -4,9 +4,9 @@
  * Owns: the field. Invariant: no colour stands in a style of its own, which the policy refuses; a swatch is a drawing.
  */
 import type { FC } from 'hono/jsx';
-import { isColour } from '../../account/domains-brand-form.ts';
-import type { Frame } from '../../layout.tsx';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { isColour } from './brand-form.ts';
 
 export interface ColourFieldProps {
   readonly frame: Frame;

@@ -4,10 +4,10 @@
  * Owns: the forms that bring one and take it away. Invariant: what may be brought is said before it is.
  */
 import type { FC } from 'hono/jsx';
-import { logoKinds, maxLogoBytes } from '../../brand/logo.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { controlAttributes, Field } from '../field.tsx';
-import { Icon } from '../icons.tsx';
+import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
+import { controlAttributes, Field } from '../kit/field.tsx';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 
 interface LogoProps {
   readonly frame: Frame;

@@ -5,13 +5,13 @@
  * the one next step first.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../../core/share-domains/outcomes.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page } from '../../layout.tsx';
-import type { Words } from '../../words.ts';
-import { Icon } from '../icons.tsx';
-import { Dated } from '../moment.tsx';
-import { DoneNote, RefusalSummary } from './account-form.tsx';
+import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import { DoneNote, RefusalSummary } from '../account/account-form.tsx';
+import type { FormRefusal } from '../account/form-refusal.ts';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, Page } from '../kit/layout.tsx';
+import { Dated } from '../kit/moment.tsx';
+import type { Words } from '../kit/words.ts';
 import { DomainName } from './domain-name.tsx';
 import { DomainRecords } from './domain-records.tsx';
 import { findingTexts, StateBadge, stateWords } from './domain-state.tsx';

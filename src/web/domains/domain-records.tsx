@@ -5,11 +5,11 @@
  * copied by hand as well.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../../core/share-domains/outcomes.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { Badge } from '../badge.tsx';
-import { CopyStatus } from '../copy.tsx';
-import { Icon } from '../icons.tsx';
+import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import { Badge } from '../kit/badge.tsx';
+import { CopyStatus } from '../kit/copy.tsx';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 
 interface RecordsProps {
   readonly frame: Frame;

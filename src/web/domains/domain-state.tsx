@@ -4,11 +4,11 @@
  * Owns: the words of its states and of what a check found. Invariant: whoever reads them knows what to do next.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainFinding, DomainState } from '../../../core/share-domains/share-domains.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { Words } from '../../words.ts';
-import { Badge, type BadgeKind } from '../badge.tsx';
-import type { IconName } from '../icons.tsx';
+import type { DomainFinding, DomainState } from '../../core/share-domains/share-domains.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Badge, type BadgeKind } from '../kit/badge.tsx';
+import type { IconName } from '../kit/icons.tsx';
+import type { Words } from '../kit/words.ts';
 
 interface StateWords {
   readonly kind: BadgeKind;

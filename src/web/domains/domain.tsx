@@ -6,12 +6,12 @@
  */
 import type { SignedIn } from '../../core/accounts/outcomes.ts';
 import type { DomainService } from '../../core/share-domains/outcomes.ts';
-import { renderPage } from '../layout.tsx';
+import { forAccount } from '../account/for-account.ts';
+import { type FormRefusal, refuseForm } from '../account/form-refusal.ts';
+import { renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { DomainPage, domainNews } from '../pages/account/domain.tsx';
-import { RemoveDomainPage } from '../pages/account/domain-remove.tsx';
-import { forAccount } from './for-account.ts';
-import { type FormRefusal, refuseForm } from './form-refusal.ts';
+import { DomainPage, domainNews } from './domain-page.tsx';
+import { RemoveDomainPage } from './domain-remove.tsx';
 
 export interface DomainDeps {
   readonly domains: Pick<

@@ -4,13 +4,13 @@
  * Owns: their list and the form that adds one. Invariant: the form is shown only where the plan allows one more.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../../core/share-domains/outcomes.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { FormRefusal } from '../../account/form-refusal.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import { ShortTime } from '../moment.tsx';
-import { Table } from '../table.tsx';
-import { BackToAccount, DoneNote, RefusalSummary, TextField } from './account-form.tsx';
+import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { BackToAccount, DoneNote, RefusalSummary, TextField } from '../account/account-form.tsx';
+import type { FormRefusal } from '../account/form-refusal.ts';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { ShortTime } from '../kit/moment.tsx';
+import { Table } from '../kit/table.tsx';
 import { DomainName } from './domain-name.tsx';
 import { StateBadge } from './domain-state.tsx';
 

@@ -14,14 +14,14 @@ import type {
   DomainService,
 } from '../../core/share-domains/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { renderPage } from '../layout.tsx';
+import { forAccount } from '../account/for-account.ts';
+import { type FormRefusal, refuseField, refuseForm } from '../account/form-refusal.ts';
+import { renderPage } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
-import { DomainsPage, domainsNews } from '../pages/account/domains.tsx';
-import type { Words } from '../words.ts';
-import { createBrandPages } from './domains-brand.tsx';
-import { createOneDomainPages, type DomainDeps } from './domains-one.tsx';
-import { forAccount } from './for-account.ts';
-import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
+import { createBrandPages } from './brand.tsx';
+import { createOneDomainPages, type DomainDeps } from './domain.tsx';
+import { DomainsPage, domainsNews } from './domains-page.tsx';
 
 export function createDomainPages(deps: DomainDeps): PageRoute[] {
   return [

@@ -5,10 +5,10 @@
  * shown on a host that is somebody else's, and no form of one is taken there; the addresses that lead to the site come
  * from the configuration (P20); a link to a secret opens on every share domain, whoever may share there.
  */
-import { RequestProblem } from '../http/problem.ts';
-import { type Frame, renderPage } from './layout.tsx';
-import { type PageReply, type PageRoute, pageReply, seeOther } from './page-route.ts';
-import { DomainClosedPage } from './pages/domain-closed.tsx';
+import { RequestProblem } from '../../http/problem.ts';
+import { type Frame, renderPage } from '../kit/layout.tsx';
+import { type PageReply, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { DomainClosedPage } from './closed-page.tsx';
 
 interface Visit {
   readonly site: { readonly origin: string };

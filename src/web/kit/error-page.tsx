@@ -7,11 +7,11 @@
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
-import { type Frame, Page, renderPage } from '../layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
-import type { Words } from '../words.ts';
+import { type Frame, Page, renderPage } from './layout.tsx';
+import type { Words } from './words.ts';
 
-interface Notice {
+interface ErrorWords {
   readonly status: number;
   readonly title: MessageKey;
   readonly text: MessageKey;
@@ -21,44 +21,44 @@ interface Notice {
 /** What helps: an address and its words. */
 type Way = readonly [address: string, label: MessageKey];
 
-export function noticeFor(problem: PageProblem, words: Words): Notice {
+export function errorWords(problem: PageProblem, words: Words): ErrorWords {
   switch (problem.problem) {
     case 'malformed':
     case 'unsupported_media_type':
     case 'invalid_fields':
-      return { status: 400, title: 'notice.malformed.title', text: 'notice.malformed' };
+      return { status: 400, title: 'error.malformed.title', text: 'error.malformed' };
     case 'not_found':
     // Pages know no credentials: what would need them does not exist here.
     case 'not_authorized':
     case 'scope_missing':
-      return { status: 404, title: 'notice.notFound.title', text: 'notice.notFound' };
+      return { status: 404, title: 'error.notFound.title', text: 'error.notFound' };
     case 'method_not_allowed':
-      return { status: 405, title: 'notice.method.title', text: 'notice.method' };
+      return { status: 405, title: 'error.method.title', text: 'error.method' };
     case 'body_too_large':
       return {
         status: 413,
-        title: 'notice.tooLarge.title',
-        text: 'notice.tooLarge',
+        title: 'error.tooLarge.title',
+        text: 'error.tooLarge',
         params: { count: problem.capBytes },
       };
     case 'cross_site':
-      return { status: 403, title: 'notice.crossSite.title', text: 'notice.crossSite' };
+      return { status: 403, title: 'error.crossSite.title', text: 'error.crossSite' };
     case 'stale_form':
-      return { status: 403, title: 'notice.stale.title', text: 'notice.stale' };
+      return { status: 403, title: 'error.stale.title', text: 'error.stale' };
     case 'rate_limited': {
       const params = { wait: words.duration(problem.retryAfterSeconds) };
-      return { status: 429, title: 'notice.rate.title', text: 'notice.rate', params };
+      return { status: 429, title: 'error.rate.title', text: 'error.rate', params };
     }
     case 'unavailable':
     case 'storage_full': {
       const params = { wait: words.duration(problem.retryAfterSeconds) };
-      return { status: 503, title: 'notice.unavailable.title', text: 'notice.unavailable', params };
+      return { status: 503, title: 'error.unavailable.title', text: 'error.unavailable', params };
     }
     case 'internal':
       return {
         status: 500,
-        title: 'notice.internal.title',
-        text: 'notice.internal',
+        title: 'error.internal.title',
+        text: 'error.internal',
         params: { id: problem.requestId },
       };
   }
@@ -66,31 +66,31 @@ export function noticeFor(problem: PageProblem, words: Words): Notice {
 
 /** The ways on, the best first. An address that was asked for is repeated only as the address of a link to it. */
 function waysFrom({ href, here, visitor }: Frame, { problem }: PageProblem): Way[] {
-  const home: Way = [href('home'), 'notice.home'];
-  const again: Way[] = here === null ? [] : [[here, 'notice.retry']];
+  const home: Way = [href('home'), 'error.home'];
+  const again: Way[] = here === null ? [] : [[here, 'error.retry']];
   switch (problem) {
     case 'rate_limited':
       return [...again, home];
     case 'unavailable':
     case 'storage_full':
     case 'internal':
-      return [...again, home, [href('status'), 'notice.status']];
+      return [...again, home, [href('status'), 'error.status']];
     case 'stale_form':
-      return [visitor === null ? [href('logIn'), 'notice.logIn'] : [href('account'), 'notice.account'], home];
+      return [visitor === null ? [href('logIn'), 'error.logIn'] : [href('account'), 'error.account'], home];
     case 'not_found':
     case 'not_authorized':
-      return [home, [href('about'), 'notice.about']];
+      return [home, [href('about'), 'error.about']];
     default:
       return [home];
   }
 }
 
-const NoticePage: FC<{ frame: Frame; notice: Notice; ways: readonly Way[] }> = ({ frame, notice, ways }) => {
+const ErrorPage: FC<{ frame: Frame; error: ErrorWords; ways: readonly Way[] }> = ({ frame, error, ways }) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say(notice.title)}>
-      <h1>{say(notice.title)}</h1>
-      <p class="lead">{say(notice.text, notice.params)}</p>
+    <Page frame={frame} title={say(error.title)}>
+      <h1>{say(error.title)}</h1>
+      <p class="lead">{say(error.text, error.params)}</p>
       <div class="row">
         {ways.map(([address, label], at) => (
           <a class={at === 0 ? 'button' : 'button quiet'} href={address}>
@@ -103,8 +103,8 @@ const NoticePage: FC<{ frame: Frame; notice: Notice; ways: readonly Way[] }> = (
 };
 
 /** The problem's small page, finished. */
-export function renderNotice(frame: Frame, problem: PageProblem): { status: number; markup: string } {
-  const notice = noticeFor(problem, frame.words);
-  const page = <NoticePage frame={frame} notice={notice} ways={waysFrom(frame, problem)} />;
-  return { status: notice.status, markup: renderPage(page) };
+export function renderErrorPage(frame: Frame, problem: PageProblem): { status: number; markup: string } {
+  const error = errorWords(problem, frame.words);
+  const page = <ErrorPage frame={frame} error={error} ways={waysFrom(frame, problem)} />;
+  return { status: error.status, markup: renderPage(page) };
 }

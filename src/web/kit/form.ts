@@ -7,7 +7,7 @@
  * repaired. A browser sends every line break of a text field as CR LF (HTML §4.10.22.7); what was typed had LF, so that
  * is what comes out.
  */
-import { RequestProblem } from '../http/problem.ts';
+import { RequestProblem } from '../../http/problem.ts';
 
 export interface Form {
   /** The field's text; `''` when it was not sent. */

@@ -9,14 +9,14 @@
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { Regions } from '../core/regions.ts';
-import type { DomainFace } from '../core/share-domains/outcomes.ts';
-import type { Locale, MessageKey } from '../locale/catalogues.ts';
-import type { Assets, ScriptName } from './assets.ts';
-import type { Brand } from './brand/brand.ts';
-import { formTokenField } from './own-form.ts';
-import { Icon } from './pages/icons.tsx';
-import type { Href, RouteName } from './routes.ts';
+import type { Regions } from '../../core/regions.ts';
+import type { DomainFace } from '../../core/share-domains/outcomes.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
+import type { Assets, ScriptName } from '../assets.ts';
+import type { Brand } from '../brand/brand.ts';
+import { formTokenField } from '../own-form.ts';
+import type { Href, RouteName } from '../routes.ts';
+import { Icon } from './icons.tsx';
 import type { Words } from './words.ts';
 
 /** What every page needs: its language, the addresses it links to, whose face it has and who looks at it. */

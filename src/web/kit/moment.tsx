@@ -7,7 +7,7 @@ import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { hasWeekday } from '../../locale/times.ts';
 import type { MessageParams } from '../../locale/translate.ts';
-import type { Words } from '../words.ts';
+import type { Words } from './words.ts';
 
 interface MomentProps {
   readonly words: Words;

@@ -8,8 +8,8 @@
 import type { FC } from 'hono/jsx';
 import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import type { Frame } from '../layout.tsx';
 import { noticeField, noticeMark } from '../notice-kinds.ts';
+import type { Frame } from './layout.tsx';
 
 export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
   read: 'notices.read',

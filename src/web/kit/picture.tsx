@@ -6,7 +6,7 @@
  * style sheet puts two above two; their colours are those of the page.
  */
 import type { FC } from 'hono/jsx';
-import type { Words } from '../words.ts';
+import type { Words } from './words.ts';
 
 const sceneWidth = 180;
 const arrow = 'M146 96h58m-8-7 8 7-8 7';

@@ -5,7 +5,7 @@
  * keyboard is that of the narrow page.
  */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { Mark } from '../layout.tsx';
+import { Mark } from './layout.tsx';
 
 export const Split: FC<PropsWithChildren<{ intro: ReturnType<FC> }>> = ({ intro, children }) => (
   <div class="split">

@@ -5,13 +5,13 @@
  * was typed beside it; the browser checks nothing in it, because creating must work while it is folded away.
  */
 import type { FC } from 'hono/jsx';
-import { allCharacterSets } from '../../../core/secrets/generated-value.ts';
-import type { CharacterSet, SuggestInput } from '../../../core/secrets/outcomes.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { Frame } from '../../layout.tsx';
-import { type ShareField, suggestionBounds, type TypedSuggestion } from '../../secrets/share-form.ts';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
-import { Icon } from '../icons.tsx';
+import { allCharacterSets } from '../../core/secrets/generated-value.ts';
+import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { Icon } from '../kit/icons.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { type ShareField, suggestionBounds, type TypedSuggestion } from './share-form.ts';
 
 interface GenerateProps {
   readonly frame: Frame;

@@ -5,11 +5,11 @@
  * style sheet folds the free one away as long as it is not chosen.
  */
 import type { FC } from 'hono/jsx';
-import type { Plan } from '../../../core/plans.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { Frame } from '../../layout.tsx';
-import { type LifetimeUnit, lifetimeChoices, type TypedLifetime } from '../../secrets/share-form.ts';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import type { Plan } from '../../core/plans.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { type LifetimeUnit, lifetimeChoices, type TypedLifetime } from './share-form.ts';
 
 interface LifetimeProps {
   readonly frame: Frame;

@@ -4,7 +4,7 @@
  * Owns: its attributes. Invariant: the browser neither corrects nor remembers it: it is somebody else's.
  */
 import type { FC } from 'hono/jsx';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 
 export const MailAddress: FC<{ texts: FieldTexts; typed: string }> = ({ texts, typed }) => (
   <Field texts={texts}>

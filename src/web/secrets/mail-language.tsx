@@ -4,9 +4,9 @@
  * Owns: the field. Invariant: there is no choice where one language is offered only.
  */
 import type { FC } from 'hono/jsx';
-import type { Locale } from '../../../locale/catalogues.ts';
-import type { Frame } from '../../layout.tsx';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import type { Locale } from '../../locale/catalogues.ts';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
 
 export const MailLanguage: FC<{ frame: Frame; chosen: Locale }> = ({ frame, chosen }) => {
   const { words, locales } = frame;

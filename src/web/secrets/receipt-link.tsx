@@ -5,10 +5,10 @@
  * button is seen that would do nothing.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { CopyButton, CopyStatus } from '../copy.tsx';
-import { Icon } from '../icons.tsx';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { CopyButton, CopyStatus } from '../kit/copy.tsx';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { QrCode } from './qr.tsx';
 
 interface LinkProps {

@@ -5,14 +5,14 @@
  * the field of whoever has just typed it; what the mail server said is shown as its words, and what we say of it as ours.
  */
 import type { FC } from 'hono/jsx';
-import { type MailTrouble, mailTroubleOf } from '../../../core/mail/mail-trouble.ts';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import type { Delivery, DeliveryState } from '../../../core/secrets/secret.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { Frame } from '../../layout.tsx';
-import { Badge, type BadgeKind } from '../badge.tsx';
-import type { IconName } from '../icons.tsx';
-import { Dated } from '../moment.tsx';
+import { type MailTrouble, mailTroubleOf } from '../../core/mail/mail-trouble.ts';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { Delivery, DeliveryState } from '../../core/secrets/secret.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Badge, type BadgeKind } from '../kit/badge.tsx';
+import type { IconName } from '../kit/icons.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { Dated } from '../kit/moment.tsx';
 import { type MailProps, type MailRefusal, SendMail, WayToLogIn } from './receipt-send.tsx';
 
 interface StateWords {

@@ -8,12 +8,6 @@ import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts
 import { Sensitive } from '../../core/sensitive.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
 import {
-  type MailAsked,
-  type MailRefusal,
-  mayChooseRecipient,
-  type TypedMail,
-} from '../pages/secrets/receipt-send.tsx';
-import {
   authority,
   find,
   type ReceiptDeps,
@@ -21,6 +15,7 @@ import {
   refuseOnReceipt,
   unknownReceipt,
 } from './receipt-reply.tsx';
+import { type MailAsked, type MailRefusal, mayChooseRecipient, type TypedMail } from './receipt-send.tsx';
 
 /** In the address after a mail was queued: the page then says what became of it, as far as that is true. */
 const afterMail = { name: 'mail', value: 'sent' } as const;

@@ -5,10 +5,10 @@
  * typed, while the one that is kept is shown as it is.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
-import { Icon } from '../icons.tsx';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 
 /** A label that was asked for and is not kept. */
 export interface RefusedMemo {

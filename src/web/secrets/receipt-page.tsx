@@ -5,17 +5,17 @@
  * creator's, far from each other and unlike; the link is in the page only when the props hold it.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import type { ReceiptState } from '../../../core/secrets/secret.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import { Icon } from '../icons.tsx';
-import { Dated } from '../moment.tsx';
-import { noticeTexts } from '../notice-boxes.tsx';
-import { Split } from '../split.tsx';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { ReceiptState } from '../../core/secrets/secret.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { Dated } from '../kit/moment.tsx';
+import { noticeTexts } from '../kit/notice-boxes.tsx';
+import { Split } from '../kit/split.tsx';
 import { LinkSheet } from './receipt-link.tsx';
-import { MailSection } from './receipt-mail.tsx';
-import { MemoSection, type RefusedMemo } from './receipt-memo.tsx';
+import { MailSection } from './receipt-mail-section.tsx';
+import { MemoSection, type RefusedMemo } from './receipt-memo-section.tsx';
 import type { MailAsked } from './receipt-send.tsx';
 import { Timeline } from './timeline.tsx';
 

@@ -7,12 +7,12 @@
 import { ServiceError } from '../../core/errors.ts';
 import type { Links } from '../../core/links.ts';
 import type { ReceiptOutcome, ReceiptView, SecretService } from '../../core/secrets/outcomes.ts';
-import { renderPage } from '../layout.tsx';
+import { errorWords, renderErrorPage } from '../kit/error-page.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, pageReply } from '../page-route.ts';
-import { noticeFor, renderNotice } from '../pages/notice.tsx';
-import { ReceiptPage, type ReceiptProps } from '../pages/secrets/receipt.tsx';
 import type { JustCreated } from './just-created.ts';
+import { ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 
 export interface ReceiptDeps {
   readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'setMemo'>;
@@ -45,7 +45,7 @@ export function linkOf(receipt: ReceiptView, links: Links): string | null {
 }
 
 export function unknownReceipt({ frame }: PageRequest): PageReply {
-  const { status, markup } = renderNotice(frame, { problem: 'not_found' });
+  const { status, markup } = renderErrorPage(frame, { problem: 'not_found' });
   return pageReply(status, markup);
 }
 
@@ -66,11 +66,11 @@ export async function refuseOnReceipt(
   const { frame } = request;
   const found = await findIfPossible(request, deps);
   if (found === null) {
-    const { status, markup } = renderNotice(frame, problem);
+    const { status, markup } = renderErrorPage(frame, problem);
     return pageReply(status, markup);
   }
   if (found.outcome === 'unknown') return unknownReceipt(request);
-  const { status, text, params } = noticeFor(problem, frame.words);
+  const { status, text, params } = errorWords(problem, frame.words);
   const message =
     problem.problem === 'stale_form' ? frame.words.say('account.stale') : frame.words.say(text, params);
   return reply({ receipt: found.receipt, status, message });

@@ -6,13 +6,13 @@
  * what it takes.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import { anonymousCustid } from '../../../core/secrets/receipts.ts';
-import type { DeliveryState } from '../../../core/secrets/secret.ts';
-import type { Locale, MessageKey } from '../../../locale/catalogues.ts';
-import { type Frame, PostForm } from '../../layout.tsx';
-import type { FieldTexts } from '../field.tsx';
-import { Icon } from '../icons.tsx';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { anonymousCustid } from '../../core/secrets/receipts.ts';
+import type { DeliveryState } from '../../core/secrets/secret.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
+import type { FieldTexts } from '../kit/field.tsx';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
 import { MailAddress } from './mail-address.tsx';
 import { MailLanguage } from './mail-language.tsx';
 

@@ -6,7 +6,7 @@
  */
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import {
   movedTo,
   type PageReply,
@@ -15,10 +15,10 @@ import {
   pageReply,
   seeOther,
 } from '../page-route.ts';
-import { BurnPage } from '../pages/secrets/receipt.tsx';
 import type { RouteName } from '../routes.ts';
 import { createReceiptMailPages, mailTaken } from './receipt-mail.ts';
 import { createReceiptMemoPages } from './receipt-memo.ts';
+import { BurnPage } from './receipt-page.tsx';
 import { authority, find, linkOf, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
 
 export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {

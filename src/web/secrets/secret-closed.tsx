@@ -5,9 +5,9 @@
  * anything of a value.
  */
 import type { FC } from 'hono/jsx';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import { type Frame, Page, sharesHere } from '../../layout.tsx';
-import { Dated } from '../moment.tsx';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { type Frame, Page, sharesHere } from '../kit/layout.tsx';
+import { Dated } from '../kit/moment.tsx';
 
 const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
 

@@ -5,7 +5,7 @@
  * under the name of the domain's face.
  */
 import type { FC } from 'hono/jsx';
-import type { Frame } from '../../layout.tsx';
+import type { Frame } from '../kit/layout.tsx';
 
 /** @param text plain, one paragraph a line; `null`: none */
 export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame, text }) => {

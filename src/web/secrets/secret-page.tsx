@@ -5,11 +5,11 @@
  * but the form's button opens it (P4); a passphrase that was typed is never repeated.
  */
 import type { FC } from 'hono/jsx';
-import type { StatusOutcome } from '../../../core/secrets/outcomes.ts';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import { controlAttributes, Field } from '../field.tsx';
-import { Icon } from '../icons.tsx';
-import { Dated } from '../moment.tsx';
+import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
+import { controlAttributes, Field } from '../kit/field.tsx';
+import { Icon } from '../kit/icons.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { Dated } from '../kit/moment.tsx';
 import { Instructions } from './secret-instructions.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;

@@ -8,13 +8,13 @@ import type { SecretService, WrongPassphrase } from '../../core/secrets/outcomes
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
-import { type Frame, renderPage } from '../layout.tsx';
+import { errorWords } from '../kit/error-page.tsx';
+import { type Frame, renderPage } from '../kit/layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
-import { noticeFor } from '../pages/notice.tsx';
-import { type AskRefusal, SecretPage, type WaitingSecret } from '../pages/secrets/secret.tsx';
-import { type Delay, DelayedPage, GonePage } from '../pages/secrets/secret-closed.tsx';
-import { RevealedPage } from '../pages/secrets/secret-revealed.tsx';
+import { type Delay, DelayedPage, GonePage } from './secret-closed.tsx';
+import { type AskRefusal, SecretPage, type WaitingSecret } from './secret-page.tsx';
+import { RevealedPage } from './secret-revealed.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<SecretService, 'secretStatus' | 'reveal'>;
@@ -112,7 +112,7 @@ function delayed(
  * Over a rate limit nothing is looked up any more (P21), and without a store nothing can be.
  */
 async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageProblem): Promise<PageReply> {
-  const { status } = noticeFor(problem, request.frame.words);
+  const { status } = errorWords(problem, request.frame.words);
   const { say } = request.frame.words;
   if (problem.problem === 'stale_form') return ask(request, deps, status, { notice: say('secret.stale') });
   const later = laterOf(request.frame, problem);

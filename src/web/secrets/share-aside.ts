@@ -4,7 +4,7 @@
  * Owns: the hidden fields that keep it in the form. Invariant: a text that was typed is either in the field or beside it;
  * only what was drawn and left as it was is ever thrown away. Nothing of it is stored or shared.
  */
-import type { Form } from '../form.ts';
+import type { Form } from '../kit/form.ts';
 
 export interface Aside {
   /** In the field of the secret. */

@@ -5,12 +5,12 @@
  * Owns: its fields. Invariant: what was typed stays in the form also when the session it was typed in has ended.
  */
 import type { FC } from 'hono/jsx';
-import type { Frame } from '../../layout.tsx';
-import type { ShareField, TypedShare } from '../../secrets/share-form.ts';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
-import { NoticeBoxes } from '../notice-boxes.tsx';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { NoticeBoxes } from '../kit/notice-boxes.tsx';
 import { MailAddress } from './mail-address.tsx';
 import { MailLanguage } from './mail-language.tsx';
+import type { ShareField, TypedShare } from './share-form.ts';
 
 interface DeliveryProps {
   readonly frame: Frame;

@@ -10,7 +10,7 @@ import type { Plan } from '../../core/plans.ts';
 import { allCharacterSets, generatedLength } from '../../core/secrets/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { Locale } from '../../locale/catalogues.ts';
-import type { Form } from '../form.ts';
+import type { Form } from '../kit/form.ts';
 import { readNoticeKinds } from '../notice-kinds.ts';
 import { type Aside, readAside } from './share-aside.ts';
 

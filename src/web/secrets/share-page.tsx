@@ -5,14 +5,14 @@
  * are not given to the browser, because its own message about a field that is folded away is seen by nobody.
  */
 import type { FC } from 'hono/jsx';
-import { type Frame, Page, PostForm } from '../../layout.tsx';
-import type { ShareField } from '../../secrets/share-form.ts';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
-import { Split } from '../split.tsx';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { Split } from '../kit/split.tsx';
 import { Generate } from './generate.tsx';
 import { Lifetime } from './lifetime.tsx';
-import { MemoField } from './receipt-memo.tsx';
+import { MemoField } from './receipt-memo-section.tsx';
 import { Delivery } from './share-delivery.tsx';
+import type { ShareField } from './share-form.ts';
 import { Value, type ValueProps } from './share-value.tsx';
 
 export interface ShareRefusal {

@@ -6,13 +6,13 @@
 
 import type { Plan } from '../../core/plans.ts';
 import type { CreationOutcome } from '../../core/secrets/outcomes.ts';
+import { errorWords } from '../kit/error-page.tsx';
+import type { Words } from '../kit/words.ts';
 import type { PageProblem } from '../page-problem.ts';
 import type { PageReply } from '../page-route.ts';
-import { noticeFor } from '../pages/notice.tsx';
-import type { ShareRefusal } from '../pages/secrets/share.tsx';
-import type { Words } from '../words.ts';
 import { memoTooLongWords } from './receipt-memo.ts';
 import { type ShareField, suggestionBounds } from './share-form.ts';
+import type { ShareRefusal } from './share-page.tsx';
 
 export type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
 type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
@@ -75,7 +75,7 @@ export function wrongSuggestion(field: ShareField, { say }: Words): Refusal {
 
 /** What the transport or the store refuses, in the words of this form. */
 export function problemOfShare(problem: PageProblem, words: Words): Refusal {
-  const { status, text, params } = noticeFor(problem, words);
+  const { status, text, params } = errorWords(problem, words);
   const { say } = words;
   switch (problem.problem) {
     case 'rate_limited':
@@ -94,7 +94,7 @@ export function problemOfShare(problem: PageProblem, words: Words): Refusal {
 export function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
   const { say } = words;
   const refusal = { ...problemOfShare(problem, words), consolation: say('suggest.nothingDrawn') };
-  const { params } = noticeFor(problem, words);
+  const { params } = errorWords(problem, words);
   if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', params) };
   if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', params) };
   return refusal;

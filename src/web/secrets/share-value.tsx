@@ -5,13 +5,13 @@
  * `maxlength`, which would cut what is pasted; what was typed before a value was drawn stays in the form, one press away.
  */
 import type { FC } from 'hono/jsx';
-import type { Plan } from '../../../core/plans.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { Frame } from '../../layout.tsx';
-import { asideField, drawnField, takeBackField } from '../../secrets/share-aside.ts';
-import type { TypedShare } from '../../secrets/share-form.ts';
-import { type Strength, strengthOf } from '../../secrets/strength.ts';
-import { controlAttributes, Field, type FieldTexts } from '../field.tsx';
+import type { Plan } from '../../core/plans.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import { asideField, drawnField, takeBackField } from './share-aside.ts';
+import type { TypedShare } from './share-form.ts';
+import { type Strength, strengthOf } from './strength.ts';
 
 export interface ValueProps {
   readonly frame: Frame;

@@ -10,7 +10,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { Plan, Plans } from '../../core/plans.ts';
 import type { ConcealInput, SecretService } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { renderPage } from '../layout.tsx';
+import { renderPage } from '../kit/layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import {
   createdAt,
@@ -20,10 +20,10 @@ import {
   pageReply,
   seeOther,
 } from '../page-route.ts';
-import { SharePage, type ShareProps, SharingClosedPage } from '../pages/secrets/share.tsx';
 import type { JustCreated } from './just-created.ts';
 import { drawOver, takeBack, takeBackField } from './share-aside.ts';
 import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
+import { SharePage, type ShareProps, SharingClosedPage } from './share-page.tsx';
 import {
   noNumber,
   outsidePlan,

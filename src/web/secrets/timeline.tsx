@@ -4,10 +4,10 @@
  * Owns: the list.
  */
 import type { FC } from 'hono/jsx';
-import type { ReceiptView } from '../../../core/secrets/outcomes.ts';
-import type { MessageKey } from '../../../locale/catalogues.ts';
-import type { Frame } from '../../layout.tsx';
-import { Moment } from '../moment.tsx';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import type { Frame } from '../kit/layout.tsx';
+import { Moment } from '../kit/moment.tsx';
 
 interface TimelineProps {
   readonly frame: Frame;
