@@ -7,8 +7,6 @@ import {
   type Account,
   type AccountId,
   noticeKinds,
-  type StoredPassword,
-  type StoredSession,
   type StoredToken,
   tokenScopes,
 } from '../../core/accounts/accounts.ts';
@@ -62,49 +60,4 @@ export function tokenOf(row: TokenRow): StoredToken {
     expiresAt: row.expires_at,
     lastUsedAt: row.last_used_at,
   };
-}
-
-export interface SessionRow {
-  session_id: number;
-  account_id: AccountId;
-  session_hash: Uint8Array;
-  wrapped_data_key: Uint8Array;
-  label: string;
-  created_at: UnixSeconds;
-  last_used_at: UnixSeconds;
-  expires_at: UnixSeconds;
-}
-
-/** Of `sessions s`. */
-export const sessionColumns =
-  's.session_id, s.account_id, s.session_hash, s.wrapped_data_key, s.label, s.created_at, s.last_used_at, s.expires_at';
-
-export function sessionOf(row: SessionRow): StoredSession {
-  return {
-    sessionId: row.session_id,
-    accountId: row.account_id,
-    sessionHash: row.session_hash,
-    wrappedDataKey: row.wrapped_data_key,
-    label: row.label,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  };
-}
-
-/** All `null` where the account has no password. */
-export interface PasswordRow {
-  salt: Uint8Array | null;
-  verifier: Uint8Array | null;
-  wrapped_data_key: Uint8Array | null;
-  set_at: UnixSeconds | null;
-}
-
-/** Of `passwords p`. */
-export const passwordColumns = 'p.salt, p.verifier, p.wrapped_data_key, p.set_at';
-
-export function passwordOf(row: PasswordRow): StoredPassword | null {
-  const { salt, verifier, wrapped_data_key: wrappedDataKey, set_at: setAt } = row;
-  if (salt === null || verifier === null || wrappedDataKey === null || setAt === null) return null;
-  return { salt, verifier, wrappedDataKey, setAt };
 }

@@ -21,8 +21,8 @@ import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts
 import { createAccountReads } from './read-accounts.ts';
 import { createDomainReads } from './read-domains.ts';
 import { createRecordReads } from './read-records.ts';
-import { createSessionReads } from './read-sessions.ts';
 import { readRootKidsInUse } from './root-uses.ts';
+import { createSessionReads } from './sessions.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 import { createSharedTime, type SharedTime } from './shared-time.ts';
 import { codeOf, messageOf } from './sqlite-errors.ts';
