@@ -6,6 +6,7 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountDeletion } from './delete-account.ts';
+import { createDomainWrites } from './domains.ts';
 import { IndexMerge } from './index-merge.ts';
 import { type BatchTime, createTimeKeeper, createTimeSetter } from './kept-time.ts';
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
@@ -15,7 +16,6 @@ import { type ConnectionSettings, openConnection } from './settings.ts';
 import { createSweep } from './sweep.ts';
 import { createAccountWrites } from './write-accounts.ts';
 import { createAttemptWrites } from './write-attempts.ts';
-import { createDomainWrites } from './write-domains.ts';
 import { createRecordWrites, type RecordWrites } from './write-records.ts';
 
 export interface WritingConnection {
