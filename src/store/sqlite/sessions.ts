@@ -21,9 +21,8 @@ import type {
 } from '../../core/accounts/accounts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { countsUntil, mayKeepTicket } from '../ticket-limits.ts';
-import { type AccountRow, accountColumns, accountOf } from './account-rows.ts';
+import { type AccountRow, accountColumns, accountOf, createAccountInsert } from './accounts.ts';
 import type { Deciding } from './protocol.ts';
-import { createAccountInsert } from './write-accounts.ts';
 
 interface SessionRow {
   session_id: number;
