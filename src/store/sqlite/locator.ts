@@ -8,8 +8,19 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import { hintOf } from './hint.ts';
 import { createRecentRows } from './recent-rows.ts';
+
+/**
+ * The number by which the index finds an id: its first 47 bits as an integer, which SQLite keeps in 6 bytes. An index of
+ * these is less than half the size of one of whole ids. Two ids may share a hint, so a query always compares the id on the
+ * row too.
+ */
+export function hintOf(id: Uint8Array, offset = 0): number {
+  const byte = (index: number): number => id[offset + index] ?? 0;
+  const high = ((byte(0) & 0x7f) << 8) | byte(1);
+  const low = ((byte(2) << 24) | (byte(3) << 16) | (byte(4) << 8) | byte(5)) >>> 0;
+  return high * 0x1_0000_0000 + low;
+}
 
 /** One position at least: where there is no such row, that of another one, so that as much is read for it (P17). */
 export type Positions = readonly number[];

@@ -10,7 +10,7 @@ import type { UnixSeconds } from '../../core/time.ts';
 import { rootKidOf } from '../store.ts';
 import { bitsOf } from './bit-masks.ts';
 import type { ClaimTarget, PutFrame } from './frames.ts';
-import { hintOf } from './hint.ts';
+import { hintOf } from './locator.ts';
 import { createMailWrites, letterAtCreation } from './mail-rows.ts';
 import { createMemoWrites } from './memo-rows.ts';
 import type { Deciding } from './protocol.ts';
