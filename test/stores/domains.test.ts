@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { selectDomains } from '../../src/store/sqlite/domain-rows.ts';
+import { selectDomains } from '../../src/store/sqlite/domains.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { accountNamed } from './conformance/account-fixtures.ts';
 import { createSettableClock } from './conformance/check.ts';

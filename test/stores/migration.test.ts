@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import { plainBrand, type StoredDomain } from '../../src/core/share-domains/share-domains.ts';
-import { hintOf } from '../../src/store/sqlite/hint.ts';
+import { hintOf } from '../../src/store/sqlite/locator.ts';
 import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };
 import accounts from '../../src/store/sqlite/migrations/003-accounts.sql' with { type: 'text' };

@@ -13,9 +13,8 @@ import type { NewRecord } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type RefusalReason, StoreRefusal } from '../refusal.ts';
 import { type ClaimTarget, FrameSink } from './frames.ts';
-import { hintOf } from './hint.ts';
 import type { BatchTime } from './kept-time.ts';
-import type { Locator, StoredHints } from './locator.ts';
+import { hintOf, type Locator, type StoredHints } from './locator.ts';
 import {
   type Answer,
   type Ask,

@@ -5,19 +5,17 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
-import { createAccountDeletion } from './delete-account.ts';
+import { createAccountDeletion, createAccountWrites } from './accounts.ts';
+import { createDomainWrites } from './domains.ts';
 import { IndexMerge } from './index-merge.ts';
 import { type BatchTime, createTimeKeeper, createTimeSetter } from './kept-time.ts';
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import type { Ask, Decisions } from './protocol.ts';
+import { createPasswordWrites, createSessionWrites } from './sessions.ts';
 import { type ConnectionSettings, openConnection } from './settings.ts';
 import { createSweep } from './sweep.ts';
-import { createAccountWrites } from './write-accounts.ts';
 import { createAttemptWrites } from './write-attempts.ts';
-import { createDomainWrites } from './write-domains.ts';
-import { createPasswordWrites } from './write-passwords.ts';
 import { createRecordWrites, type RecordWrites } from './write-records.ts';
-import { createSessionWrites } from './write-sessions.ts';
 
 export interface WritingConnection {
   readonly db: Database;

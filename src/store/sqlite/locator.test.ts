@@ -3,7 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSettableClock, newRecord } from '../../../test/stores/conformance/check.ts';
+import { createRecentRows, hintOf } from './locator.ts';
 import { openSqliteStore } from './store.ts';
+
+it('a hint is the first 47 bits of an id, a non-negative integer that SQLite keeps in 6 bytes', () => {
+  expect(hintOf(new Uint8Array(16))).toBe(0);
+  expect(hintOf(new Uint8Array(16).fill(255))).toBe(2 ** 47 - 1);
+  expect(hintOf(Uint8Array.of(0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07))).toBe(0x010203040506);
+  expect(hintOf(Uint8Array.of(0x80, 0, 0, 0, 0, 1))).toBe(1);
+});
 
 it('P5: finds the last of many rows that another process has stored since the last look', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
@@ -19,4 +27,29 @@ it('P5: finds the last of many rows that another process has stored since the la
   } finally {
     rmSync(directory, { recursive: true });
   }
+});
+
+it('recent rows are found by either hint, several to a hint, until they are all in the index', () => {
+  const rows = createRecentRows();
+  rows.add(1, 100, 200);
+  rows.add(2, 100, 201);
+  rows.add(2, 100, 201);
+  expect(rows.ofSecret(100).toSorted()).toEqual([1, 2]);
+  expect(rows.ofReceipt(201)).toEqual([2]);
+  expect(rows.ofSecret(200)).toEqual([]);
+  rows.forget(1);
+  expect(rows.ofReceipt(200)).toEqual([1]);
+  rows.forget(2);
+  expect(rows.ofReceipt(200)).toEqual([]);
+});
+
+it('recent rows of 100,000 puts take no more room than those that wait', () => {
+  const rows = createRecentRows();
+  for (let position = 1; position <= 100_000; position += 1) {
+    rows.add(position, position, -position);
+    if (position % 1_000 === 0) rows.forget(position - 40_000);
+  }
+  expect(rows.ofSecret(10_000)).toEqual([]);
+  expect(rows.ofSecret(70_000)).toEqual([70_000]);
+  expect(rows.ofReceipt(-100_000)).toEqual([100_000]);
 });

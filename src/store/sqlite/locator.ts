@@ -8,8 +8,18 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import { hintOf } from './hint.ts';
-import { createRecentRows } from './recent-rows.ts';
+
+/**
+ * The number by which the index finds an id: its first 47 bits as an integer, which SQLite keeps in 6 bytes. An index of
+ * these is less than half the size of one of whole ids. Two ids may share a hint, so a query always compares the id on the
+ * row too.
+ */
+export function hintOf(id: Uint8Array, offset = 0): number {
+  const byte = (index: number): number => id[offset + index] ?? 0;
+  const high = ((byte(0) & 0x7f) << 8) | byte(1);
+  const low = ((byte(2) << 24) | (byte(3) << 16) | (byte(4) << 8) | byte(5)) >>> 0;
+  return high * 0x1_0000_0000 + low;
+}
 
 /** One position at least: where there is no such row, that of another one, so that as much is read for it (P17). */
 export type Positions = readonly number[];
@@ -118,4 +128,72 @@ export function rowAmong<Row>(places: Positions, read: (place: number) => Row | 
   let found: Row | null = null;
   for (const place of places) found = read(place) ?? found;
   return found;
+}
+
+const generationRows = 16_384;
+
+type PositionsByHint = Map<number, number | number[]>;
+
+interface Generation {
+  /** The highest position in it. */
+  upto: number;
+  readonly secrets: PositionsByHint;
+  readonly receipts: PositionsByHint;
+}
+
+/**
+ * Where the newest rows are, in memory: those that may not be in the index yet. Kept as generations of two maps each, from
+ * hints to positions. A generation is dropped whole once all of its rows are in the index, which costs nothing an entry.
+ * Two ids may share a hint, so a hint may have several positions.
+ */
+export interface RecentRows {
+  add(position: number, secretHint: number, receiptHint: number): void;
+  /** Positions of the rows whose id may be the one with this hint, in no order; the caller may add to them. */
+  ofSecret(hint: number): number[];
+  ofReceipt(hint: number): number[];
+  /** Forgets generations of which every row is at `upto` or before. */
+  forget(upto: number): void;
+}
+
+export function createRecentRows(): RecentRows {
+  let generations: Generation[] = [];
+
+  function current(): Generation {
+    const last = generations.at(-1);
+    if (last !== undefined && last.secrets.size < generationRows) return last;
+    const fresh = { upto: 0, secrets: new Map(), receipts: new Map() };
+    generations.push(fresh);
+    return fresh;
+  }
+
+  function find(kind: 'secrets' | 'receipts', hint: number): number[] {
+    const found: number[] = [];
+    for (const generation of generations) {
+      const positions = generation[kind].get(hint);
+      if (typeof positions === 'number') found.push(positions);
+      else if (positions !== undefined) found.push(...positions);
+    }
+    return found;
+  }
+
+  return {
+    add(position, secretHint, receiptHint) {
+      const generation = current();
+      generation.upto = Math.max(generation.upto, position);
+      note(generation.secrets, secretHint, position);
+      note(generation.receipts, receiptHint, position);
+    },
+    ofSecret: (hint) => find('secrets', hint),
+    ofReceipt: (hint) => find('receipts', hint),
+    forget(upto) {
+      if ((generations[0]?.upto ?? Number.POSITIVE_INFINITY) > upto) return;
+      generations = generations.filter((generation) => generation.upto > upto);
+    },
+  };
+}
+
+function note(positions: PositionsByHint, hint: number, position: number): void {
+  const known = positions.get(hint);
+  if (known === undefined) positions.set(hint, position);
+  else if (![known].flat().includes(position)) positions.set(hint, [known, position].flat());
 }

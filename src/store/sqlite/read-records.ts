@@ -17,9 +17,9 @@ import {
 } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { deliveryAt } from '../store.ts';
+import { marksIn } from './bit-masks.ts';
 import { type Locator, rowAmong } from './locator.ts';
 import { type DeliveryColumns, deliveryColumns, deliveryOf, joinDeliveries } from './mail-rows.ts';
-import { marksIn } from './marks.ts';
 import { joinMemos, memoBoxOf, memoColumns } from './memo-rows.ts';
 
 interface SecretRow {

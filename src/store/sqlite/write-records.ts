@@ -8,10 +8,10 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { rootKidOf } from '../store.ts';
+import { bitsOf } from './bit-masks.ts';
 import type { ClaimTarget, PutFrame } from './frames.ts';
-import { hintOf } from './hint.ts';
+import { hintOf } from './locator.ts';
 import { createMailWrites, letterAtCreation } from './mail-rows.ts';
-import { bitsOf } from './marks.ts';
 import { createMemoWrites } from './memo-rows.ts';
 import type { Deciding } from './protocol.ts';
 import { createRootUses } from './root-uses.ts';

@@ -1,0 +1,234 @@
+/**
+ * Accounts, their tokens and root checks as rows: the columns that are asked for, the reads on the event loop's own
+ * connection, then the writes inside the writer's transaction. A function of one never calls one of the other.
+ *
+ * Invariants: a token is found through the index of its hash, in one query whether or not it exists (P17). Uniqueness is
+ * the database's own: a conflict is an expected answer, not a failure.
+ */
+import type { Database } from 'bun:sqlite';
+import {
+  type Account,
+  type AccountId,
+  noticeKinds,
+  type StoredToken,
+  tokenScopes,
+} from '../../core/accounts/accounts.ts';
+import type { PlanName } from '../../core/plans.ts';
+import type { NewAccount, NewToken } from '../../core/ports.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { chosenBy, maskOf } from './bit-masks.ts';
+import { eraseMemosOfAccount } from './memo-rows.ts';
+import type { Deciding } from './protocol.ts';
+import { endRecord } from './write-records.ts';
+
+export interface AccountRow {
+  id: AccountId;
+  username: string;
+  plan: PlanName;
+  locale: string | null;
+  notify: number;
+  account_created_at: UnixSeconds;
+}
+
+/** Of `accounts a`. */
+export const accountColumns =
+  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at';
+
+export function accountOf(row: AccountRow): Account {
+  const { id, username, plan, locale, account_created_at: createdAt } = row;
+  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt };
+}
+
+interface TokenRow {
+  token_id: number;
+  account_id: AccountId;
+  token_hash: Uint8Array;
+  name: string;
+  wrapped_data_key: Uint8Array;
+  scopes: number;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds | null;
+  last_used_at: UnixSeconds | null;
+}
+
+/** Of `tokens t`. */
+const tokenColumns =
+  't.token_id, t.account_id, t.token_hash, t.name, t.wrapped_data_key, t.scopes, t.created_at, t.expires_at, t.last_used_at';
+
+function tokenOf(row: TokenRow): StoredToken {
+  return {
+    tokenId: row.token_id,
+    accountId: row.account_id,
+    tokenHash: row.token_hash,
+    name: row.name,
+    wrappedDataKey: row.wrapped_data_key,
+    scopes: chosenBy(tokenScopes, row.scopes),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+  };
+}
+
+export interface AccountReads {
+  findAccount(username: string): Account | null;
+  findAccountById(id: AccountId): Account | null;
+  listAccounts(): Account[];
+  findToken(tokenHash: Uint8Array): { account: Account; token: StoredToken } | null;
+  listTokens(id: AccountId): StoredToken[];
+  findRootCheck(kid: number): Uint8Array | null;
+}
+
+export function createAccountReads(db: Database): AccountReads {
+  const byName = db.query<AccountRow, [string]>(
+    `SELECT ${accountColumns} FROM accounts a WHERE username = ?1`,
+  );
+  const byId = db.query<AccountRow, [number]>(`SELECT ${accountColumns} FROM accounts a WHERE id = ?1`);
+  const all = db.query<AccountRow, []>(`SELECT ${accountColumns} FROM accounts a ORDER BY id`);
+  const token = db.query<TokenRow & AccountRow, [Uint8Array]>(
+    `SELECT ${accountColumns}, ${tokenColumns} FROM tokens t JOIN accounts a ON a.id = t.account_id
+     WHERE t.token_hash = ?1`,
+  );
+  const tokens = db.query<TokenRow, [number]>(
+    `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
+  );
+  const rootCheck = db.query<{ check_value: Uint8Array }, [number]>(
+    'SELECT check_value FROM root_checks WHERE kid = ?1',
+  );
+  return {
+    findAccount: (username) => toAccount(byName.get(username)),
+    findAccountById: (id) => toAccount(byId.get(id)),
+    listAccounts: () => all.all().map(accountOf),
+    findToken(tokenHash) {
+      const row = token.get(tokenHash);
+      return row === null ? null : { account: accountOf(row), token: tokenOf(row) };
+    },
+    listTokens: (id) => tokens.all(id).map(tokenOf),
+    findRootCheck: (kid) => rootCheck.get(kid)?.check_value ?? null,
+  };
+}
+
+const toAccount = (row: AccountRow | null): Account | null => (row === null ? null : accountOf(row));
+
+export type AccountWrites = Deciding<
+  | 'createAccount'
+  | 'setPlan'
+  | 'setLocale'
+  | 'setNotify'
+  | 'addToken'
+  | 'addOwnToken'
+  | 'revokeToken'
+  | 'noteTokenUse'
+  | 'addRootCheck'
+>;
+
+const insertTokenSql = `
+  INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`;
+
+/** Finds the password that it was asked for with, so a request that began before a change of it adds nothing. */
+const insertOwnTokenSql = `
+  INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
+  SELECT account_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM passwords WHERE account_id = ?1 AND verifier = ?8`;
+
+/** Inserts an account without a chosen language; `null` when the username is taken. */
+export function createAccountInsert(db: Database): (account: NewAccount) => Account | null {
+  const insert = db.query(
+    'INSERT INTO accounts (username, plan, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (username) DO NOTHING',
+  );
+  return ({ username, plan, createdAt }) => {
+    const { changes, lastInsertRowid } = insert.run(username, plan, createdAt);
+    if (changes === 0) return null;
+    return { id: Number(lastInsertRowid) as AccountId, username, plan, locale: null, notify: [], createdAt };
+  };
+}
+
+export function createAccountWrites(db: Database): AccountWrites {
+  const insertAccount = createAccountInsert(db);
+  const insertToken = db.query(insertTokenSql);
+  const insertOwnToken = db.query(insertOwnTokenSql);
+  const setPlan = db.query('UPDATE accounts SET plan = ?2 WHERE id = ?1');
+  const setLocale = db.query('UPDATE accounts SET locale = ?2 WHERE id = ?1');
+  const setNotify = db.query('UPDATE accounts SET notify = ?2 WHERE id = ?1');
+  const revoke = db.query('DELETE FROM tokens WHERE account_id = ?1 AND token_id = ?2');
+  const noteUse = db.query(
+    'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
+  );
+  const insertCheck = db.query(
+    'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
+  );
+
+  const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken) =>
+    [tokenHash, name, wrappedDataKey, maskOf(tokenScopes, scopes), createdAt, expiresAt] as const;
+
+  function addToken(accountId: AccountId, token: NewToken): StoredToken {
+    const { lastInsertRowid } = insertToken.run(accountId, ...valuesOf(token));
+    return { ...token, tokenId: Number(lastInsertRowid), accountId, lastUsedAt: null };
+  }
+
+  return {
+    createAccount(_now, account, token) {
+      const inserted = insertAccount(account);
+      if (inserted !== null) addToken(inserted.id, token);
+      return inserted;
+    },
+    setPlan(_now, id, plan) {
+      setPlan.run(id, plan);
+    },
+    setLocale(_now, id, locale) {
+      setLocale.run(id, locale);
+    },
+    setNotify(_now, id, kinds) {
+      setNotify.run(id, maskOf(noticeKinds, kinds));
+    },
+    addToken: (_now, id, token) => addToken(id, token),
+    addOwnToken(_now, id, verifier, token) {
+      const { changes, lastInsertRowid } = insertOwnToken.run(id, ...valuesOf(token), verifier);
+      if (changes === 0) return null;
+      return { ...token, tokenId: Number(lastInsertRowid), accountId: id, lastUsedAt: null };
+    },
+    revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,
+    noteTokenUse(_now, tokenId, at) {
+      noteUse.run(tokenId, at);
+    },
+    addRootCheck(_now, kid, check) {
+      // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
+      insertCheck.run(kid, check);
+    },
+  };
+}
+
+const burnOwned = `${endRecord('b')} WHERE owner = ?2 AND state = 'w' AND expires_at > ?1`;
+
+/** Expired and ended ones too: their receipts would list them as well. */
+const eraseRecent = `
+  UPDATE records SET recent_box = zeroblob(length(recent_box)) WHERE owner = ?1 AND recent_box IS NOT NULL`;
+
+/** A domain's logo goes with its row. */
+const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
+
+/**
+ * The end of an account. Its waiting secrets end by the statement that burns one, so a claim and the deletion exclude each
+ * other (P7); records are overwritten in place and keep their size (P10, see 001-records.sql); all of it is one decision
+ * of one transaction.
+ */
+export function createAccountDeletion(db: Database): Deciding<'deleteAccount'> {
+  const account = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
+  const burn = db.query(burnOwned);
+  const erase = [eraseRecent, eraseMemosOfAccount].map((statement) => db.query(statement));
+  const removeOwn = ownTables.map((table) => db.query(`DELETE FROM ${table} WHERE account_id = ?1`));
+  const removeTickets = db.query("DELETE FROM tickets WHERE kind IN ('sign_up', 'reset') AND username = ?1");
+  const removeAccount = db.query('DELETE FROM accounts WHERE id = ?1');
+
+  return {
+    deleteAccount(now, id) {
+      const found = account.get(id);
+      if (found === null) return null;
+      const burned = Number(burn.run(now, id).changes);
+      for (const each of erase) each.run(id);
+      for (const remove of removeOwn) remove.run(id);
+      removeTickets.run(found.username);
+      removeAccount.run(id);
+      return burned;
+    },
+  };
+}

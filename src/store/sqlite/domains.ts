@@ -1,0 +1,155 @@
+/**
+ * Share domains, their brands and logos as rows: the columns that are asked for, the reads on the event loop's own
+ * connection, then the writes inside the writer's transaction. A function of one never calls one of the other.
+ *
+ * Invariants: a name is verified for one account at most. The writer looks at that and decides in one transaction, so two
+ * accounts never have it at once, however many processes write (P20), and the unique index of verified names holds it
+ * too. That index also finds the account in one query, which runs for every request that arrives on another host than
+ * the site's.
+ */
+import type { Database } from 'bun:sqlite';
+import type { AccountId } from '../../core/accounts/accounts.ts';
+import {
+  type DomainBrand,
+  type DomainFinding,
+  type DomainLogo,
+  type DomainState,
+  plainBrand,
+  type StoredDomain,
+} from '../../core/share-domains/share-domains.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import type { Deciding } from './protocol.ts';
+
+interface DomainRow {
+  account_id: AccountId;
+  name: string;
+  state: DomainState;
+  challenge: string | null;
+  created_at: UnixSeconds;
+  updated_at: UnixSeconds;
+  checked_at: UnixSeconds | null;
+  finding: DomainFinding | null;
+  brand: string;
+  logo_name: string | null;
+}
+
+/** To be followed by a condition on `domains d`. */
+export const selectDomains = `
+  SELECT d.account_id, d.name, d.state, d.challenge, d.created_at, d.updated_at, d.checked_at, d.finding, d.brand,
+    l.name AS logo_name
+  FROM domains d LEFT JOIN domain_logos l ON l.domain = d.name AND l.account_id = d.account_id`;
+
+function domainOf(row: DomainRow): StoredDomain {
+  return {
+    accountId: row.account_id,
+    name: row.name,
+    state: row.state,
+    challenge: row.challenge,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    checkedAt: row.checked_at,
+    finding: row.finding,
+    brand: { ...plainBrand, ...(JSON.parse(row.brand) as Partial<DomainBrand>) },
+    logoName: row.logo_name,
+  };
+}
+
+export interface DomainReads {
+  findDomain(id: AccountId, name: string): StoredDomain | null;
+  listDomains(id: AccountId): StoredDomain[];
+  findVerifiedDomain(name: string): StoredDomain | null;
+  findDomainLogo(logoName: string): DomainLogo | null;
+  listDomainsToCheck(before: UnixSeconds, limit: number): StoredDomain[];
+}
+
+/** `NULL`, never checked, comes first. */
+const toCheck = `${selectDomains}
+  WHERE d.challenge IS NOT NULL AND d.state IN ('verified', 'lost') AND ifnull(d.checked_at < ?1, 1)
+  ORDER BY d.checked_at, d.name LIMIT ?2`;
+
+export function createDomainReads(db: Database): DomainReads {
+  const one = db.query<DomainRow, [number, string]>(
+    `${selectDomains} WHERE d.account_id = ?1 AND d.name = ?2`,
+  );
+  const all = db.query<DomainRow, [number]>(`${selectDomains} WHERE d.account_id = ?1 ORDER BY d.name`);
+  const verified = db.query<DomainRow, [string]>(
+    `${selectDomains} WHERE d.name = ?1 AND d.state = 'verified'`,
+  );
+  const due = db.query<DomainRow, [UnixSeconds, number]>(toCheck);
+  const logo = db.query<DomainLogo, [string]>(
+    'SELECT name, type, bytes FROM domain_logos WHERE name = ?1 LIMIT 1',
+  );
+  return {
+    findDomain: (id, name) => toDomain(one.get(id, name)),
+    listDomains: (id) => all.all(id).map(domainOf),
+    findVerifiedDomain: (name) => toDomain(verified.get(name)),
+    findDomainLogo: (logoName) => logo.get(logoName),
+    listDomainsToCheck: (before, limit) => due.all(before, limit).map(domainOf),
+  };
+}
+
+const toDomain = (row: DomainRow | null): StoredDomain | null => (row === null ? null : domainOf(row));
+
+const insertDomain = `
+  INSERT INTO domains (name, account_id, state, challenge, created_at, updated_at, brand)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6)`;
+
+const noteCheckSql = `
+  UPDATE domains SET updated_at = iif(state = ?3, updated_at, ?5), checked_at = ?5, state = ?3, finding = ?4
+  WHERE name = ?1 AND account_id = ?2`;
+
+const keepLogoSql = `
+  INSERT OR REPLACE INTO domain_logos (domain, account_id, name, type, bytes) VALUES (?1, ?2, ?3, ?4, ?5)`;
+
+type DomainWrites = Deciding<
+  'addDomain' | 'noteDomainCheck' | 'setDomainBrand' | 'setDomainLogo' | 'removeDomain'
+>;
+
+export function createDomainWrites(db: Database): DomainWrites {
+  const account = db.query<object, [number]>('SELECT 1 FROM accounts WHERE id = ?1');
+  const owned = db.query<{ n: number }, [number]>('SELECT count(*) AS n FROM domains WHERE account_id = ?1');
+  const one = db.query<DomainRow, [string, number]>(
+    `${selectDomains} WHERE d.name = ?1 AND d.account_id = ?2`,
+  );
+  const holder = db.query<{ account_id: AccountId }, [string]>(
+    "SELECT account_id FROM domains WHERE name = ?1 AND state = 'verified'",
+  );
+  const insert = db.query(insertDomain);
+  const noteCheck = db.query(noteCheckSql);
+  const setBrand = db.query(
+    'UPDATE domains SET brand = ?3, updated_at = ?4 WHERE name = ?1 AND account_id = ?2',
+  );
+  const touch = db.query('UPDATE domains SET updated_at = ?3 WHERE name = ?1 AND account_id = ?2');
+  const keepLogo = db.query(keepLogoSql);
+  const removeLogo = db.query('DELETE FROM domain_logos WHERE domain = ?1 AND account_id = ?2');
+  const remove = db.query('DELETE FROM domains WHERE name = ?1 AND account_id = ?2');
+
+  const isTakenFrom = (id: AccountId, name: string): boolean => (holder.get(name)?.account_id ?? id) !== id;
+
+  return {
+    addDomain(_now, { accountId, name, state, challenge, createdAt }, max) {
+      if (account.get(accountId) === null) return 'gone';
+      if (one.get(name, accountId) !== null) return 'exists';
+      if (isTakenFrom(accountId, name)) return 'taken';
+      if ((owned.get(accountId)?.n ?? 0) >= max) return 'too_many';
+      insert.run(name, accountId, state, challenge, createdAt, JSON.stringify(plainBrand));
+      return 'added';
+    },
+    noteDomainCheck(now, id, name, { state, finding }) {
+      if (one.get(name, id) === null) return null;
+      if (state === 'verified' && isTakenFrom(id, name)) return 'taken';
+      noteCheck.run(name, id, state, finding, now);
+      const row = one.get(name, id);
+      return row === null ? null : domainOf(row);
+    },
+    setDomainBrand: (now, id, name, brand) =>
+      setBrand.run(name, id, JSON.stringify(brand), now).changes === 1,
+    setDomainLogo(now, id, name, logo) {
+      if (touch.run(name, id, now).changes === 0) return false;
+      if (logo === null) removeLogo.run(name, id);
+      else keepLogo.run(name, id, logo.name, logo.type, logo.bytes);
+      return true;
+    },
+    removeDomain: (_now, id, name) => remove.run(name, id).changes > 0,
+  };
+}
