@@ -5,6 +5,7 @@
  * password, and the owner is told by mail; it opens the account's data key, so it lists what the session lists (within its
  * scopes), and is shown once.
  */
+
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { Links } from '../links.ts';
 import type { AccountStore, PassphraseHasher } from '../ports.ts';
@@ -13,8 +14,8 @@ import type { UnixSeconds } from '../time.ts';
 import { type AccountMailDeps, sendBehind } from './account-mail.ts';
 import type { StoredToken, TokenScope } from './accounts.ts';
 import { isLiveToken, makeToken, scopesInOrder } from './api-tokens.ts';
-import { provePassword } from './change-password.ts';
 import type { NewTokenOutcome, SignedIn } from './outcomes.ts';
+import { provePassword } from './passwords.ts';
 
 export interface OwnTokenDeps extends AccountMailDeps {
   readonly store: Pick<AccountStore, 'addOwnToken' | 'findPassword' | 'listTokens'> & { now(): UnixSeconds };

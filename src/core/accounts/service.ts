@@ -4,6 +4,7 @@
  * Owns: the binding, and the work behind the answers (mails, last uses). Invariant: a failure of that work never fails
  * the call it followed.
  */
+
 import type { RandomBytes } from '../../crypto/random.ts';
 import { createBackground } from '../background.ts';
 import type { Events } from '../events.ts';
@@ -11,10 +12,10 @@ import type { Links } from '../links.ts';
 import type { AccountStore, DomainStore, IsCommonPassword, PassphraseHasher } from '../ports.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { AccountMailer } from './account-mail.ts';
-import { changePassword, deleteAccount } from './change-password.ts';
 import { logIn } from './log-in.ts';
 import type { AccountService } from './outcomes.ts';
 import { createOwnToken } from './own-tokens.ts';
+import { changePassword, deleteAccount } from './passwords.ts';
 import { checkReset, requestReset, resetPassword } from './reset.ts';
 import { openSession } from './sessions.ts';
 import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
