@@ -18,7 +18,7 @@ export const scopes: readonly Scope[] = [
     files: [
       'src/core/secrets/{reveal,access,burn}.ts',
       'src/core/accounts/accounts.ts',
-      'src/core/accounts/{authenticate,api-tokens,own-tokens,bearer,data-key}.ts',
+      'src/core/accounts/{tokens,data-key}.ts',
       'src/core/accounts/{log-in,sign-up,reset,tickets,sessions,passwords}.ts',
     ],
     judges: ['test/promises/wiped.test.ts'],

@@ -14,12 +14,12 @@ import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { type AccountMailDeps, sendBehind, sendOneOf } from './account-mail.ts';
 import type { Account, StoredPassword, TokenFate } from './accounts.ts';
-import { dataKeyBehind } from './api-tokens.ts';
 import { drawDataKey } from './data-key.ts';
 import type { RequestOutcome, ResetOutcome, TicketOutcome } from './outcomes.ts';
 import { makePassword, refusalOf } from './passwords.ts';
 import { beginSession, type SessionDeps } from './sessions.ts';
 import { findTicket, keepTicket } from './tickets.ts';
+import { dataKeyBehind } from './tokens.ts';
 
 export interface ResetDeps extends AccountMailDeps, SessionDeps {
   readonly store: AccountStore & { now(): UnixSeconds };

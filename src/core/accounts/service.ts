@@ -14,11 +14,11 @@ import type { UnixSeconds } from '../time.ts';
 import type { AccountMailer } from './account-mail.ts';
 import { logIn } from './log-in.ts';
 import type { AccountService } from './outcomes.ts';
-import { createOwnToken } from './own-tokens.ts';
 import { changePassword, deleteAccount } from './passwords.ts';
 import { checkReset, requestReset, resetPassword } from './reset.ts';
 import { openSession } from './sessions.ts';
 import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
+import { createOwnToken } from './tokens.ts';
 
 export interface AccountServiceDeps {
   readonly store: AccountStore & DomainStore & { now(): UnixSeconds };

@@ -6,6 +6,7 @@
  * account's (the store decides); it ends a week after its last use, and a month after its begin whatever its use (NIST
  * SP 800-63B-3 §4.1.3).
  */
+
 import { hex } from '../../crypto/bytes.ts';
 import { deriveFormToken, hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
@@ -14,9 +15,9 @@ import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { type Account, type SessionToken, type StoredSession, tokenScopes } from './accounts.ts';
-import { drawBearer, parseBearer } from './bearer.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 import type { BegunSession, SignedIn } from './outcomes.ts';
+import { drawBearer, parseBearer } from './tokens.ts';
 
 export interface SessionDeps {
   readonly store: Pick<AccountStore, 'addSession' | 'findSession' | 'noteSessionUse'> & {

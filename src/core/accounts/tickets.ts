@@ -8,13 +8,14 @@
  * A ticket that no mail is to follow is kept like any other, and its text is thrown away: so the work, and what comes of
  * later requests, is the same whether or not the address has an account (P17).
  */
+
 import { hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { StoredTicket, Ticket, TicketKind, TicketLimits } from './accounts.ts';
-import { drawBearer, parseBearer } from './bearer.ts';
+import { drawBearer, parseBearer } from './tokens.ts';
 
 export interface TicketDeps {
   readonly store: Pick<AccountStore, 'addTicket' | 'findTicket'> & { now(): UnixSeconds };
