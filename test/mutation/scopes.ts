@@ -19,7 +19,7 @@ export const scopes: readonly Scope[] = [
       'src/core/secrets/{reveal,access,burn}.ts',
       'src/core/accounts/accounts.ts',
       'src/core/accounts/{tokens,data-key}.ts',
-      'src/core/accounts/{log-in,sign-up,reset,tickets,sessions,passwords}.ts',
+      'src/core/accounts/{sign-up,reset,tickets,sessions,passwords}.ts',
     ],
     judges: ['test/promises/wiped.test.ts'],
   },

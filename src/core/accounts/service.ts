@@ -12,11 +12,10 @@ import type { Links } from '../links.ts';
 import type { AccountStore, DomainStore, IsCommonPassword, PassphraseHasher } from '../ports.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { AccountMailer } from './account-mail.ts';
-import { logIn } from './log-in.ts';
 import type { AccountService } from './outcomes.ts';
 import { changePassword, deleteAccount } from './passwords.ts';
 import { checkReset, requestReset, resetPassword } from './reset.ts';
-import { openSession } from './sessions.ts';
+import { logIn, openSession } from './sessions.ts';
 import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
 import { createOwnToken } from './tokens.ts';
 
