@@ -17,9 +17,7 @@ export const scopes: readonly Scope[] = [
     name: 'core',
     files: [
       'src/core/secrets/{reveal,access,burn}.ts',
-      'src/core/accounts/accounts.ts',
-      'src/core/accounts/{tokens,data-key}.ts',
-      'src/core/accounts/{sign-up,reset,tickets,sessions,passwords}.ts',
+      'src/core/accounts/{accounts,tokens,data-key,sign-up,sessions,passwords}.ts',
     ],
     judges: ['test/promises/wiped.test.ts'],
   },

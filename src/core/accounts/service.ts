@@ -14,9 +14,8 @@ import type { UnixSeconds } from '../time.ts';
 import type { AccountMailer } from './account-mail.ts';
 import type { AccountService } from './outcomes.ts';
 import { changePassword, deleteAccount } from './passwords.ts';
-import { checkReset, requestReset, resetPassword } from './reset.ts';
 import { logIn, openSession } from './sessions.ts';
-import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
+import { checkReset, checkSignUp, requestReset, requestSignUp, resetPassword, signUp } from './sign-up.ts';
 import { createOwnToken } from './tokens.ts';
 
 export interface AccountServiceDeps {
