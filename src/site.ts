@@ -9,7 +9,7 @@ import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/handlers.ts';
 import { createV2, type V2Deps } from './api/v2/surface.ts';
-import type { AccountService } from './core/accounts/outcomes.ts';
+import type { AccountService } from './core/accounts/service.ts';
 import type { Links } from './core/links.ts';
 import type { Plans } from './core/plans.ts';
 import type { Regions } from './core/regions.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { Context, Hono } from 'hono';
-import type { AccountService } from '../core/accounts/outcomes.ts';
+import type { AccountService } from '../core/accounts/service.ts';
 import type { Links } from '../core/links.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Regions } from '../core/regions.ts';

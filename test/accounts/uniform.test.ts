@@ -7,7 +7,7 @@
 
 import { describe, expect, it } from 'bun:test';
 import { createAccount } from '../../src/core/accounts/admin.ts';
-import type { AccountService } from '../../src/core/accounts/outcomes.ts';
+import type { AccountService } from '../../src/core/accounts/service.ts';
 import { keepTicket } from '../../src/core/accounts/sign-up.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { type AccountBench, createAccountBench, label, locale } from './account-bench.ts';

@@ -20,9 +20,8 @@ import type { AccountStore, IsCommonPassword, PassphraseHasher } from '../ports.
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { type AccountMailDeps, sendBehind } from './account-mail.ts';
-import type { AccountCaller, StoredPassword, TokenFate } from './accounts.ts';
+import type { AccountCaller, SignedIn, StoredPassword, TokenFate } from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
-import type { ChangePasswordOutcome, DeleteOutcome, PasswordRefusal, SignedIn } from './outcomes.ts';
 
 /** In characters (code points). */
 export const passwordLength = { min: 10, max: 256 } as const;
@@ -30,6 +29,14 @@ const saltBytes = 16;
 
 /** Compared with where there is no password: as much work, and nothing is equal to it. */
 const nobodysPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
+
+/** Why a password is not taken. Lengths are in characters (code points). */
+export type PasswordRefusal =
+  | { readonly outcome: 'password_too_short'; readonly minLength: number }
+  | { readonly outcome: 'password_too_long'; readonly maxLength: number }
+  /** Among those that everybody tries first, or made of the address. */
+  | { readonly outcome: 'password_common' }
+  | { readonly outcome: 'password_ill_formed' };
 
 /** Why a password is not taken for this username; `null` when it is. */
 export async function refusalOf(
@@ -109,6 +116,15 @@ async function stretch(
     bytes.fill(0);
   }
 }
+
+export type ChangePasswordOutcome =
+  | { readonly outcome: 'changed' }
+  | { readonly outcome: 'wrong_password' }
+  | PasswordRefusal;
+
+export type DeleteOutcome =
+  | { readonly outcome: 'deleted'; readonly burned: number }
+  | { readonly outcome: 'wrong_password' };
 
 export interface OwnPasswordDeps extends AccountMailDeps {
   readonly store: Pick<AccountStore, 'findPassword' | 'changePassword' | 'deleteAccount'> & {

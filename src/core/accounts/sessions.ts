@@ -17,9 +17,15 @@ import { isDeliverable } from '../mail/recipients.ts';
 import type { AccountStore, PassphraseHasher } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type Account, type SessionToken, type StoredSession, tokenScopes } from './accounts.ts';
+import {
+  type Account,
+  type BegunSession,
+  type SessionToken,
+  type SignedIn,
+  type StoredSession,
+  tokenScopes,
+} from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
-import type { BegunSession, LogInOutcome, SignedIn } from './outcomes.ts';
 import { openWithPassword } from './passwords.ts';
 import { drawBearer, parseBearer } from './tokens.ts';
 
@@ -100,6 +106,11 @@ function expiryAfterUse(createdAt: UnixSeconds, usedAt: UnixSeconds): UnixSecond
 function endOf(createdAt: UnixSeconds): UnixSeconds {
   return createdAt + lifetimeSeconds;
 }
+
+export type LogInOutcome =
+  | { readonly outcome: 'logged_in'; readonly session: BegunSession }
+  /** Unknown address, wrong password, or an account without a password: one answer (P17). */
+  | { readonly outcome: 'refused' };
 
 interface LogInDeps extends SessionDeps {
   readonly store: Pick<AccountStore, 'findPassword'> & SessionDeps['store'] & { now(): UnixSeconds };

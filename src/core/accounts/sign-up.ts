@@ -25,6 +25,7 @@ import type { UnixSeconds } from '../time.ts';
 import { type AccountMailDeps, sendBehind, sendOneOf } from './account-mail.ts';
 import type {
   Account,
+  BegunSession,
   StoredPassword,
   StoredTicket,
   Ticket,
@@ -33,8 +34,7 @@ import type {
   TokenFate,
 } from './accounts.ts';
 import { drawDataKey } from './data-key.ts';
-import type { RequestOutcome, ResetOutcome, SignUpOutcome, TicketOutcome } from './outcomes.ts';
-import { makePassword, refusalOf } from './passwords.ts';
+import { makePassword, type PasswordRefusal, refusalOf } from './passwords.ts';
 import { beginSession, type SessionDeps } from './sessions.ts';
 import { dataKeyBehind, drawBearer, parseBearer } from './tokens.ts';
 
@@ -88,6 +88,32 @@ async function findTicket(
   const found = bytes === null ? null : await store.findTicket(kind, hashToken(bytes, 'ticket'));
   return found !== null && store.now() < found.expiresAt ? found : null;
 }
+
+export type RequestOutcome = { readonly outcome: 'requested' } | { readonly outcome: 'invalid_email' };
+
+export type TicketOutcome =
+  | { readonly outcome: 'valid'; readonly username: string }
+  /** Unknown, used, replaced or expired. */
+  | { readonly outcome: 'gone' };
+
+export type SignUpOutcome =
+  | { readonly outcome: 'signed_up'; readonly session: BegunSession }
+  | { readonly outcome: 'gone' }
+  /** The account was made meanwhile, by a command or another mail. */
+  | { readonly outcome: 'exists' }
+  | PasswordRefusal;
+
+export type ResetOutcome =
+  | {
+      readonly outcome: 'reset';
+      readonly session: BegunSession;
+      /** Whether what was shared before is still listed: an API token opened the data key. */
+      readonly keepsList: boolean;
+    }
+  | { readonly outcome: 'gone' }
+  /** The text given as an API token is not a live one of this account. Nothing was used up. */
+  | { readonly outcome: 'invalid_token' }
+  | PasswordRefusal;
 
 interface ProofDeps extends AccountMailDeps, SessionDeps {
   readonly store: AccountStore & { now(): UnixSeconds };

@@ -24,12 +24,12 @@ import { type AccountMailDeps, sendBehind } from './account-mail.ts';
 import {
   type AccountCaller,
   type ApiToken,
+  type SignedIn,
   type StoredToken,
   type TokenScope,
   tokenScopes,
 } from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
-import type { NewTokenOutcome, SignedIn } from './outcomes.ts';
 import { provePassword } from './passwords.ts';
 
 const bearerBytes = 32;
@@ -143,6 +143,14 @@ export async function authenticate(
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
+
+export type NewTokenOutcome =
+  | { readonly outcome: 'created'; readonly token: Sensitive<ApiToken>; readonly stored: StoredToken }
+  /** A name has 1–60 characters, no control characters. */
+  | { readonly outcome: 'invalid_name' }
+  | { readonly outcome: 'no_scope' }
+  | { readonly outcome: 'wrong_password' }
+  | { readonly outcome: 'too_many'; readonly max: number };
 
 interface OwnTokenDeps extends AccountMailDeps {
   readonly store: Pick<AccountStore, 'addOwnToken' | 'findPassword' | 'listTokens'> & { now(): UnixSeconds };

@@ -5,7 +5,7 @@
  * the store does not answer; a file is judged by its content, and one that is refused changes nothing.
  */
 
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type {
   BrandProblem,

@@ -5,8 +5,7 @@
  * was typed comes back with what is wrong with it.
  */
 
-import type { AccountCaller } from '../../core/accounts/accounts.ts';
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type {
   AddDomainOutcome,

@@ -5,7 +5,7 @@
  * is kept in no shell's history.
  */
 import type { FC } from 'hono/jsx';
-import type { NewTokenOutcome } from '../../../core/accounts/outcomes.ts';
+import type { NewTokenOutcome } from '../../../core/accounts/tokens.ts';
 import { type Frame, Page } from '../../layout.tsx';
 import { CopyButton, CopyStatus } from '../copy.tsx';
 
