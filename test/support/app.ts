@@ -18,7 +18,7 @@ import { builtInPlans, type PlanName, type Plans } from '../../src/core/plans.ts
 import type { AccountMail, Mailer, PassphraseHasher, SecretLinkMail } from '../../src/core/ports.ts';
 import type { Regions } from '../../src/core/regions.ts';
 import { createService, type RunningService } from '../../src/core/secrets/service.ts';
-import type { Resolver } from '../../src/core/share-domains/dns.ts';
+import type { Resolver } from '../../src/core/share-domains/check.ts';
 import type { DomainService } from '../../src/core/share-domains/outcomes.ts';
 import { createDomainService } from '../../src/core/share-domains/service.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';

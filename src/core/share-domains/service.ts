@@ -11,8 +11,7 @@ import type { Plans } from '../plans.ts';
 import type { DomainStore } from '../ports.ts';
 import type { UnixSeconds } from '../time.ts';
 import { changeBrand } from './brand.ts';
-import { createDomainChecks } from './checks.ts';
-import type { Resolver } from './dns.ts';
+import { createDomainChecks, type Resolver } from './check.ts';
 import type {
   AddDomainOutcome,
   BrandChanges,

@@ -6,8 +6,7 @@
  */
 
 import type { UnixSeconds } from '../time.ts';
-import { txtHostOf } from './check.ts';
-import type { Resolver } from './dns.ts';
+import { type Resolver, txtHostOf } from './check.ts';
 import type { DomainName, DomainView, ParseDomainName } from './outcomes.ts';
 import type { StoredDomain } from './share-domains.ts';
 
