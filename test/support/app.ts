@@ -19,8 +19,7 @@ import type { AccountMail, Mailer, PassphraseHasher, SecretLinkMail } from '../.
 import type { Regions } from '../../src/core/regions.ts';
 import { createService, type RunningService } from '../../src/core/secrets/service.ts';
 import type { Resolver } from '../../src/core/share-domains/check.ts';
-import type { DomainService } from '../../src/core/share-domains/outcomes.ts';
-import { createDomainService } from '../../src/core/share-domains/service.ts';
+import { createDomainService, type DomainService } from '../../src/core/share-domains/service.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { systemRandom } from '../../src/crypto/random.ts';

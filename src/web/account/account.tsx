@@ -7,7 +7,7 @@
 import type { NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { DomainService } from '../../core/share-domains/outcomes.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { renderPage } from '../layout.tsx';

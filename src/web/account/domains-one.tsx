@@ -5,7 +5,7 @@
  * after a page that asks; another account's domain is as unknown as one that does not exist.
  */
 import type { SignedIn } from '../../core/accounts/accounts.ts';
-import type { DomainService } from '../../core/share-domains/outcomes.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
 import { DomainPage, domainNews } from '../pages/account/domain.tsx';

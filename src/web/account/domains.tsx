@@ -7,11 +7,8 @@
 
 import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type {
-  AddDomainOutcome,
-  DomainNameProblem,
-  DomainService,
-} from '../../core/share-domains/outcomes.ts';
+import type { AddDomainOutcome, DomainService } from '../../core/share-domains/service.ts';
+import type { DomainNameProblem } from '../../core/share-domains/share-domains.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { renderPage } from '../layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
