@@ -13,7 +13,7 @@ import { createBackground } from '../background.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
 import type { Links } from '../links.ts';
-import { deliver } from '../mail/deliver.ts';
+import { deliver } from '../mail/link-mail.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import type { Plans } from '../plans.ts';
