@@ -22,8 +22,11 @@ import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
-import type { DomainService } from './core/share-domains/outcomes.ts';
-import { createDomainService, type DomainServiceDeps } from './core/share-domains/service.ts';
+import {
+  createDomainService,
+  type DomainService,
+  type DomainServiceDeps,
+} from './core/share-domains/service.ts';
 import type { ClockReport } from './core/time.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';

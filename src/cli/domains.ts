@@ -5,7 +5,7 @@
  * never the site's own host, and stands, when an operator adds it, by the operator's word: no plan, no public suffix and
  * no record in the DNS is asked for.
  */
-import { createDomainChecks } from '../core/share-domains/checks.ts';
+import { createDomainChecks } from '../core/share-domains/check.ts';
 import type { DomainFinding, StoredDomain } from '../core/share-domains/share-domains.ts';
 import { toAsciiName } from '../ops/domain-names.ts';
 import { createResolver } from '../ops/resolver.ts';

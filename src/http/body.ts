@@ -8,7 +8,7 @@
  */
 
 import type { Plans } from '../core/plans.ts';
-import { maxPassphraseBytes } from '../core/secrets/attempts.ts';
+import { maxPassphraseBytes } from '../core/secrets/access.ts';
 import { RequestProblem } from './problem.ts';
 
 /**

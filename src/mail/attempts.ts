@@ -5,7 +5,7 @@
  * is bounded in time; the pause and what bounds it are told before the pause begins; every attempt offers the same
  * message, with the same Message-ID, so that a server that lost its reply and one that greylists recognise it.
  */
-import { type MailTrouble, mailTroubles } from '../core/mail/mail-trouble.ts';
+import { type MailTrouble, mailTroubles } from '../core/mail/link-mail.ts';
 import type { Handover, OnRetry } from '../core/ports.ts';
 import { type Letter, notSent } from './compose.ts';
 import { type AttemptFault, isAboutLogIn, judge, toFault, troubleOf } from './faults.ts';

@@ -6,7 +6,7 @@
  * sender, the recipient or the message. A log-in that is refused or missing (RFC 4954 §4.7, §6) and a certificate that
  * nobody vouches for are the operator's, and trying again does not mend them.
  */
-import type { MailTrouble } from '../core/mail/mail-trouble.ts';
+import type { MailTrouble } from '../core/mail/link-mail.ts';
 
 /** What went wrong at one attempt. */
 export interface AttemptFault {

@@ -6,7 +6,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Sensitive } from '../core/sensitive.ts';
-import type { Resolver } from '../core/share-domains/dns.ts';
+import type { Resolver } from '../core/share-domains/check.ts';
 
 export type DkimComparison =
   | { readonly outcome: 'fits' }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { Sensitive } from '../core/sensitive.ts';
-import type { DnsAnswer } from '../core/share-domains/dns.ts';
+import type { DnsAnswer } from '../core/share-domains/check.ts';
 import type { ClockReport } from '../core/time.ts';
 import { type Config, type Environment, readConfig } from './config.ts';
 import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';

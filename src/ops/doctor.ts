@@ -9,7 +9,7 @@ import { isIP } from 'node:net';
 import { isLoopbackHost } from '../core/loopback.ts';
 import type { RootStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
-import type { Resolver } from '../core/share-domains/dns.ts';
+import type { Resolver } from '../core/share-domains/check.ts';
 import type { ClockReport, StoreClock } from '../core/time.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import { clockProblem } from './clock-words.ts';

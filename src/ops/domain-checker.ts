@@ -4,7 +4,7 @@
  * Owns: when that happens. Invariant: runs never overlap, a run's fault is told and tried again, and a stop begins no
  * further check and waits for those under way no longer than a moment: what they would have noted, the next run finds.
  */
-import type { DomainService } from '../core/share-domains/outcomes.ts';
+import type { DomainService } from '../core/share-domains/service.ts';
 import type { Log } from './logger.ts';
 
 export interface DomainCheckerDeps {

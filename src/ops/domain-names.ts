@@ -8,7 +8,7 @@
  */
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domains/outcomes.ts';
+import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domains/share-domains.ts';
 
 const maxNameLength = 253;
 const maxLabels = 10;

@@ -4,7 +4,7 @@
  * Owns: what of the mailer's faults is logged. Invariant: a server that is lost is told once and not for each mail and each
  * try, and once more when it is back; every other fault is told as it comes.
  */
-import type { MailTrouble } from '../core/mail/mail-trouble.ts';
+import type { MailTrouble } from '../core/mail/link-mail.ts';
 import type { LogLine } from './log-lines.ts';
 import type { Log } from './logger.ts';
 

@@ -7,7 +7,7 @@
  */
 import { Resolver as DnsResolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { DnsAnswer, Resolver } from '../core/share-domains/dns.ts';
+import type { DnsAnswer, Resolver } from '../core/share-domains/check.ts';
 
 export interface ResolverLimits {
   /** For all questions of one session together. */

@@ -5,7 +5,7 @@
  * address; the session's is HttpOnly and, over https, has the `__Host-` prefix (RFC 6265bis §4.1.3.2: Secure, for this
  * host alone, for every path), so that no neighbouring host or plain connection can plant one.
  */
-import type { BegunSession } from '../core/accounts/outcomes.ts';
+import type { BegunSession } from '../core/accounts/accounts.ts';
 import type { UnixSeconds } from '../core/time.ts';
 
 /** The value of the first cookie of this name; `''` when there is none. @param cookies the raw `Cookie` header. */

@@ -4,7 +4,7 @@
  * Owns: whose word counts, and the form that chooses: the address's `?lang`, then the account, then the cookie, then the
  * share domain, then the browser. Invariant: only an offered language is ever taken, and a GET changes nothing but the reader's own cookie.
  */
-import type { AccountService } from '../core/accounts/outcomes.ts';
+import type { AccountService } from '../core/accounts/service.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { lookUp, pickLocale } from '../locale/negotiate.ts';
 import { languageCookie } from './cookies.ts';

@@ -6,12 +6,12 @@
  */
 
 import type { Context, Hono } from 'hono';
-import type { AccountService } from '../core/accounts/outcomes.ts';
+import type { AccountService } from '../core/accounts/service.ts';
 import type { Links } from '../core/links.ts';
 import type { Plans } from '../core/plans.ts';
 import type { Regions } from '../core/regions.ts';
 import type { SecretService } from '../core/secrets/outcomes.ts';
-import type { DomainService } from '../core/share-domains/outcomes.ts';
+import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { MountDeps } from '../http/mount.ts';

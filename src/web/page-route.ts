@@ -5,8 +5,7 @@
  * client is known, and answers with a page, a text or a redirect; no handler builds a response or its headers' rules.
  */
 
-import type { Caller } from '../core/accounts/accounts.ts';
-import type { SignedIn } from '../core/accounts/outcomes.ts';
+import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { LimitClass } from '../http/operation.ts';
 import type { SiteFile } from './assets.ts';

@@ -9,8 +9,8 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
-import { anonymous } from '../core/accounts/accounts.ts';
-import type { AccountService, SignedIn } from '../core/accounts/outcomes.ts';
+import { anonymous, type SignedIn } from '../core/accounts/accounts.ts';
+import type { AccountService } from '../core/accounts/service.ts';
 import type { Regions } from '../core/regions.ts';
 import { BodyTimeout, type ReadBody } from '../http/body.ts';
 import type { PeerSource } from '../http/client-address.ts';

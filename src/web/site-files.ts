@@ -4,7 +4,7 @@
  * Owns: `/assets/…`, `/logo/…`, `/icon.svg`, `/favicon.ico`, `/robots.txt`. Invariant: no robot is invited to an address
  * that holds a key.
  */
-import type { DomainService } from '../core/share-domains/outcomes.ts';
+import type { DomainService } from '../core/share-domains/service.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { Assets, SiteFile } from './assets.ts';
 import type { Brands } from './brand/brand.ts';

@@ -4,8 +4,8 @@
  * Owns: people who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
  */
 
-import type { AccountService, BegunSession, SignedIn } from '../../src/core/accounts/outcomes.ts';
-import { createAccountService } from '../../src/core/accounts/service.ts';
+import type { BegunSession, SignedIn } from '../../src/core/accounts/accounts.ts';
+import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
 import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
 import { builtInPlans } from '../../src/core/plans.ts';

@@ -1,8 +1,7 @@
 /** A forgotten password: who may replace it, what that ends, and what it truthfully loses. */
 import { describe, expect, it } from 'bun:test';
-import type { StoredTicket, TokenFate } from '../../src/core/accounts/accounts.ts';
+import type { SignedIn, StoredTicket, TokenFate } from '../../src/core/accounts/accounts.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
-import type { SignedIn } from '../../src/core/accounts/outcomes.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { noTicketLimits } from '../stores/conformance/account-fixtures.ts';
 import { clientStays } from '../stores/conformance/check.ts';

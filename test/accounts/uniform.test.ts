@@ -4,10 +4,11 @@
  * Owns: the comparison of all that a stranger could notice: the outcome, the work in the store, the hashes and the mails
  * that are written, before the answer and after it; and the services with a seeded defect that it must notice.
  */
+
 import { describe, expect, it } from 'bun:test';
 import { createAccount } from '../../src/core/accounts/admin.ts';
-import type { AccountService } from '../../src/core/accounts/outcomes.ts';
-import { keepTicket } from '../../src/core/accounts/tickets.ts';
+import type { AccountService } from '../../src/core/accounts/service.ts';
+import { keepTicket } from '../../src/core/accounts/sign-up.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { type AccountBench, createAccountBench, label, locale } from './account-bench.ts';
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { createDomainChecks } from '../../src/core/share-domains/checks.ts';
+import { createDomainChecks } from '../../src/core/share-domains/check.ts';
 import { added, callerOf, daySeconds, publish, setUp, site, verified } from './bench.ts';
 
 describe('a share domain is registered', () => {

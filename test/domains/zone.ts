@@ -3,7 +3,7 @@
  *
  * Owns: the answers, and how often each name was asked about. Invariant: what is not in the table does not exist.
  */
-import type { DnsAnswer, Resolver } from '../../src/core/share-domains/dns.ts';
+import type { DnsAnswer, Resolver } from '../../src/core/share-domains/check.ts';
 
 export interface Zone {
   readonly resolver: Resolver;

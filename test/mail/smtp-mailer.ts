@@ -3,7 +3,7 @@
  *
  * Owns: its settings where a test gives none. Invariant: pauses are noted and not waited for.
  */
-import type { MailTrouble } from '../../src/core/mail/mail-trouble.ts';
+import type { MailTrouble } from '../../src/core/mail/link-mail.ts';
 import type { MailFault } from '../../src/mail/attempts.ts';
 import { createSmtpMailer, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
 

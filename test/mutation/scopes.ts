@@ -16,10 +16,8 @@ export const scopes: readonly Scope[] = [
   {
     name: 'core',
     files: [
-      'src/core/secrets/{reveal,access,attempts,burn}.ts',
-      'src/core/accounts/accounts.ts',
-      'src/core/accounts/{authenticate,api-tokens,own-tokens,bearer,data-key}.ts',
-      'src/core/accounts/{log-in,sign-up,reset,tickets,sessions,passwords,change-password}.ts',
+      'src/core/secrets/{reveal,access,burn}.ts',
+      'src/core/accounts/{accounts,tokens,data-key,sign-up,sessions,passwords}.ts',
     ],
     judges: ['test/promises/wiped.test.ts'],
   },

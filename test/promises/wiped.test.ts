@@ -3,8 +3,7 @@
  */
 
 import { describe, expect, it } from 'bun:test';
-import { anonymous } from '../../src/core/accounts/accounts.ts';
-import type { BegunSession, SignedIn } from '../../src/core/accounts/outcomes.ts';
+import { anonymous, type BegunSession, type SignedIn } from '../../src/core/accounts/accounts.ts';
 import type { HashPlace } from '../../src/core/hash-place.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { seal, unseal } from '../../src/crypto/aead.ts';

@@ -91,7 +91,7 @@ const locks: readonly {
     file: 'src/core/accounts/data-key.ts',
     name: 'openDataKey',
     holders: [
-      'src/core/accounts/api-tokens.ts',
+      'src/core/accounts/tokens.ts',
       'src/core/accounts/passwords.ts',
       'src/core/accounts/sessions.ts',
     ],

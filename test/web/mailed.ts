@@ -4,8 +4,7 @@
  * Owns: the making of both. Invariant: the mail goes the way of the product; only its end is chosen, because no mail
  * server stands behind a test.
  */
-import type { NoticeKind } from '../../src/core/accounts/accounts.ts';
-import type { SignedIn } from '../../src/core/accounts/outcomes.ts';
+import type { NoticeKind, SignedIn } from '../../src/core/accounts/accounts.ts';
 import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/ports.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';

@@ -1,6 +1,6 @@
 /** Sharing when somebody is logged in: the plan, the mail, the domain, and a session that ends in between. */
 import { describe, expect, it } from 'bun:test';
-import type { SignedIn } from '../../src/core/accounts/outcomes.ts';
+import type { SignedIn } from '../../src/core/accounts/accounts.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { plainBrand } from '../../src/core/share-domains/share-domains.ts';

@@ -2,13 +2,14 @@
  * Owns: the proof that credentials open an account only when all of them are right and live, and that nothing else can
  * be told from a refusal.
  */
+
 import { describe, expect, it } from 'bun:test';
 import { createBench, startOfTime } from '../../../test/support/service-bench.ts';
 import { ServiceError } from '../errors.ts';
 import { Sensitive } from '../sensitive.ts';
 import { type TokenScope, tokenScopes } from './accounts.ts';
 import { createAccount, createToken, firstTokenName } from './admin.ts';
-import { parseApiToken } from './api-tokens.ts';
+import { parseApiToken } from './tokens.ts';
 
 describe('an account', () => {
   it('is made with a token of 64 hex digits, shown once and stored only as a hash', async () => {

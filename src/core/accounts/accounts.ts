@@ -130,3 +130,19 @@ export interface AccountCaller {
 export type Caller = AnonymousCaller | AccountCaller;
 
 export const anonymous: AnonymousCaller = { kind: 'anonymous' };
+
+/** A browser that is logged in. */
+export interface SignedIn {
+  readonly caller: AccountCaller;
+  readonly sessionId: number;
+  /** 32 hex digits that forms of this session carry (see `http/cross-site.ts` and `web/own-form.ts`). */
+  readonly formToken: string;
+}
+
+/** What a log-in hands to the browser. */
+export interface BegunSession {
+  readonly token: Sensitive<SessionToken>;
+  /** When it ends however much it is used; the server ends it earlier when it lies idle. */
+  readonly expiresAt: UnixSeconds;
+  readonly account: Account;
+}

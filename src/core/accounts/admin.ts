@@ -5,6 +5,7 @@
  * (P9). A token made without an existing one gets a data key of its own: it works for everything, but lists only what is
  * created with it from then on.
  */
+
 import type { RandomBytes } from '../../crypto/random.ts';
 import { isDeliverable } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
@@ -12,8 +13,8 @@ import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { type ApiToken, type TokenScope, tokenScopes } from './accounts.ts';
-import { dataKeyBehind, makeToken, scopesInOrder } from './api-tokens.ts';
 import { drawDataKey } from './data-key.ts';
+import { dataKeyBehind, makeToken, scopesInOrder } from './tokens.ts';
 
 export interface AccountAdminDeps {
   readonly store: AccountStore & { now(): UnixSeconds };

@@ -1,22 +1,27 @@
 /**
- * Passwords of accounts.
+ * Passwords of accounts: which one is taken (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: length and a list of common ones,
+ * no rules of composition), the one way from a password to the data key, and what a session alone may not do: changing
+ * the password, and deleting the account.
  *
- * Owns: which password is taken (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: length and a list of common ones, no rules
- * of composition), and the one way from a password to the data key. Invariants: a password is compared as received, every
- * byte of it (P15); the store holds a value derived from the stretched password and the data key wrapped under it, under
- * which no password can be found without computing argon2id for each guess (P9); whatever is wrong, one password is
- * stretched and one value compared in constant time (P17).
+ * A password is compared as received, every byte of it (P15); the store holds a value derived from the stretched password
+ * and the data key wrapped under it, under which no password can be found without computing argon2id for each guess (P9);
+ * whatever is wrong, one password is stretched and one value compared in constant time (P17).
+ *
+ * The data key survives a change, because the present password opens it; a change ends every other session; what came in
+ * between (another change, a reset) makes the password that was given a wrong one.
  */
 import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
 import { derivePasswordVerifier } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { ServiceError } from '../errors.ts';
-import type { IsCommonPassword, PassphraseHasher } from '../ports.ts';
-import type { Sensitive } from '../sensitive.ts';
+import { clientOf } from '../hash-place.ts';
+import type { Links } from '../links.ts';
+import type { AccountStore, IsCommonPassword, PassphraseHasher } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { StoredPassword } from './accounts.ts';
+import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import type { AccountCaller, SignedIn, StoredPassword, TokenFate } from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
-import type { PasswordRefusal } from './outcomes.ts';
 
 /** In characters (code points). */
 export const passwordLength = { min: 10, max: 256 } as const;
@@ -24,6 +29,14 @@ const saltBytes = 16;
 
 /** Compared with where there is no password: as much work, and nothing is equal to it. */
 const nobodysPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
+
+/** Why a password is not taken. Lengths are in characters (code points). */
+export type PasswordRefusal =
+  | { readonly outcome: 'password_too_short'; readonly minLength: number }
+  | { readonly outcome: 'password_too_long'; readonly maxLength: number }
+  /** Among those that everybody tries first, or made of the address. */
+  | { readonly outcome: 'password_common' }
+  | { readonly outcome: 'password_ill_formed' };
 
 /** Why a password is not taken for this username; `null` when it is. */
 export async function refusalOf(
@@ -102,4 +115,97 @@ async function stretch(
   } finally {
     bytes.fill(0);
   }
+}
+
+export type ChangePasswordOutcome =
+  | { readonly outcome: 'changed' }
+  | { readonly outcome: 'wrong_password' }
+  | PasswordRefusal;
+
+export type DeleteOutcome =
+  | { readonly outcome: 'deleted'; readonly burned: number }
+  | { readonly outcome: 'wrong_password' };
+
+export interface OwnPasswordDeps extends AccountMailDeps {
+  readonly store: Pick<AccountStore, 'findPassword' | 'changePassword' | 'deleteAccount'> & {
+    now(): UnixSeconds;
+  };
+  readonly random: RandomBytes;
+  readonly hasher: PassphraseHasher;
+  readonly links: Links;
+  readonly isCommonPassword: IsCommonPassword;
+}
+
+const wrongPassword = { outcome: 'wrong_password' } as const;
+
+export async function changePassword(
+  deps: OwnPasswordDeps,
+  { caller, sessionId }: SignedIn,
+  input: {
+    readonly current: Sensitive<string>;
+    readonly next: Sensitive<string>;
+    readonly tokens: TokenFate;
+    readonly locale: string;
+  },
+): Promise<ChangePasswordOutcome> {
+  const { id, username } = caller.account;
+  const refusal = await refusalOf(input.next.expose(), username, deps.isCommonPassword);
+  if (refusal !== null) return refusal;
+  const proven = await provePassword(deps, caller, input.current);
+  if (proven === null) return wrongPassword;
+  const { dataKey, password } = proven;
+  const next = await makePassword(deps, {
+    password: input.next,
+    dataKey,
+    setAt: deps.store.now(),
+    client: clientOf(caller, ''),
+  });
+  dataKey.fill(0);
+  const { tokens, locale } = input;
+  if (!(await deps.store.changePassword(id, password.verifier, next, sessionId, tokens)))
+    return wrongPassword;
+  deps.events({ event: 'password_changed', account: id, by: 'password' });
+  const { forgottenUrl } = deps.links;
+  const to = new Sensitive(username);
+  sendBehind(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
+  return { outcome: 'changed' };
+}
+
+export async function deleteAccount(
+  deps: OwnPasswordDeps,
+  { caller }: SignedIn,
+  input: { readonly password: Sensitive<string>; readonly locale: string },
+): Promise<DeleteOutcome> {
+  const { id, username } = caller.account;
+  const proven = await provePassword(deps, caller, input.password);
+  if (proven === null) return wrongPassword;
+  proven.dataKey.fill(0);
+  const burned = await deps.store.deleteAccount(id);
+  // Deleted in between: there is no account any more that this password belongs to.
+  if (burned === null) return wrongPassword;
+  deps.events({ event: 'account_deleted', account: id, burned });
+  sendBehind(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
+  return { outcome: 'deleted', burned };
+}
+
+/** The data key is the caller's to wipe. */
+interface ProvenPassword {
+  readonly dataKey: Uint8Array;
+  readonly password: StoredPassword;
+}
+
+/** `null` when the password is not this account's: the address may have another account by now. */
+export async function provePassword(
+  {
+    store,
+    hasher,
+  }: { readonly store: Pick<AccountStore, 'findPassword'>; readonly hasher: PassphraseHasher },
+  caller: AccountCaller,
+  text: Sensitive<string>,
+): Promise<ProvenPassword | null> {
+  const { account } = caller;
+  const found = await store.findPassword(account.username);
+  const password = found?.account.id === account.id ? found.password : null;
+  const dataKey = await openWithPassword(hasher, password, text, clientOf(caller, ''));
+  return password === null || dataKey === null ? null : { dataKey, password };
 }

@@ -1,23 +1,115 @@
 /**
  * The accounts of people: ports bound to use cases. What the account pages call.
  *
- * Owns: the binding, and the work behind the answers (mails, last uses). Invariant: a failure of that work never fails
- * the call it followed.
+ * No outcome tells whether an address has an account to somebody who does not hold its mailbox or its password (P17). A
+ * failure of the work behind an answer (a mail, a last use) never fails the call that it followed.
  */
 import type { RandomBytes } from '../../crypto/random.ts';
 import { createBackground } from '../background.ts';
 import type { Events } from '../events.ts';
 import type { Links } from '../links.ts';
 import type { AccountStore, DomainStore, IsCommonPassword, PassphraseHasher } from '../ports.ts';
+import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { AccountMailer } from './account-mail.ts';
-import { changePassword, deleteAccount } from './change-password.ts';
-import { logIn } from './log-in.ts';
-import type { AccountService } from './outcomes.ts';
-import { createOwnToken } from './own-tokens.ts';
-import { checkReset, requestReset, resetPassword } from './reset.ts';
-import { openSession } from './sessions.ts';
-import { checkSignUp, requestSignUp, signUp } from './sign-up.ts';
+import type { NoticeKind, SignedIn, StoredSession, StoredToken, TokenFate, TokenScope } from './accounts.ts';
+import {
+  type ChangePasswordOutcome,
+  changePassword,
+  type DeleteOutcome,
+  deleteAccount,
+} from './passwords.ts';
+import { type LogInOutcome, logIn, openSession } from './sessions.ts';
+import {
+  checkReset,
+  checkSignUp,
+  type RequestOutcome,
+  type ResetOutcome,
+  requestReset,
+  requestSignUp,
+  resetPassword,
+  type SignUpOutcome,
+  signUp,
+  type TicketOutcome,
+} from './sign-up.ts';
+import { createOwnToken, type NewTokenOutcome } from './tokens.ts';
+
+/**
+ * Accounts, ports bound: what the account pages call. A method rejects only with `ServiceError`. Limits on how often
+ * belong to the caller; mails go out in the background. `clientPrefix`: as in `CreationOptions`.
+ */
+export interface AccountService {
+  /** Mails a link that completes the sign-up; to an address with an account, a mail that says so. Same answer, same time. */
+  requestSignUp(input: { readonly email: string; readonly locale: string }): Promise<RequestOutcome>;
+  checkSignUp(ticket: string): Promise<TicketOutcome>;
+  signUp(input: {
+    readonly ticket: string;
+    readonly password: Sensitive<string>;
+    readonly label: string;
+    readonly locale: string;
+    readonly clientPrefix?: string;
+  }): Promise<SignUpOutcome>;
+  logIn(input: {
+    readonly email: string;
+    readonly password: Sensitive<string>;
+    readonly label: string;
+    readonly clientPrefix?: string;
+  }): Promise<LogInOutcome>;
+  /** Who a session's token belongs to; `null` when it is none, ended or expired. */
+  openSession(token: string): Promise<SignedIn | null>;
+  logOut(signedIn: SignedIn): Promise<void>;
+  /** Mails a link that sets a new password, if there is such an account. Same answer, same time. */
+  requestReset(input: { readonly email: string; readonly locale: string }): Promise<RequestOutcome>;
+  checkReset(ticket: string): Promise<TicketOutcome>;
+  /** `existingToken`: a live API token of the account, or `''`; without it the list of what was shared before is lost. */
+  resetPassword(input: {
+    readonly ticket: string;
+    readonly password: Sensitive<string>;
+    readonly existingToken: Sensitive<string>;
+    readonly tokens: TokenFate;
+    readonly label: string;
+    readonly locale: string;
+    readonly clientPrefix?: string;
+  }): Promise<ResetOutcome>;
+  /** Ends every other session. */
+  changePassword(
+    signedIn: SignedIn,
+    input: {
+      readonly current: Sensitive<string>;
+      readonly next: Sensitive<string>;
+      readonly tokens: TokenFate;
+      readonly locale: string;
+    },
+  ): Promise<ChangePasswordOutcome>;
+  deleteAccount(
+    signedIn: SignedIn,
+    input: { readonly password: Sensitive<string>; readonly locale: string },
+  ): Promise<DeleteOutcome>;
+  listSessions(signedIn: SignedIn): Promise<readonly StoredSession[]>;
+  /** Whether there was such a session of this account. */
+  endSession(signedIn: SignedIn, sessionId: number): Promise<boolean>;
+  listTokens(signedIn: SignedIn): Promise<readonly StoredToken[]>;
+  /** Takes the password, and mails the owner that it was done. */
+  createToken(
+    signedIn: SignedIn,
+    input: {
+      readonly name: string;
+      readonly scopes: readonly TokenScope[];
+      readonly expiresAt: UnixSeconds | null;
+      readonly password: Sensitive<string>;
+      readonly locale: string;
+    },
+  ): Promise<NewTokenOutcome>;
+  revokeToken(signedIn: SignedIn, tokenId: number): Promise<boolean>;
+  /** Of those that make links. */
+  listShareDomains(signedIn: SignedIn): Promise<readonly string[]>;
+  /** Which mails the account wants about its secrets unless a secret says otherwise. */
+  setNotify(signedIn: SignedIn, kinds: readonly NoticeKind[]): Promise<void>;
+  /** `null`: whatever the browser asks for. */
+  setLocale(signedIn: SignedIn, locale: string | null): Promise<void>;
+  /** Resolves when no mail is being handed over. */
+  settled(): Promise<void>;
+}
 
 export interface AccountServiceDeps {
   readonly store: AccountStore & DomainStore & { now(): UnixSeconds };

@@ -1,22 +1,33 @@
 /**
- * Sessions: a browser that is logged in.
+ * Sessions: a browser that is logged in, and logging in.
  *
- * Owns: how one begins, is recognised and ends by itself. Invariants: only a hash of its token is stored, and the data
- * key only wrapped under the token (P9); a session begins only while the password that it was begun with is the
- * account's (the store decides); it ends a week after its last use, and a month after its begin whatever its use (NIST
- * SP 800-63B-3 §4.1.3).
+ * Only a hash of a session's token is stored, and the data key only wrapped under the token (P9); a session begins only
+ * while the password that it was begun with is the account's (the store decides); it ends a week after its last use, and
+ * a month after its begin whatever its use (NIST SP 800-63B-3 §4.1.3).
+ *
+ * At a log-in, an unknown address, an account without a password and a wrong password take the same look-up, the same one
+ * stretching and the same answer (P17). How often one may try is bounded before it is called.
  */
 import { hex } from '../../crypto/bytes.ts';
 import { deriveFormToken, hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { InBackground } from '../background.ts';
-import type { AccountStore } from '../ports.ts';
+import type { Events } from '../events.ts';
+import { isDeliverable } from '../mail/recipients.ts';
+import type { AccountStore, PassphraseHasher } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type Account, type SessionToken, type StoredSession, tokenScopes } from './accounts.ts';
-import { drawBearer, parseBearer } from './bearer.ts';
+import {
+  type Account,
+  type BegunSession,
+  type SessionToken,
+  type SignedIn,
+  type StoredSession,
+  tokenScopes,
+} from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
-import type { BegunSession, SignedIn } from './outcomes.ts';
+import { openWithPassword } from './passwords.ts';
+import { drawBearer, parseBearer } from './tokens.ts';
 
 export interface SessionDeps {
   readonly store: Pick<AccountStore, 'addSession' | 'findSession' | 'noteSessionUse'> & {
@@ -94,4 +105,47 @@ function expiryAfterUse(createdAt: UnixSeconds, usedAt: UnixSeconds): UnixSecond
 
 function endOf(createdAt: UnixSeconds): UnixSeconds {
   return createdAt + lifetimeSeconds;
+}
+
+export type LogInOutcome =
+  | { readonly outcome: 'logged_in'; readonly session: BegunSession }
+  /** Unknown address, wrong password, or an account without a password: one answer (P17). */
+  | { readonly outcome: 'refused' };
+
+interface LogInDeps extends SessionDeps {
+  readonly store: Pick<AccountStore, 'findPassword'> & SessionDeps['store'] & { now(): UnixSeconds };
+  readonly hasher: PassphraseHasher;
+  readonly events: Events;
+}
+
+interface LogInInput {
+  readonly email: string;
+  readonly password: Sensitive<string>;
+  readonly label: string;
+  /** The client's prefix: by it, and not by an account that is still to be proven, the work is shared out. */
+  readonly clientPrefix?: string;
+}
+
+export async function logIn(deps: LogInDeps, input: LogInInput): Promise<LogInOutcome> {
+  // What is no address is looked up as nobody's: as much work, and no strange text reaches the store.
+  const username = isDeliverable(input.email) ? input.email.toLowerCase() : '';
+  const found = await deps.store.findPassword(username);
+  const password = found?.password ?? null;
+  const dataKey = await openWithPassword(deps.hasher, password, input.password, input.clientPrefix ?? '');
+  if (found === null || password === null || dataKey === null) return refuse(deps.events);
+  const { account } = found;
+  const session = await beginSession(deps, account, {
+    verifier: password.verifier,
+    dataKey,
+    label: input.label,
+  });
+  dataKey.fill(0);
+  if (session === null) return refuse(deps.events);
+  deps.events({ event: 'logged_in', account: account.id });
+  return { outcome: 'logged_in', session };
+}
+
+function refuse(events: Events): LogInOutcome {
+  events({ event: 'log_in_refused' });
+  return { outcome: 'refused' };
 }

@@ -1,11 +1,19 @@
 /**
- * The mail to a recipient: queued, handed over, and what became of it noted.
+ * The mail to a recipient: queued, handed over, and what became of it noted; and deliver, the same mail once more or to
+ * another address.
  *
- * Owns: making the mail of a stored record, and the order of what is noted. Invariant: the plain address goes to the mailer
- * and into a box, and the server's reply into a box alone (P9): the event says only how it ended (P18). `queued` is noted
- * with the time until which it is to be believed, so that a process that ends leaves no mail that looks under way.
+ * The plain address goes to the mailer and into a box, and the server's reply into a box alone (P9): the event says only
+ * how it ended (P18). `queued` is noted with the time until which it is to be believed, so that a process that ends leaves
+ * no mail that looks under way.
+ *
+ * A delivery takes the order find → check → open → count → queue → hand over. A mail goes out only for a secret that
+ * waits, never beside another mail of the same secret, and to a new address only for an account that manages the record:
+ * whoever merely holds the receipt's key reaches nobody new.
  */
+import { hex } from '../../crypto/bytes.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
+import type { Account, Caller } from '../accounts/accounts.ts';
+import type { InBackground } from '../background.ts';
 import type { Events } from '../events.ts';
 import type { Links } from '../links.ts';
 import {
@@ -13,12 +21,40 @@ import {
   type Mailer,
   type MailFaceOf,
   type MailLocaleOf,
+  type MailQuota,
   type SecretStore,
 } from '../ports.ts';
 import { tagOf } from '../secrets/access.ts';
-import { type Mailing, sealNote } from '../secrets/receipts.ts';
-import type { NewRecord, StoredDelivery } from '../secrets/secret.ts';
+import type { DeliverInput, DeliverOutcome, TooManyMails } from '../secrets/outcomes.ts';
+import {
+  findManaged,
+  findReceipt,
+  type Mailing,
+  type ManagedReceipt,
+  openMailing,
+  type ReceiptDeps,
+  sealNote,
+} from '../secrets/receipts.ts';
+import type { NewRecord, StoredDelivery, StoredReceipt } from '../secrets/secret.ts';
 import { Sensitive } from '../sensitive.ts';
+import { parseRecipient, withParsedRecipient } from './recipients.ts';
+
+/**
+ * What is noted in the place of a reply where the mail server gave none that could be. It names no host, no address and no
+ * setting, because whoever holds the receipt's key reads it.
+ */
+export const mailTroubles = {
+  unreachable: 'The mail server cannot be reached.',
+  unanswered: 'The mail server did not answer.',
+} as const;
+
+export type MailTrouble = keyof typeof mailTroubles;
+
+/** Which trouble a reply stands for; `null` where it is the server's own, or there is none. */
+export function mailTroubleOf(reply: string | null): MailTrouble | null {
+  const names = Object.keys(mailTroubles) as MailTrouble[];
+  return names.find((name) => mailTroubles[name] === reply) ?? null;
+}
 
 export interface LinkMailDeps {
   readonly store: SecretStore;
@@ -44,11 +80,7 @@ function note(
 }
 
 /** Notes that the mail is about to be handed over. */
-export function queueLink(
-  deps: LinkMailDeps,
-  receiptId: NewRecord['receiptId'],
-  mailing: Mailing,
-): Promise<void> {
+function queueLink(deps: LinkMailDeps, receiptId: NewRecord['receiptId'], mailing: Mailing): Promise<void> {
   const staleAt = deps.store.now() + firstTrySeconds;
   return note(deps, receiptId, mailing, { state: 'queued', staleAt }, null);
 }
@@ -80,4 +112,82 @@ export async function sendLink(
   deps.events({ event: 'mail_ended', tag: tagOf(record.secretId), state });
   await noted;
   await note(deps, receiptId, mailing, { state, staleAt: null }, reply);
+}
+
+type DeliverDeps = ReceiptDeps &
+  LinkMailDeps & {
+    readonly mailQuota: MailQuota;
+    /** Receipt ids, in hex, whose mail is about to be noted as queued. */
+    readonly aboutToMail: Set<string>;
+    /** Keeps a promise that outlives the call: the mail. */
+    readonly inBackground: InBackground;
+  };
+
+type Told = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
+
+export async function deliver(
+  deps: DeliverDeps,
+  given: DeliverInput,
+  caller: Caller,
+): Promise<DeliverOutcome> {
+  const input = withParsedRecipient(given);
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const refusal = checkRecipient(input, managed.stored, caller);
+  if (refusal !== null) return refusal;
+  const outcome = await send(deps, managed, input, caller);
+  if (typeof outcome !== 'string') return outcome;
+  // What was read before may be out of date (P6).
+  const told = await findReceipt(deps, input, caller);
+  return told.outcome === 'unknown' ? told : { outcome, receipt: told.receipt };
+}
+
+/** Whether this caller may name this address; `null` when nothing stands in the way. */
+function checkRecipient(
+  { recipient }: DeliverInput,
+  { owner }: StoredReceipt,
+  caller: Caller,
+): DeliverOutcome | null {
+  if (recipient === undefined) return null;
+  const isManager = caller.kind === 'account' && (owner === null || owner === caller.account.id);
+  if (!isManager) return { outcome: 'recipient_needs_account' };
+  const address = recipient.expose();
+  return parseRecipient(address) !== null ? null : { outcome: 'undeliverable_recipient', recipient: address };
+}
+
+/** Two calls at once hand over one mail: there is no wait between looking and marking. */
+async function send(
+  deps: DeliverDeps,
+  managed: ManagedReceipt,
+  { recipient, locale }: DeliverInput,
+  caller: Caller,
+): Promise<Told | TooManyMails> {
+  const { stored } = managed;
+  const mailing = openMailing(deps, managed, recipient ?? null);
+  if (mailing === null) return 'nothing_to_send';
+  const name = hex(stored.receiptId);
+  if (stored.delivery?.state === 'queued' || deps.aboutToMail.has(name)) return 'in_flight';
+  deps.aboutToMail.add(name);
+  try {
+    const sender = await senderOf(deps, stored, caller);
+    if (sender === null) return 'nothing_to_send';
+    const quota = deps.mailQuota.take(sender.id, mailing.to);
+    if (quota.outcome === 'too_many') return { ...quota, outcome: 'too_many_mails' };
+    await queueLink(deps, stored.receiptId, mailing);
+    deps.inBackground(() => sendLink(deps, stored, mailing, sender.username, locale));
+    return 'queued';
+  } finally {
+    // From here on the store's own `queued` stands for it.
+    deps.aboutToMail.delete(name);
+  }
+}
+
+/** The account that made the secret; where none did, the one that asks. */
+async function senderOf(
+  deps: DeliverDeps,
+  { owner }: StoredReceipt,
+  caller: Caller,
+): Promise<Account | null> {
+  if (caller.kind === 'account' && (owner === null || owner === caller.account.id)) return caller.account;
+  return owner === null ? null : deps.store.findAccountById(owner);
 }

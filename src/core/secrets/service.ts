@@ -4,15 +4,16 @@
  * Owns: the binding, and the work that outlives a call (a mail or a notice being handed over, a token's last use). Invariant: a
  * failure of that work never fails the call it followed.
  */
+
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { Caller } from '../accounts/accounts.ts';
-import { authenticate } from '../accounts/authenticate.ts';
+import { authenticate } from '../accounts/tokens.ts';
 import { createBackground } from '../background.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
 import type { Links } from '../links.ts';
-import { deliver } from '../mail/deliver.ts';
+import { deliver } from '../mail/link-mail.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import type { Plans } from '../plans.ts';

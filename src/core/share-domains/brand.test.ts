@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { changeBrand } from './brand.ts';
-import type { BrandChanges } from './outcomes.ts';
+import { type BrandChanges, changeBrand } from './brand.ts';
 import { plainBrand } from './share-domains.ts';
 
 /** Only grey cannot be read. */

@@ -1,11 +1,32 @@
 /**
  * What an owner may change in the face of a share domain.
  *
- * Owns: the checks of a brand. Invariant: a brand that is kept can be read (its colours on our paper) and only tells:
+ * A brand that is kept can be read (its colours on our paper) and only tells:
  * no text rewrites what stands around it.
  */
-import type { BrandChanges, BrandProblem, BrandRules } from './outcomes.ts';
-import type { DomainBrand } from './share-domains.ts';
+import type { DomainBrand, DomainLogo } from './share-domains.ts';
+
+/** What may be shown: judged where pages are made, because what can be read follows from their paper. */
+export interface BrandRules {
+  /** The colour itself when it can be read in that scheme, else the nearest that can. `#rrggbb` both. */
+  nearestReadable(colour: string, scheme: 'light' | 'dark'): string;
+  parseLogo(bytes: Uint8Array): DomainLogo | { readonly problem: LogoProblem };
+  readonly maxLogoBytes: number;
+}
+
+/** Absent: as it is. `null`: the site's own again. */
+export type BrandChanges = { readonly [F in keyof DomainBrand]?: DomainBrand[F] };
+
+export interface BrandProblem {
+  readonly field: keyof DomainBrand;
+  readonly problem: 'malformed' | 'too_long' | 'unreadable_colour' | 'unknown_locale';
+  /** Of an unreadable colour: the nearest that can be read. */
+  readonly nearest?: string;
+  /** Of a text that is too long. */
+  readonly maxLength?: number;
+}
+
+export type LogoProblem = 'too_large' | 'unknown_type' | 'unsafe_svg' | 'damaged';
 
 export interface BrandDeps {
   readonly rules: BrandRules;

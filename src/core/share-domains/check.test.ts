@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import type { AccountId } from '../accounts/accounts.ts';
-import { checkDomain, type DomainCheckDeps, txtHostOf } from './check.ts';
-import type { DnsAnswer, Resolver } from './dns.ts';
+import { checkDomain, type DnsAnswer, type DomainCheckDeps, type Resolver, txtHostOf } from './check.ts';
 import { type DomainCheck, type DomainState, plainBrand } from './share-domains.ts';
 
 const challenge = '0123456789abcdef0123456789abcdef';

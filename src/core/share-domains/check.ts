@@ -1,12 +1,36 @@
 /**
- * Whether a share domain is its account's and leads here, as the DNS says.
+ * Whether a share domain is its account's and leads here, as the DNS says; when that is checked, and what becomes of it.
  *
- * Owns: what is asked and what follows from the answers. Invariants: a domain becomes verified only when its TXT record
- * holds the challenge and the name leads here; an answer that failed to come concludes nothing, so the state stays; only
- * the resolver is asked, nothing is ever fetched from the name or its addresses.
+ * That no answer came is told apart from the answer that there is nothing: an answer that failed to come concludes
+ * nothing, so the state stays. A domain becomes verified only when its TXT record holds the challenge and the name leads
+ * here. Only the resolver is asked, nothing is ever fetched from the name or its addresses.
+ *
+ * A domain is checked once at a time, whoever asks, and all who ask get what that check found; an event tells of a state
+ * that changed, and of nothing else.
  */
-import type { DnsAnswer, Resolver } from './dns.ts';
+import type { Events } from '../events.ts';
+import type { DomainStore } from '../ports.ts';
+import type { UnixSeconds } from '../time.ts';
 import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from './share-domains.ts';
+
+/** What the DNS says, from the configured resolver and nowhere else. Never rejects. */
+export type DnsAnswer =
+  | { readonly outcome: 'found'; readonly values: readonly string[] }
+  /** There is no such name, or no such record. */
+  | { readonly outcome: 'none' }
+  /** No usable answer: a timeout, a refusal, a failing server. Says nothing about the record. */
+  | { readonly outcome: 'failed' };
+
+export interface Resolver {
+  /** Each record's strings joined. */
+  txt(name: string): Promise<DnsAnswer>;
+  /** Lower case, without the last dot. */
+  cname(name: string): Promise<DnsAnswer>;
+  /** IPv4 and IPv6 together; `found` when one of them is. */
+  addresses(name: string): Promise<DnsAnswer>;
+  /** The same for the questions of one check, which together take no longer than one question may; absent: no such bound. */
+  forOneCheck?(): Resolver;
+}
 
 export interface DomainCheckDeps {
   readonly resolver: Resolver;
@@ -83,4 +107,78 @@ export async function checkDomain(
   const way = await findWay({ resolver: session, target }, domain);
   if (way === 'unknown') return unknown;
   return way === 'here' ? { state: 'verified', finding: null } : without('not_pointing', state, 'pending');
+}
+
+interface DomainChecksDeps {
+  readonly store: DomainStore & { now(): UnixSeconds };
+  readonly resolver: Resolver;
+  readonly target: string;
+  readonly events: Events;
+}
+
+/** As `DomainStore.noteDomainCheck`. */
+type Checked = StoredDomain | 'taken' | null;
+
+interface DomainChecks {
+  /** Asks the DNS and notes what it says; a domain that stands by the operator's word is given back as it is. */
+  check(domain: StoredDomain): Promise<Checked>;
+  checkDue(until?: AbortSignal): Promise<number>;
+}
+
+const recheckSeconds = 86_400;
+/** So that a run ends, and the domains that failed at its beginning are not the only ones that get a turn. */
+const domainsPerRun = 50;
+const checksAtOnce = 4;
+
+export function createDomainChecks(deps: DomainChecksDeps): DomainChecks {
+  const { store, events } = deps;
+  const underWay = new Map<string, Promise<Checked>>();
+
+  async function askAndNote(domain: StoredDomain): Promise<Checked> {
+    const { accountId, name, state, challenge } = domain;
+    if (challenge === null) return domain;
+    const found = await checkDomain(deps, { ...domain, challenge });
+    const noted = await store.noteDomainCheck(accountId, name, found);
+    if (noted !== null && noted !== 'taken' && noted.state !== state)
+      events({ event: 'domain_checked', account: accountId, domainState: noted.state });
+    return noted;
+  }
+
+  function check(domain: StoredDomain): Promise<Checked> {
+    const key = `${domain.accountId} ${domain.name}`;
+    const running = underWay.get(key);
+    if (running !== undefined) return running;
+    const started = askAndNote(domain).finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started;
+  }
+
+  async function recheck(domain: StoredDomain): Promise<void> {
+    if ((await check(domain)) !== 'taken') return;
+    // It stays lost while another account has it verified; noted, or it would be the first of every run.
+    const { accountId, name, state, finding } = domain;
+    await store.noteDomainCheck(accountId, name, { state, finding });
+  }
+
+  async function work(queue: StoredDomain[], until: AbortSignal | undefined): Promise<number> {
+    let done = 0;
+    for (let next = queue.shift(); next !== undefined && until?.aborted !== true; next = queue.shift()) {
+      await recheck(next);
+      done += 1;
+    }
+    return done;
+  }
+
+  return {
+    check,
+    checkDue: async (until) => {
+      const queue = await store.listDomainsToCheck(store.now() - recheckSeconds + 1, domainsPerRun);
+      const workers = await Promise.allSettled(
+        Array.from({ length: checksAtOnce }, () => work(queue, until)),
+      );
+      const fault = workers.find((worker) => worker.status === 'rejected');
+      if (fault !== undefined) throw fault.reason;
+      return workers.reduce((sum, worker) => sum + (worker.status === 'fulfilled' ? worker.value : 0), 0);
+    },
+  };
 }

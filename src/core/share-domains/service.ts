@@ -1,8 +1,9 @@
 /**
  * Share domains: ports bound to use cases. What API v2 and the pages of domains call.
  *
- * Owns: registering, checking, changing and removing a domain, and whose face a host has. Invariants: a name is kept and
- * compared in one spelling; one check of a domain runs at a time; a host that cannot be a domain costs no look-up.
+ * Another account's domain answers exactly as an unknown one, except that a name verified for somebody is told to be
+ * taken. A name is kept and compared in one spelling; one check of a domain runs at a time; a host that cannot be a domain
+ * costs no look-up.
  */
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { AccountCaller, AccountId } from '../accounts/accounts.ts';
@@ -10,21 +11,109 @@ import type { Events } from '../events.ts';
 import type { Plans } from '../plans.ts';
 import type { DomainStore } from '../ports.ts';
 import type { UnixSeconds } from '../time.ts';
-import { changeBrand } from './brand.ts';
-import { createDomainChecks } from './checks.ts';
-import type { Resolver } from './dns.ts';
-import type {
-  AddDomainOutcome,
-  BrandChanges,
-  BrandOutcome,
-  BrandRules,
-  DomainFace,
-  DomainService,
-  LogoOutcome,
-  ParseDomainName,
-} from './outcomes.ts';
-import { hostNameOf, type StoredDomain } from './share-domains.ts';
-import { createDomainViews, type DomainViews } from './view.ts';
+import {
+  type BrandChanges,
+  type BrandProblem,
+  type BrandRules,
+  changeBrand,
+  type LogoProblem,
+} from './brand.ts';
+import { createDomainChecks, type Resolver, txtHostOf } from './check.ts';
+import {
+  type DomainBrand,
+  type DomainFinding,
+  type DomainLogo,
+  type DomainName,
+  type DomainNameProblem,
+  type DomainState,
+  hostNameOf,
+  type ParseDomainName,
+  type StoredDomain,
+} from './share-domains.ts';
+
+export interface DomainView {
+  /** In ASCII form, as it stands in links. */
+  readonly name: string;
+  /** As people read it. The same as `name` for most. */
+  readonly unicodeName: string;
+  /** What was registered with a registry: `example.co.uk` of `secrets.example.co.uk`. */
+  readonly baseDomain: string;
+  /** What stands before it; `''` for the base domain itself. */
+  readonly subdomain: string;
+  /** The part below which anybody can register: `co.uk`. */
+  readonly publicSuffix: string;
+  readonly state: DomainState;
+  /** `null`: it stands by the operator's word. */
+  readonly txtRecord: { readonly host: string; readonly value: string } | null;
+  /** Where the name must lead: a CNAME to this host, or (the base domain itself) A and AAAA records with its addresses. */
+  readonly target: { readonly host: string; readonly addresses: readonly string[] };
+  readonly finding: DomainFinding | null;
+  readonly checkedAt: UnixSeconds | null;
+  readonly createdAt: UnixSeconds;
+  readonly updatedAt: UnixSeconds;
+  readonly brand: DomainBrand;
+  readonly logoName: string | null;
+}
+
+export type AddDomainOutcome =
+  | { readonly outcome: 'added'; readonly domain: DomainView }
+  | { readonly outcome: 'invalid_domain'; readonly problem: DomainNameProblem }
+  /** The account has it already. */
+  | { readonly outcome: 'exists' }
+  /** It is verified for another account. */
+  | { readonly outcome: 'taken' }
+  | { readonly outcome: 'too_many'; readonly max: number }
+  | { readonly outcome: 'plan_required' };
+
+export type DomainOutcome =
+  | { readonly outcome: 'found'; readonly domain: DomainView }
+  | { readonly outcome: 'unknown' };
+
+export type VerifyOutcome =
+  /** What it is now; `domain.finding` says what is missing. */
+  | { readonly outcome: 'checked'; readonly domain: DomainView }
+  | { readonly outcome: 'taken' }
+  | { readonly outcome: 'unknown' };
+
+export type BrandOutcome =
+  | { readonly outcome: 'saved'; readonly domain: DomainView }
+  | { readonly outcome: 'invalid'; readonly problems: readonly BrandProblem[] }
+  | { readonly outcome: 'unknown' };
+
+export type LogoOutcome =
+  | { readonly outcome: 'saved'; readonly domain: DomainView }
+  | { readonly outcome: 'invalid'; readonly problem: LogoProblem; readonly maxBytes: number }
+  | { readonly outcome: 'unknown' };
+
+/** How a verified domain looks: what a request that arrives on it is answered with. */
+export interface DomainFace {
+  readonly name: string;
+  readonly brand: DomainBrand;
+  readonly logoName: string | null;
+}
+
+/** Share domains, ports bound. A method rejects only with `ServiceError`. Names are as given: any spelling of a domain. */
+export interface DomainService {
+  /** By name; empty without the plan, unless some were registered before. */
+  list(caller: AccountCaller): Promise<readonly DomainView[]>;
+  /** How many the account's plan allows; 0: none. */
+  maxDomains(caller: AccountCaller): number;
+  add(caller: AccountCaller, name: string): Promise<AddDomainOutcome>;
+  find(caller: AccountCaller, name: string): Promise<DomainOutcome>;
+  /** Asks the DNS now. */
+  verify(caller: AccountCaller, name: string): Promise<VerifyOutcome>;
+  remove(caller: AccountCaller, name: string): Promise<{ readonly outcome: 'removed' | 'unknown' }>;
+  setBrand(caller: AccountCaller, name: string, changes: BrandChanges): Promise<BrandOutcome>;
+  /** `null` takes it away. */
+  setLogo(caller: AccountCaller, name: string, bytes: Uint8Array | null): Promise<LogoOutcome>;
+  findLogo(logoName: string): Promise<DomainLogo | null>;
+  /** The face of the host that a request names (with a port perhaps); `null` unless it is a verified domain. */
+  faceOf(host: string): Promise<DomainFace | null>;
+  /** Whether a certificate may be asked for: the name is a verified domain. */
+  isVerified(name: string): Promise<boolean>;
+  /** Checks what was last checked a day ago or longer, until it is told to stop; how many it checked. */
+  checkDue(until?: AbortSignal): Promise<number>;
+}
 
 export interface DomainServiceDeps {
   readonly store: DomainStore & { now(): UnixSeconds };
@@ -57,6 +146,55 @@ async function spell(parseName: ParseDomainName, text: string): Promise<string |
   // What the operator added, or a list of suffixes has swallowed since, is still somebody's.
   const host = hostNameOf(text);
   return hostForm.test(host) ? host : null;
+}
+
+interface DomainViews {
+  /** Never fails because of the DNS: addresses that cannot be found are left out. */
+  viewOf(domain: StoredDomain): Promise<DomainView>;
+}
+
+/** The target's addresses are the operator's: they change rarely, and every page of domains shows them. */
+const addressesKeptSeconds = 60;
+
+function createTargetAddresses({
+  store,
+  resolver,
+  target,
+}: DomainServiceDeps): () => Promise<readonly string[]> {
+  let kept: { readonly at: UnixSeconds; readonly addresses: Promise<readonly string[]> } | null = null;
+  const ask = async () => {
+    const answer = await resolver.addresses(target);
+    return answer.outcome === 'found' ? answer.values : [];
+  };
+  return () => {
+    const now = store.now();
+    if (kept === null || now - kept.at >= addressesKeptSeconds) kept = { at: now, addresses: ask() };
+    return kept.addresses;
+  };
+}
+
+/** Of a name that the list knows no suffix of, as only an operator can add: the whole of it is the base. */
+function wholeName(name: string): DomainName {
+  const publicSuffix = name.slice(name.lastIndexOf('.') + 1);
+  return { name, unicodeName: name, baseDomain: name, subdomain: '', publicSuffix };
+}
+
+function createDomainViews(deps: DomainServiceDeps): DomainViews {
+  const addressesOfTarget = createTargetAddresses(deps);
+  return {
+    async viewOf(domain) {
+      const { name, state, challenge, finding, checkedAt, createdAt, updatedAt, brand, logoName } = domain;
+      const [parsed, addresses] = await Promise.all([deps.parseName(name), addressesOfTarget()]);
+      const { unicodeName, baseDomain, subdomain, publicSuffix } =
+        'name' in parsed ? parsed : wholeName(name);
+      return {
+        ...{ name, unicodeName, baseDomain, subdomain, publicSuffix, state },
+        txtRecord: challenge === null ? null : { host: txtHostOf(name, challenge), value: challenge },
+        target: { host: deps.target, addresses },
+        ...{ finding, checkedAt, createdAt, updatedAt, brand, logoName },
+      };
+    },
+  };
 }
 
 interface Bound extends DomainServiceDeps {

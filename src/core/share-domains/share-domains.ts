@@ -58,6 +58,32 @@ export interface DomainLogo {
   readonly bytes: Uint8Array;
 }
 
+/** A name taken apart by the public suffix list. */
+export interface DomainName {
+  /** Lower case, in ASCII form. */
+  readonly name: string;
+  readonly unicodeName: string;
+  readonly baseDomain: string;
+  readonly subdomain: string;
+  readonly publicSuffix: string;
+}
+
+/** Why a text is no domain that links could be made on. */
+export type DomainNameProblem =
+  /** Empty. */
+  | 'missing'
+  /** With a scheme, path, port, user or blank; too long; not a name at all. */
+  | 'malformed'
+  | 'ip_address'
+  /** A name without a public suffix, such as `localhost`, `intranet` or `secrets.local`. */
+  | 'not_public'
+  /** Anybody can register below it: `co.uk`, `github.io`. */
+  | 'public_suffix'
+  /** The site's own host. */
+  | 'own_host';
+
+export type ParseDomainName = (text: string) => Promise<DomainName | { readonly problem: DomainNameProblem }>;
+
 export interface NewDomain {
   readonly accountId: AccountId;
   /** Lower case, in ASCII form (RFC 5890 A-labels). */

@@ -4,7 +4,8 @@
  * Owns: the form and its POST. Invariants: what happens is said first; it takes the password, counted like a log-in, and
  * a box that was ticked; the page afterwards is nobody's, and the cookie is gone.
  */
-import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../kit/layout.tsx';

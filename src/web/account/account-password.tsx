@@ -4,7 +4,9 @@
  * Owns: the form and its POST. Invariants: the current password is asked for and counted like a log-in, so an open browser
  * is not enough and guesses are bounded; neither password comes back.
  */
-import type { AccountService, ChangePasswordOutcome, SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { ChangePasswordOutcome } from '../../core/accounts/passwords.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { renderPage } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';

@@ -4,10 +4,10 @@
  * Owns: the account's own page with its language and its mails, beside its password, its end, its tokens and its
  * sessions. Invariant: nothing of it is shown or changed without a session of the account.
  */
-import type { NoticeKind } from '../../core/accounts/accounts.ts';
-import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
+import type { NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { DomainService } from '../../core/share-domains/outcomes.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';

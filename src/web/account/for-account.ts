@@ -3,7 +3,7 @@
  *
  * Owns: the way to the log-in for everybody else. Invariant: without a session nothing is read or changed.
  */
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
 import { type PageAction, type PageReply, type PageRequest, pageReply, seeOther } from '../page-route.ts';
 import { type FormRefusal, refusalOfProblem } from './form-refusal.ts';

@@ -5,7 +5,7 @@
  * nothing (P4); a form that comes back still holds the API token, because without it the list of what was shared is lost, and
  * the choice about the tokens.
  */
-import type { AccountService } from '../../core/accounts/outcomes.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';

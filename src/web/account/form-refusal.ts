@@ -4,7 +4,7 @@
  * Owns: the shape that forms of accounts show, and the words for what refuses every form alike. Invariant: a form that
  * comes back has changed nothing.
  */
-import type { PasswordRefusal } from '../../core/accounts/outcomes.ts';
+import type { PasswordRefusal } from '../../core/accounts/passwords.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { errorWords } from '../kit/error-page.tsx';
 import type { Words } from '../kit/words.ts';

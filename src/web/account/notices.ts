@@ -4,7 +4,8 @@
  * Owns: the POST of the choice. Invariant: it is the account's own choice, changed by a form that has the boxes and by
  * nothing else.
  */
-import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { readNoticeKinds } from '../notice-kinds.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
 import { forAccount } from './for-account.ts';

@@ -4,7 +4,7 @@
  * Owns: the list by state and page. Invariants: only the account's own receipts are listed, never a value or the key of a
  * secret (P16); looking changes nothing.
  */
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
 import type { RecentOutcome, SecretService } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import { renderPage } from '../kit/layout.tsx';

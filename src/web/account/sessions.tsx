@@ -4,7 +4,8 @@
  * Owns: the list and the end of one. Invariant: a session is ended only by its own account; this browser's own end is a
  * log-out, cookie and all.
  */
-import type { AccountService, SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';

@@ -4,7 +4,7 @@
  * Owns: logging in and out, beside signing up and a forgotten password. Invariants: a log-in that fails says one thing
  * for every cause (P17); each log-in has a new session, whatever cookie came with it; the password is repeated nowhere.
  */
-import type { AccountService } from '../../core/accounts/outcomes.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';

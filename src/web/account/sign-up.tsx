@@ -4,7 +4,7 @@
  * Owns: both steps. Invariants: the first answers the same for every address (P17); opening the mailed link changes
  * nothing, so a scanner of mails uses nothing up (P4); where sign-up is closed nobody signs up by an older link either.
  */
-import type { AccountService } from '../../core/accounts/outcomes.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';

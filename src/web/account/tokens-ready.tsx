@@ -5,7 +5,7 @@
  * is kept in no shell's history.
  */
 import type { FC } from 'hono/jsx';
-import type { NewTokenOutcome } from '../../core/accounts/outcomes.ts';
+import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { CopyButton, CopyStatus } from '../kit/copy.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
 

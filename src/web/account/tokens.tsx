@@ -6,8 +6,9 @@
  * a POST alone, after a page that asks.
  */
 
-import { type StoredToken, tokenScopes } from '../../core/accounts/accounts.ts';
-import type { AccountService, NewTokenOutcome, SignedIn } from '../../core/accounts/outcomes.ts';
+import { type SignedIn, type StoredToken, tokenScopes } from '../../core/accounts/accounts.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
+import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { Form } from '../kit/form.ts';

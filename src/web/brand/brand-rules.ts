@@ -4,7 +4,7 @@
  * Owns: the binding of the checks of colours and logos, which are made for our paper. Invariant: an owner's colour and
  * logo are held to the same rules as the operator's.
  */
-import type { BrandRules } from '../../core/share-domains/outcomes.ts';
+import type { BrandRules } from '../../core/share-domains/brand.ts';
 import { nearestReadable } from './brand-colour.ts';
 import { maxLogoBytes, parseLogo } from './logo.ts';
 

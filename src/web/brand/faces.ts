@@ -7,7 +7,7 @@
  */
 
 import { ServiceError } from '../../core/errors.ts';
-import type { DomainFace, DomainService } from '../../core/share-domains/outcomes.ts';
+import type { DomainFace, DomainService } from '../../core/share-domains/service.ts';
 import { hostNameOf } from '../../core/share-domains/share-domains.ts';
 import type { Brand, Brands } from './brand.ts';
 import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';

@@ -6,7 +6,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { LogoProblem } from '../../core/share-domains/outcomes.ts';
+import type { LogoProblem } from '../../core/share-domains/brand.ts';
 import type { SiteFile } from '../assets.ts';
 import { gzip } from '../gzip.ts';
 import { flawOfSvg, svgText } from './drawing.ts';

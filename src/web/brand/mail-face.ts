@@ -6,7 +6,7 @@
  */
 
 import type { MailFaceOf } from '../../core/ports.ts';
-import type { DomainService } from '../../core/share-domains/outcomes.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Brands } from './brand.ts';
 import { readable } from './brand-colour.ts';
 import { contrast } from './colours.ts';

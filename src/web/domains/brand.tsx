@@ -5,14 +5,10 @@
  * the store does not answer; a file is judged by its content, and one that is refused changes nothing.
  */
 
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type {
-  BrandProblem,
-  DomainView,
-  LogoOutcome,
-  LogoProblem,
-} from '../../core/share-domains/outcomes.ts';
+import type { BrandProblem, LogoProblem } from '../../core/share-domains/brand.ts';
+import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { forAccount } from '../account/for-account.ts';
 import { type FormRefusal, refuseField } from '../account/form-refusal.ts';

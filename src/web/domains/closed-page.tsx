@@ -5,7 +5,7 @@
  */
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
-import type { DomainFace } from '../../core/share-domains/outcomes.ts';
+import type { DomainFace } from '../../core/share-domains/service.ts';
 import { type Frame, Page } from '../kit/layout.tsx';
 
 export const DomainClosedPage: FC<{ frame: Frame; domain: DomainFace }> = ({ frame, domain }) => {

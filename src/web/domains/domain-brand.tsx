@@ -5,7 +5,7 @@
  * never takes a colour that was only offered.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { DoneNote, RefusalSummary, TextField } from '../account/account-form.tsx';
 import type { FormRefusal } from '../account/form-refusal.ts';

@@ -5,7 +5,7 @@
  * the one next step first.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { DomainView } from '../../core/share-domains/service.ts';
 import { DoneNote, RefusalSummary } from '../account/account-form.tsx';
 import type { FormRefusal } from '../account/form-refusal.ts';
 import { Icon } from '../kit/icons.tsx';

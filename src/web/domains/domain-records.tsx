@@ -5,7 +5,7 @@
  * copied by hand as well.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { DomainView } from '../../core/share-domains/service.ts';
 import { Badge } from '../kit/badge.tsx';
 import { CopyStatus } from '../kit/copy.tsx';
 import { Icon } from '../kit/icons.tsx';

@@ -4,7 +4,7 @@
  * Owns: the page that asks. Invariant: what happens to the links that were given away is said before it does.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { DomainView } from '../../core/share-domains/service.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 
 export const RemoveDomainPage: FC<{ frame: Frame; domain: DomainView }> = ({ frame, domain }) => {

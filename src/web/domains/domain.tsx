@@ -4,8 +4,8 @@
  * Owns: these pages. Invariants: the DNS is asked only when a person presses for it; a domain is removed by a POST alone,
  * after a page that asks; another account's domain is as unknown as one that does not exist.
  */
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
-import type { DomainService } from '../../core/share-domains/outcomes.ts';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
 import { forAccount } from '../account/for-account.ts';
 import { type FormRefusal, refuseForm } from '../account/form-refusal.ts';
 import { renderPage } from '../kit/layout.tsx';

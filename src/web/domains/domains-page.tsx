@@ -4,7 +4,7 @@
  * Owns: their list and the form that adds one. Invariant: the form is shown only where the plan allows one more.
  */
 import type { FC } from 'hono/jsx';
-import type { DomainView } from '../../core/share-domains/outcomes.ts';
+import type { DomainView } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { BackToAccount, DoneNote, RefusalSummary, TextField } from '../account/account-form.tsx';
 import type { FormRefusal } from '../account/form-refusal.ts';

@@ -5,14 +5,10 @@
  * was typed comes back with what is wrong with it.
  */
 
-import type { AccountCaller } from '../../core/accounts/accounts.ts';
-import type { SignedIn } from '../../core/accounts/outcomes.ts';
+import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type {
-  AddDomainOutcome,
-  DomainNameProblem,
-  DomainService,
-} from '../../core/share-domains/outcomes.ts';
+import type { AddDomainOutcome, DomainService } from '../../core/share-domains/service.ts';
+import type { DomainNameProblem } from '../../core/share-domains/share-domains.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { forAccount } from '../account/for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from '../account/form-refusal.ts';

@@ -5,7 +5,7 @@
  * the field of whoever has just typed it; what the mail server said is shown as its words, and what we say of it as ours.
  */
 import type { FC } from 'hono/jsx';
-import { type MailTrouble, mailTroubleOf } from '../../core/mail/mail-trouble.ts';
+import { type MailTrouble, mailTroubleOf } from '../../core/mail/link-mail.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Delivery, DeliveryState } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';

@@ -5,7 +5,7 @@
  * kind gives the form back with everything that was typed and stores nothing; a value never stands in an address, a
  * cookie or a redirect.
  */
-import type { AccountService } from '../../core/accounts/outcomes.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan, Plans } from '../../core/plans.ts';
 import type { ConcealInput, SecretService } from '../../core/secrets/outcomes.ts';

@@ -4,7 +4,7 @@
  * Owns: the way from the wire's names to the core's. Invariant: a field that is absent changes nothing; `null` and the
  * empty text both give the site's own again.
  */
-import type { BrandChanges } from '../../../core/share-domains/outcomes.ts';
+import type { BrandChanges } from '../../../core/share-domains/brand.ts';
 import type { Exchange } from '../../../http/operation.ts';
 import { ignoredIn, invalidFields, isObject, readObject } from '../body.ts';
 import { type FromBody, parseFields } from '../decode.ts';

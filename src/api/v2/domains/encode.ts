@@ -4,7 +4,7 @@
  * Owns: the way from the core's names to `snake_case`. Invariant: numbers are numbers and absent times null.
  */
 import type { Caller } from '../../../core/accounts/accounts.ts';
-import type { DomainView } from '../../../core/share-domains/outcomes.ts';
+import type { DomainView } from '../../../core/share-domains/service.ts';
 import { custidOf } from '../encode.ts';
 import { encodeIgnored } from '../remarks.ts';
 import type { BrandAnswer, BrandRecord, DomainAnswer, DomainRecord, DomainsAnswer } from './responses.ts';

@@ -5,15 +5,14 @@
  * answers is exhaustive; a refusal never repeats a text that may be an address with credentials in it.
  */
 import type { AccountCaller } from '../../../core/accounts/accounts.ts';
+import type { BrandProblem, LogoProblem } from '../../../core/share-domains/brand.ts';
 import type {
   AddDomainOutcome,
   BrandOutcome,
-  BrandProblem,
-  DomainNameProblem,
   DomainService,
   LogoOutcome,
-  LogoProblem,
-} from '../../../core/share-domains/outcomes.ts';
+} from '../../../core/share-domains/service.ts';
+import type { DomainNameProblem } from '../../../core/share-domains/share-domains.ts';
 import type { Operation, Reply } from '../../../http/operation.ts';
 import type { Bind, Contract } from '../describe.ts';
 import { encodeProblem, refuse, refuseFields } from '../refusals.ts';

@@ -1,0 +1,212 @@
+/**
+ * API tokens, and the form that they share with session tokens and tickets: 32 random bytes as 64 lower-case hex digits.
+ *
+ * A bearer text has one spelling; anything else is none, never repaired. What the server keeps of each kind is a hash of
+ * its own (`crypto/derive.ts`), so that none works in another's place. The token itself exists only in the answer that
+ * shows it: stored are its hash and the account's data key wrapped under it.
+ *
+ * Authentication: an unknown username and a wrong token take the same steps and the same single look-up, by the token's
+ * hash, so they cannot be told apart (P17).
+ *
+ * A token that a person makes outlives the session, so a session alone does not make one: it takes the password, and the
+ * owner is told by mail. It opens the account's data key, so it lists what the session lists, within its scopes.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { hex } from '../../crypto/bytes.ts';
+import { hashToken } from '../../crypto/derive.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { InBackground } from '../background.ts';
+import type { Links } from '../links.ts';
+import type { AccountStore, NewToken, PassphraseHasher } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import {
+  type AccountCaller,
+  type ApiToken,
+  type SignedIn,
+  type StoredToken,
+  type TokenScope,
+  tokenScopes,
+} from './accounts.ts';
+import { openDataKey, wrapDataKey } from './data-key.ts';
+import { provePassword } from './passwords.ts';
+
+const bearerBytes = 32;
+const bearerForm = /^[0-9a-f]{64}$/;
+
+interface DrawnBearer {
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
+export function drawBearer(random: RandomBytes): DrawnBearer {
+  const bytes = random(bearerBytes);
+  return { bytes, text: hex(bytes) };
+}
+
+function isBearer(text: string): boolean {
+  return bearerForm.test(text);
+}
+
+/** The 32 bytes, or `null` when the text is none in its only spelling. */
+export function parseBearer(text: string): Uint8Array | null {
+  return isBearer(text) ? new Uint8Array(Buffer.from(text, 'hex')) : null;
+}
+
+/** The token, or `null` when the text is not one in its only spelling. */
+export function parseApiToken(text: string): ApiToken | null {
+  return isBearer(text) ? (text as ApiToken) : null;
+}
+
+function bytesOf(token: ApiToken): Uint8Array {
+  return Buffer.from(token, 'hex');
+}
+
+function tokenHashOf(token: ApiToken): Uint8Array {
+  return hashToken(bytesOf(token));
+}
+
+/** The account's data key, 32 bytes; `null` when the stored token is not this one or is damaged. */
+function dataKeyOf(token: ApiToken, stored: Pick<StoredToken, 'wrappedDataKey'>): Uint8Array | null {
+  return openDataKey(stored.wrappedDataKey, bytesOf(token));
+}
+
+function isLiveToken({ expiresAt }: Pick<StoredToken, 'expiresAt'>, now: UnixSeconds): boolean {
+  return expiresAt === null || now < expiresAt;
+}
+
+/** The data key behind a live token of this account; `null` when the text is none. */
+export async function dataKeyBehind(
+  store: Pick<AccountStore, 'findToken'> & { now(): UnixSeconds },
+  username: string,
+  text: string,
+): Promise<Uint8Array | null> {
+  const token = parseApiToken(text);
+  const found = token === null ? null : await store.findToken(tokenHashOf(token));
+  if (token === null || found === null || found.account.username !== username) return null;
+  return isLiveToken(found.token, store.now()) ? dataKeyOf(token, found.token) : null;
+}
+
+/** As the store keeps scopes: in their order, none twice. */
+export function scopesInOrder(scopes: readonly TokenScope[]): readonly TokenScope[] {
+  return tokenScopes.filter((scope) => scopes.includes(scope));
+}
+
+interface TokenInput {
+  readonly name: string;
+  /** In the order of `tokenScopes`, none twice. */
+  readonly scopes: readonly TokenScope[];
+  readonly createdAt: UnixSeconds;
+  readonly expiresAt: UnixSeconds | null;
+  readonly dataKey: Uint8Array;
+}
+
+export function makeToken(
+  { dataKey, ...rest }: TokenInput,
+  random: RandomBytes,
+): { readonly token: ApiToken; readonly stored: NewToken } {
+  const { bytes, text } = drawBearer(random);
+  const wrappedDataKey = wrapDataKey(dataKey, bytes, random);
+  return { token: text as ApiToken, stored: { ...rest, tokenHash: hashToken(bytes), wrappedDataKey } };
+}
+
+interface AuthenticateDeps {
+  readonly store: AccountStore & { now(): UnixSeconds };
+  readonly inBackground: InBackground;
+}
+
+/** A last-used time is for people: to the minute is enough, and saves a write a call. */
+const useGranularitySeconds = 60;
+const impossibleToken = '0'.repeat(64) as ApiToken;
+
+export async function authenticate(
+  deps: AuthenticateDeps,
+  username: string,
+  text: string,
+): Promise<AccountCaller | null> {
+  const token = parseApiToken(text) ?? impossibleToken;
+  const found = await deps.store.findToken(tokenHashOf(token));
+  const expected = found?.account.username ?? '';
+  if (!sameText(username.toLowerCase(), expected) || found === null) return null;
+  const now = deps.store.now();
+  if (!isLiveToken(found.token, now)) return null;
+  const dataKey = dataKeyOf(token, found.token);
+  if (dataKey === null) return null;
+  if (now - (found.token.lastUsedAt ?? 0) >= useGranularitySeconds)
+    deps.inBackground(() => deps.store.noteTokenUse(found.token.tokenId, now));
+  const { account, token: stored } = found;
+  return { kind: 'account', account, dataKey: new Sensitive(dataKey), scopes: stored.scopes };
+}
+
+/** Compares digests, so that the time tells neither length nor position of a difference. */
+function sameText(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+export type NewTokenOutcome =
+  | { readonly outcome: 'created'; readonly token: Sensitive<ApiToken>; readonly stored: StoredToken }
+  /** A name has 1–60 characters, no control characters. */
+  | { readonly outcome: 'invalid_name' }
+  | { readonly outcome: 'no_scope' }
+  | { readonly outcome: 'wrong_password' }
+  | { readonly outcome: 'too_many'; readonly max: number };
+
+interface OwnTokenDeps extends AccountMailDeps {
+  readonly store: Pick<AccountStore, 'addOwnToken' | 'findPassword' | 'listTokens'> & { now(): UnixSeconds };
+  readonly random: RandomBytes;
+  readonly hasher: PassphraseHasher;
+  readonly links: Links;
+}
+
+interface OwnTokenInput {
+  readonly name: string;
+  readonly scopes: readonly TokenScope[];
+  readonly expiresAt: UnixSeconds | null;
+  readonly password: Sensitive<string>;
+  /** Of the mail. */
+  readonly locale: string;
+}
+
+const maxNameLength = 60;
+/** A bound on storage, not on anybody's reach: two made at the same moment may pass it together. */
+const maxLiveTokens = 50;
+
+export async function createOwnToken(
+  deps: OwnTokenDeps,
+  { caller }: SignedIn,
+  input: OwnTokenInput,
+): Promise<NewTokenOutcome> {
+  const { store, random } = deps;
+  const name = parseName(input.name);
+  if (name === null) return { outcome: 'invalid_name' };
+  const scopes = scopesInOrder(input.scopes);
+  if (scopes.length === 0) return { outcome: 'no_scope' };
+  const createdAt = store.now();
+  const tokens = await store.listTokens(caller.account.id);
+  if (tokens.filter((token) => isLiveToken(token, createdAt)).length >= maxLiveTokens)
+    return { outcome: 'too_many', max: maxLiveTokens };
+  const proven = await provePassword(deps, caller, input.password);
+  if (proven === null) return { outcome: 'wrong_password' };
+  const { dataKey, password } = proven;
+  const made = makeToken({ name, scopes, createdAt, expiresAt: input.expiresAt, dataKey }, random);
+  dataKey.fill(0);
+  const stored = await store.addOwnToken(caller.account.id, password.verifier, made.stored);
+  // The password was replaced in between, and what came before it no longer counts.
+  if (stored === null) return { outcome: 'wrong_password' };
+  announce(deps, caller.account.username, stored, input.locale);
+  return { outcome: 'created', token: new Sensitive(made.token), stored };
+}
+
+function announce(deps: OwnTokenDeps, username: string, { name }: StoredToken, locale: string): void {
+  const { forgottenUrl } = deps.links;
+  sendBehind(deps, { to: new Sensitive(username), locale, kind: 'token_created', name, forgottenUrl });
+}
+
+/** Without the blanks around it; `null` when nothing remains, too much, or what could rewrite the line it is shown in. */
+function parseName(text: string): string | null {
+  const name = text.trim();
+  const length = [...name].length;
+  if (length < 1 || length > maxNameLength || !name.isWellFormed()) return null;
+  return /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name) ? null : name;
+}
