@@ -1,9 +1,10 @@
 /** Every row of the table of dialects, seen from outside: one question to the service, and the answer of each side. */
+
 import { describe, expect, it } from 'bun:test';
 import { type Dialect, differences } from '../../src/api/v1/dialect.ts';
 import { narrowed } from '../support/narrow-token.ts';
 import type { Answer, Json } from './caller.ts';
-import { closedDomain, type Scene, sceneOf } from './refusal-cases.ts';
+import { closedDomain, type Scene, sceneOf } from './refusal-scene.ts';
 
 interface Proof {
   readonly what: string;

@@ -1,7 +1,8 @@
 /** Parameters that an operation of v1 does not know: nothing comes of them, and the answer names them. */
+
 import { describe, expect, it } from 'bun:test';
 import { createV1Caller } from './caller.ts';
-import { type Scene, sceneOf } from './refusal-cases.ts';
+import { type Scene, sceneOf } from './refusal-scene.ts';
 
 const json = { 'content-type': 'application/json' };
 const header = 'mayfly-ignored';

@@ -1,9 +1,11 @@
 /** What v1 answers when it refuses: every row of the contract's table, in both dialects. */
+
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/dialect.ts';
 import { ServiceError, type ServiceErrorCode } from '../../src/core/errors.ts';
 import { createV1Caller, type Json } from './caller.ts';
-import { groups, message, type Scene, saying, sceneOf } from './refusal-cases.ts';
+import { groups } from './refusal-cases.ts';
+import { message, type Scene, saying, sceneOf } from './refusal-scene.ts';
 
 for (const dialect of ['documented', 'upstream'] as const satisfies readonly DialectName[]) {
   for (const [group, cases] of Object.entries(groups)) {

@@ -1,7 +1,8 @@
 /** Every path of v1 with every method: the table of the wire contract, walked. */
+
 import { describe, expect, it } from 'bun:test';
 import { v1Contract } from '../../src/api/v1/contract.ts';
-import { message, type Scene, sceneOf } from './refusal-cases.ts';
+import { message, type Scene, sceneOf } from './refusal-scene.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof methods)[number];
