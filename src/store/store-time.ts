@@ -225,8 +225,8 @@ export function createStoreTime(clock: MachineClock, kept: TimeMark | null): Sto
       if (known.kind !== 'unproven' && seconds > known.seconds) state = { ...known, seconds };
     },
     adopt(mark) {
+      // By the clocks as they are now, so that the next look has nothing to add until they go on.
       state = resume(mark, clock);
-      [wallSeen, sinceBootSeen] = [-1, -1];
     },
   };
 }
