@@ -1,5 +1,5 @@
 /**
- * Accounts, their tokens and root checks as rows: the columns that are asked for, the reads on the event loop's own
+ * Accounts and their tokens as rows: the columns that are asked for, the reads on the event loop's own
  * connection, then the writes inside the writer's transaction. A function of one never calls one of the other.
  *
  * Invariants: a token is found through the index of its hash, in one query whether or not it exists (P17). Uniqueness is
@@ -75,7 +75,6 @@ export interface AccountReads {
   listAccounts(): Account[];
   findToken(tokenHash: Uint8Array): { account: Account; token: StoredToken } | null;
   listTokens(id: AccountId): StoredToken[];
-  findRootCheck(kid: number): Uint8Array | null;
 }
 
 export function createAccountReads(db: Database): AccountReads {
@@ -91,9 +90,6 @@ export function createAccountReads(db: Database): AccountReads {
   const tokens = db.query<TokenRow, [number]>(
     `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
   );
-  const rootCheck = db.query<{ check_value: Uint8Array }, [number]>(
-    'SELECT check_value FROM root_checks WHERE kid = ?1',
-  );
   return {
     findAccount: (username) => toAccount(byName.get(username)),
     findAccountById: (id) => toAccount(byId.get(id)),
@@ -103,7 +99,6 @@ export function createAccountReads(db: Database): AccountReads {
       return row === null ? null : { account: accountOf(row), token: tokenOf(row) };
     },
     listTokens: (id) => tokens.all(id).map(tokenOf),
-    findRootCheck: (kid) => rootCheck.get(kid)?.check_value ?? null,
   };
 }
 
@@ -118,7 +113,6 @@ export type AccountWrites = Deciding<
   | 'addOwnToken'
   | 'revokeToken'
   | 'noteTokenUse'
-  | 'addRootCheck'
 >;
 
 const insertTokenSql = `
@@ -153,9 +147,6 @@ export function createAccountWrites(db: Database): AccountWrites {
   const noteUse = db.query(
     'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
   );
-  const insertCheck = db.query(
-    'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
-  );
 
   const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken) =>
     [tokenHash, name, wrappedDataKey, maskOf(tokenScopes, scopes), createdAt, expiresAt] as const;
@@ -189,10 +180,6 @@ export function createAccountWrites(db: Database): AccountWrites {
     revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,
     noteTokenUse(_now, tokenId, at) {
       noteUse.run(tokenId, at);
-    },
-    addRootCheck(_now, kid, check) {
-      // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
-      insertCheck.run(kid, check);
     },
   };
 }

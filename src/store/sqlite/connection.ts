@@ -11,6 +11,7 @@ import { IndexMerge } from './index-merge.ts';
 import { type BatchTime, createTimeKeeper, createTimeSetter } from './kept-time.ts';
 import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
 import type { Ask, Decisions } from './protocol.ts';
+import { createRootWrites } from './root-uses.ts';
 import { createPasswordWrites, createSessionWrites } from './sessions.ts';
 import { type ConnectionSettings, openConnection } from './settings.ts';
 import { createSweep } from './sweep.ts';
@@ -66,6 +67,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     ...createSessionWrites(db),
     ...createAccountDeletion(db),
     ...createDomainWrites(db),
+    ...createRootWrites(db),
     sweep,
     keepTime: () => undefined,
     setTime: createTimeSetter(db, sweep),

@@ -25,7 +25,7 @@ export interface Located<Id> {
   readonly position: number;
 }
 
-type PortOfNames = AccountStore & DomainStore & RootStore;
+type StorePorts = AccountStore & DomainStore & RootStore;
 
 /** Writes of the ports that reach the writer as they are: the same name, arguments and answer. */
 export const forwarded = [
@@ -51,9 +51,9 @@ export const forwarded = [
   'setDomainLogo',
   'removeDomain',
   'addRootCheck',
-] as const satisfies readonly (keyof PortOfNames)[];
+] as const satisfies readonly (keyof StorePorts)[];
 
-export type Forwarded = Pick<PortOfNames, (typeof forwarded)[number]>;
+export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
 
 /** A port's methods as the writer takes them: within the transaction, so without a promise. */
 type Taken<Port> = {

@@ -1,11 +1,13 @@
 /**
- * Which wrapping roots records may be live under.
+ * The wrapping roots: the check value kept for each, and which of them records may be live under.
  *
- * Owns: an upper bound for each root, in whole days, so that most puts need not write it; the exact answer is then a
- * look at the few roots that have not passed theirs.
+ * Of the latter an upper bound is kept for each root, in whole days, so that most puts need not write it; the exact answer
+ * is then a look at the few roots that have not passed theirs. Reads run on the event loop's own connection, writes inside
+ * the writer's transaction.
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
+import type { Deciding } from './protocol.ts';
 
 const daySeconds = 86_400;
 
@@ -34,7 +36,7 @@ export function createRootUses(db: Database): RootUses {
  * The roots that live records are wrapped under. The newest is looked for from the newest record, the others from the
  * oldest, where theirs are.
  */
-export function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
+function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   const kids = db
     .query<{ kid: number }, [number]>('SELECT kid FROM root_uses WHERE until > ?1 AND kid > 0 ORDER BY kid')
     .all(now)
@@ -44,4 +46,31 @@ export function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
       `SELECT 1 FROM records WHERE root_kid = ?1 AND state = 'w' AND expires_at > ?2 ORDER BY position ${order} LIMIT 1`,
     );
   return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(kid, now) !== null);
+}
+
+export interface RootReads {
+  findRootCheck(kid: number): Uint8Array | null;
+  rootKidsInUse(now: UnixSeconds): number[];
+}
+
+export function createRootReads(db: Database): RootReads {
+  const check = db.query<{ check_value: Uint8Array }, [number]>(
+    'SELECT check_value FROM root_checks WHERE kid = ?1',
+  );
+  return {
+    findRootCheck: (kid) => check.get(kid)?.check_value ?? null,
+    rootKidsInUse: (now) => readRootKidsInUse(db, now),
+  };
+}
+
+export function createRootWrites(db: Database): Deciding<'addRootCheck'> {
+  const insertCheck = db.query(
+    'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
+  );
+  return {
+    addRootCheck(_now, kid, check) {
+      // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
+      insertCheck.run(kid, check);
+    },
+  };
 }

@@ -21,7 +21,7 @@ import { createLocator, type Locator } from './locator.ts';
 import { migrate } from './migrate.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
 import { createRecordReads } from './read-records.ts';
-import { readRootKidsInUse } from './root-uses.ts';
+import { createRootReads } from './root-uses.ts';
 import { createSessionReads } from './sessions.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 import { createSharedTime, type SharedTime } from './shared-time.ts';
@@ -243,10 +243,10 @@ function accountReads({ db, time: { now }, reading }: Parts): Read<AccountStore>
 }
 
 function rootReads({ db, time: { now }, reading }: Parts): Read<RootStore> {
-  const reads = createAccountReads(db);
+  const reads = createRootReads(db);
   return {
     findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
-    rootKidsInUse: () => reading(() => readRootKidsInUse(db, now())),
+    rootKidsInUse: () => reading(() => reads.rootKidsInUse(now())),
   };
 }
 
