@@ -29,7 +29,7 @@ export function generateOpenApi(): OpenApiDocument {
   const v1 = createV1({ service, links, dialect: 'documented', defaultLocale: 'en' });
   const v2 = createV2({
     ...{ service, domains, links, version, plans: builtInPlans, dialect: 'documented' },
-    ...{ locales: ['en'], defaultLocale: 'en', matchLocale: () => null, region: null, clock: systemClock },
+    ...{ locales: ['en'], defaultLocale: 'en', mailLocaleOf: () => 'en', region: null, clock: systemClock },
   });
   return publishDocument(v2, [v1], { version, baseUrl }).document();
 }

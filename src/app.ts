@@ -235,6 +235,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
   const { createMailFaceOf } = await import('./web/brand/mail-face.ts');
   const domains = await openDomains(config, { store, events, siteHost: links.siteHost, ...locales });
   listenInternally(config, { metrics, domains, log }, closers);
+  const mailLocaleOf = createMailLocaleOf(locales);
   const service = createService({
     ...ports,
     ...shared,
@@ -242,7 +243,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     words: dicewareWords,
     mailQuota: createMailQuota(limiter),
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
-    mailLocaleOf: createMailLocaleOf(locales),
+    mailLocaleOf,
     region: config.region,
   });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
@@ -274,6 +275,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     v2Dialect: config.v2Dialect,
     version,
     ...locales,
+    mailLocaleOf,
     signUpIsOpen: config.signUp === 'open',
     brands,
     limiter,

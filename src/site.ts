@@ -12,6 +12,7 @@ import { createV2, type V2Deps } from './api/v2/surface.ts';
 import type { AccountService } from './core/accounts/service.ts';
 import type { Links } from './core/links.ts';
 import type { Plans } from './core/plans.ts';
+import type { MailLocaleOf } from './core/ports.ts';
 import type { Regions } from './core/regions.ts';
 import type { SecretService } from './core/secrets/outcomes.ts';
 import type { DomainService } from './core/share-domains/service.ts';
@@ -21,7 +22,6 @@ import { type HealthDeps, mountHealth } from './http/health.ts';
 import { type ApiSurface, type MountDeps, mountApi } from './http/mount.ts';
 import type { ServerOptions } from './http/server.ts';
 import type { Locale } from './locale/catalogues.ts';
-import { lookUp } from './locale/negotiate.ts';
 import type { Brands } from './web/brand/brand.ts';
 import { mountPages } from './web/mount.ts';
 import { basePathOf } from './web/routes.ts';
@@ -41,6 +41,7 @@ export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes
   readonly version: string;
   readonly locales: readonly Locale[];
   readonly defaultLocale: Locale;
+  readonly mailLocaleOf: MailLocaleOf;
   readonly signUpIsOpen: boolean;
   readonly brands: Brands;
   /** Store time. */
@@ -49,7 +50,7 @@ export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes
 
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
 function createApi({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
-  const { plans, locales, defaultLocale, clock, v2Dialect } = rest;
+  const { plans, locales, defaultLocale, mailLocaleOf, clock, v2Dialect } = rest;
   const v1 = createV1({ service, links, dialect, defaultLocale });
   const v2 = createV2({
     service,
@@ -60,7 +61,7 @@ function createApi({ service, domains, links, dialect, version, regions, ...rest
     version,
     locales,
     defaultLocale,
-    matchLocale: (tag) => lookUp(tag, locales),
+    mailLocaleOf,
     region: regions?.own ?? null,
     clock,
   });

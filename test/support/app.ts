@@ -166,7 +166,11 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const { locales: offered = supportedLocales } = options;
   const v2 = createV2({
     ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
-    ...{ locales: ['en'], defaultLocale, matchLocale: (tag) => lookUp(tag, offered) },
+    ...{
+      locales: ['en'],
+      defaultLocale,
+      mailLocaleOf: (asked) => (asked === null ? null : lookUp(asked, offered)) ?? defaultLocale,
+    },
     region: regions?.own ?? null,
   });
   mountApi(app, v2, apiDeps);

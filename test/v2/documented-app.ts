@@ -40,7 +40,7 @@ export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
       version: '0.1.0',
       locales: ['en'],
       defaultLocale: 'en',
-      matchLocale: () => null,
+      mailLocaleOf: () => 'en',
       region: null,
       clock: systemClock,
     }),

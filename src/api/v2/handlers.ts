@@ -7,6 +7,7 @@
 import type { Caller } from '../../core/accounts/accounts.ts';
 import type { Links } from '../../core/links.ts';
 import type { Plans } from '../../core/plans.ts';
+import type { MailLocaleOf } from '../../core/ports.ts';
 import type {
   Abandoned,
   ConcealInput,
@@ -49,8 +50,7 @@ export interface HandlerDeps {
   readonly links: Links;
   readonly plans: Plans;
   readonly defaultLocale: string;
-  /** The language offered for a BCP 47 tag; `null` when there is none for it. */
-  readonly matchLocale: (tag: string) => string | null;
+  readonly mailLocaleOf: MailLocaleOf;
   readonly clock: Clock;
   readonly dialect: Dialect;
 }
@@ -69,8 +69,7 @@ function ok(body: unknown): Reply {
 export function createHandlers(deps: HandlerDeps) {
   const { service, links, plans, defaultLocale, clock, dialect } = deps;
   const authority = dialect.managementAuthority;
-  const languageFor = (asked: string | undefined) =>
-    (asked === undefined ? null : deps.matchLocale(asked)) ?? defaultLocale;
+  const languageFor = (asked: string | undefined) => deps.mailLocaleOf(asked ?? null);
   const remarksOn = (
     { asked, ignored }: Pick<Creation<unknown>, 'asked' | 'ignored'>,
     receipt: ReceiptView,

@@ -6,6 +6,7 @@
 
 import type { Links } from '../../core/links.ts';
 import type { Plans } from '../../core/plans.ts';
+import type { MailLocaleOf } from '../../core/ports.ts';
 import type { SecretService } from '../../core/secrets/outcomes.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
@@ -30,8 +31,7 @@ export interface V2Deps {
   readonly version: string;
   readonly locales: readonly string[];
   readonly defaultLocale: string;
-  /** Which of them serves who asks for a BCP 47 tag; `null` when none does. */
-  readonly matchLocale: (tag: string) => string | null;
+  readonly mailLocaleOf: MailLocaleOf;
   /** For the `now` of a list; expiry is judged by the store alone. */
   readonly clock: Clock;
 }
@@ -45,7 +45,7 @@ export function createV2(deps: V2Deps): ApiSurface {
   const { version, locales, defaultLocale: locale, region } = deps;
   const dialect = dialectOf(deps.dialect);
   const bind = createBind(dialect);
-  const handlers = createHandlers({ ...deps, dialect, clock: deps.clock });
+  const handlers = createHandlers({ ...deps, dialect });
   const fixed = (body: object) => () => ({ status: 200, body: { success: true, ...body } });
   return {
     base: contract.base,
