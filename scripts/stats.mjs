@@ -89,21 +89,20 @@ export function commentLines(text) {
 export function statsOf(root) {
   const files = productFiles(root);
   const texts = new Map(files.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
-  const lengths = files.map((path) => texts.get(path).split('\n').length - 1).sort((a, b) => a - b);
+  const sizes = files.map((path) => ({ path, lines: texts.get(path).split('\n').length - 1 }));
+  sizes.sort((a, b) => a.lines - b.lines);
+  const sizeAt = (share) => sizes[Math.floor(sizes.length * share)].lines;
   const graph = importsOf(files, (path) => texts.get(path));
   const importers = new Map(files.map((path) => [path, 0]));
   for (const targets of graph.values()) for (const to of targets) importers.set(to, importers.get(to) + 1);
-  const lines = lengths.reduce((sum, length) => sum + length, 0);
+  const lines = sizes.reduce((sum, size) => sum + size.lines, 0);
   const comments = [...texts.values()].reduce((sum, text) => sum + commentLines(text), 0);
-  const longest = files.reduce((a, b) =>
-    texts.get(b).split('\n').length > texts.get(a).split('\n').length ? b : a,
-  );
   return {
     files: files.length,
     lines,
-    median: lengths[Math.floor(lengths.length / 2)],
-    p95: lengths[Math.floor(lengths.length * 0.95)],
-    longest: { path: longest, lines: lengths.at(-1) },
+    median: sizeAt(0.5),
+    p95: sizeAt(0.95),
+    longest: sizes.at(-1),
     oneImporter: [...importers.values()].filter((count) => count === 1).length,
     fileCircles: circlesIn(graph),
     folderCircles: circlesIn(folderGraph(graph)),
