@@ -169,7 +169,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     },
     async person(email, text = password) {
       const ticket = await bench.signUpTicket(email);
-      const made = await accounts.signUp({ ticket, password: new Sensitive(text), label, locale });
+      const made = await accounts.signUp({ ticket, password: new Sensitive(text), label });
       if (made.outcome !== 'signed_up') throw new Error(made.outcome);
       const { session } = made;
       return { signedIn: await bench.open(session), sessionToken: session.token.expose(), session };

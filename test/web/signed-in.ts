@@ -25,7 +25,6 @@ export async function signUpAs(app: TestApp, email: string): Promise<SignedInVis
     ticket,
     password: new Sensitive(password),
     label: 'a test',
-    locale: 'en',
   });
   if (made.outcome !== 'signed_up') throw new Error(`${email} could not sign up: ${made.outcome}`);
   const signedIn = await accounts.openSession(made.session.token.expose());

@@ -19,15 +19,17 @@ import {
   type DeleteOutcome,
   deleteAccount,
 } from './passwords.ts';
-import { type LogInOutcome, logIn, openSession } from './sessions.ts';
+import { type LogInInput, type LogInOutcome, logIn, openSession } from './sessions.ts';
 import {
   checkReset,
   checkSignUp,
   type RequestOutcome,
+  type ResetInput,
   type ResetOutcome,
   requestReset,
   requestSignUp,
   resetPassword,
+  type SignUpInput,
   type SignUpOutcome,
   signUp,
   type TicketOutcome,
@@ -42,35 +44,15 @@ export interface AccountService {
   /** Mails a link that completes the sign-up; to an address with an account, a mail that says so. Same answer, same time. */
   requestSignUp(input: { readonly email: string; readonly locale: string }): Promise<RequestOutcome>;
   checkSignUp(ticket: string): Promise<TicketOutcome>;
-  signUp(input: {
-    readonly ticket: string;
-    readonly password: Sensitive<string>;
-    readonly label: string;
-    readonly locale: string;
-    readonly clientPrefix?: string;
-  }): Promise<SignUpOutcome>;
-  logIn(input: {
-    readonly email: string;
-    readonly password: Sensitive<string>;
-    readonly label: string;
-    readonly clientPrefix?: string;
-  }): Promise<LogInOutcome>;
+  signUp(input: SignUpInput): Promise<SignUpOutcome>;
+  logIn(input: LogInInput): Promise<LogInOutcome>;
   /** Who a session's token belongs to; `null` when it is none, ended or expired. */
   openSession(token: string): Promise<SignedIn | null>;
   logOut(signedIn: SignedIn): Promise<void>;
   /** Mails a link that sets a new password, if there is such an account. Same answer, same time. */
   requestReset(input: { readonly email: string; readonly locale: string }): Promise<RequestOutcome>;
   checkReset(ticket: string): Promise<TicketOutcome>;
-  /** `existingToken`: a live API token of the account, or `''`; without it the list of what was shared before is lost. */
-  resetPassword(input: {
-    readonly ticket: string;
-    readonly password: Sensitive<string>;
-    readonly existingToken: Sensitive<string>;
-    readonly tokens: TokenFate;
-    readonly label: string;
-    readonly locale: string;
-    readonly clientPrefix?: string;
-  }): Promise<ResetOutcome>;
+  resetPassword(input: ResetInput): Promise<ResetOutcome>;
   /** Ends every other session. */
   changePassword(
     signedIn: SignedIn,

@@ -118,7 +118,7 @@ interface LogInDeps extends SessionDeps {
   readonly events: Events;
 }
 
-interface LogInInput {
+export interface LogInInput {
   readonly email: string;
   readonly password: Sensitive<string>;
   readonly label: string;

@@ -154,15 +154,14 @@ export async function checkSignUp(deps: Pick<ProofDeps, 'store'>, ticket: string
   return found === null ? { outcome: 'gone' } : { outcome: 'valid', username: found.username };
 }
 
-export async function signUp(
-  deps: ProofDeps,
-  input: {
-    readonly ticket: string;
-    readonly password: Sensitive<string>;
-    readonly label: string;
-    readonly clientPrefix?: string;
-  },
-): Promise<SignUpOutcome> {
+export interface SignUpInput {
+  readonly ticket: string;
+  readonly password: Sensitive<string>;
+  readonly label: string;
+  readonly clientPrefix?: string;
+}
+
+export async function signUp(deps: ProofDeps, input: SignUpInput): Promise<SignUpOutcome> {
   const { store, events, random } = deps;
   const found = await findTicket(deps, 'sign_up', input.ticket);
   if (found === null) return { outcome: 'gone' };
@@ -200,10 +199,10 @@ export async function checkReset(deps: Pick<ProofDeps, 'store'>, ticket: string)
   return found === null ? { outcome: 'gone' } : { outcome: 'valid', username: found.username };
 }
 
-interface ResetInput {
+export interface ResetInput {
   readonly ticket: string;
   readonly password: Sensitive<string>;
-  /** `''` for none. */
+  /** A live API token of the account, or `''`; without it the list of what was shared before is lost. */
   readonly existingToken: Sensitive<string>;
   /** `revoke` ends the one that was given too: it has opened the data key by then. */
   readonly tokens: TokenFate;

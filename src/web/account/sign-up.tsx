@@ -115,9 +115,8 @@ async function showChoice(
 async function complete(request: PageRequest, deps: SignUpDeps): Promise<PageReply> {
   const { frame, key, userAgent, signedIn, clientPrefix } = request;
   const password = new Sensitive((await request.form()).text('password'));
-  const { locale } = frame.words;
   const label = browserLabel(userAgent);
-  const made = await deps.accounts.signUp({ ticket: key, password, label, locale, clientPrefix });
+  const made = await deps.accounts.signUp({ ticket: key, password, label, clientPrefix });
   switch (made.outcome) {
     case 'signed_up':
       // This browser was another account's until now.
