@@ -1,9 +1,7 @@
 /**
- * `npm run bench`: what is fast, how fast, and beside what.
+ * `npm run bench`: how fast Mayfly is, next to bare servers measured in the same rounds.
  *
- * Owns: the run. Invariant: the service and its yardsticks are measured in the same rounds of the same run; the report is
- * written only when the run came to its end. `--quick` for a short run, `--long` with a million requests; `uniform` takes
- * the times that must not differ, and nothing else, and writes no report.
+ * The report is written only when the run came to its end.
  */
 
 import { Database } from 'bun:sqlite';
@@ -20,15 +18,16 @@ import {
 } from 'node:fs';
 import { cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import packageJson from '../package.json';
-import { repositoryRoot, serveCommand } from '../test/support/started-server.ts';
+import { repositoryRoot } from '../test/support/started-server.ts';
+import { compareWith, UnknownRevision } from './against.ts';
 import { type Figures, type MemorySample, median, type Round, type Series } from './figures.ts';
 import { type JobKind, requestsPerTrip } from './jobs.ts';
 import { measurePages } from './pages.ts';
 import {
   type BenchServer,
   canPin,
-  cpuMicroseconds,
   type Generator,
   residentMebibytes,
   startBenchServer,
@@ -36,12 +35,46 @@ import {
 } from './processes.ts';
 import { renderPicture, renderReport } from './report.ts';
 import { measureRouter } from './router.ts';
+import { kinds, startService, takeRound } from './service.ts';
 import type { StoreFigures } from './store.ts';
 import { measureUniform, printUniform, quickUniform, wholeUniform } from './uniform.ts';
 
-const flags = new Set(process.argv.slice(2));
-const isQuick = flags.has('--quick');
-const isLong = flags.has('--long');
+const usage = `npm run bench [-- OPTION ...]
+
+Measures and writes docs/benchmarks.md.
+
+  --quick               a short run
+  --long                also 1,000,000 requests while memory is watched
+  --against REVISION    only this checkout beside another revision, interleaved; writes
+                        nothing, and ends with 1 when this checkout is slower
+  uniform               only the times that must not differ; writes nothing
+`;
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      options: {
+        quick: { type: 'boolean', default: false },
+        long: { type: 'boolean', default: false },
+        against: { type: 'string' },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
+      allowPositionals: true,
+    });
+    const stranger = positionals.find((one) => one !== 'uniform');
+    if (stranger !== undefined) throw new TypeError(`Unknown argument '${stranger}'`);
+    return { ...values, against: values.against ?? null, uniformOnly: positionals.length > 0 };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
+    process.exit(2);
+  }
+}
+
+const { quick: isQuick, long: isLong, against, uniformOnly, help } = readArguments();
+if (help) {
+  console.log(usage);
+  process.exit(0);
+}
 const connections = 48;
 const rounds = isQuick ? 3 : 9;
 const tripsPerRound = isQuick ? 6_000 : 20_000;
@@ -49,15 +82,11 @@ const startCount = isQuick ? 5 : 11;
 const quickPages = { visits: 3, requests: 500 };
 const wholePages = { visits: 11, requests: 4_000 };
 const uniformSize = isQuick ? quickUniform : wholeUniform;
+const againstSize = {
+  ...{ connections, rounds: isQuick ? 5 : 15, tripsPerRound: isQuick ? 4_000 : 10_000 },
+  ...{ pageRequests: isQuick ? 2_000 : 5_000, starts: isQuick ? 5 : 15 },
+};
 const routerSize = isQuick ? { rounds: 3, requests: 2_000 } : { rounds: 9, requests: 8_000 };
-
-const kinds: readonly (readonly [JobKind, string])[] = [
-  ['create-v1-form', 'create, v1, form'],
-  ['create-v1-json', 'create, v1, JSON'],
-  ['create-v2', 'create, v2'],
-  ['trip-v1', 'create and reveal, v1'],
-  ['trip-v2', 'create and reveal, v2'],
-];
 
 const passphraseKinds: readonly (readonly [JobKind, string])[] = [
   ['passphrase-create-v1', 'create with a passphrase, v1'],
@@ -65,46 +94,6 @@ const passphraseKinds: readonly (readonly [JobKind, string])[] = [
 ];
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
-
-/** Limits that count every request and refuse none: the limiter's work belongs to the figure. */
-function writeLimits(): string {
-  const rule = { limit: 1_000_000_000, windowSeconds: 3_600, burst: 1_000_000_000 };
-  const both = { anonymous: rule, account: rule };
-  const path = join(folder, 'limits.json');
-  writeFileSync(path, JSON.stringify({ create: both, manage: both }));
-  return path;
-}
-
-function serviceEnv(dataDir: string): Record<string, string> {
-  return {
-    MAYFLY_DATA_DIR: join(folder, dataDir),
-    MAYFLY_RATE_LIMITS: writeLimits(),
-    MAYFLY_LOG_LEVEL: 'warn',
-  };
-}
-
-function startService(dataDir: string): Promise<BenchServer> {
-  return startBenchServer('mayfly', [process.execPath, ...serveCommand], {
-    readyPath: '/healthz',
-    env: serviceEnv(dataDir),
-  });
-}
-
-async function takeRound(
-  generator: Generator,
-  server: BenchServer,
-  kind: JobKind,
-  size: { trips: number; connections: number },
-): Promise<Round> {
-  const cpuBefore = cpuMicroseconds(server.pid);
-  const result = await generator.run({ kind, port: server.port, ...size });
-  return {
-    tripsPerSecond: result.trips / result.seconds,
-    cpuMicrosecondsPerTrip: (cpuMicroseconds(server.pid) - cpuBefore) / result.trips,
-    p50Milliseconds: result.p50Milliseconds,
-    p99Milliseconds: result.p99Milliseconds,
-  };
-}
 
 interface MutableSeries extends Series {
   readonly rounds: Round[];
@@ -159,7 +148,7 @@ async function runPassphrases(generator: Generator, server: BenchServer): Promis
 async function timeStarts(): Promise<number[]> {
   const times: number[] = [];
   for (let count = 0; count <= startCount; count += 1) {
-    const server = await startService('start');
+    const server = await startService(null, folder, 'start');
     if (count > 0) times.push(server.startMilliseconds);
     await server.stop();
   }
@@ -199,7 +188,7 @@ async function measure(): Promise<Figures> {
   const generator = startGenerator();
   const node = await startBenchServer('node', ['node', 'bench/bare-node.mjs']);
   const bun = await startBenchServer('bun', [process.execPath, 'bench/bare-bun.ts']);
-  const service = await startService('load');
+  const service = await startService(null, folder, 'load');
   try {
     const bare = {
       node: seriesOf(node, 'get', 'bare node:http'),
@@ -281,8 +270,18 @@ async function writeReport(): Promise<void> {
   console.log(report);
 }
 
+async function run(): Promise<boolean> {
+  if (against !== null) return await compareWith(against, againstSize);
+  await (uniformOnly ? printUniform(uniformSize) : writeReport());
+  return true;
+}
+
 try {
-  await (flags.has('uniform') ? printUniform(uniformSize) : writeReport());
+  process.exitCode = (await run()) ? 0 : 1;
+} catch (error) {
+  if (!(error instanceof UnknownRevision)) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -94,14 +94,14 @@ function isWhole(answer: Buffer): boolean {
   return answer.length >= end + 4 + Number(length);
 }
 
-async function cpuOfPage(server: BenchServer, path: string, count: number): Promise<number> {
+export async function cpuOfPage(server: BenchServer, path: string, count: number): Promise<number> {
   await askRepeatedly(server.port, path, count / 2);
   const before = cpuMicroseconds(server.pid);
   await askRepeatedly(server.port, path, count);
   return (cpuMicroseconds(server.pid) - before) / count;
 }
 
-async function concealOne(port: number): Promise<string> {
+export async function concealOne(port: number): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${port}/api/v1/share`, {
     method: 'POST',
     body: new URLSearchParams({ secret: benchValue }),

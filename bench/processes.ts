@@ -34,12 +34,12 @@ export function spawnPinned(
   core: number,
   command: readonly [string, ...string[]],
   env: Readonly<Record<string, string>>,
-  stdin: 'ignore' | 'pipe' = 'ignore',
+  { stdin = 'ignore', cwd = repositoryRoot }: { stdin?: 'ignore' | 'pipe'; cwd?: string } = {},
 ): ChildProcess {
   const [program, ...args] = canPin ? [tasksetPath, '-c', String(core), ...command] : command;
   const { PATH = '', HOME = '' } = process.env;
   return spawn(program, args, {
-    cwd: repositoryRoot,
+    cwd,
     env: { PATH, HOME, ...env },
     stdio: [stdin, 'pipe', 'pipe'],
   });
@@ -85,11 +85,15 @@ function overhear(child: ChildProcess, name: string): void {
 export async function startBenchServer(
   name: string,
   command: readonly [string, ...string[]],
-  { readyPath = '/', env = {} }: { readyPath?: string; env?: Readonly<Record<string, string>> } = {},
+  {
+    readyPath = '/',
+    env = {},
+    cwd = repositoryRoot,
+  }: { readyPath?: string; env?: Readonly<Record<string, string>>; cwd?: string } = {},
 ): Promise<BenchServer> {
   const port = await freePort();
   const startedAt = performance.now();
-  const child = spawnPinned(serverCore, command, { ...env, PORT: String(port) });
+  const child = spawnPinned(serverCore, command, { ...env, PORT: String(port) }, { cwd });
   overhear(child, name);
   child.stdout?.resume();
   await awaitAnswer(port, readyPath, child);
@@ -113,7 +117,7 @@ export interface Generator {
 }
 
 export function startGenerator(): Generator {
-  const child = spawnPinned(generatorCore, [process.execPath, 'bench/generator.ts'], {}, 'pipe');
+  const child = spawnPinned(generatorCore, [process.execPath, 'bench/generator.ts'], {}, { stdin: 'pipe' });
   overhear(child, 'the generator');
   const { stdin, stdout } = child;
   if (stdin === null || stdout === null) throw new Error('the generator has no pipes');

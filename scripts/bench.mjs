@@ -1,9 +1,4 @@
-/**
- * What is fast, and how fast: `npm run bench`, with `-- --quick` for a short run; `-- uniform` for the times that must not
- * differ alone.
- *
- * Owns: starting `bench/main.ts` with everything installed. Runs on Node 20 with nothing installed.
- */
+/** Starts `bench/main.ts` with everything installed; `npm run bench -- --help`. Runs on Node 20 with nothing installed. */
 import { install } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 

@@ -1,0 +1,53 @@
+/** The service as it is shipped, started for a benchmark, and one round of work against it. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { serveCommand } from '../test/support/started-server.ts';
+import type { Round } from './figures.ts';
+import type { JobKind } from './jobs.ts';
+import { type BenchServer, cpuMicroseconds, type Generator, startBenchServer } from './processes.ts';
+
+export const kinds: readonly (readonly [JobKind, string])[] = [
+  ['create-v1-form', 'create, v1, form'],
+  ['create-v1-json', 'create, v1, JSON'],
+  ['create-v2', 'create, v2'],
+  ['trip-v1', 'create and reveal, v1'],
+  ['trip-v2', 'create and reveal, v2'],
+];
+
+/** Limits that count every request and refuse none: the limiter's work belongs to the figure. */
+function writeLimits(folder: string): string {
+  const rule = { limit: 1_000_000_000, windowSeconds: 3_600, burst: 1_000_000_000 };
+  const both = { anonymous: rule, account: rule };
+  const path = join(folder, 'limits.json');
+  writeFileSync(path, JSON.stringify({ create: both, manage: both }));
+  return path;
+}
+
+/** @param checkout where its code is; this checkout when `null`. @param folder for its files; its data go to `dataDir` in it */
+export function startService(checkout: string | null, folder: string, dataDir: string): Promise<BenchServer> {
+  return startBenchServer('mayfly', [process.execPath, ...serveCommand], {
+    readyPath: '/healthz',
+    ...(checkout !== null && { cwd: checkout }),
+    env: {
+      MAYFLY_DATA_DIR: join(folder, dataDir),
+      MAYFLY_RATE_LIMITS: writeLimits(folder),
+      MAYFLY_LOG_LEVEL: 'warn',
+    },
+  });
+}
+
+export async function takeRound(
+  generator: Generator,
+  server: BenchServer,
+  kind: JobKind,
+  size: { trips: number; connections: number },
+): Promise<Round> {
+  const cpuBefore = cpuMicroseconds(server.pid);
+  const result = await generator.run({ kind, port: server.port, ...size });
+  return {
+    tripsPerSecond: result.trips / result.seconds,
+    cpuMicrosecondsPerTrip: (cpuMicroseconds(server.pid) - cpuBefore) / result.trips,
+    p50Milliseconds: result.p50Milliseconds,
+    p99Milliseconds: result.p99Milliseconds,
+  };
+}
