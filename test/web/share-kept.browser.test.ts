@@ -287,7 +287,7 @@ describe('a refusal', () => {
       await sendShare(page);
       await fill(page, site, 'second');
       await sendShare(page);
-      expect(await page.textContent('#refused')).toContain('Too many secrets were shared from your network');
+      expect(await page.textContent('#refused')).toContain('There were too many tries.');
       expect(await typedIn(page)).toEqual(typed('second'));
       expect([page.url(), await focusOf(page)]).toEqual([`${site.baseUrl}/`, 'refused']);
       expect(noticedBy(visitor)).toEqual([]);

@@ -247,7 +247,7 @@ describe('logging in', () => {
     expect(byAddress.headers.get('ratelimit')).toStartWith('"logIn"');
     expect(valueIn(byAddress.html, 'email')).toBe(address);
     expect(byAddress.html).not.toContain(password);
-    expect(byAddress.html).toContain('There were too many tries to log in.');
+    expect(byAddress.html).toContain('There were too many tries.');
   });
 
   it('self-test: without limits every one of those guesses would be computed', async () => {

@@ -34,8 +34,7 @@ export function createForgottenPages(deps: ForgottenDeps): PageRoute[] {
       post: {
         limit: 'none',
         handle: (request) => ask(request, deps),
-        refuse: async (request, problem) =>
-          redisplay(request, refusalOfSignIn(problem, request.frame.words, 'signUp.later')),
+        refuse: async (request, problem) => redisplay(request, refusalOfSignIn(problem, request.frame.words)),
       },
     },
     {

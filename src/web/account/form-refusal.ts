@@ -5,8 +5,7 @@
  * comes back has changed nothing.
  */
 import type { PasswordRefusal } from '../../core/accounts/passwords.ts';
-import type { MessageKey } from '../../locale/catalogues.ts';
-import { errorWords } from '../kit/error-page.tsx';
+import { problemWords } from '../kit/error-page.tsx';
 import type { Words } from '../kit/words.ts';
 import type { PageProblem } from '../page-problem.ts';
 
@@ -22,9 +21,9 @@ export function refuseField(name: string, message: string, status = 422): FormRe
   return { status, wrong: { [name]: message }, message: null };
 }
 
-/** As `refusalOfProblem`, for a way into an account: without a session, a form is stale when its cookie is not there. */
-export function refusalOfSignIn(problem: PageProblem, words: Words, laterKey?: MessageKey): FormRefusal {
-  const refusal = refusalOfProblem(problem, words, laterKey);
+/** For logging in, signing up and resetting: without a session a form is stale when its cookie is missing. */
+export function refusalOfSignIn(problem: PageProblem, words: Words): FormRefusal {
+  const refusal = refusalOfProblem(problem, words);
   return problem.problem === 'stale_form' ? { ...refusal, message: words.say('signIn.stale') } : refusal;
 }
 
@@ -33,25 +32,9 @@ export function refuseForm(message: string, status: number): FormRefusal {
   return { status, wrong: {}, message };
 }
 
-/** What the transport or the store refuses. @param laterKey says that a limit is reached; with `{wait}` */
-export function refusalOfProblem(
-  problem: PageProblem,
-  words: Words,
-  laterKey: MessageKey = 'account.later',
-): FormRefusal {
-  const { status, text, params } = errorWords(problem, words);
-  switch (problem.problem) {
-    case 'rate_limited':
-      return refuseForm(words.say(laterKey, params), status);
-    case 'unavailable':
-      return refuseForm(words.say('account.unavailable', params), status);
-    case 'storage_full':
-      return refuseForm(words.say('account.full'), status);
-    case 'stale_form':
-      return refuseForm(words.say('account.stale'), status);
-    default:
-      return refuseForm(words.say(text, params), status);
-  }
+export function refusalOfProblem(problem: PageProblem, words: Words): FormRefusal {
+  const { status, form } = problemWords(problem, words);
+  return refuseForm(form, status);
 }
 
 /** @param name of the field that holds the password */

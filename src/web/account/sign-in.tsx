@@ -41,8 +41,7 @@ function createLogInPages(deps: LogInDeps): PageRoute[] {
       post: {
         limit: 'none',
         handle: (request) => logIn(request, deps),
-        refuse: async (request, problem) =>
-          redisplay(request, refusalOfSignIn(problem, request.frame.words, 'logIn.later')),
+        refuse: async (request, problem) => redisplay(request, refusalOfSignIn(problem, request.frame.words)),
       },
     },
     {

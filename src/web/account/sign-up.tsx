@@ -50,8 +50,7 @@ export function createSignUpPages(deps: SignUpDeps): PageRoute[] {
       post: {
         limit: 'none',
         handle: whenOpen((request) => ask(request, deps)),
-        refuse: async (request, problem) =>
-          redisplay(request, refusalOfSignIn(problem, request.frame.words, 'signUp.later')),
+        refuse: async (request, problem) => redisplay(request, refusalOfSignIn(problem, request.frame.words)),
       },
     },
     {

@@ -1,8 +1,6 @@
 /**
- * Small pages for whatever the transport refuses.
- *
- * Owns: the status, the words and the ways on of each problem. Invariant: none repeats anything of the request but the
- * address of a page that exists, and each says that nothing was changed when that is so.
+ * The words for every problem, and the error page. It repeats nothing of the request except the address of a page that
+ * exists, and says so when nothing was changed.
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -11,57 +9,55 @@ import type { PageProblem } from '../page-problem.ts';
 import { type Frame, Page, renderPage } from './layout.tsx';
 import type { Words } from './words.ts';
 
-interface ErrorWords {
+/** What is said about a problem: on a page of its own, or above the form that comes back. */
+export interface ProblemWords {
   readonly status: number;
-  readonly title: MessageKey;
-  readonly text: MessageKey;
-  readonly params?: MessageParams;
+  readonly title: string;
+  readonly page: string;
+  readonly form: string;
 }
 
 /** What helps: an address and its words. */
 type Way = readonly [address: string, label: MessageKey];
 
-export function errorWords(problem: PageProblem, words: Words): ErrorWords {
-  switch (problem.problem) {
-    case 'malformed':
-    case 'unsupported_media_type':
-    case 'invalid_fields':
-      return { status: 400, title: 'error.malformed.title', text: 'error.malformed' };
-    case 'not_found':
-    // Pages know no credentials: what would need them does not exist here.
-    case 'not_authorized':
-    case 'scope_missing':
-      return { status: 404, title: 'error.notFound.title', text: 'error.notFound' };
-    case 'method_not_allowed':
-      return { status: 405, title: 'error.method.title', text: 'error.method' };
-    case 'body_too_large':
-      return {
-        status: 413,
-        title: 'error.tooLarge.title',
-        text: 'error.tooLarge',
-        params: { count: problem.capBytes },
-      };
-    case 'cross_site':
-      return { status: 403, title: 'error.crossSite.title', text: 'error.crossSite' };
-    case 'stale_form':
-      return { status: 403, title: 'error.stale.title', text: 'error.stale' };
-    case 'rate_limited': {
-      const params = { wait: words.duration(problem.retryAfterSeconds) };
-      return { status: 429, title: 'error.rate.title', text: 'error.rate', params };
-    }
-    case 'unavailable':
-    case 'storage_full': {
-      const params = { wait: words.duration(problem.retryAfterSeconds) };
-      return { status: 503, title: 'error.unavailable.title', text: 'error.unavailable', params };
-    }
-    case 'internal':
-      return {
-        status: 500,
-        title: 'error.internal.title',
-        text: 'error.internal',
-        params: { id: problem.requestId },
-      };
-  }
+/** Absent `form`: a form says it as the page does. */
+type ProblemKeys = Readonly<Record<'title' | 'page', MessageKey>> & {
+  readonly status: number;
+  readonly form?: MessageKey;
+};
+
+const malformed: ProblemKeys = { status: 400, title: 'error.malformed.title', page: 'error.malformed' };
+const notFound: ProblemKeys = { status: 404, title: 'error.notFound.title', page: 'error.notFound' };
+const unavailable = { status: 503, title: 'error.unavailable.title', page: 'error.unavailable' } as const;
+
+const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
+  malformed,
+  unsupported_media_type: malformed,
+  invalid_fields: malformed,
+  not_found: notFound,
+  // Pages know no credentials: what would need them does not exist here.
+  not_authorized: notFound,
+  scope_missing: notFound,
+  method_not_allowed: { status: 405, title: 'error.method.title', page: 'error.method' },
+  body_too_large: { status: 413, title: 'error.tooLarge.title', page: 'error.tooLarge' },
+  cross_site: { status: 403, title: 'error.crossSite.title', page: 'error.crossSite' },
+  stale_form: { status: 403, title: 'error.stale.title', page: 'error.stale', form: 'problem.stale' },
+  rate_limited: { status: 429, title: 'error.rate.title', page: 'error.rate', form: 'problem.later' },
+  unavailable: { ...unavailable, form: 'problem.unavailable' },
+  storage_full: { ...unavailable, form: 'problem.full' },
+  internal: { status: 500, title: 'error.internal.title', page: 'error.internal' },
+};
+
+export function problemWords(problem: PageProblem, words: Words): ProblemWords {
+  const { status, title, page, form = page } = problemKeys[problem.problem];
+  const params = paramsOf(problem, words);
+  return { status, title: words.say(title), page: words.say(page, params), form: words.say(form, params) };
+}
+
+function paramsOf(problem: PageProblem, { duration }: Words): MessageParams {
+  if ('retryAfterSeconds' in problem) return { wait: duration(problem.retryAfterSeconds) };
+  if ('capBytes' in problem) return { count: problem.capBytes };
+  return 'requestId' in problem ? { id: problem.requestId } : {};
 }
 
 /** The ways on, the best first. An address that was asked for is repeated only as the address of a link to it. */
@@ -85,12 +81,16 @@ function waysFrom({ href, here, visitor }: Frame, { problem }: PageProblem): Way
   }
 }
 
-const ErrorPage: FC<{ frame: Frame; error: ErrorWords; ways: readonly Way[] }> = ({ frame, error, ways }) => {
+const ErrorPage: FC<{ frame: Frame; error: ProblemWords; ways: readonly Way[] }> = ({
+  frame,
+  error,
+  ways,
+}) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say(error.title)}>
-      <h1>{say(error.title)}</h1>
-      <p class="lead">{say(error.text, error.params)}</p>
+    <Page frame={frame} title={error.title}>
+      <h1>{error.title}</h1>
+      <p class="lead">{error.page}</p>
       <div class="row">
         {ways.map(([address, label], at) => (
           <a class={at === 0 ? 'button' : 'button quiet'} href={address}>
@@ -104,7 +104,7 @@ const ErrorPage: FC<{ frame: Frame; error: ErrorWords; ways: readonly Way[] }> =
 
 /** The problem's small page, finished. */
 export function renderErrorPage(frame: Frame, problem: PageProblem): { status: number; markup: string } {
-  const error = errorWords(problem, frame.words);
+  const error = problemWords(problem, frame.words);
   const page = <ErrorPage frame={frame} error={error} ways={waysFrom(frame, problem)} />;
   return { status: error.status, markup: renderPage(page) };
 }

@@ -7,7 +7,7 @@
 import { ServiceError } from '../../core/errors.ts';
 import type { Links } from '../../core/links.ts';
 import type { ReceiptOutcome, ReceiptView, SecretService } from '../../core/secrets/outcomes.ts';
-import { errorWords, renderErrorPage } from '../kit/error-page.tsx';
+import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, pageReply } from '../page-route.ts';
@@ -70,10 +70,8 @@ export async function refuseOnReceipt(
     return pageReply(status, markup);
   }
   if (found.outcome === 'unknown') return unknownReceipt(request);
-  const { status, text, params } = errorWords(problem, frame.words);
-  const message =
-    problem.problem === 'stale_form' ? frame.words.say('account.stale') : frame.words.say(text, params);
-  return reply({ receipt: found.receipt, status, message });
+  const { status, page, form } = problemWords(problem, frame.words);
+  return reply({ receipt: found.receipt, status, message: problem.problem === 'stale_form' ? form : page });
 }
 
 async function findIfPossible(request: PageRequest, deps: ReceiptDeps): Promise<ReceiptOutcome | null> {

@@ -8,7 +8,7 @@ import type { SecretService, WrongPassphrase } from '../../core/secrets/outcomes
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
-import { errorWords } from '../kit/error-page.tsx';
+import { problemWords } from '../kit/error-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import type { PageProblem } from '../page-problem.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
@@ -112,7 +112,7 @@ function delayed(
  * Over a rate limit nothing is looked up any more (P21), and without a store nothing can be.
  */
 async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageProblem): Promise<PageReply> {
-  const { status } = errorWords(problem, request.frame.words);
+  const { status } = problemWords(problem, request.frame.words);
   const { say } = request.frame.words;
   if (problem.problem === 'stale_form') return ask(request, deps, status, { notice: say('secret.stale') });
   const later = laterOf(request.frame, problem);

@@ -6,7 +6,7 @@
 
 import type { Plan } from '../../core/plans.ts';
 import type { CreationOutcome } from '../../core/secrets/outcomes.ts';
-import { errorWords } from '../kit/error-page.tsx';
+import { problemWords } from '../kit/error-page.tsx';
 import type { Words } from '../kit/words.ts';
 import type { PageProblem } from '../page-problem.ts';
 import type { PageReply } from '../page-route.ts';
@@ -73,29 +73,12 @@ export function wrongSuggestion(field: ShareField, { say }: Words): Refusal {
   return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
 }
 
-/** What the transport or the store refuses, in the words of this form. */
+/** What the transport or the store refuses. */
 export function problemOfShare(problem: PageProblem, words: Words): Refusal {
-  const { status, text, params } = errorWords(problem, words);
-  const { say } = words;
-  switch (problem.problem) {
-    case 'rate_limited':
-      return stored(status, null, say('share.later', params), say);
-    case 'unavailable':
-      return stored(status, null, say('share.unavailable', params), say);
-    case 'storage_full':
-      return stored(status, null, say('share.full'), say);
-    case 'stale_form':
-      return stored(status, null, say('share.stale'), say);
-    default:
-      return stored(status, null, say(text, params), say);
-  }
+  const { status, form } = problemWords(problem, words);
+  return stored(status, null, form, words.say);
 }
 
 export function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
-  const { say } = words;
-  const refusal = { ...problemOfShare(problem, words), consolation: say('suggest.nothingDrawn') };
-  const { params } = errorWords(problem, words);
-  if (problem.problem === 'rate_limited') return { ...refusal, message: say('suggest.later', params) };
-  if (problem.problem === 'unavailable') return { ...refusal, message: say('suggest.unavailable', params) };
-  return refusal;
+  return { ...problemOfShare(problem, words), consolation: words.say('suggest.nothingDrawn') };
 }
