@@ -63,8 +63,8 @@ function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensit
     email: input.words[0] ?? '',
     name: parseName(name),
     scopes: scope === undefined ? tokenScopes : parseScopes(scope),
-    ...(days === null ? {} : { expiresAt: accounts.store.now() + days * secondsInDay }),
-    ...(existingToken === null ? {} : { existingToken }),
+    expiresAt: days === null ? null : accounts.store.now() + days * secondsInDay,
+    existingToken,
   };
 }
 

@@ -41,13 +41,8 @@ export const builtInPlans: Plans = {
   },
 };
 
-/** A lifetime as asked for: whole seconds above zero. */
-export interface TtlRequest {
-  readonly seconds: number;
-}
-
-/** The lifetime that the plan grants, in seconds: as asked for, as near to it as the plan allows, or its default. */
-export function grantTtl(plan: Plan, request: TtlRequest | undefined): number {
-  if (request === undefined) return plan.ttlDefaultSeconds;
-  return Math.min(Math.max(request.seconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);
+/** The lifetime granted: as asked for, or the nearest that the plan allows. `null` asks for the plan's default. */
+export function grantTtl(plan: Plan, askedSeconds: number | null): number {
+  if (askedSeconds === null) return plan.ttlDefaultSeconds;
+  return Math.min(Math.max(askedSeconds, plan.ttlMinSeconds), plan.ttlMaxSeconds);
 }

@@ -169,12 +169,13 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     },
     async person(email, text = password) {
       const ticket = await bench.signUpTicket(email);
-      const made = await accounts.signUp({ ticket, password: new Sensitive(text), label });
+      const made = await accounts.signUp({ clientPrefix: '', ticket, password: new Sensitive(text), label });
       if (made.outcome !== 'signed_up') throw new Error(made.outcome);
       const { session } = made;
       return { signedIn: await bench.open(session), sessionToken: session.token.expose(), session };
     },
-    logIn: (email, text = password) => accounts.logIn({ email, password: new Sensitive(text), label }),
+    logIn: (email, text = password) =>
+      accounts.logIn({ clientPrefix: '', email, password: new Sensitive(text), label }),
     async open(session) {
       const signedIn = await accounts.openSession(session.token.expose());
       if (signedIn === null) throw new Error('the session does not open');

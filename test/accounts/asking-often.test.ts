@@ -27,6 +27,7 @@ const reset = (ticket: string) => ({
   tokens: 'keep' as const,
   label,
   locale,
+  clientPrefix: '',
 });
 
 /** Asks for both kinds of mail, and gives the kinds of those that were sent to this address meanwhile. */

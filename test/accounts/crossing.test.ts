@@ -34,7 +34,13 @@ async function keysOf(bench: AccountBench) {
 type Keys = Awaited<ReturnType<typeof keysOf>>;
 type Door = (bench: AccountBench, key: string, keys: Keys) => Promise<boolean>;
 
-const fresh = { password: new Sensitive(otherPassword), tokens: 'keep', label, locale } as const;
+const fresh = {
+  password: new Sensitive(otherPassword),
+  tokens: 'keep',
+  label,
+  locale,
+  clientPrefix: '',
+} as const;
 
 /** The doors that look come before those that use up. */
 const doors: ReadonlyArray<readonly [name: string, opensFor: keyof Keys, door: Door]> = [

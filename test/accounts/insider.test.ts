@@ -54,6 +54,7 @@ async function lifeOfAnAccount() {
   const later = sessionOf(await bench.logIn(email, second)).token.expose();
   const resetTicket = await bench.resetTicket(email);
   const reset = await accounts.resetPassword({
+    clientPrefix: '',
     ticket: resetTicket,
     password: new Sensitive(third),
     existingToken: made.token,

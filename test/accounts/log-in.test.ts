@@ -198,7 +198,12 @@ describe('a session', () => {
     const bench = createAccountBench();
     const { signedIn, sessionToken } = await bench.person(email);
     const long = '🦊'.repeat(80);
-    const other = await bench.accounts.logIn({ email, password: new Sensitive(password), label: long });
+    const other = await bench.accounts.logIn({
+      clientPrefix: '',
+      email,
+      password: new Sensitive(password),
+      label: long,
+    });
     const second = await bench.open(sessionOf(other));
     const listed = await bench.accounts.listSessions(signedIn);
     expect(listed.map((each) => each.label).sort()).toEqual([label, '🦊'.repeat(60)].sort());

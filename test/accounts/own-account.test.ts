@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { TokenFate, TokenScope } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
+import { noOptions } from '../support/inputs.ts';
 import {
   type AccountBench,
   createAccountBench,
@@ -108,7 +109,7 @@ describe('deleting the account', () => {
     const bench = createAccountBench();
     const person = await bench.person(email);
     const { caller } = person.signedIn;
-    const made = await bench.secrets.conceal({ value: new Sensitive('it waits') }, caller);
+    const made = await bench.secrets.conceal({ ...noOptions, value: new Sensitive('it waits') }, caller);
     if (made.outcome !== 'created' || made.receipt.secretKey === null) throw new Error(made.outcome);
     expect(await remove(bench, person, 'not the password')).toEqual({ outcome: 'wrong_password' });
     expect(await remove(bench, person)).toEqual({ outcome: 'deleted', burned: 1 });

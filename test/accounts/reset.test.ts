@@ -5,6 +5,7 @@ import { createAccount } from '../../src/core/accounts/admin.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { noTicketLimits } from '../stores/conformance/account-fixtures.ts';
 import { clientStays } from '../stores/conformance/check.ts';
+import { noOptions } from '../support/inputs.ts';
 import {
   type AccountBench,
   type AccountBenchOptions,
@@ -28,16 +29,17 @@ function completion(ticket: string, { text = otherPassword, token = '', tokens =
     tokens,
     label,
     locale,
+    clientPrefix: '',
   };
 }
 
 async function share(bench: AccountBench, { caller }: SignedIn, value: string): Promise<void> {
-  const made = await bench.secrets.conceal({ value: new Sensitive(value) }, caller);
+  const made = await bench.secrets.conceal({ ...noOptions, value: new Sensitive(value) }, caller);
   if (made.outcome !== 'created') throw new Error(made.outcome);
 }
 
 async function listed(bench: AccountBench, { caller }: SignedIn): Promise<number> {
-  const outcome = await bench.secrets.recent({ limit: 50 }, caller);
+  const outcome = await bench.secrets.recent({ limit: 50, cursor: null, states: null }, caller);
   if (outcome.outcome !== 'listed') throw new Error(outcome.outcome);
   return outcome.receipts.length;
 }
@@ -56,7 +58,10 @@ describe('a reset', () => {
   it('without a token sets the password, says that the list is lost, and loses only the list', async () => {
     const bench = createAccountBench();
     const { signedIn } = await bench.person(email);
-    const kept = await bench.secrets.conceal({ value: new Sensitive('shared before') }, signedIn.caller);
+    const kept = await bench.secrets.conceal(
+      { ...noOptions, value: new Sensitive('shared before') },
+      signedIn.caller,
+    );
     if (kept.outcome !== 'created' || kept.receipt.secretKey === null) throw new Error(kept.outcome);
     const ticket = await bench.resetTicket(email);
     expect(bench.mails.at(-1)).toMatchObject({ kind: 'reset', expiresAt: bench.now() + 3_600 });
@@ -69,7 +74,12 @@ describe('a reset', () => {
     const receiptInput = { metadataKey: kept.receipt.metadataKey, authority: 'owner' } as const;
     expect(await bench.secrets.findReceipt(receiptInput, after.caller)).toMatchObject({ outcome: 'found' });
     const revealed = await bench.secrets.reveal(
-      { secretKey: kept.receipt.secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
+      {
+        passphrase: null,
+        secretKey: kept.receipt.secretKey,
+        clientPrefix: '192.0.2.0/24',
+        isAbandoned: clientStays,
+      },
       { kind: 'anonymous' },
     );
     expect(revealed).toMatchObject({ outcome: 'revealed' });

@@ -9,7 +9,7 @@ const email = 'jo@example.org';
 const hourSeconds = 3_600;
 
 function completion(ticket: string, text = password) {
-  return { ticket, password: new Sensitive(text), label, locale };
+  return { ticket, password: new Sensitive(text), label, locale, clientPrefix: '' };
 }
 
 describe('signing up', () => {

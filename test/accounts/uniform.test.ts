@@ -23,7 +23,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
   'a request to sign up': (service, email) => service.requestSignUp({ email, locale }),
   'a request to reset': (service, email) => service.requestReset({ email, locale }),
   'a log-in': (service, email) =>
-    service.logIn({ email, password: new Sensitive('not the password'), label }),
+    service.logIn({ clientPrefix: '', email, password: new Sensitive('not the password'), label }),
 };
 
 /** What three attempts look like: two at once after one another, and one when the quiet time has passed. */

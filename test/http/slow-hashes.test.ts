@@ -7,6 +7,7 @@ import type { PassphraseHasher } from '../../src/core/ports.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createPassphraseHasher, hashLimitsFor } from '../../src/ops/slow-hashes.ts';
 import { createTestApp, fastHasher, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { mailedTicket } from '../web/account-visitor.ts';
 import { password, signUpAs } from '../web/signed-in.ts';
 import { sendForm } from '../web/visit.ts';
@@ -46,7 +47,7 @@ const from = (address: string) => ({ 'x-forwarded-for': address });
 
 async function shareProtected(app: TestApp): Promise<string> {
   const made = await app.service.conceal(
-    { value: new Sensitive('v'), passphrase: new Sensitive(passphrase) },
+    { ...noOptions, value: new Sensitive('v'), passphrase: new Sensitive(passphrase) },
     { kind: 'anonymous' },
   );
   if (made.outcome !== 'created') throw new Error(made.outcome);

@@ -7,6 +7,7 @@ import type { DeliveryState } from '../../src/core/secrets/secret.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { openPostOffice, type PostOffice, type Treatment } from './post-office.ts';
 
 const canary = { value: 'canary-value-7f3a', passphrase: 'canary-passphrase-91bc' };
@@ -41,7 +42,10 @@ async function open(treatments: Treatment[], until: Promise<void> = Promise.reso
     app,
     office,
     async create() {
-      const made = await app.service.conceal({ value: new Sensitive(canary.value), ...options }, caller);
+      const made = await app.service.conceal(
+        { ...noOptions, value: new Sensitive(canary.value), ...options },
+        caller,
+      );
       if (made.outcome !== 'created') throw new Error(`not created: ${made.outcome}`);
       return made.receipt;
     },

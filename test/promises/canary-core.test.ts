@@ -71,14 +71,17 @@ async function lifeOfASecret(
   await bench.service.reveal(guess(secretKey, text.passphrase), anonymous).catch(tell);
   state.down = false;
   await bench.service.viewReceipt({ metadataKey, authority: 'owner' }, caller);
-  await bench.service.recent({ limit: 5, states: ['viewed'] }, caller);
+  await bench.service.recent({ cursor: null, limit: 5, states: ['viewed'] }, caller);
   const later = { metadataKey, authority: 'owner', memo: new Sensitive(text.laterMemo) } as const;
   await bench.service.setMemo(later, caller);
   const recipient = new Sensitive(text.elsewhere);
   await bench.service.deliver({ metadataKey, authority: 'owner', locale: 'en', recipient }, caller);
   await bench.service.settled();
   const revealed = await bench.service.reveal(guess(secretKey, text.passphrase), anonymous);
-  await bench.service.burn({ metadataKey, authority: 'owner', isAbandoned: clientStays }, caller);
+  await bench.service.burn(
+    { proof: null, metadataKey, authority: 'owner', isAbandoned: clientStays },
+    caller,
+  );
   await bench.service.settled();
   const canaries: Canary[] = [
     ...Object.entries(text).map(([name, content]) => ({ name, content })),

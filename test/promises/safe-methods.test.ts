@@ -9,6 +9,7 @@ import { routes } from '../../src/web/routes.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { MemoryStore } from '../stores/memory.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { surfacesOf } from '../v2/documented-app.ts';
 import { password, signUpAs } from '../web/signed-in.ts';
@@ -64,7 +65,7 @@ async function furnish(options: TestAppOptions = {}): Promise<Furnished> {
   const keys: string[] = ['secrets.example.org', '1', 'no-such-key'];
   for (const who of [caller, { kind: 'anonymous' } as const]) {
     for (const passphrase of ['', 'a passphrase']) {
-      const input = { value: new Sensitive('unread'), passphrase: new Sensitive(passphrase) };
+      const input = { ...noOptions, value: new Sensitive('unread'), passphrase: new Sensitive(passphrase) };
       const created = await app.service.conceal(input, who);
       if (created.outcome !== 'created') throw new Error(created.outcome);
       keys.push(created.receipt.secretKey ?? '', created.receipt.metadataKey);
@@ -193,7 +194,10 @@ describe('GET, HEAD and OPTIONS', () => {
       ...service,
       async secretStatus(input, caller) {
         const outcome = await service.secretStatus(input, caller);
-        await service.reveal({ ...input, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays }, caller);
+        await service.reveal(
+          { passphrase: null, ...input, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
+          caller,
+        );
         return outcome;
       },
     });

@@ -122,7 +122,7 @@ describe('an account’s data key', () => {
     const bench = createAccountBench();
     if (wanted === 'reset') await bench.person(email);
     const ticket = await (wanted === 'reset' ? bench.resetTicket(email) : bench.signUpTicket(email));
-    const input = { ticket, password: new Sensitive(password), label, locale };
+    const input = { ticket, password: new Sensitive(password), label, locale, clientPrefix: '' };
     const watched = await watchBytes<Ended>(() =>
       wanted === 'reset'
         ? bench.accounts.resetPassword({ ...input, existingToken: new Sensitive(''), tokens: 'keep' })

@@ -18,7 +18,13 @@ export async function narrowed(
 ): Promise<TestAccount> {
   const made = await createToken(
     { store, random: systemRandom },
-    { email: account.username, name: 'narrow', scopes, existingToken: new Sensitive(account.token) },
+    {
+      expiresAt: null,
+      email: account.username,
+      name: 'narrow',
+      scopes,
+      existingToken: new Sensitive(account.token),
+    },
   );
   if (made.outcome !== 'created') throw new Error(`the token was not made: ${made.outcome}`);
   const token = made.token.expose();

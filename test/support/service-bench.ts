@@ -20,6 +20,7 @@ import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createMemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
+import { noOptions } from './inputs.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export const startOfTime = 1_790_000_000;
@@ -74,10 +75,9 @@ export interface Bench {
   share(value: string, options?: ShareOptions): Promise<ReceiptView & { readonly secretKey: string }>;
 }
 
-export interface ShareOptions extends Omit<ConcealInput, 'value' | 'passphrase' | 'recipient' | 'ttl'> {
+export interface ShareOptions extends Partial<Omit<ConcealInput, 'value' | 'passphrase' | 'recipient'>> {
   readonly passphrase?: string;
   readonly recipient?: string;
-  readonly ttlSeconds?: number;
   readonly caller?: AccountCaller;
 }
 
@@ -156,13 +156,13 @@ export function createBench(
       if (caller === null) throw new Error('not signed in');
       return { ...caller, token };
     },
-    async share(value, { passphrase, recipient, ttlSeconds, caller, ...rest } = {}) {
+    async share(value, { passphrase, recipient, caller, ...rest } = {}) {
       const input: ConcealInput = {
+        ...noOptions,
         ...rest,
         value: new Sensitive(value),
-        ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
-        ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
-        ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds } }),
+        passphrase: passphrase === undefined ? null : new Sensitive(passphrase),
+        recipient: recipient === undefined ? null : new Sensitive(recipient),
       };
       const made = await service.conceal(input, caller ?? { kind: 'anonymous' });
       if (made.outcome !== 'created' || made.receipt.secretKey === null) throw new Error(made.outcome);
@@ -174,6 +174,6 @@ export function createBench(
 
 /** One guess, as the HTTP layer hands it on. */
 export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24'): RevealInput {
-  const base = { secretKey, clientPrefix, isAbandoned: clientStays };
-  return passphrase === undefined ? base : { ...base, passphrase: new Sensitive(passphrase) };
+  const given = passphrase === undefined ? null : new Sensitive(passphrase);
+  return { secretKey, passphrase: given, clientPrefix, isAbandoned: clientStays };
 }

@@ -20,7 +20,7 @@ const ends: Record<string, (caller: V1Caller, made: Json) => Promise<unknown>> =
   received: (caller, made) => caller.post(`/secret/${made.secret_key}`, { passphrase: 'p' }),
   burned: async (caller, made) => {
     await caller.app.service.burn(
-      { metadataKey: made.metadata_key, authority: 'holder', isAbandoned: () => false },
+      { proof: null, metadataKey: made.metadata_key, authority: 'holder', isAbandoned: () => false },
       { kind: 'anonymous' },
     );
   },

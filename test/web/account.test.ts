@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import {
   type AccountVisitor,
   address,
@@ -294,7 +295,7 @@ describe('the end of an account', () => {
     if (caller === null) throw new Error('the token does not authenticate');
     const made = [];
     for (let time = 0; time < 2; time++) {
-      made.push(await app.service.conceal({ value: new Sensitive('x') }, caller));
+      made.push(await app.service.conceal({ ...noOptions, value: new Sensitive('x') }, caller));
     }
     await visitor.get('/account/delete');
     const gone = await visitor.post('/account/delete', { password, confirm: 'yes' });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import type { Caller } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import {
   address,
   askForReset,
@@ -41,7 +42,10 @@ describe('a forgotten password', () => {
     const app = createTestApp();
     const visitor = await signUp(app);
     await visitor.get('/');
-    await app.service.conceal({ value: sensitive('old') }, await callerOf(app, visitor.cookie()));
+    await app.service.conceal(
+      { ...noOptions, value: sensitive('old') },
+      await callerOf(app, visitor.cookie()),
+    );
     const path = await askForReset(app);
     const form = await visit(app, path);
     expect(form.html).toContain('The list of what you shared before is lost, unless');
@@ -63,7 +67,7 @@ describe('a forgotten password', () => {
     const account = await app.account(address);
     const caller = await app.service.authenticate(account.username, account.token);
     if (caller === null) throw new Error('the token does not authenticate');
-    await app.service.conceal({ value: sensitive('old') }, caller);
+    await app.service.conceal({ ...noOptions, value: sensitive('old') }, caller);
     const path = await askForReset(app);
     const refused = await sendForm(app, path, { password: 'short', token: account.token });
     expect([refused.status, wrongFields(refused.html)]).toEqual([422, ['password']]);

@@ -8,6 +8,7 @@ import type { NoticeKind, SignedIn } from '../../src/core/accounts/accounts.ts';
 import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/ports.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';
 import { postForm, type Visit } from './visit.ts';
 
@@ -99,9 +100,10 @@ export async function mailSecretIn(
   const { cookie, signedIn } = await signUpBy(server, app, 'ann@example.com');
   server.says(says);
   const input = {
+    ...noOptions,
     value: new Sensitive('x'),
-    ...(to === null ? {} : { recipient: new Sensitive(to) }),
-    ...(notify === undefined ? {} : { notify }),
+    recipient: to === null ? null : new Sensitive(to),
+    notify: notify ?? null,
   };
   const made = await app.service.conceal(input, signedIn.caller);
   if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { decodeQr } from './qr-code.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, share, textIn, type Visit, visit } from './visit.ts';
@@ -97,7 +98,7 @@ describe('the receipt page', () => {
     const caller = await app.service.authenticate(owner.username, owner.token);
     if (caller === null) throw new Error('the account is not known');
     const made = await app.service.conceal(
-      { value: new Sensitive('x'), recipient: new Sensitive('joanna@example.org') },
+      { ...noOptions, value: new Sensitive('x'), recipient: new Sensitive('joanna@example.org') },
       caller,
     );
     await app.service.settled();
@@ -169,7 +170,7 @@ describe('the receipt page', () => {
   it('links its owner to the recent list, and nobody else', async () => {
     const app = createTestApp();
     const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
-    const made = await app.service.conceal({ value: new Sensitive('x') }, signedIn.caller);
+    const made = await app.service.conceal({ ...noOptions, value: new Sensitive('x') }, signedIn.caller);
     const path = made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '';
     const toRecent = 'All your recent secrets';
     expect((await visit(app, path, { headers: { cookie } })).html).toContain(toRecent);

@@ -5,6 +5,7 @@ import type { ReceiptView } from '../../src/core/secrets/outcomes.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
 import { visit } from './visit.ts';
 
@@ -23,10 +24,11 @@ async function conceal(
   const { recipient, passphrase, ttlSeconds = 3_600 } = options;
   const made = await app.service.conceal(
     {
+      ...noOptions,
       value: new Sensitive('canary value'),
-      ttl: { seconds: ttlSeconds },
-      ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
-      ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
+      ttlSeconds,
+      recipient: recipient === undefined ? null : new Sensitive(recipient),
+      passphrase: passphrase === undefined ? null : new Sensitive(passphrase),
     },
     caller,
   );
@@ -81,7 +83,12 @@ describe('the recent list', () => {
     const waiting = await conceal(app, caller, { ttlSeconds: 86_400 });
     const opened = await conceal(app, caller, { ttlSeconds: 86_400 });
     await app.service.reveal(
-      { secretKey: String(opened.secretKey), clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
+      {
+        passphrase: null,
+        secretKey: String(opened.secretKey),
+        clientPrefix: '192.0.2.0/24',
+        isAbandoned: clientStays,
+      },
       { kind: 'anonymous' },
     );
     const of = async (state: string) => listed((await visitor.get(`/recent?state=${state}`)).html);

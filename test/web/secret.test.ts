@@ -277,7 +277,7 @@ describe('what is gone', () => {
     await postForm(app, opened.secretPath);
     const burned = await makeWaiting(app);
     await app.service.burn(
-      { metadataKey: burned.metadataKey, authority: 'holder', isAbandoned: clientStays },
+      { proof: null, metadataKey: burned.metadataKey, authority: 'holder', isAbandoned: clientStays },
       { kind: 'anonymous' },
     );
     const guarded = await makeWaiting(app, { passphrase: 'p' });

@@ -43,7 +43,7 @@ describe('sharing with an account', () => {
     const token = { 'form-token': signedIn.formToken };
     const made = await postForm(app, '/share', { ...token, secret: value, ttl: '1209600' }, { cookie });
     expect(made.status).toBe(303);
-    const listed = await app.service.recent({ limit: 10 }, signedIn.caller);
+    const listed = await app.service.recent({ limit: 10, cursor: null, states: null }, signedIn.caller);
     expect(listed.outcome === 'listed' && listed.receipts.length).toBe(1);
   });
 

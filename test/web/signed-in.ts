@@ -22,6 +22,7 @@ export async function signUpAs(app: TestApp, email: string): Promise<SignedInVis
   if (mail === undefined || !('link' in mail)) throw new Error(`no mail completes the sign-up of ${email}`);
   const ticket = new URL(mail.link.expose()).pathname.split('/').at(-1) ?? '';
   const made = await accounts.signUp({
+    clientPrefix: '',
     ticket,
     password: new Sensitive(password),
     label: 'a test',

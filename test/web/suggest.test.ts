@@ -5,6 +5,7 @@ import type { CharacterSet } from '../../src/core/secrets/outcomes.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { strengthBits } from '../../src/web/secrets/strength.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 import { chosenIn, postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
 
 const characters = {
@@ -81,7 +82,7 @@ describe('generating', () => {
         ...service,
         suggest: async (input) => {
           const value = await service.suggest(input);
-          await service.conceal({ value }, { kind: 'anonymous' });
+          await service.conceal({ ...noOptions, value }, { kind: 'anonymous' });
           return value;
         },
       }),

@@ -177,11 +177,14 @@ async function fillList({ app }: Site, token: string): Promise<void> {
   app.clock.advance(61);
   const burned = await makeWaiting(app, { caller });
   await app.service.burn(
-    { metadataKey: burned.metadataKey, authority: 'owner', isAbandoned: clientStays },
+    { proof: null, metadataKey: burned.metadataKey, authority: 'owner', isAbandoned: clientStays },
     caller,
   );
   const { secretKey } = await makeWaiting(app, { caller });
-  await app.service.reveal({ secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays }, caller);
+  await app.service.reveal(
+    { passphrase: null, secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
+    caller,
+  );
   await makeWaiting(app, { caller, passphrase: 'p' });
 }
 
@@ -231,7 +234,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('tokens');
   await press(page, 'main a[href$="/revoke"]');
   await look('token-revoke');
-  const elsewhere = { email, password: new Sensitive(password), label: 'Safari on iPhone' };
+  const elsewhere = { email, password: new Sensitive(password), label: 'Safari on iPhone', clientPrefix: '' };
   await site.app.accounts.logIn(elsewhere);
   await open(page, site, '/account/sessions');
   await look('sessions');

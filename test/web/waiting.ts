@@ -4,6 +4,7 @@
 import type { Caller } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { TestApp } from '../support/app.ts';
+import { noOptions } from '../support/inputs.ts';
 
 export interface Waiting {
   readonly secretPath: string;
@@ -26,9 +27,10 @@ export async function makeWaiting(
 ): Promise<Waiting> {
   const { value = 'canary', passphrase, ttlSeconds, caller = { kind: 'anonymous' } } = options;
   const input = {
+    ...noOptions,
     value: new Sensitive(value),
-    ...(passphrase === undefined ? {} : { passphrase: new Sensitive(passphrase) }),
-    ...(ttlSeconds === undefined ? {} : { ttl: { seconds: ttlSeconds } }),
+    passphrase: passphrase === undefined ? null : new Sensitive(passphrase),
+    ttlSeconds: ttlSeconds ?? null,
   };
   const made = await app.service.conceal(input, caller);
   if (made.outcome !== 'created') throw new Error(`nothing was made: ${made.outcome}`);

@@ -40,8 +40,8 @@ export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Prom
   const charset = given.get('charset');
   return {
     ...creationOptions(given, dialect, exchange),
-    ...(length === undefined ? {} : { length: parseLength(length) }),
-    ...(charset === undefined ? {} : { charset: parseCharset(charset) }),
+    length: length === undefined ? null : parseLength(length),
+    charset: charset === undefined ? null : parseCharset(charset),
   };
 }
 
@@ -96,20 +96,18 @@ function creationOptions(given: Parameters, dialect: Dialect, exchange: Exchange
   const recipient = parseGiven(given.get('recipient'), dialect.parseRecipient);
   const shareDomain = parseGiven(given.get('share_domain'), dialect.parseShareDomain);
   const notify = parseGiven(given.get('notify'), parseNotify);
-  const arrivedOn = exchange.request.headers.get('host');
   return {
-    ...(passphrase === undefined ? {} : withPassphrase(passphrase, exchange)),
-    ...(ttl === undefined ? {} : { ttl }),
-    ...(recipient === undefined ? {} : { recipient: new Sensitive(recipient) }),
-    ...(shareDomain === undefined ? {} : { shareDomain }),
-    ...(notify === undefined ? {} : { notify }),
-    ...(arrivedOn === null ? {} : { arrivedOn }),
+    passphrase: passphrase === undefined ? null : new Sensitive(passphrase),
+    // Finding it costs, and only hashing a passphrase needs it.
+    clientPrefix: passphrase === undefined ? null : exchange.clientPrefix,
+    ttlSeconds: ttl ?? null,
+    recipient: recipient === undefined ? null : new Sensitive(recipient),
+    shareDomain: shareDomain ?? null,
+    notify: notify ?? null,
+    arrivedOn: exchange.request.headers.get('host'),
+    locale: null,
+    memo: null,
   };
-}
-
-/** The prefix belongs to it: only a passphrase takes the work that is shared out by it. */
-function withPassphrase(text: string, { clientPrefix }: Exchange): CreationOptions {
-  return { passphrase: new Sensitive(text), clientPrefix };
 }
 
 function parseGiven<T>(text: string | undefined, parse: (text: string) => T): T | undefined {

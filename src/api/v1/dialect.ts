@@ -4,7 +4,6 @@
  * Owns: the one table that holds every difference between them, with the evidence for each. Invariant: outside this
  * file no code of v1 asks which dialect it speaks; a row that is not here is the same in both.
  */
-import type { TtlRequest } from '../../core/plans.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { Access } from '../../http/operation.ts';
 import { type DialectName, row, type SideOf, sideOf } from '../dialect.ts';
@@ -61,7 +60,7 @@ export const differences = {
     403,
     404,
   ),
-  parseTtl: row<(text: string) => TtlRequest | undefined>(
+  parseTtl: row<(text: string) => number | undefined>(
     'The existing service takes the leading digits of ttl, clamps, and never refuses. Its early versions took a negative one as unset.',
     ttlOfDigits,
     ttlOfLeadingDigits,
@@ -118,19 +117,19 @@ function notFoundInstead(status: number): number {
 }
 
 /** Zero asks for the default: two existing clients send `0` for "unset". */
-function ttlOfDigits(text: string): TtlRequest | undefined {
-  if (/^\d+$/.test(text)) return ttlRequest(text);
+function ttlOfDigits(text: string): number | undefined {
+  if (/^\d+$/.test(text)) return ttlSeconds(text);
   throw malformed('The ttl must be a whole number of seconds, 0 or more, written in digits.');
 }
 
-function ttlOfLeadingDigits(text: string): TtlRequest | undefined {
+function ttlOfLeadingDigits(text: string): number | undefined {
   const digits = /^\s*\+?(\d+)/.exec(text)?.[1];
-  return digits === undefined ? undefined : ttlRequest(digits);
+  return digits === undefined ? undefined : ttlSeconds(digits);
 }
 
-function ttlRequest(digits: string): TtlRequest | undefined {
+function ttlSeconds(digits: string): number | undefined {
   const seconds = Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
-  return seconds === 0 ? undefined : { seconds };
+  return seconds === 0 ? undefined : seconds;
 }
 
 /**

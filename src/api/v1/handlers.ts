@@ -103,12 +103,7 @@ function revealOperation(deps: BoundDeps): Operation {
   return bind(v1Contract.reveal, {
     decode: (exchange) => decodeReveal(exchange, deps.dialect),
     async handle({ key, passphrase }, caller, { clientPrefix, isAbandoned }) {
-      const input = {
-        secretKey: key,
-        clientPrefix,
-        isAbandoned,
-        ...(passphrase === null ? {} : { passphrase }),
-      };
+      const input = { secretKey: key, clientPrefix, isAbandoned, passphrase };
       return encodeReveal(await deps.service.reveal(input, caller), key, deps);
     },
   });
@@ -119,7 +114,7 @@ function recentOperation(deps: BoundDeps): Operation {
     decode: (exchange) => decodeNothing(exchange, deps.dialect),
     async handle(_, caller) {
       if (caller.kind !== 'account') throw new RequestProblem({ problem: 'not_authorized' });
-      const outcome = await deps.service.recent({ limit: recentMax }, caller);
+      const outcome = await deps.service.recent({ limit: recentMax, cursor: null, states: null }, caller);
       return encodeRecent(outcome.outcome === 'listed' ? outcome.receipts : [], deps);
     },
   });
@@ -153,8 +148,8 @@ function burnOperation(deps: BoundDeps): Operation {
 
 function burnInput({ key, passphrase }: KeyInput, exchange: Exchange, dialect: Dialect): BurnInput {
   const { clientPrefix, isAbandoned } = exchange;
-  const input = { metadataKey: key, authority: dialect.managementAuthority, isAbandoned };
-  return dialect.burnNeedsPassphrase ? { ...input, proof: { passphrase, clientPrefix } } : input;
+  const proof = dialect.burnNeedsPassphrase ? { passphrase, clientPrefix } : null;
+  return { metadataKey: key, authority: dialect.managementAuthority, isAbandoned, proof };
 }
 
 function managed(contract: OperationContract, dialect: Dialect): OperationContract {

@@ -60,9 +60,9 @@ export interface FromBody {
 /** What was asked for and may be granted otherwise. */
 interface Asked {
   /** Seconds, or a text that is no number. */
-  readonly ttl?: number | string;
+  readonly ttl: number | string | null;
   /** A BCP 47 tag, or what should be one. */
-  readonly locale?: string;
+  readonly locale: string | null;
 }
 
 /** An input, and what stands before a field's name in the body it came from: `secret.` or nothing. */
@@ -88,7 +88,7 @@ export interface BurnRequest extends FromBody {
 export type ChangeRequest = FromBody & Pick<MemoInput, 'metadataKey'> & Partial<Pick<MemoInput, 'memo'>>;
 
 export interface DeliverRequest extends FromBody, Pick<DeliverInput, 'metadataKey' | 'recipient'> {
-  readonly locale?: string;
+  readonly locale: string | null;
 }
 
 export function parseFields<Output>(schema: ZodType<Output>, fields: unknown, prefix: string): Output {
@@ -102,56 +102,57 @@ export function parseFields<Output>(schema: ZodType<Output>, fields: unknown, pr
   throw invalidFields(...Array.from(errors, ([field, message]) => ({ field, message })));
 }
 
-function isGiven<Value>(value: Value | null | undefined | ''): value is Value {
-  return value !== undefined && value !== null && value !== '';
+/** `null` for what clients send in place of "not given". */
+function given<Value>(value: Value | null | undefined | ''): Value | null {
+  return value === undefined || value === '' ? null : value;
 }
 
-function recipientOf({ recipient }: Pick<ConcealFields, 'recipient'>): Pick<CreationOptions, 'recipient'> {
+function sensitive(text: string | null | undefined): Sensitive<string> | null {
+  const value = given(text);
+  return value === null ? null : new Sensitive(value);
+}
+
+function recipientOf({ recipient }: Pick<ConcealFields, 'recipient'>): Sensitive<string> | null {
   const [address] = Array.isArray(recipient) ? recipient : [recipient];
-  return isGiven(address) ? { recipient: new Sensitive(address) } : {};
-}
-
-/** The prefix belongs to it: only a passphrase takes the work that is shared out by it. */
-function withPassphrase(text: string, { clientPrefix }: Exchange): CreationOptions {
-  return { passphrase: new Sensitive(text), clientPrefix };
+  return sensitive(address);
 }
 
 function creationOptions(fields: Omit<ConcealFields, 'secret'>, exchange: Exchange): CreationOptions {
-  const arrivedOn = exchange.request.headers.get('host');
+  const passphrase = sensitive(fields.passphrase);
   return {
-    ...(isGiven(fields.passphrase) && withPassphrase(fields.passphrase, exchange)),
-    ...ttlOf(fields),
-    ...recipientOf(fields),
-    ...(isGiven(fields.share_domain) && { shareDomain: fields.share_domain }),
-    ...(isGiven(fields.notify) && { notify: noticeKindsOf(fields.notify) }),
-    ...(isGiven(fields.memo) && { memo: new Sensitive(fields.memo) }),
-    ...(arrivedOn !== null && { arrivedOn }),
+    passphrase,
+    // Finding it costs, and only hashing a passphrase needs it.
+    clientPrefix: passphrase === null ? null : exchange.clientPrefix,
+    ttlSeconds: ttlOf(fields),
+    recipient: recipientOf(fields),
+    shareDomain: given(fields.share_domain),
+    notify: noticeKindsOf(given(fields.notify)),
+    memo: sensitive(fields.memo),
+    arrivedOn: exchange.request.headers.get('host'),
+    locale: given(fields.locale),
   };
 }
 
 /** The schema has admitted only the three names, and `none` in place of them. */
-function noticeKindsOf(notify: string | readonly NoticeKind[]): readonly NoticeKind[] {
+function noticeKindsOf(notify: string | readonly NoticeKind[] | null): readonly NoticeKind[] | null {
   if (notify === 'none') return [];
   return typeof notify === 'string' ? (notify.split(',') as NoticeKind[]) : notify;
 }
 
 /** Zero is how existing clients write "not given". */
-function ttlOf({ ttl }: Pick<ConcealFields, 'ttl'>): Pick<CreationOptions, 'ttl'> {
+function ttlOf({ ttl }: Pick<ConcealFields, 'ttl'>): number | null {
   const seconds = Math.min(Number(ttl ?? 0), Number.MAX_SAFE_INTEGER);
-  return seconds === 0 ? {} : { ttl: { seconds } };
+  return seconds === 0 ? null : seconds;
 }
 
-/** @param given the fields as they came, whose ttl the schema may not have seen */
-function askedOf(given: JsonObject, { locale, ttl }: Pick<ConcealFields, 'locale' | 'ttl'>): Asked {
-  return {
-    ...(ttlOf({ ttl }).ttl !== undefined && { ttl: askedTtl(given.ttl) }),
-    ...(isGiven(locale) && { locale }),
-  };
+/** @param raw the fields as they came, whose ttl the schema may not have seen */
+function askedOf(raw: JsonObject, { locale, ttl }: Pick<ConcealFields, 'locale' | 'ttl'>): Asked {
+  return { ttl: ttlOf({ ttl }) === null ? null : askedTtl(raw.ttl), locale: given(locale) };
 }
 
-function askedTtl(given: unknown): number | string {
-  const text = String(given);
-  const isNumber = typeof given === 'number' || /^[0-9]+$/.test(text);
+function askedTtl(raw: unknown): number | string {
+  const text = String(raw);
+  const isNumber = typeof raw === 'number' || /^[0-9]+$/.test(text);
   return isNumber ? Math.min(Number(text), Number.MAX_SAFE_INTEGER) : asAsked(text);
 }
 
@@ -165,13 +166,13 @@ export async function decodeConceal(exchange: Exchange, dialect: Dialect): Promi
   if (body === undefined) throw malformed('A JSON body is needed');
   const nested = typeof body.secret !== 'string';
   const prefix = nested ? 'secret.' : '';
-  const given = nested ? nestedFields(body.secret) : body;
-  const fields = parseFields(concealFields, inDialect(given, dialect), prefix);
+  const raw = nested ? nestedFields(body.secret) : body;
+  const fields = parseFields(concealFields, inDialect(raw, dialect), prefix);
   return {
     input: { value: new Sensitive(fields.secret), ...creationOptions(fields, exchange) },
     prefix,
-    asked: askedOf(given, fields),
-    ignored: boundIgnored(nested ? ignoredIn(body, besideForm) : [], ignoredIn(given, concealFields, prefix)),
+    asked: askedOf(raw, fields),
+    ignored: boundIgnored(nested ? ignoredIn(body, besideForm) : [], ignoredIn(raw, concealFields, prefix)),
   };
 }
 
@@ -190,29 +191,27 @@ export async function decodeGenerate(exchange: Exchange, dialect: Dialect): Prom
     throw invalidFields({ field: 'secret', message: 'Must be an object: the value is generated here' });
   }
   const prefix = nested ? 'secret.' : '';
-  const given = nested ? secret : flat;
-  const fields = parseFields(generateFields, inDialect(given, dialect), prefix);
+  const raw = nested ? secret : flat;
+  const fields = parseFields(generateFields, inDialect(raw, dialect), prefix);
   return {
     input: generateInput(fields, exchange),
     prefix,
-    asked: askedOf(given, fields),
-    ignored: boundIgnored(
-      nested ? ignoredIn(flat, besideForm) : [],
-      ignoredIn(given, generateFields, prefix),
-    ),
+    asked: askedOf(raw, fields),
+    ignored: boundIgnored(nested ? ignoredIn(flat, besideForm) : [], ignoredIn(raw, generateFields, prefix)),
   };
 }
 
 function generateInput(fields: GenerateFields, exchange: Exchange): GenerateInput {
   return {
     ...creationOptions(fields, exchange),
-    ...(isGiven(fields.length) && { length: Number(fields.length) }),
-    ...(isGiven(fields.charset) && { charset: characterSets(fields.charset) }),
+    length: given(fields.length) === null ? null : Number(fields.length),
+    charset: characterSets(given(fields.charset)),
   };
 }
 
 /** The schema has admitted only the four names. */
-function characterSets(charset: string | readonly CharacterSet[]): readonly CharacterSet[] {
+function characterSets(charset: string | readonly CharacterSet[] | null): readonly CharacterSet[] | null {
+  if (charset === null) return null;
   const names = typeof charset === 'string' ? (charset.split(',') as CharacterSet[]) : charset;
   return [...new Set(names)];
 }
@@ -235,7 +234,7 @@ export async function decodeReveal(exchange: Exchange, dialect: Dialect): Promis
       secretKey: exchange.params.key ?? '',
       clientPrefix: exchange.clientPrefix,
       isAbandoned: exchange.isAbandoned,
-      ...(isGiven(fields.passphrase) && { passphrase: new Sensitive(fields.passphrase) }),
+      passphrase: sensitive(fields.passphrase),
     },
     checkOnly: dialect.revealNeedsContinue ? !isTrue(fields.continue) : isFalse(fields.continue),
     ignored: ignoredIn(body, revealBody),
@@ -267,8 +266,8 @@ export async function decodeDeliver(exchange: Exchange, dialect: Dialect): Promi
   const fields = parseFields(deliverBody, body, '');
   return {
     metadataKey: exchange.params.key ?? '',
-    ...recipientOf(fields),
-    ...(isGiven(fields.locale) && { locale: fields.locale }),
+    recipient: recipientOf(fields),
+    locale: given(fields.locale),
     ignored: ignoredIn(body, deliverBody),
   };
 }
@@ -291,7 +290,7 @@ export function decodeInspect(exchange: Exchange): InspectInput {
   return {
     secretKey: exchange.params.key ?? '',
     clientPrefix: exchange.clientPrefix,
-    ...(isGiven(passphrase) && { passphrase: new Sensitive(passphrase) }),
+    passphrase: sensitive(passphrase),
   };
 }
 
@@ -300,8 +299,9 @@ export function decodeRecent(exchange: Exchange): RecentInput {
   const cursor = queryText(exchange.rawQuery, 'cursor');
   const fields = parseFields(recentQuery, { limit, cursor }, '');
   return {
-    limit: isGiven(fields.limit) ? Number(fields.limit) : defaultPage,
-    ...(isGiven(fields.cursor) && { cursor: fields.cursor }),
+    limit: Number(given(fields.limit) ?? defaultPage),
+    cursor: given(fields.cursor),
+    states: null,
   };
 }
 

@@ -69,7 +69,7 @@ function ok(body: unknown): Reply {
 export function createHandlers(deps: HandlerDeps) {
   const { service, links, plans, defaultLocale, clock, dialect } = deps;
   const authority = dialect.managementAuthority;
-  const languageFor = (asked: string | undefined) => deps.mailLocaleOf(asked ?? null);
+  const languageFor = deps.mailLocaleOf;
   const remarksOn = (
     { asked, ignored }: Pick<Creation<unknown>, 'asked' | 'ignored'>,
     receipt: ReceiptView,
@@ -144,7 +144,7 @@ export function createHandlers(deps: HandlerDeps) {
     },
 
     burn: async ({ metadataKey, isAbandoned, checkOnly, ignored }: BurnRequest, caller: Caller) => {
-      const input = { metadataKey, authority, isAbandoned };
+      const input = { metadataKey, authority, isAbandoned, proof: null };
       const outcome = checkOnly ? await checkBurn(service, input, caller) : await service.burn(input, caller);
       switch (outcome.outcome) {
         case 'burned':

@@ -57,13 +57,12 @@ export function encodeIgnored(paths: readonly string[]): { ignored?: string[] } 
 }
 
 /** The lifetime, where it is another than was asked for. */
-export function adjustedTtl(askedFor: number | string | undefined, granted: number) {
-  return askedFor === undefined || askedFor === granted ? {} : { ttl: { asked: askedFor, granted } };
+export function adjustedTtl(askedFor: number | string | null, granted: number) {
+  return askedFor === null || askedFor === granted ? {} : { ttl: { asked: askedFor, granted } };
 }
 
 /** The language, where it is another than was asked for: `fr` for `fr-CH` is the same, `zh-CN` for `zh-TW` is not. */
-export function adjustedLocaleOf(askedFor: string | undefined, granted: string) {
-  const isGranted =
-    askedFor === undefined || `${askedFor}-`.toLowerCase().startsWith(`${granted}-`.toLowerCase());
+export function adjustedLocaleOf(askedFor: string | null, granted: string) {
+  const isGranted = askedFor === null || `${askedFor}-`.toLowerCase().startsWith(`${granted}-`.toLowerCase());
   return isGranted ? {} : { locale: { asked: asAsked(askedFor), granted } };
 }

@@ -94,7 +94,13 @@ describe('authentication', () => {
     const bench = createBench();
     await bench.signUp('jo@example.org');
     const expiresAt = startOfTime + 60;
-    const made = await createToken(bench.deps, { email: 'jo@example.org', name: 'short', expiresAt });
+    const made = await createToken(bench.deps, {
+      scopes: tokenScopes,
+      existingToken: null,
+      email: 'jo@example.org',
+      name: 'short',
+      expiresAt,
+    });
     if (made.outcome !== 'created') throw new Error(made.outcome);
     bench.advance(59);
     expect(await bench.service.authenticate('jo@example.org', made.token.expose())).not.toBeNull();
@@ -105,7 +111,13 @@ describe('authentication', () => {
   it('refuses a revoked token, and goes on taking the others', async () => {
     const bench = createBench();
     const { token, account } = await bench.signUp('jo@example.org');
-    const made = await createToken(bench.deps, { email: 'jo@example.org', name: 'second' });
+    const made = await createToken(bench.deps, {
+      scopes: tokenScopes,
+      expiresAt: null,
+      existingToken: null,
+      email: 'jo@example.org',
+      name: 'second',
+    });
     if (made.outcome !== 'created') throw new Error(made.outcome);
     expect(await bench.deps.store.revokeToken(account.id, made.tokenId)).toBe(true);
     expect(await bench.service.authenticate('jo@example.org', made.token.expose())).toBeNull();
@@ -162,8 +174,8 @@ describe('the scopes of a token', () => {
     const { token } = await bench.signUp('jo@example.org');
     const scopesOf = async (text: string) =>
       (await bench.service.authenticate('jo@example.org', text))?.scopes;
-    const make = async (scopes?: readonly TokenScope[]) => {
-      const input = { email: 'jo@example.org', name: 'x', ...(scopes === undefined ? {} : { scopes }) };
+    const make = async (scopes: readonly TokenScope[] = tokenScopes) => {
+      const input = { email: 'jo@example.org', name: 'x', scopes, expiresAt: null, existingToken: null };
       const made = await createToken(bench.deps, input);
       if (made.outcome !== 'created') throw new Error(made.outcome);
       return made.token.expose();
@@ -183,9 +195,11 @@ describe('a further token', () => {
     const first = await bench.signUp('jo@example.org');
     const make = (existingToken?: string) =>
       createToken(bench.deps, {
+        scopes: tokenScopes,
+        expiresAt: null,
         email: 'JO@example.org',
         name: 'second',
-        ...(existingToken === undefined ? {} : { existingToken: new Sensitive(existingToken) }),
+        existingToken: existingToken === undefined ? null : new Sensitive(existingToken),
       });
     const [shared, own] = [await make(first.token), await make()];
     if (shared.outcome !== 'created' || own.outcome !== 'created') throw new Error('not made');
@@ -210,13 +224,31 @@ describe('a further token', () => {
     const jo = await bench.signUp('jo@example.org');
     const al = await bench.signUp('al@example.org');
     const expiresAt = startOfTime + 60;
-    const short = await createToken(bench.deps, { email: 'jo@example.org', name: 'short', expiresAt });
-    const gone = await createToken(bench.deps, { email: 'jo@example.org', name: 'gone' });
+    const short = await createToken(bench.deps, {
+      scopes: tokenScopes,
+      existingToken: null,
+      email: 'jo@example.org',
+      name: 'short',
+      expiresAt,
+    });
+    const gone = await createToken(bench.deps, {
+      scopes: tokenScopes,
+      expiresAt: null,
+      existingToken: null,
+      email: 'jo@example.org',
+      name: 'gone',
+    });
     if (short.outcome !== 'created' || gone.outcome !== 'created') throw new Error('not made');
     await bench.deps.store.revokeToken(jo.account.id, gone.tokenId);
     bench.advance(60);
     const make = (email: string, text: string) =>
-      createToken(bench.deps, { email, name: 'x', existingToken: new Sensitive(text) });
+      createToken(bench.deps, {
+        scopes: tokenScopes,
+        expiresAt: null,
+        email,
+        name: 'x',
+        existingToken: new Sensitive(text),
+      });
     for (const text of [
       al.token,
       'a'.repeat(64),

@@ -59,11 +59,10 @@ export type CreateTokenOutcome =
 export interface CreateTokenInput {
   readonly email: string;
   readonly name: string;
-  /** All when absent. */
-  readonly scopes?: readonly TokenScope[];
-  readonly expiresAt?: UnixSeconds;
+  readonly scopes: readonly TokenScope[];
+  readonly expiresAt: UnixSeconds | null;
   /** A live token of the account, whose data key the new one shares. */
-  readonly existingToken?: Sensitive<string>;
+  readonly existingToken: Sensitive<string> | null;
 }
 
 export async function createToken(
@@ -72,18 +71,17 @@ export async function createToken(
 ): Promise<CreateTokenOutcome> {
   const account = await store.findAccount(input.email.toLowerCase());
   if (account === null) return { outcome: 'no_account' };
-  const shared =
-    input.existingToken === undefined
-      ? undefined
-      : await dataKeyBehind(store, account.username, input.existingToken.expose());
-  if (shared === null) return { outcome: 'invalid_token' };
-  const { name, scopes = tokenScopes, expiresAt = null } = input;
-  const dataKey = shared ?? drawDataKey(random);
+  const { name, scopes, expiresAt, existingToken } = input;
+  const dataKey =
+    existingToken === null
+      ? drawDataKey(random)
+      : await dataKeyBehind(store, account.username, existingToken.expose());
+  if (dataKey === null) return { outcome: 'invalid_token' };
   const made = makeToken(
     { name, scopes: scopesInOrder(scopes), createdAt: store.now(), expiresAt, dataKey },
     random,
   );
   const { tokenId } = await store.addToken(account.id, made.stored);
-  const canListEarlier = shared !== undefined;
+  const canListEarlier = existingToken !== null;
   return { outcome: 'created', tokenId, token: new Sensitive(made.token), canListEarlier };
 }

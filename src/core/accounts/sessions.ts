@@ -123,7 +123,7 @@ export interface LogInInput {
   readonly password: Sensitive<string>;
   readonly label: string;
   /** The client's prefix: by it, and not by an account that is still to be proven, the work is shared out. */
-  readonly clientPrefix?: string;
+  readonly clientPrefix: string;
 }
 
 export async function logIn(deps: LogInDeps, input: LogInInput): Promise<LogInOutcome> {
@@ -131,7 +131,7 @@ export async function logIn(deps: LogInDeps, input: LogInInput): Promise<LogInOu
   const username = isDeliverable(input.email) ? input.email.toLowerCase() : '';
   const found = await deps.store.findPassword(username);
   const password = found?.password ?? null;
-  const dataKey = await openWithPassword(deps.hasher, password, input.password, input.clientPrefix ?? '');
+  const dataKey = await openWithPassword(deps.hasher, password, input.password, input.clientPrefix);
   if (found === null || password === null || dataKey === null) return refuse(deps.events);
   const { account } = found;
   const session = await beginSession(deps, account, {

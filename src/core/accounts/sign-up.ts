@@ -158,7 +158,7 @@ export interface SignUpInput {
   readonly ticket: string;
   readonly password: Sensitive<string>;
   readonly label: string;
-  readonly clientPrefix?: string;
+  readonly clientPrefix: string;
 }
 
 export async function signUp(deps: ProofDeps, input: SignUpInput): Promise<SignUpOutcome> {
@@ -169,7 +169,7 @@ export async function signUp(deps: ProofDeps, input: SignUpInput): Promise<SignU
   if (refusal !== null) return refusal;
   const dataKey = drawDataKey(random);
   const createdAt = store.now();
-  const client = input.clientPrefix ?? '';
+  const client = input.clientPrefix;
   const password = await makePassword(deps, { password: input.password, dataKey, setAt: createdAt, client });
   const account = await store.redeemSignUp(found.ticketHash, { plan: 'basic', createdAt }, password);
   if (account === 'gone' || account === 'exists') return { outcome: account };
@@ -208,7 +208,7 @@ export interface ResetInput {
   readonly tokens: TokenFate;
   readonly label: string;
   readonly locale: string;
-  readonly clientPrefix?: string;
+  readonly clientPrefix: string;
 }
 
 export async function resetPassword(deps: ProofDeps, input: ResetInput): Promise<ResetOutcome> {
@@ -222,7 +222,7 @@ export async function resetPassword(deps: ProofDeps, input: ResetInput): Promise
     ? await dataKeyBehind(store, found.username, input.existingToken.expose())
     : drawDataKey(random);
   if (dataKey === null) return { outcome: 'invalid_token' };
-  const { password: text, clientPrefix: client = '' } = input;
+  const { password: text, clientPrefix: client } = input;
   const password = await makePassword(deps, { password: text, dataKey, setAt: store.now(), client });
   const account = await store.redeemReset(found.ticketHash, password, input.tokens);
   if (account === null) return { outcome: 'gone' };

@@ -18,8 +18,10 @@ import { createService, type ServiceDeps } from '../secrets/service.ts';
 const address = 'cnry-alan-7Kq2@canary-5bV9.example';
 const canaries = [{ name: 'recipient', content: address }];
 
-const owned = (metadataKey: string, locale = 'en') => ({ metadataKey, authority: 'owner', locale }) as const;
-const held = (metadataKey: string, locale = 'en') => ({ metadataKey, authority: 'holder', locale }) as const;
+const owned = (metadataKey: string, locale = 'en') =>
+  ({ metadataKey, authority: 'owner', locale, recipient: null, proof: null }) as const;
+const held = (metadataKey: string, locale = 'en') =>
+  ({ metadataKey, authority: 'holder', locale, recipient: null }) as const;
 
 /** A secret with a recipient, its first mail accepted. */
 async function mailedSecret(options: Parameters<typeof createBench>[0] = {}) {
@@ -283,7 +285,7 @@ describe('the plain address', () => {
       told.push(await bench.service.deliver(owned(metadataKey), caller));
       await bench.service.settled();
     }
-    told.push(await bench.service.recent({ limit: 5 }, caller));
+    told.push(await bench.service.recent({ limit: 5, cursor: null, states: null }, caller));
     expect(bench.mails).toHaveLength(4);
     expect(findCanaries(dumpOf([bench.events, told, ...bench.mails.map(String)]), canaries)).toEqual([]);
     expect(Bun.inspect(bench.mails, { depth: 9 })).not.toContain(address);

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
+import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { type Bench, createBench, guess, type ShareOptions } from '../../../test/support/service-bench.ts';
 import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
@@ -19,8 +20,8 @@ const second = 'cnry-second-7Kq2@canary-5bV9.example';
 
 type Authority = DeliverInput['authority'];
 function asked(metadataKey: string, recipient?: string, authority: Authority = 'owner'): DeliverInput {
-  const input = { metadataKey, authority, locale: 'en' } as const;
-  return recipient === undefined ? input : { ...input, recipient: new Sensitive(recipient) };
+  const address = recipient === undefined ? null : new Sensitive(recipient);
+  return { metadataKey, authority, locale: 'en', recipient: address };
 }
 
 async function scene(share: Omit<ShareOptions, 'caller'> & { isAnonymous?: true } = {}, deps = {}) {
@@ -58,7 +59,7 @@ describe('another address', () => {
     expect([two?.link.expose(), two?.from.expose()]).toEqual([one?.link.expose(), 'jo@example.org']);
     const found = await bench.service.findReceipt(asked(metadataKey), jo);
     expect(found).toMatchObject({ receipt: { recipient: 'cn*****@c*****.example' } });
-    const listed = await bench.service.recent({ limit: 1 }, jo);
+    const listed = await bench.service.recent({ limit: 1, cursor: null, states: null }, jo);
     expect(listed).toMatchObject({ receipts: [{ recipient: 'cn*****@c*****.example' }] });
   });
 
@@ -167,7 +168,7 @@ describe('the other address at rest', () => {
     const { bench, jo, metadataKey } = await scene({ recipient: first });
     await bench.service.deliver(asked(metadataKey, second), jo);
     await bench.service.settled();
-    await bench.service.burn({ ...asked(metadataKey), isAbandoned: clientStays }, jo);
+    await bench.service.burn({ proof: null, ...asked(metadataKey), isAbandoned: clientStays }, jo);
     const { creatorBox, delivery } = await storedOf(bench, jo);
     expect([creatorBox, delivery?.addressBox]).toEqual([null, null]);
     const found = await bench.service.findReceipt(asked(metadataKey), jo);
@@ -212,14 +213,14 @@ describe('the bounds on mails', () => {
     const jo = await bench.signUp('jo@example.org');
     const value = new Sensitive('v');
     const recipient = new Sensitive(first);
-    const created = await bench.service.conceal({ value, recipient }, jo);
+    const created = await bench.service.conceal({ ...noOptions, value, recipient }, jo);
     expect(created).toEqual(tooMany);
-    expect(await bench.service.generate({ recipient }, jo)).toEqual(tooMany);
+    expect(await bench.service.generate({ ...anyGenerated, recipient }, jo)).toEqual(tooMany);
     expect([bench.records, bench.events]).toEqual([[], []]);
-    await bench.service.conceal({ value, recipient, shareDomain: 'nobody.example.org' }, jo);
-    await bench.service.conceal({ value: new Sensitive(''), recipient }, jo);
-    await bench.service.conceal({ value, recipient: new Sensitive('nobody') }, jo);
-    expect((await bench.service.conceal({ value }, jo)).outcome).toBe('created');
+    await bench.service.conceal({ ...noOptions, value, recipient, shareDomain: 'nobody.example.org' }, jo);
+    await bench.service.conceal({ ...noOptions, value: new Sensitive(''), recipient }, jo);
+    await bench.service.conceal({ ...noOptions, value, recipient: new Sensitive('nobody') }, jo);
+    expect((await bench.service.conceal({ ...noOptions, value }, jo)).outcome).toBe('created');
     expect(takes).toHaveLength(2);
     expect(await sentTo(bench)).toEqual([]);
   });

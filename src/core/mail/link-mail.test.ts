@@ -195,7 +195,7 @@ describe('what the mail server said', () => {
     const { bench, caller } = await shared({});
     bench.mailReply = '550 No';
     await bench.service.settled();
-    const listed = await bench.service.recent({ limit: 5 }, caller);
+    const listed = await bench.service.recent({ limit: 5, cursor: null, states: null }, caller);
     expect(listed).toMatchObject({ receipts: [{ delivery: { state: 'accepted', reply: '550 No' } }] });
   });
 });

@@ -148,7 +148,7 @@ function checkRecipient(
   { owner }: StoredReceipt,
   caller: Caller,
 ): DeliverOutcome | null {
-  if (recipient === undefined) return null;
+  if (recipient === null) return null;
   const isManager = caller.kind === 'account' && (owner === null || owner === caller.account.id);
   if (!isManager) return { outcome: 'recipient_needs_account' };
   const address = recipient.expose();
@@ -163,7 +163,7 @@ async function send(
   caller: Caller,
 ): Promise<Told | TooManyMails> {
   const { stored } = managed;
-  const mailing = openMailing(deps, managed, recipient ?? null);
+  const mailing = openMailing(deps, managed, recipient);
   if (mailing === null) return 'nothing_to_send';
   const name = hex(stored.receiptId);
   if (stored.delivery?.state === 'queued' || deps.aboutToMail.has(name)) return 'in_flight';

@@ -4,6 +4,7 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
+import { noOptions } from '../../../test/support/inputs.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { anonymous, noticeKinds } from '../accounts/accounts.ts';
@@ -21,7 +22,7 @@ async function scene(deps = {}) {
 }
 
 const owned = (metadataKey: string) =>
-  ({ metadataKey, authority: 'owner', isAbandoned: clientStays }) as const;
+  ({ metadataKey, authority: 'owner', isAbandoned: clientStays, proof: null }) as const;
 
 async function told(bench: Bench) {
   await bench.service.settled();
@@ -32,11 +33,11 @@ describe('what a new secret’s account is told', () => {
   it('is what the secret says, else what the account has chosen, in one order and none twice', async () => {
     const { caller } = await scene();
     const chosen = { ...caller, account: { ...caller.account, notify: ['expiring'] as const } };
-    expect(noticesFor(undefined, caller)).toEqual([]);
-    expect(noticesFor(undefined, chosen)).toEqual(['expiring']);
+    expect(noticesFor(null, caller)).toEqual([]);
+    expect(noticesFor(null, chosen)).toEqual(['expiring']);
     expect(noticesFor([], chosen)).toEqual([]);
     expect(noticesFor(['expiring', 'read', 'burned', 'read'], chosen)).toEqual([...noticeKinds]);
-    expect(noticesFor(undefined, anonymous)).toEqual([]);
+    expect(noticesFor(null, anonymous)).toEqual([]);
   });
 
   it('stands in its receipt', async () => {
@@ -53,10 +54,10 @@ describe('what a new secret’s account is told', () => {
   it('is nothing without an account, and asking for it then stores nothing', async () => {
     const { bench } = await scene();
     const value = new Sensitive('v');
-    const refused = await bench.service.conceal({ value, notify: ['read'] }, anonymous);
+    const refused = await bench.service.conceal({ ...noOptions, value, notify: ['read'] }, anonymous);
     expect(refused).toEqual({ outcome: 'notify_needs_account' });
     expect(bench.records).toEqual([]);
-    const created = await bench.service.conceal({ value, notify: [] }, anonymous);
+    const created = await bench.service.conceal({ ...noOptions, value, notify: [] }, anonymous);
     expect(created).toMatchObject({ outcome: 'created', receipt: { notify: [] } });
   });
 

@@ -38,7 +38,7 @@ const leadShare = 4;
 const noticesPerRun = 200;
 
 /** What a new secret's account is told: as asked, else as the account has it. Nobody tells somebody anonymous. */
-export function noticesFor(asked: readonly NoticeKind[] | undefined, caller: Caller): readonly NoticeKind[] {
+export function noticesFor(asked: readonly NoticeKind[] | null, caller: Caller): readonly NoticeKind[] {
   if (caller.kind === 'anonymous') return [];
   const wanted = asked ?? caller.account.notify;
   return noticeKinds.filter((kind) => wanted.includes(kind));

@@ -55,8 +55,8 @@ export function parseRecipient(text: string): string | null {
 }
 
 /** The same input with the recipient's address as `parseRecipient` gives it; unchanged where it is none. */
-export function withParsedRecipient<T extends { readonly recipient?: Sensitive<string> }>(input: T): T {
-  const address = input.recipient === undefined ? null : parseRecipient(input.recipient.expose());
+export function withParsedRecipient<T extends { readonly recipient: Sensitive<string> | null }>(input: T): T {
+  const address = input.recipient === null ? null : parseRecipient(input.recipient.expose());
   return address === null ? input : { ...input, recipient: new Sensitive(address) };
 }
 

@@ -103,8 +103,7 @@ async function prove(
     if (keys === null) throw damaged(deps.events, stored, 'its commitment does not match its id');
     return { outcome: 'proven', keys };
   }
-  if (input.passphrase === undefined || input.passphrase.expose() === '')
-    return { outcome: 'passphrase_missing' };
+  if (input.passphrase === null || input.passphrase.expose() === '') return { outcome: 'passphrase_missing' };
   return tryPassphrase(deps, stored, unwrapped, {
     secretKey,
     passphrase: input.passphrase,

@@ -10,6 +10,7 @@ import { Sensitive } from '../sensitive.ts';
 import type { BurnInput } from './outcomes.ts';
 
 const holder = (metadataKey: string): BurnInput => ({
+  proof: null,
   metadataKey,
   authority: 'holder',
   isAbandoned: clientStays,
@@ -98,7 +99,7 @@ describe('a burn', () => {
     const bench = createBench();
     const [owner, other] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
     const { metadataKey, secretKey } = await bench.share('v', { caller: owner });
-    const asked = { metadataKey, authority: 'owner', isAbandoned: clientStays } as const;
+    const asked = { metadataKey, authority: 'owner', isAbandoned: clientStays, proof: null } as const;
     for (const caller of [other, anonymous]) {
       expect(await bench.service.burn(asked, caller)).toEqual({ outcome: 'unknown' });
     }

@@ -62,12 +62,10 @@ async function checkProof(
   input: BurnInput,
   before: ReceiptView,
 ): Promise<ProofRefusal | null> {
-  if (input.proof === undefined || !before.hasPassphrase) return null;
+  if (input.proof === null || !before.hasPassphrase) return null;
   // The secret waits, so only damage can hide its key; what cannot be proven is refused.
   if (before.secretKey === null)
     throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
-  const { passphrase, clientPrefix } = input.proof;
-  const reveal = { secretKey: before.secretKey, clientPrefix };
-  const access = await proveAccess(deps, passphrase === null ? reveal : { ...reveal, passphrase });
+  const access = await proveAccess(deps, { secretKey: before.secretKey, ...input.proof });
   return access.outcome === 'proven' ? null : access;
 }

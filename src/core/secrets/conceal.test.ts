@@ -2,6 +2,7 @@
  * Owns: the proof that a refusal stores nothing, that what is announced is stored, and what a receipt says at first.
  */
 import { describe, expect, it } from 'bun:test';
+import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../accounts/accounts.ts';
@@ -12,6 +13,7 @@ import { Sensitive } from '../sensitive.ts';
 import type { ConcealInput } from './outcomes.ts';
 
 const input = (value: string, rest: Partial<ConcealInput> = {}): ConcealInput => ({
+  ...noOptions,
   value: new Sensitive(value),
   ...rest,
 });
@@ -97,7 +99,7 @@ describe('a refused secret', () => {
   it('for want of an account stores nothing where only accounts may create, generate included', async () => {
     const bench = createBench({ deps: { anonymousMayCreate: false } });
     expect(await bench.service.conceal(input('v'), anonymous)).toEqual({ outcome: 'account_required' });
-    expect(await bench.service.generate({}, anonymous)).toEqual({ outcome: 'account_required' });
+    expect(await bench.service.generate(anyGenerated, anonymous)).toEqual({ outcome: 'account_required' });
     expect(bench.records).toEqual([]);
     const account = await bench.signUp('jo@example.org');
     expect((await bench.service.conceal(input('v'), account)).outcome).toBe('created');
@@ -331,7 +333,10 @@ describe('the mail to a recipient', () => {
 describe('a generated value', () => {
   it('is given once with the receipt, and is what the link reveals', async () => {
     const bench = createBench();
-    const made = await bench.service.generate({ length: 20, charset: ['digits'] }, anonymous);
+    const made = await bench.service.generate(
+      { ...anyGenerated, length: 20, charset: ['digits'] },
+      anonymous,
+    );
     if (made.outcome !== 'created') throw new Error(made.outcome);
     expect(made.value?.expose()).toMatch(/^[2-9]{20}$/);
     expect(bench.events).toMatchObject([{ event: 'concealed', kind: 'generate' }]);
@@ -341,7 +346,7 @@ describe('a generated value', () => {
   });
 
   it('has 12 characters of all sets when nothing is asked', async () => {
-    const made = await createBench().service.generate({}, anonymous);
+    const made = await createBench().service.generate(anyGenerated, anonymous);
     if (made.outcome !== 'created') throw new Error(made.outcome);
     expect(made.value?.expose()).toHaveLength(12);
   });
@@ -349,7 +354,10 @@ describe('a generated value', () => {
   it('is not given with a refusal', async () => {
     const plans = { ...builtInPlans, anonymous: { ...builtInPlans.anonymous, maxValueBytes: 8 } };
     const bench = createBench({ deps: { plans } });
-    expect(await bench.service.generate({}, anonymous)).toEqual({ outcome: 'value_too_large', maxBytes: 8 });
+    expect(await bench.service.generate(anyGenerated, anonymous)).toEqual({
+      outcome: 'value_too_large',
+      maxBytes: 8,
+    });
     expect(bench.records).toEqual([]);
   });
 

@@ -107,7 +107,7 @@ async function create(
   return store(deps, input, kind, caller, {
     value: utf8(value),
     passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
-    ttlSeconds: grantTtl(planOf(deps.plans, caller), input.ttl),
+    ttlSeconds: grantTtl(planOf(deps.plans, caller), input.ttlSeconds),
     recipient: input.recipient?.expose() ?? null,
     shareDomain: choice.shareDomain,
     notify: noticesFor(input.notify, caller),
@@ -143,14 +143,14 @@ function isLongerThan(text: string, maxBytes: number): boolean {
 }
 
 function checkRecipient(input: CreationOptions, caller: Caller): Refusal | null {
-  if (input.recipient === undefined) return null;
+  if (input.recipient === null) return null;
   if (caller.kind === 'anonymous') return { outcome: 'recipient_needs_account' };
   const recipient = input.recipient.expose();
   return parseRecipient(recipient) !== null ? null : { outcome: 'undeliverable_recipient', recipient };
 }
 
 function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
-  const isAsked = input.notify !== undefined && input.notify.length > 0;
+  const isAsked = input.notify !== null && input.notify.length > 0;
   return isAsked && caller.kind === 'anonymous' ? { outcome: 'notify_needs_account' } : null;
 }
 
@@ -160,7 +160,7 @@ function countMail(
   { recipient }: CreationOptions,
   caller: Caller,
 ): Refusal | null {
-  if (recipient === undefined || caller.kind === 'anonymous') return null;
+  if (recipient === null || caller.kind === 'anonymous') return null;
   const quota = mailQuota.take(caller.account.id, recipient);
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
@@ -194,7 +194,7 @@ async function store(
   if (checked.recipient !== null && account !== null) {
     const to = new Sensitive(checked.recipient);
     const mailing = { metadataKey, secretKey, to, isElsewhere: false };
-    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale ?? null));
+    deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale));
   }
   const custid = account?.username ?? anonymousCustid;
   const opened = { custid, metadataKey, secretKey, secretShortkey: shortkeyOf(secretKey), recipient };

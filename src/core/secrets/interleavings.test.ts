@@ -122,7 +122,7 @@ const burns =
   ({ bench, metadataKey }: Made) =>
   async () => {
     const burned = await bench.service.burn(
-      { metadataKey, authority: 'holder', isAbandoned: clientStays },
+      { proof: null, metadataKey, authority: 'holder', isAbandoned: clientStays },
       anonymous,
     );
     return 'receipt' in burned ? `${burned.outcome}, ${burned.receipt.state}` : burned.outcome;

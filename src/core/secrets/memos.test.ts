@@ -3,6 +3,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { type AccountCaller, anonymous, type Caller } from '../accounts/accounts.ts';
 import { Sensitive } from '../sensitive.ts';
@@ -22,7 +23,7 @@ async function createDesk() {
     return outcome.receipt;
   }
   const listed = async () => {
-    const outcome = await bench.service.recent({ limit: 10 }, caller);
+    const outcome = await bench.service.recent({ limit: 10, cursor: null, states: null }, caller);
     return outcome.outcome === 'listed' ? outcome.receipts.map((each) => each.memo) : null;
   };
   const set = (input: ReceiptInput, memo: string | null, by: Caller = caller) =>
@@ -70,11 +71,14 @@ describe('a memo at creation', () => {
   it('is refused when it is too long or no text, and nothing is stored', async () => {
     const { bench, caller } = await createDesk();
     const create = (text: string) =>
-      bench.service.conceal({ value: new Sensitive('v'), ...memoOf(text) }, caller);
+      bench.service.conceal({ ...noOptions, value: new Sensitive('v'), ...memoOf(text) }, caller);
     for (const text of ['x'.repeat(501), `🔑${'x'.repeat(500)}`, '🔑'.repeat(501), 'x'.repeat(100_000)])
       expect(await create(text)).toEqual({ outcome: 'memo_too_long', maxCharacters: 500 });
     expect(await create('lone \ud800')).toEqual({ outcome: 'ill_formed', field: 'memo' });
-    const generated = await bench.service.generate(memoOf('x'.repeat(501)), anonymous);
+    const generated = await bench.service.generate(
+      { ...anyGenerated, ...memoOf('x'.repeat(501)) },
+      anonymous,
+    );
     expect(generated).toEqual({ outcome: 'memo_too_long', maxCharacters: 500 });
     expect(bench.records).toEqual([]);
   });
@@ -115,7 +119,10 @@ describe('a memo that is changed', () => {
     const share = () => bench.share('v', { caller, ...memoOf('first'), ttlSeconds: 60 });
     const [read, burned, expired] = [await share(), await share(), await share()];
     await bench.service.reveal(guess(read.secretKey), anonymous);
-    await bench.service.burn({ ...asOwner(burned.metadataKey), isAbandoned: clientStays }, caller);
+    await bench.service.burn(
+      { proof: null, ...asOwner(burned.metadataKey), isAbandoned: clientStays },
+      caller,
+    );
     bench.advance(60);
     for (const [{ metadataKey }, state] of [
       [read, 'received'],
@@ -136,7 +143,10 @@ describe('a memo that is changed', () => {
   it('stays in the answer of a burn', async () => {
     const { bench, caller } = await createDesk();
     const { metadataKey } = await bench.share('v', { caller, ...memoOf('for Al') });
-    const burned = await bench.service.burn({ ...asOwner(metadataKey), isAbandoned: clientStays }, caller);
+    const burned = await bench.service.burn(
+      { proof: null, ...asOwner(metadataKey), isAbandoned: clientStays },
+      caller,
+    );
     expect(burned).toMatchObject({ outcome: 'burned', receipt: { memo: 'for Al' } });
   });
 

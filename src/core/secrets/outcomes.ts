@@ -7,29 +7,29 @@
 
 import type { Caller, NoticeKind } from '../accounts/accounts.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
-import type { TtlRequest } from '../plans.ts';
 import type { IsAbandoned } from '../ports.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { Delivery, ReceiptState } from './secret.ts';
 
-/** What conceal and generate have in common. Absent means not given; texts are as received, never trimmed. */
+/** What conceal and generate share. Texts are as received, never trimmed; `null` and `''` both mean not given. */
 export interface CreationOptions {
-  readonly passphrase?: Sensitive<string>;
-  readonly ttl?: TtlRequest;
-  readonly recipient?: Sensitive<string>;
-  readonly shareDomain?: string;
-  /** The `Host` that the request arrived on, as given: it only chooses among verified share domains. */
-  readonly arrivedOn?: string;
-  /** The client's prefix, as in `RevealInput`; a passphrase is hashed in this client's turn. */
-  readonly clientPrefix?: string;
-  /** The mail's language, a BCP 47 tag; the installation's own when absent or not offered. */
-  readonly locale?: string;
-  /** Which mails the account wants about this secret; as the account has it when absent. */
-  readonly notify?: readonly NoticeKind[];
-  /** A label for the creator alone, up to `maxMemoCharacters`; none when absent or empty. */
-  readonly memo?: Sensitive<string>;
+  readonly passphrase: Sensitive<string> | null;
+  /** The lifetime asked for, a whole number above zero; `null` asks for the plan's default. */
+  readonly ttlSeconds: number | null;
+  readonly recipient: Sensitive<string> | null;
+  readonly shareDomain: string | null;
+  /** The `Host` header as received: it only chooses among verified share domains. */
+  readonly arrivedOn: string | null;
+  /** As in `InspectInput`: the passphrase is hashed in this client's turn. Not needed without a passphrase. */
+  readonly clientPrefix: string | null;
+  /** The mail's language, a BCP 47 tag; the installation's default when `null` or not offered. */
+  readonly locale: string | null;
+  /** Which notices the account wants about this secret; `null` takes the account's own setting. */
+  readonly notify: readonly NoticeKind[] | null;
+  /** A label for the creator alone, up to `maxMemoCharacters`. */
+  readonly memo: Sensitive<string> | null;
 }
 
 export interface ConcealInput extends CreationOptions {
@@ -39,10 +39,10 @@ export interface ConcealInput extends CreationOptions {
 export type CharacterSet = 'lower' | 'upper' | 'digits' | 'symbols';
 
 export interface GenerateInput extends CreationOptions {
-  /** 4–128 characters, 12 when absent. The caller has checked the range. */
-  readonly length?: number;
-  /** At least one; all when absent. */
-  readonly charset?: readonly CharacterSet[];
+  /** 4–128 characters, 12 when `null`. The caller has checked the range. */
+  readonly length: number | null;
+  /** At least one; all when `null`. */
+  readonly charset: readonly CharacterSet[] | null;
 }
 
 /** A receipt, opened with its metadata key: all that any version shows of it. */
@@ -113,8 +113,8 @@ export interface TooManyMails {
 export interface InspectInput {
   /** As given: anything that is not a key is simply unknown. */
   readonly secretKey: string;
-  /** Absent or empty: none given, which is no attempt. */
-  readonly passphrase?: Sensitive<string>;
+  /** `null` and `''` both mean not given, which does not count as an attempt. */
+  readonly passphrase: Sensitive<string> | null;
   /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted by it. */
   readonly clientPrefix: string;
 }
@@ -202,10 +202,10 @@ export type MemoOutcome = ReceiptOutcome | MemoRefusal;
 export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;
   /**
-   * When present the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
+   * Unless `null`, the secret's passphrase must be right too (the `upstream` dialect burns a protected secret only with
    * its passphrase); `passphrase: null` means it was required and not given.
    */
-  readonly proof?: { readonly passphrase: Sensitive<string> | null; readonly clientPrefix: string };
+  readonly proof: { readonly passphrase: Sensitive<string> | null; readonly clientPrefix: string } | null;
 }
 
 export type BurnOutcome =
@@ -221,10 +221,10 @@ export type BurnOutcome =
 export interface RecentInput {
   /** 1–1,000. */
   readonly limit: number;
-  /** From an earlier page's `nextCursor`. */
-  readonly cursor?: string;
-  /** Only receipts in these states; all when absent. */
-  readonly states?: readonly ReceiptState[];
+  /** From an earlier page's `nextCursor`; `null` for the first page. */
+  readonly cursor: string | null;
+  /** Only receipts in these states; `null` for all. */
+  readonly states: readonly ReceiptState[] | null;
 }
 
 /** What a person is offered as a value; nothing is stored. */
@@ -234,8 +234,8 @@ export type SuggestInput =
   | { readonly style: 'words'; readonly count: number };
 
 export interface DeliverInput extends ReceiptInput {
-  /** Another address than before; absent: the one that the secret was last sent to. */
-  readonly recipient?: Sensitive<string>;
+  /** A new address; `null` repeats the one that the secret was last sent to. */
+  readonly recipient: Sensitive<string> | null;
   /** The mail's language, a BCP 47 tag; the installation's own when it is not offered. */
   readonly locale: string;
 }

@@ -179,7 +179,10 @@ describe('what a receipt tells (P6)', () => {
     for (const options of [{}, { caller: owner }, { caller: owner, recipient: 'alan@example.com' }]) {
       const [read, burned] = [await bench.share('v', options), await bench.share('v', options)];
       await bench.service.reveal(guess(read.secretKey), anonymous);
-      await bench.service.burn({ ...asHolder(burned.metadataKey), isAbandoned: () => false }, anonymous);
+      await bench.service.burn(
+        { proof: null, ...asHolder(burned.metadataKey), isAbandoned: () => false },
+        anonymous,
+      );
       for (const { metadataKey, secretKey } of [read, burned]) {
         for (const caller of [owner, anonymous]) {
           const told = found(await bench.service.findReceipt(asHolder(metadataKey), caller));

@@ -6,7 +6,7 @@ import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { sealBox } from '../../crypto/box.ts';
 import { FieldWriter, utf8 } from '../../crypto/bytes.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous, tokenScopes } from '../accounts/accounts.ts';
 import { createToken } from '../accounts/admin.ts';
 import { Sensitive } from '../sensitive.ts';
 import { openCursor } from './cursor.ts';
@@ -37,7 +37,7 @@ describe('the recent list', () => {
   it('is empty at first', async () => {
     const bench = createBench();
     const account = await bench.signUp('jo@example.org');
-    const listed = await bench.service.recent({ limit: 10 }, account);
+    const listed = await bench.service.recent({ limit: 10, cursor: null, states: null }, account);
     expect(listed).toEqual({ outcome: 'listed', receipts: [], nextCursor: null });
   });
 
@@ -49,7 +49,7 @@ describe('the recent list', () => {
     await bench.share('of nobody');
     const two = await bench.share('two', { caller: jo, passphrase: 'p' });
     await bench.service.reveal(guess(one.secretKey), anonymous);
-    const listed = await bench.service.recent({ limit: 10 }, jo);
+    const listed = await bench.service.recent({ limit: 10, cursor: null, states: null }, jo);
     if (listed.outcome !== 'listed') throw new Error(listed.outcome);
     expect(listed.nextCursor).toBeNull();
     expect(listed.receipts).toMatchObject([
@@ -72,16 +72,16 @@ describe('the recent list', () => {
     for (let count = 0; count < 7; count += 1)
       made.push((await bench.share('v', { caller: jo })).metadataKey);
     const listed: string[] = [];
-    let cursor: string | null | undefined;
+    let cursor: string | null = null;
     const sizes: number[] = [];
-    while (cursor !== null) {
-      const page = await bench.service.recent(cursor === undefined ? { limit: 3 } : { limit: 3, cursor }, jo);
+    do {
+      const page = await bench.service.recent({ limit: 3, cursor, states: null }, jo);
       if (page.outcome !== 'listed') throw new Error(page.outcome);
       listed.push(...page.receipts.map(({ metadataKey }) => metadataKey));
       sizes.push(page.receipts.length);
       cursor = page.nextCursor;
       await bench.share('meanwhile', { caller: jo });
-    }
+    } while (cursor !== null);
     expect(listed).toEqual(made.toReversed() as never);
     expect(sizes).toEqual([3, 3, 1]);
   });
@@ -90,16 +90,20 @@ describe('the recent list', () => {
     const bench = createBench();
     const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
     for (const caller of [jo, jo, jo, al, al]) await bench.share('v', { caller });
-    const page = await bench.service.recent({ limit: 1 }, jo);
+    const page = await bench.service.recent({ limit: 1, cursor: null, states: null }, jo);
     if (page.outcome !== 'listed' || page.nextCursor === null) throw new Error('there is a second page');
     const cursor = page.nextCursor;
-    expect(await bench.service.recent({ limit: 1, cursor }, jo)).toMatchObject({ outcome: 'listed' });
-    expect(await bench.service.recent({ limit: 1, cursor }, al)).toEqual({ outcome: 'invalid_cursor' });
+    expect(await bench.service.recent({ states: null, limit: 1, cursor }, jo)).toMatchObject({
+      outcome: 'listed',
+    });
+    expect(await bench.service.recent({ states: null, limit: 1, cursor }, al)).toEqual({
+      outcome: 'invalid_cursor',
+    });
     const tampered = [...cursor].map(
       (_, at) => cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1),
     );
     for (const other of [...tampered, cursor.slice(1), `${cursor}A`, `${cursor}=`, cursor.toUpperCase()]) {
-      expect(await bench.service.recent({ limit: 1, cursor: other }, jo)).toEqual({
+      expect(await bench.service.recent({ states: null, limit: 1, cursor: other }, jo)).toEqual({
         outcome: 'invalid_cursor',
       });
     }
@@ -111,7 +115,7 @@ describe('the recent list', () => {
     for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
     const cursors = [];
     for (let count = 0; count < 3; count += 1) {
-      const page = await bench.service.recent({ limit: 1 }, jo);
+      const page = await bench.service.recent({ limit: 1, cursor: null, states: null }, jo);
       cursors.push(page.outcome === 'listed' ? (page.nextCursor ?? '') : '');
       await bench.share('of nobody');
     }
@@ -126,7 +130,9 @@ describe('the recent list', () => {
     const bench = createBench();
     const jo = await bench.signUp('jo@example.org');
     for (let count = 0; count < 3; count += 1) await bench.share('v', { caller: jo });
-    expect(await bench.service.recent({ limit: 3 }, jo)).toMatchObject({ nextCursor: null });
+    expect(await bench.service.recent({ limit: 3, cursor: null, states: null }, jo)).toMatchObject({
+      nextCursor: null,
+    });
   });
 
   it.each([
@@ -143,7 +149,9 @@ describe('the recent list', () => {
   ])('refuses a cursor it did not give: %s', async (_name, cursor) => {
     const bench = createBench();
     const jo = await bench.signUp('jo@example.org');
-    expect(await bench.service.recent({ limit: 3, cursor }, jo)).toEqual({ outcome: 'invalid_cursor' });
+    expect(await bench.service.recent({ states: null, limit: 3, cursor }, jo)).toEqual({
+      outcome: 'invalid_cursor',
+    });
   });
 
   it('leaves out what was made under another data key, and shows it to the token that shares it', async () => {
@@ -152,9 +160,11 @@ describe('the recent list', () => {
     const { metadataKey } = await bench.share('early', { caller: jo });
     const tokenOf = async (existingToken?: string) => {
       const made = await createToken(bench.deps, {
+        scopes: tokenScopes,
+        expiresAt: null,
         email: 'jo@example.org',
         name: 'second',
-        ...(existingToken === undefined ? {} : { existingToken: new Sensitive(existingToken) }),
+        existingToken: existingToken === undefined ? null : new Sensitive(existingToken),
       });
       if (made.outcome !== 'created') throw new Error(made.outcome);
       const caller = await bench.service.authenticate('jo@example.org', made.token.expose());
@@ -162,11 +172,13 @@ describe('the recent list', () => {
       return caller;
     };
     const [strange, shared] = [await tokenOf(), await tokenOf(jo.token)];
-    expect(await bench.service.recent({ limit: 9 }, strange)).toMatchObject({
+    expect(await bench.service.recent({ limit: 9, cursor: null, states: null }, strange)).toMatchObject({
       receipts: [],
       nextCursor: null,
     });
-    expect(await bench.service.recent({ limit: 9 }, shared)).toMatchObject({ receipts: [{ metadataKey }] });
+    expect(await bench.service.recent({ limit: 9, cursor: null, states: null }, shared)).toMatchObject({
+      receipts: [{ metadataKey }],
+    });
     expect(found(await bench.service.findReceipt(asOwner(metadataKey), strange)).state).toBe('new');
   });
 
@@ -188,7 +200,7 @@ describe('the recent list', () => {
       const at = { label: 'recent', keyMaterial: jo.dataKey.expose(), binding: receipt.receiptId } as const;
       return { ...receipt, recentBox: sealBox({ ...at, content: content.bytes, random }) };
     });
-    const listed = await bench.service.recent({ limit: 9 }, jo);
+    const listed = await bench.service.recent({ limit: 9, cursor: null, states: null }, jo);
     if (listed.outcome !== 'listed') throw new Error(listed.outcome);
     expect(listed.receipts).toHaveLength(1);
   });
@@ -242,28 +254,30 @@ describe('the recent list of some states', () => {
   it('holds those in these states alone, in full pages as long as there are enough', async () => {
     const read = (place: number) => place % 3 === 0;
     const { list, keysOf } = await withRead(20, read);
-    const received = await listAll(list, { limit: 3, states: ['received'] });
+    const received = await listAll(list, { cursor: null, limit: 3, states: ['received'] });
     expect(received).toEqual({ keys: keysOf(read), sizes: [3, 3, 1] });
-    const waiting = await listAll(list, { limit: 5, states: ['new', 'viewed'] });
+    const waiting = await listAll(list, { cursor: null, limit: 5, states: ['new', 'viewed'] });
     expect(waiting.keys).toEqual(keysOf((place) => !read(place)));
-    expect((await listAll(list, { limit: 5, states: ['burned', 'expired'] })).keys).toEqual([]);
+    expect((await listAll(list, { cursor: null, limit: 5, states: ['burned', 'expired'] })).keys).toEqual([]);
   });
 
   it('tells by the time which have expired', async () => {
     const { bench, list, keysOf } = await withRead(4, (place) => place === 1);
     bench.advance(604_800);
-    expect((await list({ limit: 9, states: ['expired'] })).keys).toEqual(keysOf((place) => place !== 1));
+    expect((await list({ cursor: null, limit: 9, states: ['expired'] })).keys).toEqual(
+      keysOf((place) => place !== 1),
+    );
   });
 
   it('looks at 1,000 records in a call at most, in pages of the store, and goes on where it stopped', async () => {
     const read = (place: number) => place === 0 || place === 150 || place === 1_150;
     const { jo, list, keysOf, pages } = await withRead(1_160, read);
-    const first = await list({ limit: 5, states: ['received'] });
+    const first = await list({ cursor: null, limit: 5, states: ['received'] });
     expect(pages).toEqual([201, 201, 201, 201, 201]);
     expect(first.keys).toEqual(keysOf((place) => place === 1_150));
     const second = await list({ limit: 5, states: ['received'], cursor: first.next ?? '' });
     expect(second).toEqual({ keys: keysOf((place) => place === 150 || place === 0), next: null });
-    const none = await list({ limit: 5, states: ['burned'] });
+    const none = await list({ cursor: null, limit: 5, states: ['burned'] });
     const placeOf = ({ next }: typeof none) => openCursor(jo, next ?? '');
     expect([none.keys, placeOf(none)]).toEqual([[], placeOf(first)]);
   });
@@ -273,7 +287,7 @@ describe('the recent list of some states', () => {
     const keys: string[] = [];
     let cursor: string | null = null;
     do {
-      const page = await list({ limit: 2, states: ['received'], ...(cursor === null ? {} : { cursor }) });
+      const page = await list({ limit: 2, states: ['received'], cursor });
       keys.push(...page.keys);
       cursor = page.next;
       const { secretKey } = await bench.share('meanwhile', { caller: jo });
@@ -284,8 +298,8 @@ describe('the recent list of some states', () => {
 
   it('has no cursor when the last that matches is the last of all, and one that leads to nothing else', async () => {
     const { list } = await withRead(4, (place) => place < 2);
-    expect((await list({ limit: 2, states: ['received'] })).next).toBeNull();
-    const waiting = await list({ limit: 2, states: ['new'] });
+    expect((await list({ cursor: null, limit: 2, states: ['received'] })).next).toBeNull();
+    const waiting = await list({ cursor: null, limit: 2, states: ['new'] });
     expect(await list({ limit: 2, states: ['new'], cursor: waiting.next ?? '' })).toEqual({
       keys: [],
       next: null,
@@ -300,7 +314,13 @@ describe('the recent list of some states', () => {
 
   it('counts what it cannot open as looked at, and fills the page with others', async () => {
     const { bench, jo } = await withRead(3, () => true);
-    const made = await createToken(bench.deps, { email: 'jo@example.org', name: 'other key' });
+    const made = await createToken(bench.deps, {
+      scopes: tokenScopes,
+      expiresAt: null,
+      existingToken: null,
+      email: 'jo@example.org',
+      name: 'other key',
+    });
     if (made.outcome !== 'created') throw new Error(made.outcome);
     const other = await bench.service.authenticate('jo@example.org', made.token.expose());
     if (other === null) throw new Error('not signed in');
@@ -310,7 +330,7 @@ describe('the recent list of some states', () => {
       [jo, 3],
       [other, 1],
     ] as const) {
-      const listed = await bench.service.recent({ limit: 3, states: ['received'] }, caller);
+      const listed = await bench.service.recent({ cursor: null, limit: 3, states: ['received'] }, caller);
       if (listed.outcome !== 'listed') throw new Error(listed.outcome);
       expect(listed.receipts).toHaveLength(count);
       expect(listed.receipts.some((each) => each.metadataKey === metadataKey)).toBe(count === 1);

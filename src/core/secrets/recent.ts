@@ -25,9 +25,9 @@ export async function recent(
   input: RecentInput,
   caller: AccountCaller,
 ): Promise<RecentOutcome> {
-  const before = input.cursor === undefined ? undefined : openCursor(caller, input.cursor);
+  const before = input.cursor === null ? undefined : openCursor(caller, input.cursor);
   if (before === null) return { outcome: 'invalid_cursor' };
-  if (input.states !== undefined) return recentIn(deps, input.states, input.limit, before, caller);
+  if (input.states !== null) return recentIn(deps, input.states, input.limit, before, caller);
   const { records, next } = await pageOf(deps, caller, input.limit, before);
   const now = deps.store.now();
   return {

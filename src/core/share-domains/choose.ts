@@ -11,10 +11,10 @@ import { hostNameOf, type StoredDomain } from './share-domains.ts';
 
 /** What `CreationOptions` says about the link's host. */
 export interface DomainWish {
-  /** The domain asked for; `''` or absent: none. */
-  readonly shareDomain?: string;
-  /** The `Host` that the request arrived on, as given; absent: unknown. Only ever compared. */
-  readonly arrivedOn?: string;
+  /** The domain asked for; `null` and `''` both mean none. */
+  readonly shareDomain: string | null;
+  /** The `Host` header as received, only ever compared; `null` if unknown. */
+  readonly arrivedOn: string | null;
 }
 
 export type DomainChoice =
@@ -27,8 +27,8 @@ export type DomainChoice =
 type Site = Pick<Links, 'siteHost' | 'sitePort'>;
 
 /** The domain asked for in lower case; `''` when it is none, or the site itself. */
-function askedFor({ shareDomain = '' }: DomainWish, { siteHost, sitePort }: Site): string {
-  const asked = shareDomain.toLowerCase();
+function askedFor({ shareDomain }: DomainWish, { siteHost, sitePort }: Site): string {
+  const asked = (shareDomain ?? '').toLowerCase();
   return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;
 }
 

@@ -37,8 +37,11 @@ async function showRecent(
 ): Promise<PageReply> {
   const state = recentStates.find((each) => each === query.get('state')) ?? null;
   const cursor = query.get('cursor') ?? '';
-  const input = { limit: pageLength, ...(state === null ? {} : { states: statesOf[state] }) };
-  const asked: RecentOutcome = await service.recent(cursor === '' ? input : { ...input, cursor }, caller);
+  const input = { limit: pageLength, cursor: null, states: state === null ? null : statesOf[state] };
+  const asked: RecentOutcome = await service.recent(
+    { ...input, cursor: cursor === '' ? null : cursor },
+    caller,
+  );
   const cursorIsBad = asked.outcome === 'invalid_cursor';
   const found = cursorIsBad ? await service.recent(input, caller) : asked;
   const list = found.outcome === 'listed' ? found : { receipts: [], nextCursor: null };

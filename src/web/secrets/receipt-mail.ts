@@ -57,8 +57,9 @@ async function send(request: PageRequest, deps: ReceiptDeps): Promise<PageReply>
   const { key, frame, caller } = request;
   const typed = await typedIn(request);
   const { recipient, locale } = typed;
-  const address = recipient === '' ? {} : { recipient: new Sensitive(recipient) };
-  const outcome = await deps.service.deliver({ metadataKey: key, authority, locale, ...address }, caller);
+  const address = recipient === '' ? null : new Sensitive(recipient);
+  const asked = { metadataKey: key, authority, locale, recipient: address } as const;
+  const outcome = await deps.service.deliver(asked, caller);
   if (outcome.outcome === 'unknown') return unknownReceipt(request);
   if (outcome.outcome === 'queued') {
     const page = frame.href('receipt', outcome.receipt.metadataKey);

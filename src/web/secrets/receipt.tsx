@@ -90,7 +90,7 @@ async function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageR
 /** The receipt then says what is true: burned, or opened before that. */
 async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key, isAbandoned, caller } = request;
-  const outcome = await deps.service.burn({ metadataKey: key, authority, isAbandoned }, caller);
+  const outcome = await deps.service.burn({ metadataKey: key, authority, isAbandoned, proof: null }, caller);
   if (outcome.outcome === 'abandoned') throw new RequestProblem(clientLeft);
   if (outcome.outcome !== 'burned' && outcome.outcome !== 'already_gone') return unknownReceipt(request);
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));

@@ -133,14 +133,15 @@ function toConcealInput(
   const { passphrase, memo, recipient, shareDomain, locale, notify } = typed;
   return {
     value: new Sensitive(typed.secret),
-    ...(passphrase === '' ? {} : { passphrase: new Sensitive(passphrase), clientPrefix }),
-    ...(memo === '' ? {} : { memo: new Sensitive(memo) }),
-    ...(recipient === '' ? {} : { recipient: new Sensitive(recipient) }),
-    ...(shareDomain === '' ? {} : { shareDomain }),
-    ...(host === '' ? {} : { arrivedOn: host }),
-    // Also none of them, so that what was unticked here counts.
-    ...(signedIn === null && notify.length === 0 ? {} : { notify }),
-    ttl: { seconds },
+    passphrase: new Sensitive(passphrase),
+    clientPrefix,
+    memo: new Sensitive(memo),
+    recipient: recipient === '' ? null : new Sensitive(recipient),
+    shareDomain,
+    arrivedOn: host === '' ? null : host,
+    // An empty list too, so that unticking every box counts.
+    notify: signedIn === null && notify.length === 0 ? null : notify,
+    ttlSeconds: seconds,
     locale,
   };
 }
