@@ -8,7 +8,7 @@ import type { AccountService } from '../core/accounts/service.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { lookUp, pickLocale } from '../locale/negotiate.ts';
 import { languageCookie } from './cookies.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
 
 export interface Languages {
   readonly locales: readonly Locale[];

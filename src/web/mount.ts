@@ -28,7 +28,7 @@ import { createSessionCookie } from './cookies.ts';
 import type { DomainDeps } from './domains/domain.tsx';
 import { createDomainPages } from './domains/domains.tsx';
 import { createLanguagePages } from './language.ts';
-import type { PageRoute } from './page-route.ts';
+import type { PageRoute } from './page.ts';
 import { basePathOf, createHref, routes } from './routes.ts';
 import { createJustCreated } from './secrets/just-created.ts';
 import { createReceiptPages } from './secrets/receipt.tsx';
@@ -37,7 +37,7 @@ import { createSharePages } from './secrets/share.tsx';
 import { type Site, servePage } from './serve.ts';
 import { createSignInTokens } from './sign-in-token.ts';
 import { createSiteFiles } from './site-files.ts';
-import { createStillPages } from './still-pages.ts';
+import { createStaticPages } from './static-pages.ts';
 
 export interface PageDeps
   extends Pick<MountDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
@@ -100,7 +100,7 @@ function siteOf(deps: PageDeps): Site {
     sessionCookie: createSessionCookie(isSecure),
     signInTokenOf: createSignInTokens(isSecure),
     assets: createAssets(),
-    stills: createStillPages(),
+    staticPages: createStaticPages(),
   };
 }
 

@@ -30,12 +30,21 @@ import type { Frame } from './kit/layout.tsx';
 import { wordsIn } from './kit/words.ts';
 import { chooseLanguage, offeredLanguage } from './language.ts';
 import { formTokenField, isOwnForm } from './own-form.ts';
-import { LimitReached, type PageProblem, pageProblemOf, StaleForm, takeLimit } from './page-problem.ts';
-import { toResponse } from './page-response.ts';
-import type { PageAction, PageReply, PageRequest, PageRoute } from './page-route.ts';
+import {
+  LimitReached,
+  type PageAction,
+  type PageProblem,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageProblemOf,
+  StaleForm,
+  takeLimit,
+  toResponse,
+} from './page.ts';
 import type { Href } from './routes.ts';
 import type { SignInTokenOf } from './sign-in-token.ts';
-import type { StillPages } from './still-pages.ts';
+import type { StaticPages } from './static-pages.ts';
 
 export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'>, CallDeps {
   readonly href: Href;
@@ -52,7 +61,7 @@ export interface Site extends Pick<MountDeps, 'limiter' | 'onAnswer' | 'onFault'
   /** `null` where there are none. */
   readonly regions: Regions | null;
   readonly assets: Assets;
-  readonly stills: StillPages;
+  readonly staticPages: StaticPages;
   /** The languages offered, and the one where a reader names none of them. */
   readonly locales: readonly Locale[];
   readonly defaultLocale: Locale;
@@ -230,10 +239,12 @@ async function handle(
 ): Promise<PageReply> {
   // Another spelling of the address (`/%61bout`) would stand in the page.
   const isPlain = call.rawQuery === '' && call.path === frame.href(route.name);
-  const isStill = action.isStill === true && action === route.get && signedIn === null && isPlain;
-  if (!isStill) return action.handle(request);
+  const isStatic = action.isStatic === true && action === route.get && signedIn === null && isPlain;
+  if (!isStatic) return action.handle(request);
   const { brand, words } = frame;
-  return site.stills.get({ brand, route: route.name, locale: words.locale }, () => action.handle(request));
+  return site.staticPages.get({ brand, route: route.name, locale: words.locale }, () =>
+    action.handle(request),
+  );
 }
 
 function actionFor(route: PageRoute, method: string): PageAction | undefined {

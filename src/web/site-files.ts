@@ -9,7 +9,7 @@ import { RequestProblem } from '../http/problem.ts';
 import type { Assets, SiteFile } from './assets.ts';
 import type { Brands } from './brand/brand.ts';
 import { iconSvg } from './kit/layout.tsx';
-import type { PageAction, PageReply, PageRoute } from './page-route.ts';
+import type { PageAction, PageReply, PageRoute } from './page.ts';
 
 const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
 

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { ownBrand } from '../../src/web/brand/brand.ts';
-import { pageReply } from '../../src/web/page-route.ts';
-import { createStillPages } from '../../src/web/still-pages.ts';
+import { pageReply } from '../../src/web/page.ts';
+import { createStaticPages } from '../../src/web/static-pages.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';
 import { postForm, share, visit } from './visit.ts';
@@ -266,10 +266,10 @@ describe('a page that is the same for everybody', () => {
 
 describe('the pages that are kept', () => {
   it('are kept by their brand, route and language, and in a bounded number, however many brands there are', async () => {
-    const stills = createStillPages();
+    const staticPages = createStaticPages();
     let made = 0;
     const ask = (brand: typeof ownBrand, route: 'home' | 'about') =>
-      stills.get({ brand, route, locale: 'en' }, () => {
+      staticPages.get({ brand, route, locale: 'en' }, () => {
         made += 1;
         return pageReply(200, `page ${made}`);
       });
@@ -284,13 +284,13 @@ describe('the pages that are kept', () => {
   });
 
   it('are only whole pages', async () => {
-    const stills = createStillPages();
+    const staticPages = createStaticPages();
     const at = { brand: ownBrand, route: 'home', locale: 'en' } as const;
     for (const status of [503, 404, 200]) {
-      const { status: answered } = await stills.get(at, () => pageReply(status, 'page'));
+      const { status: answered } = await staticPages.get(at, () => pageReply(status, 'page'));
       expect(answered).toBe(status);
     }
-    expect((await stills.get(at, () => pageReply(500, 'page'))).status).toBe(200);
+    expect((await staticPages.get(at, () => pageReply(500, 'page'))).status).toBe(200);
   });
 });
 

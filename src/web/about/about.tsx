@@ -8,7 +8,7 @@ import type { Regions } from '../../core/regions.ts';
 import type { Clock } from '../../core/time.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 import { AboutPage } from './about-page.tsx';
 import { RegionsPage } from './regions-page.tsx';
 import { SecurityPage } from './security-page.tsx';
@@ -23,12 +23,12 @@ export interface AboutDeps {
 
 export function createAboutPages(deps: AboutDeps): PageRoute[] {
   return [
-    { name: 'about', needsNoSession: true, get: { limit: 'none', isStill: true, handle: showAbout } },
-    { name: 'security', needsNoSession: true, get: { limit: 'none', isStill: true, handle: showSecurity } },
+    { name: 'about', needsNoSession: true, get: { limit: 'none', isStatic: true, handle: showAbout } },
+    { name: 'security', needsNoSession: true, get: { limit: 'none', isStatic: true, handle: showSecurity } },
     {
       name: 'regions',
       needsNoSession: true,
-      get: { limit: 'none', isStill: true, handle: (request) => showRegions(request, deps) },
+      get: { limit: 'none', isStatic: true, handle: (request) => showRegions(request, deps) },
     },
     {
       name: 'status',

@@ -9,7 +9,7 @@ import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 import { AccountDeletedPage, DeleteAccountPage } from './account-delete-page.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField } from './form-refusal.ts';

@@ -10,7 +10,7 @@ import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { renderPage } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { PasswordPage } from './account-password-page.tsx';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refusalOfPassword, refuseField } from './form-refusal.ts';

@@ -5,7 +5,7 @@
  */
 import type { SignedIn } from '../../core/accounts/accounts.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
-import { type PageAction, type PageReply, type PageRequest, pageReply, seeOther } from '../page-route.ts';
+import { type PageAction, type PageReply, type PageRequest, pageReply, seeOther } from '../page.ts';
 import { type FormRefusal, refusalOfProblem } from './form-refusal.ts';
 
 type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;

@@ -7,7 +7,7 @@
 import type { PasswordRefusal } from '../../core/accounts/passwords.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import type { Words } from '../kit/words.ts';
-import type { PageProblem } from '../page-problem.ts';
+import type { PageProblem } from '../page.ts';
 
 export interface FormRefusal {
   readonly status: number;

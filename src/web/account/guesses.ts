@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { RateLimiter } from '../../http/rate-limit.ts';
-import { takeLimit } from '../page-problem.ts';
+import { takeLimit } from '../page.ts';
 
 export type GuessLimiter = Pick<RateLimiter, 'take' | 'refund'>;
 

@@ -8,7 +8,7 @@ import type { SignedIn } from '../../core/accounts/accounts.ts';
 import type { RecentOutcome, SecretService } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import { renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 import { forAccount } from './for-account.ts';
 import { RecentPage, type RecentState, recentStates } from './recent-page.tsx';
 

@@ -8,7 +8,7 @@ import type { SignedIn } from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { forAccount } from './for-account.ts';
 import { SessionsPage, sessionsNews } from './sessions-page.tsx';
 

@@ -10,8 +10,14 @@ import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
-import type { PageProblem } from '../page-problem.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import {
+  type PageProblem,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+} from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import { createForgottenPages, type ForgottenDeps } from './forgotten.tsx';
 import { type FormRefusal, refusalOfSignIn, refuseForm } from './form-refusal.ts';

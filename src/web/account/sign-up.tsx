@@ -9,7 +9,6 @@ import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderPage } from '../kit/layout.tsx';
-import { takeLimit } from '../page-problem.ts';
 import {
   type PageAction,
   type PageReply,
@@ -17,7 +16,8 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page-route.ts';
+  takeLimit,
+} from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
 import type { GuessLimiter } from './guesses.ts';

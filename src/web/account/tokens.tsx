@@ -14,7 +14,7 @@ import type { Clock } from '../../core/time.ts';
 import type { Form } from '../kit/form.ts';
 import { renderPage } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { forAccount } from './for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
 import { countGuess, type GuessLimiter } from './guesses.ts';

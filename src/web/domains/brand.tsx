@@ -22,7 +22,7 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page-route.ts';
+} from '../page.ts';
 import { brandFields, brandOf, readBrand, type TypedBrand, typedFrom, untouchedBrand } from './brand-form.ts';
 import type { DomainDeps } from './domain.tsx';
 import { DomainBrandPage, domainBrandNews } from './domain-brand.tsx';

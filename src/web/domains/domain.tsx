@@ -9,7 +9,7 @@ import type { DomainService } from '../../core/share-domains/service.ts';
 import { forAccount } from '../account/for-account.ts';
 import { type FormRefusal, refuseForm } from '../account/form-refusal.ts';
 import { renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { DomainPage, domainNews } from './domain-page.tsx';
 import { RemoveDomainPage } from './domain-remove.tsx';
 

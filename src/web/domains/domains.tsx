@@ -14,7 +14,7 @@ import { forAccount } from '../account/for-account.ts';
 import { type FormRefusal, refuseField, refuseForm } from '../account/form-refusal.ts';
 import { renderPage } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { createBrandPages } from './brand.tsx';
 import { createOneDomainPages, type DomainDeps } from './domain.tsx';
 import { DomainsPage, domainsNews } from './domains-page.tsx';

@@ -7,7 +7,7 @@
  */
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRoute, pageReply, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { DomainClosedPage } from './closed-page.tsx';
 
 interface Visit {

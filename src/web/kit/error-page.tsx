@@ -5,7 +5,7 @@
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
-import type { PageProblem } from '../page-problem.ts';
+import type { PageProblem } from '../page.ts';
 import { type Frame, Page, renderPage } from './layout.tsx';
 import type { Words } from './words.ts';
 

@@ -1,14 +1,12 @@
 /**
- * The boxes that choose which mails somebody gets about a secret, and what they are called.
- *
- * Owns: their markup. Invariant: nothing is ticked that was not chosen; it is said where the mails go and what they never
- * hold before one is asked for.
+ * The boxes that choose which mails somebody gets about a secret: markup and reading. A browser does not send a box that is
+ * not ticked, so only a form that carries the hidden field can say that none is.
  */
 
 import type { FC } from 'hono/jsx';
 import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { noticeField, noticeMark } from '../notice-kinds.ts';
+import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';
 
 export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
@@ -16,6 +14,19 @@ export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
   burned: 'notices.burned',
   expiring: 'notices.expiring',
 };
+
+/** The hidden field that says that the form has the boxes. */
+const boxesField = { name: 'notify', value: 'chosen' } as const;
+
+function noticeField(kind: NoticeKind): string {
+  return `${boxesField.name}-${kind}`;
+}
+
+/** `null`: the form has no such boxes. */
+export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
+  if (form.text(boxesField.name) !== boxesField.value) return null;
+  return noticeKinds.filter((kind) => form.text(noticeField(kind)) !== '');
+}
 
 export interface NoticeBoxesProps {
   readonly frame: Frame;
@@ -27,7 +38,7 @@ export interface NoticeBoxesProps {
 }
 
 export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitled }) => {
-  const { name, value } = noticeMark;
+  const { name, value } = boxesField;
   const invalid = wrong === null ? {} : { 'aria-invalid': 'true' as const };
   return (
     <fieldset
@@ -65,7 +76,7 @@ export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitl
 };
 
 const NoticeHint: FC<{ frame: Frame }> = ({ frame: { words, visitor } }) => (
-  <p class="hint" id={`${noticeMark.name}-hint`}>
+  <p class="hint" id={`${boxesField.name}-hint`}>
     {visitor === null
       ? words.say('notices.hint')
       : words.say('notices.hintTo', { address: visitor.username })}

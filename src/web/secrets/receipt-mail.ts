@@ -6,7 +6,7 @@
  */
 import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import {
   authority,
   find,

@@ -7,7 +7,7 @@
 import type { MemoRefusal } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page-route.ts';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import {
   authority,
   find,

@@ -9,8 +9,7 @@ import type { Links } from '../../core/links.ts';
 import type { ReceiptOutcome, ReceiptView, SecretService } from '../../core/secrets/outcomes.ts';
 import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
-import type { PageProblem } from '../page-problem.ts';
-import { type PageReply, type PageRequest, pageReply } from '../page-route.ts';
+import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../page.ts';
 import type { JustCreated } from './just-created.ts';
 import { ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 

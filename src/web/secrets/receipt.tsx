@@ -7,14 +7,7 @@
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { renderPage } from '../kit/layout.tsx';
-import {
-  movedTo,
-  type PageReply,
-  type PageRequest,
-  type PageRoute,
-  pageReply,
-  seeOther,
-} from '../page-route.ts';
+import { movedTo, type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import type { RouteName } from '../routes.ts';
 import { createReceiptMailPages, mailTaken } from './receipt-mail.ts';
 import { createReceiptMemoPages } from './receipt-memo.ts';

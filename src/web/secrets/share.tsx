@@ -11,15 +11,15 @@ import type { Plan, Plans } from '../../core/plans.ts';
 import type { ConcealInput, SecretService } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { renderPage } from '../kit/layout.tsx';
-import type { PageProblem } from '../page-problem.ts';
 import {
   createdAt,
+  type PageProblem,
   type PageReply,
   type PageRequest,
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page-route.ts';
+} from '../page.ts';
 import type { JustCreated } from './just-created.ts';
 import { drawOver, takeBack, takeBackField } from './share-aside.ts';
 import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
@@ -62,7 +62,7 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
   const refuseSuggestion = async (request: PageRequest, problem: PageProblem) =>
     refuse(request, deps, await typedIn(request, deps), problemOfSuggestion(problem, request.frame.words));
   return [
-    { name: 'home', get: { limit: 'none', isStill: true, handle: (request) => showForm(request, deps) } },
+    { name: 'home', get: { limit: 'none', isStatic: true, handle: (request) => showForm(request, deps) } },
     {
       name: 'share',
       get: toForm,

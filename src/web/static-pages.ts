@@ -9,10 +9,10 @@
 import type { Locale } from '../locale/catalogues.ts';
 import type { Brand } from './brand/brand.ts';
 import { gzip } from './gzip.ts';
-import type { PageReply } from './page-route.ts';
+import type { PageReply } from './page.ts';
 import type { RouteName } from './routes.ts';
 
-export interface StillPages {
+export interface StaticPages {
   /** The kept reply; otherwise that of `make`, kept when it is a page with status 200. */
   get(
     at: { readonly brand: Brand; readonly route: RouteName; readonly locale: Locale },
@@ -23,7 +23,7 @@ export interface StillPages {
 /** About 8 MB of pages: three of them in each language for a dozen brands. */
 const maxKept = 512;
 
-export function createStillPages(): StillPages {
+export function createStaticPages(): StaticPages {
   const kept = new Map<string, PageReply>();
   const numberOf = createNumbering();
   return {

@@ -1,0 +1,224 @@
+/**
+ * A page as a value, what it can be refused for, and its response.
+ *
+ * A handler gets a request whose form is bounded and its own, and whose client is known; it answers with a page, a text or
+ * a redirect. Only `toResponse` builds responses: every answer carries the common headers and a policy, and nothing that
+ * repeats what was sent is compressed.
+ */
+import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
+import type { IsAbandoned } from '../core/ports.ts';
+import type { Call } from '../http/exchange.ts';
+import { problemOf } from '../http/failure.ts';
+import { pageResponse, withCommonHeaders } from '../http/headers.ts';
+import type { LimitClass } from '../http/operation.ts';
+import { type Problem, RequestProblem } from '../http/problem.ts';
+import type { LimitName, LimitParty, LimitRefusal, RateLimiter } from '../http/rate-limit.ts';
+import type { SiteFile } from './assets.ts';
+import { gzip } from './gzip.ts';
+import type { Form } from './kit/form.ts';
+import { contentSecurityPolicy, type Frame } from './kit/layout.tsx';
+import type { RouteName } from './routes.ts';
+
+export interface PageRequest {
+  readonly frame: Frame;
+  /** The key in the path as given; `''` when the path has none. */
+  readonly key: string;
+  readonly query: URLSearchParams;
+  /** The raw `Host` header, which only ever chooses among what is configured (P20); `''` when there is none. */
+  readonly host: string;
+  readonly clientPrefix: string;
+  /** The raw `Cookie` header; `''` when there is none. */
+  readonly cookies: string;
+  /** The raw `User-Agent` header; `''` when there is none. */
+  readonly userAgent: string;
+  /** `null` when nobody is logged in. */
+  readonly signedIn: SignedIn | null;
+  /** The account that is logged in, or anonymous. */
+  readonly caller: Caller;
+  /** Whether the browser has closed the connection by now. */
+  readonly isAbandoned: IsAbandoned;
+  /** Read once, bounded. Rejects with `RequestProblem`. */
+  form(): Promise<Form>;
+}
+
+export interface PageReply {
+  readonly status: number;
+  readonly content:
+    | { readonly kind: 'page'; readonly markup: string; readonly gzipped?: Uint8Array<ArrayBuffer> }
+    | { readonly kind: 'text'; readonly text: string; readonly type: string }
+    | { readonly kind: 'json'; readonly value: unknown }
+    | { readonly kind: 'file'; readonly file: SiteFile }
+    | { readonly kind: 'none' };
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Any number of `Set-Cookie` values. */
+  readonly cookies?: readonly string[];
+}
+
+export type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
+
+export interface PageAction {
+  readonly handle: PageHandler;
+  /** Which limit its calls count against. */
+  readonly limit: LimitClass;
+  /** What its body may hold, where that is not the usual cap. */
+  readonly bodyCapBytes?: number;
+  /** Takes a file beside the fields of its form, as `multipart/form-data`, and so a larger body. */
+  readonly takesFile?: true;
+  /** The same for every visitor without a session and a query, but for language and brand: made once and kept. */
+  readonly isStatic?: true;
+  /** Answers in the page's own way what was refused around the handler; absent: with the common small page. */
+  readonly refuse?: (request: PageRequest, problem: PageProblem) => Promise<PageReply>;
+}
+
+export interface PageRoute {
+  readonly name: RouteName;
+  /** Also answers HEAD. Changes nothing (P4). */
+  readonly get?: PageAction;
+  readonly post?: PageAction;
+  /** A file, the same for everybody: nobody's session is looked up for it. */
+  readonly isFile?: true;
+  /**
+   * Belongs to accounts, so it is never shown on a share domain, which is somebody else's: a person must not type a
+   * password there.
+   */
+  readonly onSiteOnly?: true;
+  /** A way into an account: while nobody is logged in, its form is bound to the browser that it was shown to. */
+  readonly isSignIn?: true;
+  /** Part of sharing, which the owner of a share domain may keep to itself. */
+  readonly isSharing?: true;
+  /** Shown as to a stranger when nobody's session can be looked up just now. */
+  readonly needsNoSession?: true;
+}
+
+export function pageReply(status: number, markup: string, headers: PageReply['headers'] = {}): PageReply {
+  return { status, content: { kind: 'page', markup }, headers };
+}
+
+/** 303: the browser goes on with GET, so that a reload repeats nothing (RFC 9110 §15.4.4). */
+export function seeOther(location: string, cookies: readonly string[] = []): PageReply {
+  return { status: 303, content: { kind: 'none' }, headers: { location }, cookies };
+}
+
+/**
+ * 201: as `seeOther`, for a script, which cannot keep a browser from following a redirect (RFC 9110 §15.3.2). An empty page,
+ * because of nothing at all a browser makes a document that says so, in a style that the policy blocks.
+ */
+export function createdAt(location: string, cookies: readonly string[]): PageReply {
+  return { ...pageReply(201, '', { location }), cookies };
+}
+
+/** 308: the address has another spelling now (RFC 9110 §15.4.9). */
+export function movedTo(location: string): PageReply {
+  return { status: 308, content: { kind: 'none' }, headers: { location } };
+}
+
+export type PageProblem =
+  | Problem
+  /** The form was shown to another session than the one that sends it: somebody logged in or out in between. */
+  | { readonly problem: 'stale_form' };
+
+export class StaleForm extends Error {
+  override readonly name = 'StaleForm';
+}
+
+/** A refusal that brings the headers of its limit. */
+export class LimitReached extends RequestProblem {
+  readonly headers: LimitRefusal['headers'];
+
+  constructor({ retryAfterSeconds, headers }: LimitRefusal) {
+    super({ problem: 'rate_limited', retryAfterSeconds });
+    this.headers = headers;
+  }
+}
+
+/** Counts one call. Throws `LimitReached`. */
+export function takeLimit(
+  limiter: Pick<RateLimiter, 'take'>,
+  name: LimitName,
+  party: LimitParty,
+  client: string | number,
+): void {
+  const refusal = limiter.take(name, party, client);
+  if (refusal !== null) throw new LimitReached(refusal);
+}
+
+export function pageProblemOf(error: unknown, requestId: string): PageProblem {
+  return error instanceof StaleForm ? { problem: 'stale_form' } : problemOf(error, requestId);
+}
+
+/** What an answer depends on besides itself. */
+export interface Answered {
+  readonly call: Call;
+  readonly frame: Frame;
+}
+
+/** For what is no page: opened by itself, a picture runs, loads and sends nothing. */
+const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+export function toResponse(answered: Answered, reply: PageReply): Response {
+  const response = contentResponse(answered, reply);
+  const isPage = reply.content.kind === 'page';
+  const policy = isPage ? contentSecurityPolicy(answered.frame.brand) : filePolicy;
+  response.headers.set('content-security-policy', policy);
+  response.headers.set('cross-origin-opener-policy', 'same-origin');
+  response.headers.set('cross-origin-resource-policy', 'same-origin');
+  for (const [name, value] of Object.entries(reply.headers ?? {})) response.headers.set(name, value);
+  for (const cookie of reply.cookies ?? []) response.headers.append('set-cookie', cookie);
+  return response;
+}
+
+function contentResponse(answered: Answered, { status, content }: PageReply): Response {
+  const { requestId } = answered.call;
+  switch (content.kind) {
+    case 'page':
+      return pageContent(answered, status, content);
+    case 'file':
+      return fileResponse(content.file, acceptsGzip(answered.call.request), requestId);
+    case 'none':
+      return withCommonHeaders(new Response(null, { status }), requestId);
+    case 'json':
+      return withCommonHeaders(Response.json(content.value, { status }), requestId);
+    case 'text': {
+      const response = new Response(content.text, { status, headers: { 'content-type': content.type } });
+      return withCommonHeaders(response, requestId);
+    }
+  }
+}
+
+/**
+ * Compressed is only what repeats nothing that was sent: an answer to a GET that holds no form token. Otherwise
+ * the length would tell, guess by guess, what stands beside the guess (BREACH).
+ */
+function mayCompress({ call, frame }: Answered): boolean {
+  const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
+  return !holdsToken && call.request.method === 'GET' && acceptsGzip(call.request);
+}
+
+function acceptsGzip(request: Request): boolean {
+  return /(?:^|,)\s*gzip\s*(?:,|;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|$)/i.test(
+    request.headers.get('accept-encoding') ?? '',
+  );
+}
+
+type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
+
+function pageContent(answered: Answered, status: number, { markup, gzipped }: PageContent): Response {
+  const plain = pageResponse(status, markup, answered.call.requestId);
+  // No cache may keep a page; one that does it nevertheless should not mix readers up.
+  plain.headers.set('vary', 'Accept-Encoding, Accept-Language, Cookie');
+  if (!mayCompress(answered)) return plain;
+  const packed = gzipped ?? gzip(markup, 6);
+  plain.headers.set('content-encoding', 'gzip');
+  return new Response(packed, { status, headers: plain.headers });
+}
+
+const forEver = 'public, max-age=31536000, immutable';
+
+function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string): Response {
+  const packed = acceptsPacked ? file.gzipped : null;
+  const response = new Response(packed ?? file.bytes, { headers: { 'content-type': file.type } });
+  withCommonHeaders(response, requestId).headers.set('cache-control', forEver);
+  if (file.gzipped !== null) response.headers.set('vary', 'Accept-Encoding');
+  if (packed !== null) response.headers.set('content-encoding', 'gzip');
+  return response;
+}
