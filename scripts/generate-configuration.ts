@@ -5,6 +5,6 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { renderReference } from '../src/ops/settings-page.ts';
+import { renderReference } from '../src/config/reference.ts';
 
 writeFileSync(join(import.meta.dir, '..', 'docs', 'configuration.md'), renderReference());

@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from './config/read.ts';
 import { createLinks } from './core/links.ts';
 import type { MailLocaleOf } from './core/ports.ts';
 import type { Regions } from './core/regions.ts';
@@ -16,7 +17,6 @@ import { lookUp } from './locale/negotiate.ts';
 import type { OutboxOptions } from './mail/capture.ts';
 import type { MailSetting, MailSettingError } from './mail/mail-setting.ts';
 import type { SmtpServerOptions } from './mail/smtp.ts';
-import type { Config } from './ops/config.ts';
 import type { SiteDeps } from './site.ts';
 import type { Brands } from './web/brand/brand.ts';
 

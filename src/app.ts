@@ -18,6 +18,8 @@ import {
   SettingRefusal,
   StartRefusal,
 } from './app-settings.ts';
+import type { Config } from './config/read.ts';
+import { isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
 import { createService } from './core/secrets/service.ts';
@@ -38,7 +40,6 @@ import { createOutboxMailer } from './mail/capture.ts';
 import { MailSettingError } from './mail/mail-setting.ts';
 import type { MailProbe } from './mail/probe.ts';
 import { createSmtpMailer, type SmtpMailer } from './mail/smtp.ts';
-import type { Config } from './ops/config.ts';
 import { startDomainChecker } from './ops/domain-checker.ts';
 import { createDomainNameParser } from './ops/domain-names.ts';
 import { createAnswerObserver, createEvents } from './ops/events.ts';
@@ -48,7 +49,6 @@ import { createMachineClock } from './ops/machine-clock.ts';
 import { createMailWatch, type MailWatch } from './ops/mail-watch.ts';
 import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
 import { createRandomPauses } from './ops/random-pause.ts';
-import { isForThisMachineAlone } from './ops/reach-words.ts';
 import { createResolver } from './ops/resolver.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';

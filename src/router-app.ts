@@ -4,7 +4,7 @@
  * Owns: what is built from what when `mayfly router` starts, and the order of its stopping. Invariant: it opens no store
  * and no key file; it listens to the world only after its internal port could be had.
  */
-import type { Config } from './ops/config.ts';
+import type { Config } from './config/read.ts';
 import { type InternalServer, startInternalServer } from './ops/internal-server.ts';
 import type { Log } from './ops/logger.ts';
 import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './ops/router-metrics.ts';

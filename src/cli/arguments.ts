@@ -5,7 +5,7 @@
  * the nearest one that does; no value is repeated, because it may be the secret (P18).
  */
 import { parseArgs } from 'node:util';
-import { nearestWord } from '../ops/nearest.ts';
+import { nearestWord } from '../config/nearest.ts';
 import { type Command, commonOptions, type Input, parseArgsOptions, UsageError } from './command.ts';
 
 type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];

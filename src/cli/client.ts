@@ -11,8 +11,8 @@ import {
   MayflyError,
   parseLink,
 } from '../../sdk/mayfly.ts';
-import type { Config } from '../ops/config.ts';
-import { options } from '../ops/options.ts';
+import type { Config } from '../config/read.ts';
+import { options } from '../config/settings.ts';
 import {
   configOrWords,
   type ExitCode,

@@ -6,11 +6,11 @@
  * 1 (refused or failed) or 2 (wrong usage or settings) and never ends the process itself.
  */
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { Config, ConfigReading } from '../config/read.ts';
 import type { AccountAdminDeps } from '../core/accounts/admin.ts';
 import type { DomainStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
-import type { Config, ConfigReading } from '../ops/config.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Terminal } from './terminal.ts';
 

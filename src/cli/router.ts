@@ -4,7 +4,7 @@
  * Owns: `mayfly router`. Invariant: it starts only with settings that name every region, and needs neither a data folder
  * nor a key of any of them.
  */
-import { routerProblem } from '../ops/region-settings.ts';
+import { routerProblem } from '../config/conflicts.ts';
 import { type Command, configOrWords, type ExitCode, type Input, type World } from './command.ts';
 
 async function runRouter(_input: Input, world: World): Promise<ExitCode> {

@@ -4,10 +4,11 @@
  * Owns: `mayfly serve|config|doctor`. Invariant: all three read the same settings, and none of them starts or says
  * anything with settings that are wrong.
  */
+
+import { serverRegionProblem } from '../config/conflicts.ts';
+import { effectiveSettings } from '../config/reference.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Finding } from '../ops/doctor.ts';
-import { serverRegionProblem } from '../ops/region-settings.ts';
-import { effectiveSettings } from '../ops/settings-page.ts';
 import {
   type Command,
   configOrWords,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'bun:test';
 import { createSettableClock, putNew, ttlSeconds } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
+import { readConfig } from '../config/read.ts';
 import { systemRandom } from '../crypto/random.ts';
-import { readConfig } from '../ops/config.ts';
 import type { World } from './command.ts';
 import { runCommand } from './run.ts';
 

@@ -4,7 +4,7 @@
  * Owns: the nearest command, and the list of those that begin alike. Invariant: a command is suggested only where each of
  * its words is near the one that was given, because "delete" as a whole is not far enough from "create".
  */
-import { nearestWord } from '../ops/nearest.ts';
+import { nearestWord } from '../config/nearest.ts';
 import type { Command } from './command.ts';
 import { commands } from './commands.ts';
 import { renderUsage } from './help.ts';

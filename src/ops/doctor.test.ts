@@ -1,10 +1,10 @@
 /** What the doctor makes of mail: which finding is a fault, and which is only advice. */
 import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { type Config, type Environment, readConfig } from '../config/read.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { DnsAnswer } from '../core/share-domains/check.ts';
 import type { ClockReport } from '../core/time.ts';
-import { type Config, type Environment, readConfig } from './config.ts';
 import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';
 
 function read(env: Environment): Config {

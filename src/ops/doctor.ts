@@ -6,6 +6,7 @@
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
+import type { Config } from '../config/read.ts';
 import { isLoopbackHost } from '../core/loopback.ts';
 import type { RootStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
@@ -13,12 +14,10 @@ import type { Resolver } from '../core/share-domains/check.ts';
 import type { ClockReport, StoreClock } from '../core/time.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import { clockProblem } from './clock-words.ts';
-import type { Config } from './config.ts';
-import { senderAdvice } from './default-sender.ts';
 import { compareDkimRecord } from './dkim-record.ts';
 import { signUpWords, unreachableLinks } from './reach-words.ts';
 import { compareRoots, readRootKeys } from './root-keys.ts';
-import { isUnsigned, unsigned } from './start-words.ts';
+import { isUnsigned, senderAdvice, unsigned } from './start-words.ts';
 
 export interface Finding {
   readonly what: string;

@@ -3,7 +3,7 @@
  *
  * Owns: those lines. Invariant: they say where it listens, which regions it leads to and by what, and nothing secret.
  */
-import type { Config } from './config.ts';
+import type { Config } from '../config/read.ts';
 
 function choiceWords({ routerWeights, regions }: Config): string {
   if (routerWeights === null)

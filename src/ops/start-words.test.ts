@@ -1,6 +1,6 @@
 /** What the start says of who can reach it, and what the doctor says of the same settings. */
 import { describe, expect, it } from 'bun:test';
-import { type Config, type Environment, readConfig } from './config.ts';
+import { type Config, type Environment, readConfig } from '../config/read.ts';
 import { type DoctorDeps, examine } from './doctor.ts';
 import { renderStartWords } from './start-words.ts';
 

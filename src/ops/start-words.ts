@@ -5,10 +5,9 @@
  * live links (the one exception to P9); no secret setting is in them.
  */
 import { join } from 'node:path';
+import type { Config } from '../config/read.ts';
 import type { ClockReport } from '../core/time.ts';
 import { clockProblem } from './clock-words.ts';
-import type { Config } from './config.ts';
-import { senderAdvice } from './default-sender.ts';
 import { signUpWords, unreachableLinks } from './reach-words.ts';
 
 export interface StartFacts {
@@ -18,6 +17,11 @@ export interface StartFacts {
   /** Whether another server runs on the data folder. */
   readonly isSecondServer: boolean;
   readonly clock: ClockReport;
+}
+
+/** What is said after a sender that no mail server can answer to; `''` where there is nothing to say. */
+export function senderAdvice(mailFrom: string): string {
+  return mailFrom.endsWith('@mayfly.invalid') ? ', which is nobody’s address: set MAYFLY_MAIL_FROM' : '';
 }
 
 function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {

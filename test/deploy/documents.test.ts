@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { optionList } from '../../src/ops/options.ts';
+import { optionList } from '../../src/config/settings.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { shippedCaddyfile } from './caddy.ts';
 

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { optionList } from '../../src/ops/options.ts';
+import { optionList } from '../../src/config/settings.ts';
 import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
 import { sendOnce } from '../support/raw-client.ts';
 import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { renderReference } from '../../src/config/reference.ts';
+import { options } from '../../src/config/settings.ts';
 import { builtInRateLimits, parseRateLimits } from '../../src/http/rate-limit.ts';
-import { options } from '../../src/ops/options.ts';
-import { renderReference } from '../../src/ops/settings-page.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 
 function read(path: string): string {

@@ -6,11 +6,13 @@ import { importsOf, isTest, namesFrom, readSources, type SourceFile } from './so
 /** What each part may import besides itself: parts, packages and what the runtime brings. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/crypto': ['node:crypto'],
+  'src/config': ['src/core', 'src/crypto', 'src/locale', 'zod', 'node:*'],
   'src/core': ['src/crypto', 'node:crypto', 'node:url'],
   'src/locale': [],
   'src/store': ['src/core', 'bun:sqlite', 'node:*'],
   'src/mail': ['src/core', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
   'src/ops': [
+    'src/config',
     'src/core',
     'src/crypto',
     'pino',
@@ -24,9 +26,10 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/api': ['src/core', 'src/http', 'hono', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
   'src/web': ['src/core', 'src/http', 'src/locale', 'hono', 'hono/jsx', 'hono/html', 'qr', 'zod', 'node:*'],
   'src/router': ['src/core', 'src/crypto', 'src/http', 'src/locale', 'hono', 'hono/html', 'bun', 'node:*'],
-  'src/cli': ['src/core', 'src/ops', 'sdk', 'node:*'],
+  'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'node:*'],
   'src/site.ts': ['src/core', 'src/http', 'src/locale', 'src/api', 'src/web', 'hono'],
   'src/app-settings.ts': [
+    'src/config',
     'src/core',
     'src/http',
     'src/locale',
@@ -36,13 +39,14 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'src/web',
     'node:*',
   ],
-  'src/router-app.ts': ['src/router', 'src/ops'],
+  'src/router-app.ts': ['src/config', 'src/router', 'src/ops'],
   'src/app.ts': ['src/*', 'node:*'],
   'src/main.ts': [
     'src/app.ts',
     'src/app-settings.ts',
     'src/router-app.ts',
     'src/cli',
+    'src/config',
     'src/ops',
     'src/crypto',
     'package.json',
@@ -126,7 +130,7 @@ describe('the layout', () => {
     const seeded: SourceFile[] = [
       { path: 'src/core/keys.ts', text: `import { z } from 'zod';` },
       { path: 'src/core/keys.ts', text: `import { readFileSync } from 'node:fs';` },
-      { path: 'src/store/store.ts', text: `import type { Links } from '../ops/config.ts';` },
+      { path: 'src/store/store.ts', text: `import type { Links } from '../config/read.ts';` },
       { path: 'src/http/mount.ts', text: `const { x } = await import('../api/v1/encode.ts');` },
       { path: 'src/crypto/box.ts', text: `import {\n  a,\n} from '../core/keys.ts';` },
       { path: 'sdk/mayfly.ts', text: `export { a } from '../src/core/keys.ts';` },

@@ -40,11 +40,11 @@ const rules: readonly Rule[] = [
     seeded: { path: 'src/x.ts', text: `import 'x';` },
   },
   {
-    name: 'the environment is read only in src/ops/config.ts',
+    name: 'the environment is read only in src/config/read.ts',
     breach: (source) =>
       isProduct(source) &&
       !isTest(source) &&
-      source.path !== 'src/ops/config.ts' &&
+      source.path !== 'src/config/read.ts' &&
       /\b(process|Bun|import\.meta)\.env\b/.test(codeOf(source.text)),
     seeded: { path: 'src/http/x.ts', text: 'const debug = process.env.DEBUG;' },
   },

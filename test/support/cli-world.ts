@@ -5,7 +5,7 @@
  */
 import type { World } from '../../src/cli/command.ts';
 import { runCommand } from '../../src/cli/run.ts';
-import { readConfig } from '../../src/ops/config.ts';
+import { readConfig } from '../../src/config/read.ts';
 
 /** What a passphrase file holds; it must stand in no message. */
 export const cliSecret = 'hunter2-canary';

@@ -2,8 +2,8 @@
  * Owns: the proof that settings of regions which contradict each other stop a start, each with a sentence that names both.
  */
 import { describe, expect, it } from 'bun:test';
-import { type Config, type Environment, readConfig } from './config.ts';
-import { routerProblem, serverRegionProblem } from './region-settings.ts';
+import { routerProblem, serverRegionProblem } from './conflicts.ts';
+import { type Config, type Environment, readConfig } from './read.ts';
 
 const both = 'us=https://us.example.com,eu=https://eu.example.com/mayfly';
 

@@ -3,12 +3,12 @@
  *
  * Owns: both renderings of the option table. Invariant: a secret's value is in neither (P18).
  */
-import type { Config } from './config.ts';
-import { type Option, type OptionName, optionList } from './options.ts';
+import type { Config } from './read.ts';
+import { type Option, type OptionName, optionList } from './settings.ts';
 
 const intro = `# Settings
 
-This page is generated from the table in \`src/ops/options.ts\`; \`npm run docs\` writes it anew.
+This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` writes it anew.
 
 Mayfly is configured by environment variables. An empty variable counts as not set. A wrong value, or a \`MAYFLY_\`
 variable that is not listed here, stops the start with a sentence that says what to do. \`mayfly config\` prints what is in

@@ -1,13 +1,9 @@
-/**
- * Every setting, as data: a sentence, a kind, a default, a variable.
- *
- * Owns: the table that configuration is read by, that `mayfly config` prints and that docs/configuration.md is written
- * from. Invariant: a setting that is not in this table does not exist; the type of the settings follows from it.
- */
+/** Every setting, as data: a sentence, a kind, a default, a variable. A setting that is not in this table does not exist. */
+import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { isLoopbackHost, isLoopbackUrl } from '../core/loopback.ts';
 import type { Region, RegionLabel } from '../core/regions.ts';
 import type { Sensitive } from '../core/sensitive.ts';
-import { defaultSender } from './default-sender.ts';
 import {
   addressRanges,
   anyText,
@@ -37,8 +33,7 @@ import {
   smtpUrl,
   storeAddress,
   wholeNumber,
-} from './option-kinds.ts';
-import { isForThisMachineAlone } from './reach-words.ts';
+} from './kinds.ts';
 
 /** What a default may depend on: read before the others. */
 export interface EarlierValues {
@@ -52,7 +47,6 @@ export interface EarlierValues {
 
 export interface Option<T> {
   readonly env: string;
-  /** One sentence. */
   readonly doc: string;
   readonly kind: OptionKind<T>;
   /** The default in words, as the reference shows it. */
@@ -60,11 +54,23 @@ export interface Option<T> {
   readonly fallback: (earlier: EarlierValues) => NoInfer<T>;
   /** Never printed; can also be read from the file that `<env>_FILE` names. */
   readonly secret?: true;
-  /** Who reads it. */
   readonly reader: 'server' | 'router' | 'server and router' | 'commands';
 }
 
-/** Keeps each entry's own type while checking its shape. */
+/** Mail needs a domain after the @; an installation without one is being tried out (RFC 2606 keeps `.invalid` for that). */
+function defaultSender(baseUrl: string): string {
+  const { hostname } = new URL(baseUrl);
+  return `mayfly@${hostname.includes('.') && isIP(hostname) === 0 ? hostname : 'mayfly.invalid'}`;
+}
+
+/** Whether it is being tried out: nobody else can connect, and links lead nobody else here. */
+export function isForThisMachineAlone({
+  host,
+  baseUrl: url,
+}: Pick<EarlierValues, 'host' | 'baseUrl'>): boolean {
+  return isLoopbackHost(host.toLowerCase()) && isLoopbackUrl(url);
+}
+
 function option<T>(of: Option<T>): Option<T> {
   return of;
 }
@@ -141,7 +147,7 @@ export const options = {
     kind: mailSender,
     defaultText:
       'mayfly@ the host of MAYFLY_BASE_URL; where that is localhost or an IP address, mayfly@mayfly.invalid',
-    fallback: ({ baseUrl: url }) => defaultSender(url),
+    fallback: (earlier) => defaultSender(earlier.baseUrl),
     reader: 'server',
   }),
   mailReturnPath: option<string | null>({
@@ -386,7 +392,6 @@ export type OptionName = keyof typeof options;
 
 type ValueOf<O> = O extends Option<infer T> ? T : never;
 
-/** The value of every option. */
 export type OptionValues = { readonly [N in OptionName]: ValueOf<(typeof options)[N]> };
 
 /** The table in order, for those who do not care about each value's type. */

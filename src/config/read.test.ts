@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'bun:test';
 import { inspect } from 'node:util';
 import { builtInPlans } from '../core/plans.ts';
-import { type Config, type Environment, readConfig } from './config.ts';
-import { optionList } from './options.ts';
-import { effectiveSettings, renderReference } from './settings-page.ts';
+import { type Config, type Environment, readConfig } from './read.ts';
+import { effectiveSettings, renderReference } from './reference.ts';
+import { optionList } from './settings.ts';
 
 const noFiles = (path: string): string => {
   throw new Error(`no such file: ${path}`);

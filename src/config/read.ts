@@ -7,7 +7,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { builtInPlans, type Plans } from '../core/plans.ts';
+import { conflictsBetween, regionAddress, regionProblems } from './conflicts.ts';
 import { nearestWord } from './nearest.ts';
+import { parsePlans } from './plans-file.ts';
 import {
   type EarlierValues,
   type Option,
@@ -15,10 +17,7 @@ import {
   type OptionValues,
   optionList,
   options,
-} from './options.ts';
-import { parsePlans } from './plans-file.ts';
-import { regionAddress, regionProblems } from './region-settings.ts';
-import { conflictsBetween } from './setting-conflicts.ts';
+} from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

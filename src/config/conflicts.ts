@@ -1,11 +1,34 @@
-/**
- * What the settings of regions have to do with each other.
- *
- * Owns: those checks. Invariant: an installation knows itself by one address: a region's links carry the address that
- * every other region and the router know it by, and no label means a region that nobody listed.
- */
+/** What settings have to do with each other. A sentence names every variable that it is about. */
 import type { Region, RegionLabel } from '../core/regions.ts';
-import type { OptionName, OptionValues } from './options.ts';
+import { type OptionName, type OptionValues, options } from './settings.ts';
+
+const signing = ['dkimDomain', 'dkimSelector', 'dkimKey'] as const;
+
+function envsOf(names: readonly OptionName[]): string {
+  return names.map((name) => options[name].env).join(' and ');
+}
+
+function signingProblems(values: Pick<OptionValues, (typeof signing)[number]>): string[] {
+  const set = signing.filter((name) => values[name] !== null);
+  const missing = signing.filter((name) => values[name] === null);
+  if (set.length === 0 || missing.length === 0) return [];
+  const [verb, others] = [set.length === 1 ? 'is' : 'are', missing.length === 1 ? 'that one' : 'the others'];
+  return [
+    `${envsOf(set)} ${verb} set without ${envsOf(missing)}: mail is signed with all three, so set ${others} too, or none.`,
+  ];
+}
+
+function portProblems({ port, internalPort }: Pick<OptionValues, 'port' | 'internalPort'>): string[] {
+  if (internalPort !== port) return [];
+  return [
+    `MAYFLY_INTERNAL_PORT and PORT are both ${port}: /metrics must not be on the port of the service, so choose another for one of them.`,
+  ];
+}
+
+/** Every reason why these values cannot stand together. */
+export function conflictsBetween(values: OptionValues): string[] {
+  return [...signingProblems(values), ...portProblems(values)];
+}
 
 /** The address of a region; `null` when it is not listed, or there is none. */
 export function regionAddress(region: RegionLabel | null, regions: readonly Region[]): string | null {
