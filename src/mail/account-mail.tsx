@@ -1,19 +1,17 @@
 /**
- * The mails about an account, to its own address.
+ * The mails about an account, to the account's own address.
  *
- * Owns: their words, per locale. Invariant: pure; a mail holds the links it was given and no other, never a password,
- * and says what to do when it was not asked for. Whoever reads it may be a stranger to the service: anybody can type
- * anybody's address into a form, so it names the site and claims nothing about the reader. What tells of a secret names
- * nothing of it but its times: no key, no recipient (`account-notice.ts`).
+ * A mail holds the links it was given and no other, never a password, and says what to do when nobody asked for it. Anybody can
+ * type anybody's address into a form, so it names the site and claims nothing about the reader. A notice about a secret
+ * names only its times: no key, no recipient, no sender, and its only link is to the list that needs a log-in.
  */
 import type { TokenFate } from '../core/accounts/accounts.ts';
 import type { AccountMail } from '../core/ports.ts';
-import type { Locale } from '../locale/catalogues.ts';
+import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { formatMoment } from '../locale/times.ts';
-import { translate } from '../locale/translate.ts';
-import { noticeOf, type Parts, type Say } from './account-notice.ts';
-import { type RenderedMail, renderMail, setApart } from './frame.tsx';
+import { type MessageParams, translate } from '../locale/translate.ts';
+import { type MailWords, type RenderedMail, renderMail, setApart, setFaceApart } from './messages.tsx';
 
 export function renderAccountMail(mail: AccountMail): RenderedMail {
   const locale = toLocale(mail.locale);
@@ -43,7 +41,7 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
   }
 }
 
-/** The host that a link leads to, as the name of the site. */
+/** The link's host, as the name of the site. */
 function siteOf(link: string): string {
   return setApart(new URL(link).host);
 }
@@ -108,7 +106,7 @@ function passwordChanged(
   };
 }
 
-/** A token takes the password, so one that the owner did not make means that somebody else has it. */
+/** Making a token takes the password, so one that the owner did not make means that somebody else has it. */
 function tokenCreated({ name, forgottenUrl }: { name: string; forgottenUrl: string }, say: Say): Parts {
   const site = siteOf(forgottenUrl);
   return {
@@ -132,4 +130,62 @@ function accountDeleted(address: string, say: Say): Parts {
       say('mail.accountDeleted.notYou'),
     ],
   };
+}
+
+export type Say = (key: MessageKey, params?: MessageParams) => string;
+
+/** What differs from kind to kind. */
+export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords, 'face' | 'small'>>;
+
+type Notice = Extract<AccountMail, { kind: 'secret_read' | 'secret_burned' | 'secret_expiring' }>;
+
+export function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
+  const { subject, intro, at, next } = whatHappened(mail, say, formatMoment(locale, mail.at));
+  const created = say('mail.notice.created', { date: formatMoment(locale, mail.createdAt) });
+  return {
+    face: mail.face,
+    subject,
+    body: [
+      intro,
+      created,
+      at,
+      say('mail.notice.onlyTime'),
+      ...next,
+      { link: mail.recentUrl, label: say('mail.notice.list') },
+    ],
+    small: [say('mail.notice.why'), say('mail.sentBy', setFaceApart(mail.face))],
+  };
+}
+
+interface Happening {
+  readonly subject: string;
+  readonly intro: string;
+  readonly at: string;
+  readonly next: readonly string[];
+}
+
+function whatHappened({ kind }: Notice, say: Say, date: string): Happening {
+  switch (kind) {
+    case 'secret_read':
+      return {
+        subject: say('mail.secretRead.subject'),
+        intro: say('mail.secretRead.intro'),
+        at: say('mail.secretRead.at', { date }),
+        next: [say('mail.secretRead.next')],
+      };
+    case 'secret_burned':
+      return {
+        subject: say('mail.secretBurned.subject'),
+        intro: say('mail.secretBurned.intro'),
+        at: say('mail.secretBurned.at', { date }),
+        next: [],
+      };
+    case 'secret_expiring':
+      return {
+        subject: say('mail.secretExpiring.subject'),
+        intro: say('mail.secretExpiring.intro'),
+        at: say('mail.secretExpiring.at', { date }),
+        next: [say('mail.secretExpiring.next')],
+      };
+  }
 }

@@ -1,22 +1,22 @@
 /**
- * From a mail of any kind to one message for one recipient.
+ * Turns a mail of any kind into one signed message for one recipient.
  *
- * Owns: the headers, and the mailer that both ways of handing mail over share. Invariant: exactly one recipient, the
- * same in the envelope and in `To`; no Cc, no Bcc; no file and no address is read to build it. `Auto-Submitted`
- * (RFC 3834) keeps holiday answers away; the Message-ID is random, is the same on every attempt (so that a retry after a
- * lost reply can be recognised), and holds no key.
+ * Exactly one recipient, the same in the envelope and in `To`; no Cc, no Bcc, and nothing is read from a file or an address.
+ * `Auto-Submitted` (RFC 3834) prevents holiday replies. The Message-ID is random and holds no key. All computing happens here,
+ * so that handing over costs next to nothing and a mail that nobody gets can be made to cost the same (P17).
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
 import type { AccountMailer } from '../core/accounts/account-mail.ts';
-import type { AccountMail, Handover, Mailer, OnRetry, SecretLinkMail } from '../core/ports.ts';
+import type { AccountMail, Handover, Mailer, MailFace, OnRetry, SecretLinkMail } from '../core/ports.ts';
+import { toLocale } from '../locale/negotiate.ts';
+import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';
-import type { RenderedMail } from './frame.tsx';
-import { fromName, type ServiceNames } from './from-name.ts';
-import { type Mailbox, parseAddress, toUnicodeAddress } from './mailbox.ts';
-import { renderSecretLink } from './secret-link.tsx';
+import { type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } from './mailbox.ts';
+import { type RenderedMail, renderSecretLink } from './messages.tsx';
+import type { DkimSigner } from './settings.ts';
 
-/** Headers that a message has, in lower case; there are no others, but the signature's where mail is signed. */
+/** All headers of a message, in lower case, besides the signature. */
 export const messageHeaders = [
   'from',
   'to',
@@ -28,15 +28,15 @@ export const messageHeaders = [
   'content-type',
 ] as const;
 
-/** In front of the others where mail is signed. */
+/** Comes first when mail is signed. */
 export const signatureHeader = 'dkim-signature';
 
-/** One message on its way to one recipient, written and signed: every attempt offers the same bytes. */
+/** One message to one recipient, written and signed: every attempt offers the same bytes. */
 export interface Letter {
   readonly envelope: { readonly from: string; readonly to: string };
   readonly bytes: Buffer;
   readonly date: Date;
-  /** What no reply of a server may repeat. */
+  /** Must not appear in what is shown of a server's reply. */
   readonly hidden: readonly string[];
 }
 
@@ -46,14 +46,14 @@ export interface Sender {
   readonly from: Mailbox;
   /** The site's brand. */
   readonly siteName: string;
-  /** Where undeliverable mail returns to; the address of `from` when it is `null`. */
+  /** Where undeliverable mail returns to; `null` for the address of `from`. */
   readonly returnPath: string | null;
 }
 
 export interface ComposingMailerOptions {
   readonly sender: Sender;
   readonly now: () => Date;
-  /** The message as it travels, signed where mail is signed. May reject: the mail is then not sent. */
+  /** The final bytes, signed if mail is signed. May reject: the mail is then not sent. */
   readonly write: (message: SendMailOptions) => Promise<Buffer>;
   /** May reject: the mail is then not sent. */
   readonly deliver: (letter: Letter, onRetry: OnRetry) => Promise<Handover>;
@@ -61,7 +61,7 @@ export interface ComposingMailerOptions {
 
 export type ComposingMailer = Mailer & AccountMailer;
 
-/** A mailer that writes every kind of mail and leaves the handing over to `deliver`. It never rejects. */
+/** A mailer that writes every kind of mail and leaves delivery to `deliver`. It never rejects. */
 export function createComposingMailer(options: ComposingMailerOptions): ComposingMailer {
   const { sender, now, write, deliver } = options;
 
@@ -129,5 +129,69 @@ export function composeMessage(
     xMailer: false,
     disableFileAccess: true,
     disableUrlAccess: true,
+  };
+}
+
+export interface ServiceNames {
+  /** From the sender setting; may be empty. */
+  readonly ofSender: string;
+  /** The site's brand. */
+  readonly ofSite: string;
+}
+
+/** The built-in brand. */
+export const ownSiteName = 'Mayfly';
+
+function toName(text: string): string {
+  return toSingleLine(text).replaceAll('=?', '= ?');
+}
+
+/** For a mail about an account, or a test. */
+export function serviceName({ ofSender, ofSite }: ServiceNames): string {
+  return ofSender === '' ? toName(ofSite) : ofSender;
+}
+
+function faceName(face: MailFace, names: ServiceNames): string {
+  if (face.name === names.ofSite) return serviceName(names);
+  const name = toName(face.name);
+  return name === '' ? toName(face.host) : name;
+}
+
+/**
+ * The name next to the sender's address, as in "jo@example.com via Mayfly". A share domain's brand comes before the name in
+ * `MAYFLY_MAIL_FROM`, and that before the site's. One line that no mail program decodes a second time (RFC 2047).
+ */
+export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames): string {
+  const name = 'face' in mail ? faceName(mail.face, names) : serviceName(names);
+  if ('kind' in mail) return name;
+  const sender = toName(mail.from.expose());
+  return sender === '' ? name : translate(toLocale(mail.locale), 'mail.from', { sender, name });
+}
+
+export interface MessageWriter {
+  write(message: SendMailOptions): Promise<Buffer>;
+  /** Loads the library, about 50 ms of computing: call it once the server listens, so that no request pays for it. */
+  prepare(): Promise<void>;
+}
+
+export function createMessageWriter(dkim: DkimSigner | null): MessageWriter {
+  const open = async () => {
+    const { createTransport } = await import('nodemailer');
+    const signing = dkim === null ? {} : { dkim };
+    return createTransport({ streamTransport: true, buffer: true, newline: 'windows', ...signing });
+  };
+  let opened: ReturnType<typeof open> | null = null;
+  const composer = () => {
+    opened ??= open();
+    return opened;
+  };
+  return {
+    async write(message) {
+      const { message: bytes } = await (await composer()).sendMail(message);
+      return Buffer.isBuffer(bytes) ? bytes : Buffer.concat(await Array.fromAsync(bytes));
+    },
+    async prepare() {
+      await composer();
+    },
   };
 }

@@ -1,12 +1,15 @@
 /**
- * What it means when a mail could not be handed over.
+ * Why a mail was not handed over, and what of it may be shown.
  *
- * Owns: the reading of the library's errors. Invariant: a fault is temporary only when the server said so (4yz,
- * RFC 5321 §4.2.1) or when the connection broke; it is the recipient's only when the server said no for good to the
- * sender, the recipient or the message. A log-in that is refused or missing (RFC 4954 §4.7, §6) and a certificate that
- * nobody vouches for are the operator's, and trying again does not mend them.
+ * A fault is temporary only when the server said so (4yz, RFC 5321 §4.2.1) or the connection broke. It is the recipient's only
+ * when the server refused the sender, the recipient or the message for good. A refused or missing log-in (RFC 4954 §4.7, §6)
+ * and an untrusted certificate are the operator's to fix, and a retry does not help.
+ *
+ * A server may quote the message or the envelope in its reply, even broken across lines, so hidden texts are removed from every
+ * line that leaves this file, before it is shortened: a cut would leave part of one.
  */
 import type { MailTrouble } from '../core/mail/link-mail.ts';
+import { toPrintable } from './mailbox.ts';
 
 /** What went wrong at one attempt. */
 export interface AttemptFault {
@@ -41,7 +44,7 @@ export function toFault(error: unknown): AttemptFault {
   const raw = (typeof error === 'object' && error !== null ? error : {}) as Readonly<Record<string, unknown>>;
   const cause = textOf(raw.originalCode);
   const response = textOf(raw.response);
-  // The library reports both as a broken socket; only one of them is worth another attempt.
+  // The library reports both as a broken socket; only one is worth a retry.
   const isTlsFault = raw.code === 'ESOCKET' && certificateCauses.test(cause);
   return {
     code: isTlsFault ? 'ETLS' : textOf(raw.code) || 'EUNKNOWN',
@@ -61,7 +64,7 @@ const connectionFaults: ReadonlySet<string> = new Set([
   'EABORT',
 ]);
 
-/** "Authentication required" and its kin, which a server may also say to the sender's address. */
+/** "Authentication required" and the like, which a server may also reply to the sender's address. */
 const logInReplyCodes: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 
 export function isAboutLogIn({ code, replyCode }: AttemptFault): boolean {
@@ -85,7 +88,7 @@ const unreachableCauses: ReadonlySet<string> = new Set([
   'EADDRNOTAVAIL',
 ]);
 
-/** What to say of an attempt that ended with the connection; `null` where it ended otherwise. */
+/** How the connection failed; `null` when the attempt failed in another way. */
 export function troubleOf(fault: AttemptFault): MailTrouble | null {
   const { code, cause, timeout, replyCode } = fault;
   if (replyCode !== null || !isBrokenConnection(fault)) return null;
@@ -94,6 +97,43 @@ export function troubleOf(fault: AttemptFault): MailTrouble | null {
 }
 
 function isBrokenConnection({ code, cause, command }: AttemptFault): boolean {
-  // A handshake that breaks off without a word about why is a broken line like any other.
+  // A handshake that breaks off without a reason is a broken connection like any other.
   return connectionFaults.has(code) || (code === 'ETLS' && command === 'CONN' && cause === '');
+}
+
+/** `Handover` in ports.ts. */
+const longestReplyLength = 300;
+const placeholder = '…';
+
+/**
+ * @param reply as the library gives it: lines that each begin with the reply code
+ * @param hidden texts that must not be repeated; case does not matter
+ * @returns `null` when it holds nothing readable
+ */
+export function toReplyLine(reply: string | null, hidden: readonly string[]): string | null {
+  // The longest first: the key is a part of the link.
+  const terms = hidden.filter((term) => term !== '').sort((one, other) => other.length - one.length);
+  let line = toPrintable(withoutRepeatedCodes(reply ?? ''))
+    .replace(/ +/g, ' ')
+    .trim();
+  for (const term of terms) line = line.replace(patternOf(term), placeholder);
+  return line === '' ? null : shorten(line);
+}
+
+/** Every line of a reply repeats its code (RFC 5321 §4.2.1); the first is enough, and the others would split words. */
+function withoutRepeatedCodes(reply: string): string {
+  return reply.replace(/(\r?\n)\d{3}(?:[ -]|$)/gm, '$1').replace(/^(\d{3})-/, '$1 ');
+}
+
+/** The term, also when split by a line break (a space by now) or a soft one of quoted-printable. */
+function patternOf(term: string): RegExp {
+  const characters = [...term].map((character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return new RegExp(characters.join('(?:=? )?'), 'giu');
+}
+
+function shorten(line: string): string {
+  if (line.length <= longestReplyLength) return line;
+  const start = line.slice(0, longestReplyLength - placeholder.length);
+  // Never leave half of a surrogate pair.
+  return start.replace(/[\ud800-\udbff]$/, '') + placeholder;
 }

@@ -1,15 +1,13 @@
 /**
- * Mail addresses and lines of a header.
+ * Mail addresses and header lines.
  *
- * Owns: what counts as one mailbox here, and how foreign text becomes one line. Invariant: nothing that leaves this
- * file can end a header line, name a second recipient, or open a group, comment or route (RFC 5322 §3.4, RFC 5321
- * §4.1.2): a local part is a dot-atom, so quoted local parts are refused although the RFC allows them.
+ * Nothing that leaves this file can end a header line, name a second recipient, or open a group, comment or route
+ * (RFC 5322 §3.4, RFC 5321 §4.1.2). A local part is a dot-atom; quoted ones are refused although the RFC allows them.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { MailSettingError } from './mail-setting.ts';
+import { MailSettingError } from './settings.ts';
 
 export interface Mailbox {
-  /** `''` when there is none. */
   readonly name: string;
   readonly address: string;
 }
@@ -18,7 +16,7 @@ const longestLocalPartBytes = 64;
 const longestAddressLength = 320;
 const longestLineLength = 320;
 
-// atext of RFC 5322 §3.2.3, and everything beyond ASCII but spaces, controls and invisible marks (RFC 6532).
+// atext of RFC 5322 §3.2.3, and everything beyond ASCII except spaces, controls and invisible characters (RFC 6532).
 const atom = /^(?:[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]|[^\p{ASCII}\p{C}\p{Z}])+$/u;
 const hostLabel = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Controls, format characters (bidirectional overrides among them), surrogates and line separators.
@@ -77,12 +75,12 @@ export function toReturnPath(text: string): string {
   return address;
 }
 
-/** The text as one line without controls or invisible marks, at most 320 characters. */
+/** The text as one line without controls or invisible characters, at most 320 long. */
 export function toSingleLine(text: string): string {
   return toPrintable(text.slice(0, longestLineLength)).trim();
 }
 
-/** The text with a blank in place of controls, line breaks and invisible marks. */
+/** The text with a space for each run of controls, line breaks and invisible characters. */
 export function toPrintable(text: string): string {
   return text.replace(unprintable, ' ');
 }

@@ -1,22 +1,33 @@
 /**
- * Mail over SMTP.
+ * Mail over SMTP: connections, attempts and retries.
  *
- * Owns: the hand-over to the operator's mail server. Invariant: nothing is kept on disk (a queue entry would be a link at
- * rest, P9) and nothing waits for ever: the number of mails in memory, the attempts and the time of each are bounded, and
- * what does not fit is `not_sent`. It never rejects, and the caller is never held up by it.
+ * Nothing is kept on disk, because a queue entry would be a link at rest (P9). Mails in memory, attempts and the time of each are
+ * bounded; what does not fit is `not_sent`. Every attempt offers the same message with the same Message-ID, so that a server
+ * whose reply was lost, or that greylists, recognises it. Sending never rejects and never holds up its caller.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
+import { type MailTrouble, mailTroubles } from '../core/mail/link-mail.ts';
 import type { Handover, OnRetry } from '../core/ports.ts';
-import { type Courier, deliver } from './attempts.ts';
-import { type ComposingMailer, createComposingMailer, type Letter, notSent } from './compose.ts';
-import { type DkimSettings, toDkimSigner } from './dkim.ts';
-import { ownSiteName } from './from-name.ts';
-import { MailSettingError } from './mail-setting.ts';
+import {
+  type ComposingMailer,
+  createComposingMailer,
+  createMessageWriter,
+  type Letter,
+  notSent,
+  ownSiteName,
+} from './compose.ts';
+import { type AttemptFault, isAboutLogIn, judge, toFault, toReplyLine, troubleOf } from './faults.ts';
 import { toMailbox, toReturnPath } from './mailbox.ts';
-import { type ConnectionOptions, openPool } from './pool.ts';
-import { parseSmtpUrl } from './smtp-url.ts';
-import { createMessageWriter } from './write.ts';
+import {
+  type DkimSettings,
+  type DkimSigner,
+  MailSettingError,
+  parseSmtpUrl,
+  type SmtpSettings,
+  type SmtpTls,
+  toDkimSigner,
+} from './settings.ts';
 
 /** The settings of a mail server, and of what is handed to it. */
 export interface SmtpServerOptions {
@@ -24,15 +35,15 @@ export interface SmtpServerOptions {
   readonly url: string;
   /** `name@host` or `Name <name@host>`. */
   readonly from: string;
-  /** The site's brand, which mail bears where `from` has no name (Mayfly). */
+  /** The site's brand, used when `from` has no name (Mayfly). */
   readonly siteName?: string;
-  /** Where undeliverable mail returns to; to `from` when absent. */
+  /** Where undeliverable mail returns to; `from` when absent. */
   readonly returnPath?: string | null;
-  /** What mail is signed with; it is not signed when absent. */
+  /** Mail is unsigned when absent. */
   readonly dkim?: DkimSettings | null;
   /** Longest time for one attempt, a server that trickles included (30 s). */
   readonly attemptTimeoutMs?: number;
-  /** In PEM, in place of the system's authorities: who vouches for the server's certificate. */
+  /** In PEM, instead of the system's certificate authorities. */
   readonly trustedAuthority?: string;
 }
 
@@ -59,7 +70,7 @@ const usualRetryDelaysMs = [5_000, 60_000, 300_000, 900_000];
 const usualAttemptTimeoutMs = 30_000;
 const usualMaxPending = 500;
 
-/** What the options say, checked. @throws MailSettingError when one of them is not what it must be. */
+/** The options, checked. @throws MailSettingError when one of them is not what it must be. */
 export function toConnection(options: SmtpServerOptions) {
   const settings = parseSmtpUrl(options.url);
   if ('error' in settings) throw new MailSettingError('server', settings.error);
@@ -95,7 +106,7 @@ export function createSmtpMailer(options: SmtpMailerOptions): SmtpMailer {
   const isFull = () => pending >= maxPending || stop.signal.aborted;
 
   async function write(message: SendMailOptions): Promise<Buffer> {
-    // What would not be sent is not worth a signature.
+    // Do not sign what will not be sent.
     if (isFull()) throw new RangeError('There are too many mails under way.');
     return writer.write(message);
   }
@@ -134,4 +145,153 @@ function lazily<T>(open: () => Promise<T>): { get(): Promise<T>; ifOpen(use: (va
       opened?.then(use, () => {});
     },
   };
+}
+
+/** Why an attempt failed, for the operator's log: codes only, because a reply may repeat the address. */
+export interface MailFault {
+  /** The library's code, such as `EAUTH`, `ETLS`, `ETIMEDOUT`, `EENVELOPE`. */
+  readonly code: string;
+  /** The server's reply code; `null` when it did not reply. */
+  readonly replyCode: number | null;
+  readonly willRetry: boolean;
+}
+
+export interface Courier {
+  readonly transport: () => Promise<Transport>;
+  /** Before the second, third … attempt. */
+  readonly retryDelaysMs: readonly number[];
+  readonly attemptTimeoutMs: number;
+  /** Waits; rejects when the signal aborts. */
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** @param trouble `null` unless the connection was the fault */
+  readonly onFault: (fault: MailFault, trouble: MailTrouble | null) => void;
+  /** The server answered an attempt, whatever it said. */
+  readonly onAnswer: () => void;
+  readonly stopped: AbortSignal;
+}
+
+/** What a busy machine may add to a pause and an attempt, so that a late mail is not taken for a lost one. */
+const slackSeconds = 5;
+
+/** Rejects when it is stopped between two attempts. */
+export async function deliver(letter: Letter, courier: Courier, onRetry: OnRetry): Promise<Handover> {
+  let said: string | null = null;
+  for (let attempt = 0; ; attempt += 1) {
+    const ending = await attemptOnce(letter, courier);
+    if (ending.outcome === 'accepted' || ending.fault.replyCode !== null) courier.onAnswer();
+    if (ending.outcome === 'accepted')
+      return { state: 'accepted', reply: toReplyLine(ending.response, letter.hidden) };
+    said = replyOf(ending.fault, letter) ?? said;
+    const trouble = courier.stopped.aborted ? null : troubleOf(ending.fault);
+    const reply = said ?? (trouble === null ? null : mailTroubles[trouble]);
+    const judgement = judge(ending.fault);
+    const delayMs = courier.retryDelaysMs[attempt];
+    const willRetry = judgement === 'later' && delayMs !== undefined && !courier.stopped.aborted;
+    courier.onFault({ code: ending.fault.code, replyCode: ending.fault.replyCode, willRetry }, trouble);
+    if (judgement === 'refused') return { state: 'refused', reply };
+    if (judgement === 'unsendable' || courier.stopped.aborted) return notSent;
+    if (delayMs === undefined) return { state: 'given_up', reply };
+    onRetry(Math.ceil((delayMs + courier.attemptTimeoutMs) / 1_000) + slackSeconds, reply);
+    await courier.sleep(delayMs, courier.stopped);
+  }
+}
+
+type Ending =
+  | { readonly outcome: 'accepted'; readonly response: string }
+  | { readonly outcome: 'failed'; readonly fault: AttemptFault };
+
+async function attemptOnce({ envelope, bytes }: Letter, courier: Courier): Promise<Ending> {
+  const signal = AbortSignal.any([AbortSignal.timeout(courier.attemptTimeoutMs), courier.stopped]);
+  try {
+    const transport = await courier.transport();
+    const { response } = await transport.sendMail({ envelope, raw: bytes, signal });
+    return { outcome: 'accepted', response };
+  } catch (error) {
+    return { outcome: 'failed', fault: toFault(error) };
+  }
+}
+
+/** A reply about the log-in is the operator's business (its code is in the log), not that of a receipt's reader. */
+function replyOf(fault: AttemptFault, { hidden }: Letter): string | null {
+  return isAboutLogIn(fault) ? null : toReplyLine(fault.response, hidden);
+}
+
+export interface Transport {
+  sendMail(message: SendMailOptions): Promise<{ readonly response: string }>;
+  close(options?: { force?: boolean }): void;
+}
+
+export interface ConnectionOptions {
+  readonly settings: SmtpSettings;
+  readonly dkim: DkimSigner | null;
+  /** Longest time for each step. */
+  readonly timeoutMs: number;
+  /** In PEM, instead of the system's certificate authorities; `null` for those. */
+  readonly trustedAuthority: string | null;
+}
+
+/** A running server accepts a connection at once; a missing one should be noticed soon. */
+const longestConnectMs = 10_000;
+const maxConnections = 3;
+const maxReplyBytes = 16_384;
+
+const encryption: Readonly<Record<SmtpTls, object>> = {
+  implicit: { secure: true },
+  required: { secure: false, requireTLS: true },
+  opportunistic: { secure: false, opportunisticTLS: true },
+  never: { secure: false, ignoreTLS: true },
+};
+
+function connectionSettings(options: ConnectionOptions) {
+  const { settings, timeoutMs, trustedAuthority } = options;
+  const { host, port, tls, login } = settings;
+  return {
+    host,
+    port,
+    ...encryption[tls],
+    tls: {
+      minVersion: 'TLSv1.2' as const,
+      ...(tls === 'opportunistic' ? { rejectUnauthorized: false } : {}),
+      ...(trustedAuthority === null ? {} : { ca: trustedAuthority }),
+    },
+    ...(login === null ? {} : { auth: { user: login.user, pass: login.password.expose() } }),
+    dnsTimeout: Math.min(timeoutMs, longestConnectMs),
+    connectionTimeout: Math.min(timeoutMs, longestConnectMs),
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    maxResponseSize: maxReplyBytes,
+  };
+}
+
+/**
+ * For messages that are already written and signed. Loads the library here because it would delay the start by about 50 ms.
+ * Opens no connection yet.
+ */
+export async function openPool(options: ConnectionOptions): Promise<Transport> {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({
+    ...connectionSettings(options),
+    pool: true,
+    maxConnections,
+    // `deliver` alone retries, so that every attempt is counted.
+    maxRequeues: 0,
+  });
+  // A connection that breaks while idle is replaced at the next mail.
+  transport.on('error', () => {});
+  return transport;
+}
+
+/**
+ * A connection for each call, to try out the server; it signs what it sends.
+ * @param onLoggedIn called when a log-in was accepted; never when the server offers none
+ */
+export async function openOnce(options: ConnectionOptions, onLoggedIn: () => void = () => {}) {
+  const { createTransport } = await import('nodemailer');
+  const ignore = () => {};
+  const info = (entry: unknown) => {
+    if ((entry as { action?: unknown }).action === 'authenticated') onLoggedIn();
+  };
+  const logger = { trace: ignore, debug: ignore, info, warn: ignore, error: ignore, fatal: ignore };
+  const signing = options.dkim === null ? {} : { dkim: options.dkim };
+  return createTransport({ ...connectionSettings(options), ...signing, logger });
 }

@@ -4,8 +4,7 @@
  * Owns: its settings where a test gives none. Invariant: pauses are noted and not waited for.
  */
 import type { MailTrouble } from '../../src/core/mail/link-mail.ts';
-import type { MailFault } from '../../src/mail/attempts.ts';
-import { createSmtpMailer, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
+import { createSmtpMailer, type MailFault, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
 
 /** What the sender is told before a pause, and the pause. */
 export type RetryStep = readonly ['told', number, string | null] | readonly ['paused', number];

@@ -1,26 +1,29 @@
 /**
- * The outbox: mail kept as files, for trying the service out without a mail server.
+ * The outbox: mail kept as files, for trying Mayfly out without a mail server.
  *
- * Owns: `$MAYFLY_DATA_DIR/outbox/*.eml`, mode 0600 in a folder of mode 0700. Invariant: a file's name tells its time
- * and nothing else, no key and no address. The files hold live links: the one exception to the promise that nothing at
- * rest opens without the link (P9), and the start says so.
+ * `$MAYFLY_DATA_DIR/outbox/*.eml`, mode 0600 in a folder of mode 0700. A file's name holds its time, no key and no address. The files
+ * hold live links: the one exception to the promise that nothing at rest opens without the link (P9), and the start says so.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
 import type { Handover } from '../core/ports.ts';
-import { type ComposingMailer, createComposingMailer, type Letter } from './compose.ts';
-import { ownSiteName } from './from-name.ts';
+import {
+  type ComposingMailer,
+  createComposingMailer,
+  createMessageWriter,
+  type Letter,
+  ownSiteName,
+} from './compose.ts';
 import { toMailbox } from './mailbox.ts';
-import { createMessageWriter } from './write.ts';
 
 export interface OutboxOptions {
   /** Made when the first mail is kept. */
   readonly directory: string;
   /** `name@host` or `Name <name@host>`. */
   readonly from: string;
-  /** The site's brand, which mail bears where `from` has no name (Mayfly). */
+  /** The site's brand, used when `from` has no name (Mayfly). */
   readonly siteName?: string;
   readonly now?: () => Date;
 }
@@ -46,7 +49,6 @@ export function createOutboxMailer(options: OutboxOptions): OutboxMailer {
   return { ...mailer, prepare };
 }
 
-/** The files are nobody's reply: there is none to tell of. */
 async function keep({ bytes, date }: Letter, directory: string): Promise<Handover> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const name = `${date.toISOString().replace(/[:.]/g, '-')}-${randomBytes(4).toString('hex')}.eml`;
@@ -55,8 +57,8 @@ async function keep({ bytes, date }: Letter, directory: string): Promise<Handove
 }
 
 /**
- * The message with its text part as it is, in whole lines: the file is read by people too, with any tool, and the usual
- * encoding would cut the link in two.
+ * The message with its text part unencoded, in whole lines: people read the file too, with any tool, and the usual encoding would
+ * split the link.
  */
 function withReadableText({ text, html, ...headers }: SendMailOptions): SendMailOptions {
   const partHeaders = 'Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n';

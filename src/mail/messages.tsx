@@ -1,13 +1,16 @@
 /**
- * What every mail looks like, as text and as HTML.
+ * The layout of every mail as text and HTML, and the mails that are not about an account.
  *
- * Owns: the form that all kinds share. Invariant: pure; the HTML is escaped by the JSX renderer, loads nothing from
- * anywhere and tracks nobody, and both forms say the same. Foreign text (a name, an address, a host) stays one line and
- * cannot turn the direction of what stands around it.
+ * The HTML is escaped by the JSX renderer, loads nothing and tracks nobody; both forms say the same. Foreign text (a name, an
+ * address, a host) stays on one line and cannot change the direction of the text around it. The mail to a recipient holds the
+ * link and the sender's name, and never the value, the passphrase or the metadata key.
  */
 import type { FC } from 'hono/jsx';
-import type { MailFace } from '../core/ports.ts';
+import type { MailFace, SecretLinkMail } from '../core/ports.ts';
 import { directionOf } from '../locale/direction.ts';
+import { toLocale } from '../locale/negotiate.ts';
+import { formatMoment } from '../locale/times.ts';
+import { translate } from '../locale/translate.ts';
 import { toPrintable, toSingleLine } from './mailbox.ts';
 
 export interface RenderedMail {
@@ -17,7 +20,7 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** An address to go to. With a label it is the thing to do, and stands as a button too. */
+/** An address to go to. With a label it is the main action, and shown as a button too. */
 export interface MailLink {
   readonly link: string;
   readonly label: string | null;
@@ -26,23 +29,23 @@ export interface MailLink {
 export interface MailWords {
   /** A BCP 47 tag. */
   readonly locale: string;
-  /** Whose name heads it and whose colour its button has; `null`: nobody's and our own. */
+  /** Gives the heading and the button's colour; `null` for no heading and our own colour. */
   readonly face: MailFace | null;
   readonly subject: string;
   readonly body: readonly (string | MailLink)[];
-  /** What stands below the line. */
+  /** Below the line. */
   readonly small: readonly string[];
 }
 
-// FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9): what stands between them has its own direction.
+// FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE (Unicode TR 9): text between them has its own direction.
 const [isolate, endIsolate] = ['\u2068', '\u2069'];
 
-/** Foreign text for a sentence, marked as such until the mail is rendered. `toSingleLine` leaves no such marks in it. */
+/** Foreign text for a sentence, isolated until the mail is rendered. `toSingleLine` removes isolates from the text itself. */
 export function setApart(text: string): string {
   return isolate + toSingleLine(text) + endIsolate;
 }
 
-/** Who sent it, for a sentence; a name of invisible marks alone is none. */
+/** Who sent it, for a sentence; a name of nothing but invisible characters does not count. */
 export function setFaceApart(face: MailFace): { name: string; host: string } {
   const host = setApart(face.host);
   return { name: toSingleLine(face.name) === '' ? host : setApart(face.name), host };
@@ -65,12 +68,12 @@ function renderText({ locale, face, body, small }: MailWords): string {
   const heading = face === null ? [] : [setFaceApart(face).name];
   const paragraphs = body.map((part) => (typeof part === 'string' ? part : toPrintable(part.link)));
   const text = `${[...heading, ...paragraphs, small.join('\n')].join('\n\n')}\n`;
-  // Plain text has no other way to set names apart. From left to right they need it too rarely for invisible marks.
+  // Plain text has no other way to isolate names. Left-to-right text needs it too rarely to be worth invisible characters.
   return directionOf(locale) === 'rtl' ? text : withoutMarks(text);
 }
 
-// Mail programs drop style sheets, so the few rules stand on the elements. Colours are left to the program: it knows
-// whether it is dark; only the button, which needs contrast with itself, brings its own.
+// Mail programs drop style sheets, so the few rules are inline. Colours are left to the program, which knows whether it is dark;
+// only the button, which needs contrast within itself, sets its own.
 const bodyStyle = 'margin:0;padding:24px;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,sans-serif';
 const columnStyle = 'max-width:34em;margin:0 auto';
 const headingStyle = 'font-size:18px;font-weight:600';
@@ -80,7 +83,7 @@ const ownColour = '#1d5c4d';
 const linkStyle =
   'overflow-wrap:anywhere;word-break:break-all;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px';
 
-/** Anything but six hex digits could be more than a colour. */
+/** Anything but six hex digits could smuggle in more than a colour. */
 function colourOf(face: MailFace | null): string {
   return /^#[0-9a-f]{6}$/i.exec(face?.colour ?? '')?.[0] ?? ownColour;
 }
@@ -94,7 +97,7 @@ const MailPage: FC<MailWords> = ({ locale, face, subject, body, small }) => (
       <title>{withoutMarks(subject)}</title>
     </head>
     <body style={bodyStyle}>
-      {/* Again, because mail programs take the column out of its document. */}
+      {/* Repeated, because mail programs take the column out of its document. */}
       <div lang={locale} dir={directionOf(locale)} style={columnStyle}>
         {face === null ? null : (
           <p style={headingStyle}>
@@ -121,7 +124,7 @@ const MailPage: FC<MailWords> = ({ locale, face, subject, body, small }) => (
   </html>
 );
 
-/** The sentence with what is set apart in elements of their own direction. */
+/** The sentence, with isolated text in elements that have their own direction. */
 const Sentence: FC<{ text: string }> = ({ text }) => (
   <>
     {text
@@ -151,3 +154,38 @@ const LinkPart: FC<MailLink & { colour: string }> = ({ link, label, colour }) =>
     </p>
   </>
 );
+
+export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
+  const locale = toLocale(mail.locale);
+  const sender = setApart(mail.from.expose());
+  return renderMail({
+    locale,
+    face: mail.face,
+    subject: translate(locale, 'mail.subject', { sender }),
+    body: [
+      translate(locale, 'mail.intro', { sender }),
+      { link: mail.link.expose(), label: translate(locale, 'mail.open') },
+      translate(locale, 'mail.once'),
+      translate(locale, 'mail.until', { date: formatMoment(locale, mail.expiresAt) }),
+      translate(locale, mail.hasPassphrase ? 'mail.passphrase' : 'mail.noPassphrase', { sender }),
+    ],
+    small: [
+      translate(locale, 'mail.unexpected', { sender }),
+      translate(locale, 'mail.sentBy', setFaceApart(mail.face)),
+      translate(locale, 'mail.automatic'),
+    ],
+  });
+}
+
+/** @param host of the site */
+export function renderTestMail(host: string, language: string): RenderedMail {
+  const locale = toLocale(language);
+  const site = setApart(host);
+  return renderMail({
+    locale,
+    face: null,
+    subject: translate(locale, 'mail.test.subject', { site }),
+    body: [translate(locale, 'mail.test.intro', { site })],
+    small: [translate(locale, 'mail.automatic')],
+  });
+}
