@@ -8,7 +8,7 @@ import type { DomainService } from '../core/share-domains/service.ts';
 import { RequestProblem } from '../http/problem.ts';
 import type { Assets, SiteFile } from './assets.ts';
 import type { Brands } from './brand/brand.ts';
-import { iconSvg } from './kit/layout.tsx';
+import { iconSvg } from './kit/parts.tsx';
 import type { PageAction, PageReply, PageRoute } from './page.ts';
 
 const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];

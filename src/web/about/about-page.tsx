@@ -5,9 +5,9 @@
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
-import { Picture } from '../kit/picture.tsx';
+import { Icon } from '../kit/parts.tsx';
+import { Picture } from './picture.tsx';
 
 type Titled = readonly [title: MessageKey, text: MessageKey];
 

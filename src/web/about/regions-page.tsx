@@ -6,8 +6,8 @@
  */
 import type { FC } from 'hono/jsx';
 import type { Region, Regions } from '../../core/regions.ts';
-import { Badge } from '../kit/badge.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
+import { Badge } from '../kit/parts.tsx';
 
 export const RegionsPage: FC<{ frame: Frame; regions: Regions }> = ({ frame, regions }) => {
   const { say } = frame.words;

@@ -6,8 +6,8 @@
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Icon, type IconName } from '../kit/icons.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
+import { Icon, type IconName } from '../kit/parts.tsx';
 
 interface Clause {
   readonly icon: IconName;

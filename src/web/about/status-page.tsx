@@ -5,9 +5,8 @@
  * about the machine.
  */
 import type { FC } from 'hono/jsx';
-import { Badge } from '../kit/badge.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
-import { Moment } from '../kit/moment.tsx';
+import { Badge, Moment } from '../kit/parts.tsx';
 
 export interface StatusProps {
   readonly frame: Frame;

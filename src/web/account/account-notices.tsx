@@ -7,7 +7,7 @@
 import type { FC } from 'hono/jsx';
 import type { NoticeKind } from '../../core/accounts/accounts.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
-import { NoticeBoxes } from '../kit/notice-boxes.tsx';
+import { NoticeBoxes } from '../kit/notices.tsx';
 
 export const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
   const { say } = frame.words;

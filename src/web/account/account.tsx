@@ -12,7 +12,7 @@ import type { Locale } from '../../locale/catalogues.ts';
 import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';
 import { renderPage } from '../kit/layout.tsx';
-import { readNoticeKinds } from '../kit/notice-boxes.tsx';
+import { readNoticeKinds } from '../kit/notices.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { createDeletePages, type DeleteDeps } from './account-delete.tsx';
 import { AccountPage, accountNews } from './account-page.tsx';

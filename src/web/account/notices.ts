@@ -6,7 +6,7 @@
  */
 import type { SignedIn } from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
-import { readNoticeKinds } from '../kit/notice-boxes.tsx';
+import { readNoticeKinds } from '../kit/notices.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import { forAccount } from './for-account.ts';
 import type { FormRefusal } from './form-refusal.ts';

@@ -8,11 +8,8 @@ import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Badge, type BadgeKind } from '../kit/badge.tsx';
-import type { IconName } from '../kit/icons.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
-import { ShortTime } from '../kit/moment.tsx';
-import { Table } from '../kit/table.tsx';
+import { Badge, type BadgeKind, type IconName, ShortTime, Table } from '../kit/parts.tsx';
 
 /** What the list can be narrowed to, as its address names it. */
 export const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;

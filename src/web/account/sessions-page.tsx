@@ -6,10 +6,8 @@
 import type { FC } from 'hono/jsx';
 import type { StoredSession } from '../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Badge } from '../kit/badge.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { ShortTime } from '../kit/moment.tsx';
-import { Table } from '../kit/table.tsx';
+import { Badge, ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { BackToAccount, DoneNote } from './account-form.tsx';
 import { parseBrowserLabel } from './browser-label.ts';

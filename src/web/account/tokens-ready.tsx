@@ -6,8 +6,8 @@
  */
 import type { FC } from 'hono/jsx';
 import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
-import { CopyButton, CopyStatus } from '../kit/copy.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
+import { CopyButton, CopyStatus } from '../kit/parts.tsx';
 
 export interface TokenReadyProps {
   readonly frame: Frame;

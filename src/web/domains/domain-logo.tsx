@@ -6,8 +6,8 @@
 import type { FC } from 'hono/jsx';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
 import { controlAttributes, Field } from '../kit/field.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
 
 interface LogoProps {
   readonly frame: Frame;

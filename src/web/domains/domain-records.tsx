@@ -6,10 +6,8 @@
  */
 import type { FC } from 'hono/jsx';
 import type { DomainView } from '../../core/share-domains/service.ts';
-import { Badge } from '../kit/badge.tsx';
-import { CopyStatus } from '../kit/copy.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Badge, CopyStatus, Icon } from '../kit/parts.tsx';
 
 interface RecordsProps {
   readonly frame: Frame;

@@ -6,8 +6,7 @@
 import type { FC } from 'hono/jsx';
 import type { DomainFinding, DomainState } from '../../core/share-domains/share-domains.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Badge, type BadgeKind } from '../kit/badge.tsx';
-import type { IconName } from '../kit/icons.tsx';
+import { Badge, type BadgeKind, type IconName } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 
 interface StateWords {

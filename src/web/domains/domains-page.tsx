@@ -9,8 +9,7 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import { BackToAccount, DoneNote, RefusalSummary, TextField } from '../account/account-form.tsx';
 import type { FormRefusal } from '../account/form-refusal.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { ShortTime } from '../kit/moment.tsx';
-import { Table } from '../kit/table.tsx';
+import { ShortTime, Table } from '../kit/parts.tsx';
 import { DomainName } from './domain-name.tsx';
 import { StateBadge } from './domain-state.tsx';
 

@@ -1,11 +1,7 @@
 /**
- * The frame of every page, and its content security policy.
- *
- * Owns: head, header, main part, foot. Invariants: a page loads nothing but style, scripts and pictures of its own site;
- * it runs no inline script; what the policy admits is computed from what the brand has (P19); header, navigation, main part
- * and foot are landmarks, and the first thing the keyboard reaches is the way past the header.
+ * The frame of every page and its content security policy, which follows from the brand (P19). A page loads only this site's
+ * own style sheet, scripts and pictures and runs no inline script; the keyboard's first stop skips the header.
  */
-
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
@@ -16,38 +12,34 @@ import type { Assets, ScriptName } from '../assets.ts';
 import type { Brand } from '../brand/brand.ts';
 import { formTokenField } from '../own-form.ts';
 import type { Href, RouteName } from '../routes.ts';
-import { Icon } from './icons.tsx';
+import { Icon, OwnLogo } from './parts.tsx';
 import type { Words } from './words.ts';
 
-/** What every page needs: its language, the addresses it links to, whose face it has and who looks at it. */
 export interface Frame {
   readonly words: Words;
   readonly href: Href;
   readonly brand: Brand;
   readonly assets: Assets;
-  /** Who is logged in; `null`: nobody. */
+  /** `null` without a session. */
   readonly visitor: { readonly username: string } | null;
-  /** What a form of this session carries; `''` without one. `PostForm` sees to it. */
+  /** The session's form token; `''` without one. `PostForm` adds it. */
   readonly formToken: string;
-  /** What a form of a way into an account carries without a session; `''` on every other page. */
+  /** The browser's form token on log-in and sign-up pages without a session; `''` elsewhere. */
   readonly signInToken: string;
-  /** Path and query that show this page again, in any language; `null` on an answer that a GET would not repeat. */
+  /** Path and query of this page without its language; `null` if a GET would not show it again. */
   readonly here: string | null;
-  /** The languages offered. */
   readonly locales: readonly Locale[];
   readonly signUpIsOpen: boolean;
-  /** The share domain that it is shown on, which has no log-in; `null`: the site. */
+  /** The share domain it is shown on, which has no log-in; `null` on the site itself. */
   readonly domain: DomainFace | null;
-  /** `null` where there are none. */
   readonly regions: Regions | null;
 }
 
-/** Whether a reader could share something on this host. */
+/** Whether visitors may share on this host. */
 export function sharesHere({ domain }: Frame): boolean {
   return domain === null || domain.brand.isPublic;
 }
 
-/** What a page of this brand may load and do: its own style sheet, scripts and pictures, and nothing from elsewhere. */
 export function contentSecurityPolicy(brand: Brand): string {
   const known = policies.get(brand);
   if (known !== undefined) return known;
@@ -78,16 +70,9 @@ function hashOf(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }
 
-/** The mark: two wings that stand for a day. */
-const markPath =
-  'M12 20.5V9m0 2.5C9.8 5.8 6.4 3.6 2.6 3.5c.3 4.6 3.6 8 9.4 8Zm0 0c2.2-5.7 5.6-7.9 9.4-8-.3 4.6-3.6 8-9.4 8Zm0 5c-1.5-2.6-3.7-3.6-6.3-3.5.4 2.7 2.6 4.4 6.3 3.5Zm0 0c1.5-2.6 3.7-3.6 6.3-3.5-.4 2.7-2.6 4.4-6.3 3.5Z';
-
-export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2f8a73" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"><path d="${markPath}"/></svg>`;
-
 export interface PageProps {
   readonly frame: Frame;
   readonly title: string;
-  /** Enhancements that this page profits from. */
   readonly scripts?: readonly ScriptName[];
 }
 
@@ -133,7 +118,7 @@ const Header: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <header>
       <a class="brand" href={href('home')}>
-        {brand.logo === null ? <Mark /> : <img src={href('logo', brand.logo.name)} alt="" />}
+        {brand.logo === null ? <OwnLogo /> : <img src={href('logo', brand.logo.name)} alt="" />}
         {brand.name}
       </a>
       {sharesHere(frame) ? (
@@ -200,7 +185,6 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-/** Which of the regions this is, and the way to the others. */
 const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, regions } }) =>
   regions === null ? null : (
     <p>
@@ -209,7 +193,6 @@ const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, regions } }) =
     </p>
   );
 
-/** Our own pages, then the operator's. */
 function footLinks({ words, href, brand }: Frame): (readonly [string, string])[] {
   const { termsUrl, imprintUrl } = brand;
   return [
@@ -225,7 +208,7 @@ function footLinks({ words, href, brand }: Frame): (readonly [string, string])[]
 
 const knownOptions = new Map<string, string>();
 
-/** Rendered once for each language and set of languages: dozens of elements that are the same on every page. */
+/** Dozens of elements, the same on every page: rendered once for each language and set of languages. */
 function languageOptions(words: Words, locales: readonly Locale[]): string {
   const key = [words.locale, ...locales].join(' ');
   const known = knownOptions.get(key);
@@ -240,7 +223,6 @@ function languageOptions(words: Words, locales: readonly Locale[]): string {
   return markup;
 }
 
-/** Only where a GET shows this page again, and where there is a choice. */
 const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
   const { words, here, locales } = frame;
   if (here === null || locales.length < 2) return null;
@@ -267,13 +249,12 @@ interface PostFormProps {
   readonly class?: string;
   readonly autocomplete?: 'off';
   readonly id?: string;
-  /** For a form that brings a file. */
   readonly enctype?: 'multipart/form-data';
-  /** For a way into an account. */
+  /** For forms that log in or sign up. */
   readonly isSignIn?: true;
 }
 
-/** A form that changes something: posts, and carries the token of the session, or else of the browser where it must. */
+/** Carries the form token of the session or, to log in or sign up, of the browser. */
 export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
   frame,
   isSignIn,
@@ -289,22 +270,6 @@ export const PostForm: FC<PropsWithChildren<PostFormProps>> = ({
   );
 };
 
-export const Mark: FC<{ class?: string }> = (attributes) => (
-  <svg
-    {...attributes}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="1.5"
-    stroke-linejoin="round"
-    stroke-linecap="round"
-    aria-hidden="true"
-  >
-    <path d={markPath} />
-  </svg>
-);
-
-/** The finished document. */
 export function renderPage(page: ReturnType<FC>): string {
   return `<!doctype html>${String(page)}`;
 }

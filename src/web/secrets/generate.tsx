@@ -9,8 +9,8 @@ import { allCharacterSets } from '../../core/secrets/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
-import { Icon } from '../kit/icons.tsx';
 import type { Frame } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
 import { type ShareField, suggestionBounds, type TypedSuggestion } from './share-form.ts';
 
 interface GenerateProps {

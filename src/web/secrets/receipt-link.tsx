@@ -6,9 +6,8 @@
  */
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
-import { CopyButton, CopyStatus } from '../kit/copy.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { QrCode } from './qr.tsx';
 
 interface LinkProps {

@@ -9,10 +9,8 @@ import { type MailTrouble, mailTroubleOf } from '../../core/mail/link-mail.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { Delivery, DeliveryState } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { Badge, type BadgeKind } from '../kit/badge.tsx';
-import type { IconName } from '../kit/icons.tsx';
 import type { Frame } from '../kit/layout.tsx';
-import { Dated } from '../kit/moment.tsx';
+import { Badge, type BadgeKind, Dated, type IconName } from '../kit/parts.tsx';
 import { type MailProps, type MailRefusal, SendMail, WayToLogIn } from './receipt-send.tsx';
 
 interface StateWords {

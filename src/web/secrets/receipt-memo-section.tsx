@@ -7,8 +7,8 @@
 import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
 
 /** A label that was asked for and is not kept. */
 export interface RefusedMemo {

@@ -11,8 +11,8 @@ import { anonymousCustid } from '../../core/secrets/receipts.ts';
 import type { DeliveryState } from '../../core/secrets/secret.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { FieldTexts } from '../kit/field.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
 import { MailAddress } from './mail-address.tsx';
 import { MailLanguage } from './mail-language.tsx';
 

@@ -7,7 +7,7 @@
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { type Frame, Page, sharesHere } from '../kit/layout.tsx';
-import { Dated } from '../kit/moment.tsx';
+import { Dated } from '../kit/parts.tsx';
 
 const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
 

@@ -7,9 +7,8 @@
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import { controlAttributes, Field } from '../kit/field.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { Dated } from '../kit/moment.tsx';
+import { Dated, Icon } from '../kit/parts.tsx';
 import { Instructions } from './secret-instructions.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;

@@ -5,9 +5,8 @@
  * it is in no title, address, storage or form that a browser keeps or restores, and nothing on the page opens it again.
  */
 import type { FC } from 'hono/jsx';
-import { CopyButton, CopyStatus } from '../kit/copy.tsx';
-import { Icon } from '../kit/icons.tsx';
 import { type Frame, Page } from '../kit/layout.tsx';
+import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { ShareOwn } from './secret-closed.tsx';
 import { Instructions } from './secret-instructions.tsx';
 

@@ -7,7 +7,7 @@
 import type { FC } from 'hono/jsx';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
-import { NoticeBoxes } from '../kit/notice-boxes.tsx';
+import { NoticeBoxes } from '../kit/notices.tsx';
 import { MailAddress } from './mail-address.tsx';
 import { MailLanguage } from './mail-language.tsx';
 import type { ShareField, TypedShare } from './share-form.ts';

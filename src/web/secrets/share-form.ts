@@ -11,7 +11,7 @@ import { allCharacterSets, generatedLength } from '../../core/secrets/generated-
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../kit/form.ts';
-import { readNoticeKinds } from '../kit/notice-boxes.tsx';
+import { readNoticeKinds } from '../kit/notices.tsx';
 import { type Aside, readAside } from './share-aside.ts';
 
 export type ShareField =

@@ -7,7 +7,7 @@
 import type { FC } from 'hono/jsx';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { Split } from '../kit/split.tsx';
+import { Split } from '../kit/parts.tsx';
 import { Generate } from './generate.tsx';
 import { Lifetime } from './lifetime.tsx';
 import { MemoField } from './receipt-memo-section.tsx';

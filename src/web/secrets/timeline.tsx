@@ -7,7 +7,7 @@ import type { FC } from 'hono/jsx';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { Moment } from '../kit/moment.tsx';
+import { Moment } from '../kit/parts.tsx';
 
 interface TimelineProps {
   readonly frame: Frame;

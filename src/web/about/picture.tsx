@@ -1,12 +1,9 @@
 /**
- * The picture of how it works: a sheet, a sealed envelope, a mayfly on its way, an opened envelope whose sheet fades.
- *
- * Owns: the drawings. Invariants: they hold no words but their title and description, so they read in every language;
- * from right to left they stand the same way round as the text, with their numbers unmirrored; where there is no room the
- * style sheet puts two above two; their colours are those of the page.
+ * How it works, in four drawings with no words but their title and description, so they serve every language. From right to
+ * left they are mirrored with the text, except for their numbers. The style sheet puts two above two where space is short.
  */
 import type { FC } from 'hono/jsx';
-import type { Words } from './words.ts';
+import type { Words } from '../kit/words.ts';
 
 const sceneWidth = 180;
 const arrow = 'M146 96h58m-8-7 8 7-8 7';
@@ -30,7 +27,6 @@ export const Picture: FC<{ words: Words }> = ({ words }) => (
   </div>
 );
 
-/** Of all four together. */
 const Caption: FC<{ words: Words }> = ({ words }) => (
   <>
     <title id="picture-title">{words.say('about.picture')}</title>
@@ -58,7 +54,7 @@ const Sealed: FC = () => (
   </>
 );
 
-/** The mark, flying. */
+/** The logo, flying. */
 const OnItsWay: FC = () => (
   <>
     <path class="way" d="M148 96h50m-8-7 8 7-8 7" />

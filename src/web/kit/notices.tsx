@@ -1,13 +1,22 @@
-/**
- * The boxes that choose which mails somebody gets about a secret: markup and reading. A browser does not send a box that is
- * not ticked, so only a form that carries the hidden field can say that none is.
- */
-
+/** The boxes that choose the notices about a secret. None is ticked unless chosen, and the hint says where the mails go. */
 import type { FC } from 'hono/jsx';
 import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';
+
+/** Browsers do not send unticked boxes: this hidden field says that the form has them. */
+const sentinel = { name: 'notify', value: 'chosen' } as const;
+
+function fieldOf(kind: NoticeKind): string {
+  return `${sentinel.name}-${kind}`;
+}
+
+/** `null` if the form has no notice boxes. */
+export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
+  if (form.text(sentinel.name) !== sentinel.value) return null;
+  return noticeKinds.filter((kind) => form.text(fieldOf(kind)) !== '');
+}
 
 export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
   read: 'notices.read',
@@ -15,30 +24,16 @@ export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
   expiring: 'notices.expiring',
 };
 
-/** The hidden field that says that the form has the boxes. */
-const boxesField = { name: 'notify', value: 'chosen' } as const;
-
-function noticeField(kind: NoticeKind): string {
-  return `${boxesField.name}-${kind}`;
-}
-
-/** `null`: the form has no such boxes. */
-export function readNoticeKinds(form: Form): readonly NoticeKind[] | null {
-  if (form.text(boxesField.name) !== boxesField.value) return null;
-  return noticeKinds.filter((kind) => form.text(noticeField(kind)) !== '');
-}
-
 export interface NoticeBoxesProps {
   readonly frame: Frame;
   readonly ticked: readonly NoticeKind[];
-  /** What is wrong with ticking any; `null`: nothing. */
   readonly wrong: string | null;
-  /** Whether what stands right above says what they are, so that only screen readers need it said again. */
+  /** Leaves the legend to screen readers, where a heading right above says the same. */
   readonly isTitled?: boolean;
 }
 
 export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitled }) => {
-  const { name, value } = boxesField;
+  const { name, value } = sentinel;
   const invalid = wrong === null ? {} : { 'aria-invalid': 'true' as const };
   return (
     <fieldset
@@ -53,8 +48,8 @@ export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitl
       {noticeKinds.map((kind, at) => (
         <label class="check">
           <input
-            id={noticeField(kind)}
-            name={noticeField(kind)}
+            id={fieldOf(kind)}
+            name={fieldOf(kind)}
             type="checkbox"
             value="yes"
             autocomplete="off"
@@ -76,7 +71,7 @@ export const NoticeBoxes: FC<NoticeBoxesProps> = ({ frame, ticked, wrong, isTitl
 };
 
 const NoticeHint: FC<{ frame: Frame }> = ({ frame: { words, visitor } }) => (
-  <p class="hint" id={`${boxesField.name}-hint`}>
+  <p class="hint" id={`${sentinel.name}-hint`}>
     {visitor === null
       ? words.say('notices.hint')
       : words.say('notices.hintTo', { address: visitor.username })}

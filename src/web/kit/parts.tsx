@@ -1,0 +1,230 @@
+/** The small parts of pages: icons, badges, copy buttons, times, columns and tables. */
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { hasWeekday } from '../../locale/times.ts';
+import type { MessageParams } from '../../locale/translate.ts';
+import type { Words } from './words.ts';
+
+const circle = (x: number, y: number, radius: number) =>
+  `M${x - radius} ${y}a${radius} ${radius} 0 1 0 ${2 * radius} 0a${radius} ${radius} 0 1 0 ${-2 * radius} 0Z`;
+
+/** Drawn on a grid of 24 with lines of 1.75. */
+const drawings = {
+  account: `${circle(12, 8, 4)}M4.5 20.5c.6-4 3.5-6.5 7.5-6.5s6.9 2.5 7.5 6.5`,
+  alert: `M12 3.5 2.5 20h19ZM12 10v4.5M12 17.2v.1`,
+  arrow: 'M4 12h16m-6-6 6 6-6 6',
+  check: 'm4.5 12.5 5 5 10-11',
+  clock: `${circle(12, 12, 8.5)}M12 7v5.3l3.5 2`,
+  copy: 'M8.5 8.5v-5h12v12h-5M3.5 8.5h12v12h-12Z',
+  download: 'M12 3.5v11.5m-4.5-4.5 4.5 4.5 4.5-4.5M4 20.5h16',
+  eye: `M2.5 12c2.3-4 5.5-6 9.5-6s7.2 2 9.5 6c-2.3 4-5.5 6-9.5 6s-7.2-2-9.5-6Z${circle(12, 12, 2.75)}`,
+  'eye-off':
+    'M4 4l16 16M9.5 6.3c.8-.2 1.6-.3 2.5-.3 4 0 7.2 2 9.5 6-.8 1.4-1.7 2.5-2.7 3.4M6.3 8c-1.5 1-2.7 2.3-3.8 4 2.3 4 5.5 6 9.5 6 1.5 0 2.9-.3 4.2-.9',
+  flame:
+    'M12 21c4 0 6.5-2.7 6.5-6.3 0-3-1.5-4.7-2.7-6.2-.3 1.5-1 2.5-2.1 3C14.2 8 13 5 10.5 3c.2 3-1 4.5-2.5 6.3-1.3 1.5-2.5 3-2.5 5.4C5.5 18.3 8 21 12 21Z',
+  globe: `${circle(12, 12, 8.5)}M3.5 12h17M12 3.5c-2.3 2.4-3.5 5.2-3.5 8.5s1.2 6.1 3.5 8.5c2.3-2.4 3.5-5.2 3.5-8.5S14.3 5.9 12 3.5Z`,
+  key: `${circle(8, 15.5, 4)}M10.9 12.6 19.5 4l1 1M15.5 8l3 3`,
+  link: 'M10 14.5c-1.5-1.5-1.5-3.8 0-5.3l3.5-3.5c1.5-1.5 3.9-1.5 5.3 0s1.5 3.9 0 5.3l-1.3 1.3M14 9.5c1.5 1.5 1.5 3.8 0 5.3l-3.5 3.5c-1.5 1.5-3.9 1.5-5.3 0s-1.5-3.9 0-5.3l1.3-1.3',
+  lock: 'M5 10.5h14v10H5ZM8 10.5V7.5a4 4 0 0 1 8 0v3M12 14.5v2.5',
+  mail: 'M3 5.5h18v13H3ZM3.5 6.5l8.5 7 8.5-7',
+  plus: 'M12 4.5v15M4.5 12h15',
+  refresh: 'M19.5 5v5h-5M4.5 19v-5h5M19 10A7.5 7.5 0 0 0 5.5 8M5 14a7.5 7.5 0 0 0 13.5 2',
+  share: `${circle(6, 12, 2.5)}${circle(17.5, 5.5, 2.5)}${circle(17.5, 18.5, 2.5)}M8.2 10.7l7.1-4M8.2 13.3l7.1 4`,
+  shield: 'M12 3 4.5 6v5.5c0 4.5 3 7.6 7.5 9.5 4.5-1.9 7.5-5 7.5-9.5V6ZM8.5 12l2.5 2.5 4.5-5',
+  trash: 'M4 6.5h16M9 6V3.5h6V6M6 6.5l1 14h10l1-14M10 10.5v6M14 10.5v6',
+  x: 'm5.5 5.5 13 13m0-13-13 13',
+} as const;
+
+export type IconName = keyof typeof drawings;
+
+/** Icons that point in the reading direction and are mirrored from right to left. */
+const pointing: ReadonlySet<IconName> = new Set(['arrow']);
+
+/** Only accompanies words, so it is hidden from screen readers. */
+export const Icon: FC<{ name: IconName }> = ({ name }) => (
+  <svg
+    class={pointing.has(name) ? 'icon pointing' : 'icon'}
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.75"
+    stroke-linejoin="round"
+    stroke-linecap="round"
+    aria-hidden="true"
+  >
+    <path d={drawings[name]} />
+  </svg>
+);
+
+/** The product's own logo: two wings. */
+const logoPath =
+  'M12 20.5V9m0 2.5C9.8 5.8 6.4 3.6 2.6 3.5c.3 4.6 3.6 8 9.4 8Zm0 0c2.2-5.7 5.6-7.9 9.4-8-.3 4.6-3.6 8-9.4 8Zm0 5c-1.5-2.6-3.7-3.6-6.3-3.5.4 2.7 2.6 4.4 6.3 3.5Zm0 0c1.5-2.6 3.7-3.6 6.3-3.5-.4 2.7-2.6 4.4-6.3 3.5Z';
+
+export const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2f8a73" stroke-width="1.8" stroke-linejoin="round" stroke-linecap="round"><path d="${logoPath}"/></svg>`;
+
+export const OwnLogo: FC<{ class?: string }> = (attributes) => (
+  <svg
+    {...attributes}
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="1.5"
+    stroke-linejoin="round"
+    stroke-linecap="round"
+    aria-hidden="true"
+  >
+    <path d={logoPath} />
+  </svg>
+);
+
+export type BadgeKind = 'good' | 'waiting' | 'bad' | 'plain';
+
+/** A status. The word says it; colour and icon only repeat it. */
+export const Badge: FC<PropsWithChildren<{ kind: BadgeKind; icon?: IconName }>> = ({
+  kind,
+  icon,
+  children,
+}) => (
+  <span class={kind === 'plain' ? 'badge' : `badge ${kind}`}>
+    {icon === undefined ? null : <Icon name={icon} />}
+    {children}
+  </span>
+);
+
+/** Copies the field with the id `target`. Hidden without scripts, when the field can still be copied by hand. */
+export const CopyButton: FC<{ target: string; label: string }> = ({ target, label }) => (
+  <button type="button" hidden data-copy={`#${target}`}>
+    <Icon name="copy" />
+    <span>{label}</span>
+  </button>
+);
+
+/** Filled by `client/copy.ts`; one per page, after the button. */
+export const CopyStatus: FC<{ copied: string; failed: string }> = ({ copied, failed }) => (
+  <p class="copied" id="copied" role="status" data-copied={copied} data-failed={failed} />
+);
+
+interface MomentProps {
+  readonly words: Words;
+  readonly at: number;
+}
+
+/** In UTC; `client/time.ts` rewrites every time that pages show this way in the reader's own zone. */
+export const Moment: FC<MomentProps> = ({ words, at }) => (
+  <time datetime={exact(at)} data-moment={hasWeekday(words.locale) ? 'weekday' : 'long'}>
+    {words.moment(at)}
+  </time>
+);
+
+/** For lists. */
+export const ShortTime: FC<MomentProps & { id?: string }> = ({ words, at, id }) => (
+  <time datetime={exact(at)} data-moment="short" id={id}>
+    {words.shortMoment(at)}
+  </time>
+);
+
+export interface DatedProps extends MomentProps {
+  /** A message with `{date}`. */
+  readonly say: MessageKey;
+  /** For its other placeholders. */
+  readonly params?: MessageParams;
+  readonly isShort?: true;
+}
+
+export const Dated: FC<DatedProps> = ({ words, say, at, params = {}, isShort }) => {
+  const [before, ...rest] = words.say(say, params).split('{date}');
+  const time = isShort === true ? <ShortTime words={words} at={at} /> : <Moment words={words} at={at} />;
+  return (
+    <>
+      {before}
+      {rest.map((after) => (
+        <>
+          {time}
+          {after}
+        </>
+      ))}
+    </>
+  );
+};
+
+function exact(unixSeconds: number): string {
+  return new Date(unixSeconds * 1000).toISOString();
+}
+
+/**
+ * Two columns where there is room, one below the other elsewhere. Must be a direct child of a page. Reading and keyboard
+ * order is that of the narrow page.
+ */
+export const Split: FC<PropsWithChildren<{ intro: ReturnType<FC> }>> = ({ intro, children }) => (
+  <div class="split">
+    <div>
+      {intro}
+      <OwnLogo class="wings" />
+    </div>
+    <div>{children}</div>
+  </div>
+);
+
+type Cell = ReturnType<FC> | string;
+
+export interface TableProps {
+  readonly caption: string;
+  /** Leaves the caption to screen readers, where a heading says the same. */
+  readonly captionIsHidden?: boolean;
+  /** `''` for a column of buttons. */
+  readonly columns: readonly string[];
+  /** One cell per column; the first is the row's heading. */
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+// Explicit, because some browsers drop table semantics when the style sheet shows rows as cards. Spread, because the linter
+// calls the attributes redundant.
+const roles = {
+  table: { role: 'table' },
+  rowgroup: { role: 'rowgroup' },
+  row: { role: 'row' },
+  cell: { role: 'cell' },
+  columnheader: { role: 'columnheader' },
+  rowheader: { role: 'rowheader' },
+} as const;
+
+export const Table: FC<TableProps> = ({ caption, captionIsHidden = false, columns, rows }) => (
+  <table class="table" {...roles.table}>
+    <caption class={captionIsHidden ? 'visually-hidden' : undefined}>{caption}</caption>
+    <thead {...roles.rowgroup}>
+      <tr {...roles.row}>
+        {columns.map((column) =>
+          column === '' ? (
+            <td {...roles.cell} />
+          ) : (
+            <th {...roles.columnheader} scope="col">
+              {column}
+            </th>
+          ),
+        )}
+      </tr>
+    </thead>
+    <tbody {...roles.rowgroup}>
+      {rows.map((cells) => (
+        <tr {...roles.row}>
+          {cells.map((cell, at) => (
+            <TableCell cell={cell} label={columns[at] ?? ''} isFirst={at === 0} />
+          ))}
+        </tr>
+      ))}
+    </tbody>
+  </table>
+);
+
+const TableCell: FC<{ cell: Cell; label: string; isFirst: boolean }> = ({ cell, label, isFirst }) => {
+  const labelled = label === '' ? {} : { 'data-label': label };
+  return isFirst ? (
+    <th {...roles.rowheader} scope="row" {...labelled}>
+      {cell}
+    </th>
+  ) : (
+    <td {...roles.cell} {...labelled}>
+      {cell}
+    </td>
+  );
+};
