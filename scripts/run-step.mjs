@@ -8,8 +8,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bun, root } from './install.mjs';
 
-/** What tests, and nothing else, are told by: a run's seed and its counts. */
-const testSettings = /^MAYFLY_(SEED|KILLS|RACES|STOPS)$/;
+/** The one setting that tests take from the caller's environment: it repeats a run. */
+const testSettings = /^MAYFLY_SEED$/;
 
 /** Settings of the machine must not change what is tested. */
 function cleanEnvironment() {
@@ -35,17 +35,17 @@ function endGroup(child, signal) {
 const graceMs = 5_000;
 
 /**
- * @param {{ name: string, command: string, args: string[], limitMs: number }} step
+ * @param {{ name: string, command: string, args: string[], limitMs: number, env?: Record<string, string> }} step
  * @returns {Promise<boolean>} whether it ended well and in time
  */
-export function runStep({ name, command, args, limitMs }) {
+export function runStep({ name, command, args, limitMs, env = {} }) {
   say(`\n== ${name}`);
   const startMs = Date.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
       stdio: 'inherit',
-      env: cleanEnvironment(),
+      env: { ...cleanEnvironment(), ...env },
       detached: true,
     });
     const stop = (signal) => endGroup(child, signal);

@@ -1,11 +1,4 @@
-/**
- * Every test, `npm test`: installs what is missing, checks format, lint and types, runs all tests and says how many
- * passed and failed in its last line.
- *
- * Owns: the order, the count and the time limit. Runs on Node 20 with nothing installed. `--strict`: a test that cannot
- * run here counts as failed. `--mutants`: breaks the code instead, and counts what the tests notice (test/mutation). Other
- * arguments are parts of paths: only tests whose path contains one of them run.
- */
+/** `npm test`. Runs on Node 20 with nothing installed; its last line counts what passed and what failed. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -13,16 +6,39 @@ import { install, root } from './install.mjs';
 import { bunStep, checkSteps, runStep } from './run-step.mjs';
 import { listTests, prepareTools } from './system-tools.mjs';
 
-/** Long enough for a slow machine, short enough to notice that something hangs. */
-const limitMs = 45 * 60_000;
+const usage = `npm test                      installs what is missing, then checks format, lint, types and every test
+npm test -- PART ...          only the tests whose path contains one of these parts, such as faults/kill or test/web
+
+  --long              the same tests with larger counts: hundreds of kills, thousands of races, a million requests
+  --strict            a test that cannot run here counts as failed
+  --mutants [N] [--seed N] [PART ...]
+                      breaks the code N times instead (200) and names what no test notices
+  --help              this text
+
+MAYFLY_SEED=N npm test ...    repeats a run by the seed that it printed
+`;
+
 /** Outside the gate; a survivor costs more than half a minute. */
 const mutantsLimitMs = 4 * 60 * 60_000;
-const startMs = Date.now();
-const leftMs = () => Math.max(1_000, limitMs - (Date.now() - startMs));
-
 const args = process.argv.slice(2);
+const isLong = args.includes('--long');
 const isStrict = args.includes('--strict');
 const wanted = args.filter((arg) => !arg.startsWith('--'));
+const unknown = args.filter((arg) => arg.startsWith('--') && !['--long', '--strict'].includes(arg));
+
+if (args.includes('--help')) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+if (unknown.length > 0 && !args.includes('--mutants')) {
+  process.stderr.write(`There is no option ${unknown.join(', ')}.\n\n${usage}`);
+  process.exit(2);
+}
+
+/** Long enough for a slow machine, short enough to notice that something hangs. */
+const limitMs = (isLong ? 90 : 45) * 60_000;
+const startMs = Date.now();
+const leftMs = () => Math.max(1_000, limitMs - (Date.now() - startMs));
 
 /** The totals that Bun writes into the root element of its JUnit report; `null` when there is no report. */
 function readTotals(path) {
@@ -44,7 +60,8 @@ async function runTests(tests) {
   // --timings=test/timings.json --update-timings` measures them anew.
   const workers = [`--parallel=${availableParallelism() + 1}`, '--timings=test/timings.json'];
   const flags = ['test', '--timeout=60000', ...workers, '--reporter=junit', `--reporter-outfile=${report}`];
-  const isWell = await runStep(bunStep(`${tests.length} files of tests`, [...flags, ...paths], leftMs()));
+  const step = bunStep(`${tests.length} files of tests`, [...flags, ...paths], leftMs());
+  const isWell = await runStep({ ...step, env: isLong ? { MAYFLY_LONG: '1' } : {} });
   const totals = readTotals(report);
   rmSync(folder, { recursive: true });
   if (totals === null) return { passed: 0, failed: 1 };

@@ -6,6 +6,7 @@
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
+import { count, limitMs } from '../support/counts.ts';
 import { type RaceTrack, race } from '../support/race.ts';
 import { openConnection } from '../support/raw-client.ts';
 import { announceSeed, seededFractions } from '../support/run-seed.ts';
@@ -17,7 +18,8 @@ import {
   startServer,
 } from '../support/started-server.ts';
 
-const secretCount = Number(process.env.MAYFLY_RACES ?? 1_000);
+/** Of a store that reads and then deletes the first race has more than one winner. */
+const secretCount = count({ usual: 200, long: 5_000 });
 const readerCount = 100;
 
 /** Readers spread evenly over the processes, in an order that mixes them. */
@@ -39,33 +41,37 @@ async function layTrack(servers: readonly StartedServer[], basic: string, random
   };
 }
 
-test('P1, P7: of 100 reveals and burns of one secret at once, over two processes, exactly one wins, each time', async () => {
-  const random = seededFractions(announceSeed('race'));
-  const dataDir = await makeDataDir();
-  try {
-    const { basic } = await createAccount(dataDir, 'racer@example.org');
-    await using one = await startServer({ dataDir });
-    await using two = await startServer({ dataDir });
-    using laid = await layTrack([one, two], basic, random);
-    const won = { released: 0, burned: 0 };
-    const startedAt = performance.now();
-    for (let count = 0; count < secretCount; count += 1) {
-      const { winner, faults } = await race(laid.track, `race value ${count}`);
-      expect(faults).toEqual([]);
-      if (winner !== null) won[winner] += 1;
+test(
+  'P1, P7: of 100 reveals and burns of one secret at once, over two processes, exactly one wins, each time',
+  async () => {
+    const random = seededFractions(announceSeed('race'));
+    const dataDir = await makeDataDir();
+    try {
+      const { basic } = await createAccount(dataDir, 'racer@example.org');
+      await using one = await startServer({ dataDir });
+      await using two = await startServer({ dataDir });
+      using laid = await layTrack([one, two], basic, random);
+      const won = { released: 0, burned: 0 };
+      const startedAt = performance.now();
+      for (let raced = 0; raced < secretCount; raced += 1) {
+        const { winner, faults } = await race(laid.track, `race value ${raced}`);
+        expect(faults).toEqual([]);
+        if (winner !== null) won[winner] += 1;
+      }
+      const seconds = (performance.now() - startedAt) / 1000;
+      console.log(
+        `race: ${secretCount} secrets x ${readerCount} readers in ${seconds.toFixed(1)} s; ${won.released} read, ${won.burned} burned, 0 twice`,
+      );
+      expect(won.released + won.burned).toBe(secretCount);
+      // Both kinds of winner must have occurred, or one of the doors was never really in the race.
+      expect(won.released).toBeGreaterThan(0);
+      expect(won.burned).toBeGreaterThan(0);
+    } finally {
+      await rm(dataDir, { recursive: true, force: true });
     }
-    const seconds = (performance.now() - startedAt) / 1000;
-    console.log(
-      `race: ${secretCount} secrets x ${readerCount} readers in ${seconds.toFixed(1)} s; ${won.released} read, ${won.burned} burned, 0 twice`,
-    );
-    expect(won.released + won.burned).toBe(secretCount);
-    // Both kinds of winner must have occurred, or one of the doors was never really in the race.
-    expect(won.released).toBeGreaterThan(0);
-    expect(won.burned).toBeGreaterThan(0);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
-  }
-}, 240_000);
+  },
+  limitMs(240_000),
+);
 
 test('the race catches a store that reads and then deletes', async () => {
   const random = seededFractions(announceSeed('race, self-test'));
@@ -83,7 +89,7 @@ test('the race finds nothing in a store that takes in one step', async () => {
   const random = seededFractions(announceSeed('race, self-test'));
   await using toy = await startServer({ command: ['test/support/defective-server.ts'] });
   using laid = await layTrack([toy], 'Basic eDp5', random);
-  for (let count = 0; count < 10; count += 1) {
-    expect((await race(laid.track, `a value ${count}`)).faults).toEqual([]);
+  for (let raced = 0; raced < 10; raced += 1) {
+    expect((await race(laid.track, `a value ${raced}`)).faults).toEqual([]);
   }
 }, 60_000);

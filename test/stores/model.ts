@@ -277,6 +277,8 @@ class History {
     if (given === undefined) return;
     await this.#subject.current.refund(each.record.secretId, given.number);
     each.attempts = each.attempts.filter((attempt) => attempt !== given);
+    // A refund shows only in the guesses that it makes room for.
+    await this.#reserve(each);
   }
 
   async #strangers(): Promise<void> {
@@ -284,9 +286,14 @@ class History {
     assert.equal(await this.#subject.current.burn(newReceiptId(), clientStays), null);
   }
 
+  /** Seconds until a secret expires: most mistakes about time show in that second only. */
+  #untilExpiry(): number {
+    return Math.max(1, (this.#pick()?.record.expiresAt ?? 0) - this.#now);
+  }
+
   #passTime(): void {
     const { wallClock, current } = this.#subject;
-    const passed = [1, 10, 60, 150, 0][this.#dice(5)] ?? 0;
+    const passed = [1, 10, 60, 150, 0, this.#untilExpiry()][this.#dice(6)] ?? 0;
     // Nothing passes, but the wall clock is put back, or forward before the two are in dispute.
     if (passed === 0) wallClock.jump(current.now() - wallClock.read() > 200 ? 100 : -50);
     else wallClock.advance(passed);
