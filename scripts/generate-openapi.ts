@@ -13,7 +13,7 @@ import { createV1 } from '../src/api/v1/handlers.ts';
 import { createV2 } from '../src/api/v2/surface.ts';
 import { createLinks } from '../src/core/links.ts';
 import { builtInPlans } from '../src/core/plans.ts';
-import type { SecretService } from '../src/core/secrets/outcomes.ts';
+import type { SecretService } from '../src/core/secrets/service.ts';
 import type { DomainService } from '../src/core/share-domains/service.ts';
 import { systemClock } from '../src/core/time.ts';
 

@@ -24,11 +24,7 @@ import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
-import {
-  createDomainService,
-  type DomainService,
-  type DomainServiceDeps,
-} from './core/share-domains/service.ts';
+import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
 import type { ClockReport } from './core/time.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
@@ -184,7 +180,7 @@ async function openKeys(config: Config, store: Store) {
 
 async function openDomains(
   { plans, dnsServers, domainTarget }: Config,
-  deps: Pick<DomainServiceDeps, 'store' | 'events' | 'siteHost' | 'locales'>,
+  deps: Pick<DomainCore, 'store' | 'events' | 'siteHost' | 'locales'>,
 ): Promise<DomainService> {
   const { brandRules } = await import('./web/brand/brand-rules.ts');
   return createDomainService({

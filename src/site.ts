@@ -14,7 +14,7 @@ import type { Links } from './core/links.ts';
 import type { Plans } from './core/plans.ts';
 import type { MailLocaleOf } from './core/ports.ts';
 import type { Regions } from './core/regions.ts';
-import type { SecretService } from './core/secrets/outcomes.ts';
+import type { SecretService } from './core/secrets/service.ts';
 import type { DomainService } from './core/share-domains/service.ts';
 import type { Clock } from './core/time.ts';
 import { bodyCapBytesFor } from './http/body.ts';

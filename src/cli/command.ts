@@ -7,7 +7,7 @@
  */
 import type { ParseArgsOptionsConfig } from 'node:util';
 import type { Config, ConfigReading } from '../config/read.ts';
-import type { AccountAdminDeps } from '../core/accounts/admin.ts';
+import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { DomainStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
@@ -17,8 +17,8 @@ import type { Terminal } from './terminal.ts';
 export type ExitCode = 0 | 1 | 2;
 
 /** The store as an operator's command needs it. */
-export interface OpenAccounts extends AccountAdminDeps {
-  readonly store: AccountAdminDeps['store'] & DomainStore & StoreClock;
+export interface OpenAccounts extends AccountAdminCore {
+  readonly store: AccountAdminCore['store'] & DomainStore & StoreClock;
   close(): Promise<void>;
 }
 

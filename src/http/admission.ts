@@ -14,7 +14,7 @@
  *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
  */
 import { anonymous, type Caller } from '../core/accounts/accounts.ts';
-import type { SecretService } from '../core/secrets/outcomes.ts';
+import type { SecretService } from '../core/secrets/service.ts';
 import { createRightCredentials, parseBasic } from './credentials.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
 import { type Exchange, mayChange, type Operation } from './operation.ts';

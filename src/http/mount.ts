@@ -13,7 +13,7 @@
  */
 import type { Context, Hono } from 'hono';
 import type { AccountId, Caller, TokenScope } from '../core/accounts/accounts.ts';
-import type { SecretService } from '../core/secrets/outcomes.ts';
+import type { SecretService } from '../core/secrets/service.ts';
 import { type Admit, createAdmission } from './admission.ts';
 import { BodyTimeout, createBodyReader } from './body.ts';
 import type { ClientAddressOf, PeerSource } from './client-address.ts';

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import type { AccountMailer } from '../core/accounts/account-mail.ts';
+import type { AccountMailer } from '../core/core.ts';
 import type { AccountMail, Handover, Mailer, MailFace, OnRetry, SecretLinkMail } from '../core/ports.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { translate } from '../locale/translate.ts';

@@ -8,7 +8,7 @@
  */
 import { StoreMovedError } from '../core/errors.ts';
 import type { SecretStore } from '../core/ports.ts';
-import type { SecretService } from '../core/secrets/outcomes.ts';
+import type { SecretService } from '../core/secrets/service.ts';
 import type { ClockVerdict, StoreClock } from '../core/time.ts';
 import type { Log } from './logger.ts';
 

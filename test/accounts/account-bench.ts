@@ -10,7 +10,7 @@ import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import type { AccountMail, IsCommonPassword } from '../../src/core/ports.ts';
-import { createService, type RunningService, type ServiceDeps } from '../../src/core/secrets/service.ts';
+import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { createMemoryStore } from '../stores/memory.ts';
@@ -18,7 +18,7 @@ import { steadyClock } from '../support/clocks.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { type CountingHasher, createCountingHasher } from '../support/service-bench.ts';
 
-export type AccountBenchStore = ServiceDeps['store'];
+export type AccountBenchStore = ServiceParts['store'];
 
 export const startOfTime = 1_790_000_000;
 export const password = 'seven green bottles';
@@ -30,9 +30,9 @@ export const proof = { password: new Sensitive(password), locale } as const;
 
 export interface AccountBench {
   readonly accounts: AccountService;
-  readonly secrets: RunningService;
+  readonly secrets: SecretService;
   readonly store: AccountBenchStore;
-  readonly deps: Pick<ServiceDeps, 'store' | 'random'>;
+  readonly deps: Pick<ServiceParts, 'store' | 'random'>;
   readonly hasher: CountingHasher;
   readonly events: readonly ServiceEvent[];
   /** Those that were sent. */

@@ -6,7 +6,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { anonymous } from '../../src/core/accounts/accounts.ts';
-import type { ServiceDeps } from '../../src/core/secrets/service.ts';
+import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { type Canary, dumpOf, findCanaries, formsOf } from '../support/canary.ts';
@@ -23,7 +23,7 @@ const text = {
 };
 
 /** Notes every argument of every call, before the call. */
-function listening(store: ServiceDeps['store'], heard: unknown[]): ServiceDeps['store'] {
+function listening(store: ServiceParts['store'], heard: unknown[]): ServiceParts['store'] {
   return new Proxy(store, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
@@ -38,7 +38,7 @@ function listening(store: ServiceDeps['store'], heard: unknown[]): ServiceDeps['
 
 /** A whole life with all that can happen in it, and what was handed over meanwhile. */
 async function lifeOfASecret(
-  defect: (store: ServiceDeps['store']) => ServiceDeps['store'] = (store) => store,
+  defect: (store: ServiceParts['store']) => ServiceParts['store'] = (store) => store,
 ) {
   const heard: unknown[] = [];
   const state = { down: false };

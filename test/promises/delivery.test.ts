@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises';
 import { anonymous } from '../../src/core/accounts/accounts.ts';
 import { firstTrySeconds } from '../../src/core/ports.ts';
 import type { Delivery } from '../../src/core/secrets/secret.ts';
-import type { ServiceDeps } from '../../src/core/secrets/service.ts';
+import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import type { MachineClock, UnixSeconds } from '../../src/core/time.ts';
 import { createMachineClock } from '../../src/ops/machine-clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -67,7 +67,7 @@ function later(createdAt: UnixSeconds, seconds: number): MachineClock {
 /** What the receipt says so many seconds after the creation, to a process that was not there. */
 async function deliveryAfter(
   seconds: number,
-  defect: (store: ServiceDeps['store']) => ServiceDeps['store'] = (store) => store,
+  defect: (store: ServiceParts['store']) => ServiceParts['store'] = (store) => store,
 ) {
   const { metadataKey, createdAt } = answered;
   await using store = await openSqliteStore({ directory: dataDir, clock: later(createdAt, seconds) });
@@ -92,7 +92,7 @@ describe('a mail whose server never says a word', () => {
   });
 
   it('would look queued for ever to a store that forgot until when it is believed (self-test)', async () => {
-    const forgetful = (store: ServiceDeps['store']): ServiceDeps['store'] => ({
+    const forgetful = (store: ServiceParts['store']): ServiceParts['store'] => ({
       ...store,
       async findReceipt(id) {
         const receipt = await store.findReceipt(id);

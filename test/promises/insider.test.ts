@@ -9,7 +9,7 @@ import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { anonymous } from '../../src/core/accounts/accounts.ts';
 import type { NewRecord, StoredDelivery } from '../../src/core/secrets/secret.ts';
-import type { ServiceDeps } from '../../src/core/secrets/service.ts';
+import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { unseal } from '../../src/crypto/aead.ts';
 import { concat, FieldReader, FieldWriter, hex, utf8 } from '../../src/crypto/bytes.ts';
@@ -224,7 +224,7 @@ async function haulOf(
   };
   const bench = createBench({
     wrap: (store) =>
-      new Proxy<ServiceDeps['store']>(store, {
+      new Proxy<ServiceParts['store']>(store, {
         get(target, name) {
           const method: unknown = Reflect.get(target, name);
           if (

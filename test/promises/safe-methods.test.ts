@@ -3,7 +3,7 @@
  * asks it to change something. The addresses come from the tables that serve them, so a new one is tried by itself.
  */
 import { describe, expect, it } from 'bun:test';
-import type { RunningService } from '../../src/core/secrets/service.ts';
+import type { SecretService } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { routes } from '../../src/web/routes.ts';
 import { clientStays } from '../stores/conformance/check.ts';
@@ -190,7 +190,7 @@ describe('GET, HEAD and OPTIONS', () => {
   }, 120_000);
 
   it('self-test: a page that opens a secret for a query, or notes that its receipt was looked at, is found', async () => {
-    const opening = (service: RunningService): RunningService => ({
+    const opening = (service: SecretService): SecretService => ({
       ...service,
       async secretStatus(input, caller) {
         const outcome = await service.secretStatus(input, caller);
@@ -201,7 +201,7 @@ describe('GET, HEAD and OPTIONS', () => {
         return outcome;
       },
     });
-    const noting = (service: RunningService): RunningService => ({
+    const noting = (service: SecretService): SecretService => ({
       ...service,
       findReceipt: service.viewReceipt,
     });

@@ -17,7 +17,7 @@ import { createLinks, type Links } from '../../src/core/links.ts';
 import { builtInPlans, type PlanName, type Plans } from '../../src/core/plans.ts';
 import type { AccountMail, Mailer, PassphraseHasher, SecretLinkMail } from '../../src/core/ports.ts';
 import type { Regions } from '../../src/core/regions.ts';
-import { createService, type RunningService } from '../../src/core/secrets/service.ts';
+import { createService, type SecretService } from '../../src/core/secrets/service.ts';
 import type { Resolver } from '../../src/core/share-domains/check.ts';
 import { createDomainService, type DomainService } from '../../src/core/share-domains/service.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
@@ -69,7 +69,7 @@ export interface TestAppOptions {
   /** Stands in for the store, given the real one: for faults. */
   readonly wrapStore?: (store: MemoryStore) => MemoryStore;
   /** Stands in for the service, given the real one: for seeded defects. */
-  readonly wrapService?: (service: RunningService) => RunningService;
+  readonly wrapService?: (service: SecretService) => SecretService;
   readonly hasher?: PassphraseHasher;
   readonly mailer?: Mailer;
 }
@@ -92,7 +92,7 @@ export interface TestApp {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** For a real server: `Bun.serve({ fetch: app.handler })`. */
   readonly handler: (request: Request, server?: object) => Response | Promise<Response>;
-  readonly service: RunningService;
+  readonly service: SecretService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly store: MemoryStore;

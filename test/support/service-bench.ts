@@ -14,7 +14,7 @@ import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
 import type { AccountMail, PassphraseHasher, SecretLinkMail } from '../../src/core/ports.ts';
 import type { ConcealInput, ReceiptView, RevealInput } from '../../src/core/secrets/outcomes.ts';
 import type { DeliveryState, NewRecord } from '../../src/core/secrets/secret.ts';
-import { createService, type RunningService, type ServiceDeps } from '../../src/core/secrets/service.ts';
+import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { clientStays } from '../stores/conformance/check.ts';
@@ -57,8 +57,8 @@ export function createCountingHasher(): CountingHasher {
 }
 
 export interface Bench {
-  readonly service: RunningService;
-  readonly deps: ServiceDeps;
+  readonly service: SecretService;
+  readonly deps: ServiceParts;
   readonly hasher: CountingHasher;
   readonly events: ServiceEvent[];
   readonly mails: SecretLinkMail[];
@@ -84,8 +84,8 @@ export interface ShareOptions extends Partial<Omit<ConcealInput, 'value' | 'pass
 /** @param wrap puts something between the service and the store: a defect, a delay, an outage */
 export function createBench(
   options: {
-    readonly deps?: Partial<ServiceDeps>;
-    readonly wrap?: (store: ServiceDeps['store']) => ServiceDeps['store'];
+    readonly deps?: Partial<ServiceParts>;
+    readonly wrap?: (store: ServiceParts['store']) => ServiceParts['store'];
     readonly seed?: string;
   } = {},
 ): Bench {
@@ -97,14 +97,14 @@ export function createBench(
   const accountMails: AccountMail[] = [];
   const records: NewRecord[] = [];
   const memory = createMemoryStore({ clock: steadyClock(() => now) });
-  const recording: ServiceDeps['store'] = {
+  const recording: ServiceParts['store'] = {
     ...memory,
     put(record) {
       records.push(record);
       return memory.put(record);
     },
   };
-  const deps: ServiceDeps = {
+  const deps: ServiceParts = {
     store: options.wrap?.(recording) ?? recording,
     mailer: {
       async sendSecretLink(mail) {

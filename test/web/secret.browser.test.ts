@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
-import type { RunningService } from '../../src/core/secrets/service.ts';
+import type { SecretService } from '../../src/core/secrets/service.ts';
 import {
   launchBrowser,
   openSite,
@@ -268,7 +268,7 @@ async function pressTwice(
   const first = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   let calls = 0;
-  const wrapService = (service: RunningService): RunningService => ({
+  const wrapService = (service: SecretService): SecretService => ({
     ...service,
     reveal: async (input, caller) => {
       const outcome = await service.reveal(input, caller);

@@ -7,7 +7,8 @@
  */
 
 import type { Links } from '../../core/links.ts';
-import type { BurnInput, SecretService } from '../../core/secrets/outcomes.ts';
+import type { BurnInput } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
 import type { ApiSurface } from '../../http/mount.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';

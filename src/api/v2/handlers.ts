@@ -21,8 +21,8 @@ import type {
   ReceiptView,
   RecentInput,
   SecretRefusal,
-  SecretService,
 } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
 import type { Clock } from '../../core/time.ts';
 import type { Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';

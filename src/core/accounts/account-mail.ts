@@ -5,25 +5,11 @@
  * outcome, and no event names the address (P18); whether a stranger's request leads to a mail is not shown by the work
  * that follows the answer (P17).
  */
-import type { InBackground } from '../background.ts';
+import type { AccountCore } from '../core.ts';
 import type { Events } from '../events.ts';
-import type { AccountMail, Handover, Mailer } from '../ports.ts';
+import type { AccountMail, Handover } from '../ports.ts';
 
-/** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */
-export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
-  /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
-  writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
-}
-
-export interface AccountMailDeps {
-  readonly mailer: AccountMailer;
-  readonly events: Events;
-  readonly inBackground: InBackground;
-  /** Waits for a time that nobody can foresee. */
-  readonly pauseBeforeSending: () => Promise<void>;
-}
-
-export function sendBehind({ mailer, events, inBackground }: AccountMailDeps, mail: AccountMail): void {
+export function sendAfter({ mailer, events, inBackground }: AccountCore, mail: AccountMail): void {
   inBackground(async () => tellEnd(events, mail, await mailer.sendAccountMail(mail)));
 }
 
@@ -35,7 +21,7 @@ export function sendBehind({ mailer, events, inBackground }: AccountMailDeps, ma
  * @param chosen one of `mails`; `null`: none is sent
  */
 export function sendOneOf(
-  deps: AccountMailDeps,
+  deps: AccountCore,
   mails: readonly AccountMail[],
   chosen: AccountMail | null,
 ): void {

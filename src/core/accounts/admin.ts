@@ -6,7 +6,7 @@
  * created with it from then on.
  */
 
-import type { RandomBytes } from '../../crypto/random.ts';
+import type { AccountCore } from '../core.ts';
 import { isDeliverable } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
 import type { AccountStore } from '../ports.ts';
@@ -14,12 +14,11 @@ import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { type ApiToken, type TokenScope, tokenScopes } from './accounts.ts';
 import { drawDataKey } from './data-key.ts';
-import { dataKeyBehind, makeToken, scopesInOrder } from './tokens.ts';
+import { dataKeyOfToken, makeToken, scopesInOrder } from './tokens.ts';
 
-export interface AccountAdminDeps {
-  readonly store: AccountStore & { now(): UnixSeconds };
-  readonly random: RandomBytes;
-}
+export type AccountAdminCore = Pick<AccountCore, 'random'> & {
+  readonly store: AccountStore & Pick<AccountCore['store'], 'now'>;
+};
 
 export const firstTokenName = 'first';
 
@@ -29,7 +28,7 @@ export type CreateAccountOutcome =
   | { readonly outcome: 'invalid_email' };
 
 export async function createAccount(
-  { store, random }: AccountAdminDeps,
+  { store, random }: AccountAdminCore,
   input: { readonly email: string; readonly plan: PlanName },
 ): Promise<CreateAccountOutcome> {
   if (!isDeliverable(input.email)) return { outcome: 'invalid_email' };
@@ -66,7 +65,7 @@ export interface CreateTokenInput {
 }
 
 export async function createToken(
-  { store, random }: AccountAdminDeps,
+  { store, random }: AccountAdminCore,
   input: CreateTokenInput,
 ): Promise<CreateTokenOutcome> {
   const account = await store.findAccount(input.email.toLowerCase());
@@ -75,7 +74,7 @@ export async function createToken(
   const dataKey =
     existingToken === null
       ? drawDataKey(random)
-      : await dataKeyBehind(store, account.username, existingToken.expose());
+      : await dataKeyOfToken(store, account.username, existingToken.expose());
   if (dataKey === null) return { outcome: 'invalid_token' };
   const made = makeToken(
     { name, scopes: scopesInOrder(scopes), createdAt: store.now(), expiresAt, dataKey },

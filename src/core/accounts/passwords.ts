@@ -10,16 +10,16 @@
  * The data key survives a change, because the present password opens it; a change ends every other session; what came in
  * between (another change, a reset) makes the password that was given a wrong one.
  */
+
 import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
 import { derivePasswordVerifier } from '../../crypto/derive.ts';
-import type { RandomBytes } from '../../crypto/random.ts';
+import type { AccountCore } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { clientOf } from '../hash-place.ts';
-import type { Links } from '../links.ts';
-import type { AccountStore, IsCommonPassword, PassphraseHasher } from '../ports.ts';
+import type { IsCommonPassword, PassphraseHasher } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import { sendAfter } from './account-mail.ts';
 import type { AccountCaller, SignedIn, StoredPassword, TokenFate } from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 
@@ -65,7 +65,7 @@ function isMadeOf(password: string, username: string): boolean {
 
 /** What the store keeps of a new password. */
 export async function makePassword(
-  deps: { readonly hasher: PassphraseHasher; readonly random: RandomBytes },
+  deps: Pick<AccountCore, 'hasher' | 'random'>,
   input: {
     readonly password: Sensitive<string>;
     readonly dataKey: Uint8Array;
@@ -117,6 +117,20 @@ async function stretch(
   }
 }
 
+export interface ChangePasswordInput {
+  readonly current: Sensitive<string>;
+  readonly next: Sensitive<string>;
+  readonly tokens: TokenFate;
+  /** Of the mail about it. */
+  readonly locale: string;
+}
+
+export interface DeleteAccountInput {
+  readonly password: Sensitive<string>;
+  /** Of the mail about it. */
+  readonly locale: string;
+}
+
 export type ChangePasswordOutcome =
   | { readonly outcome: 'changed' }
   | { readonly outcome: 'wrong_password' }
@@ -126,27 +140,12 @@ export type DeleteOutcome =
   | { readonly outcome: 'deleted'; readonly burned: number }
   | { readonly outcome: 'wrong_password' };
 
-export interface OwnPasswordDeps extends AccountMailDeps {
-  readonly store: Pick<AccountStore, 'findPassword' | 'changePassword' | 'deleteAccount'> & {
-    now(): UnixSeconds;
-  };
-  readonly random: RandomBytes;
-  readonly hasher: PassphraseHasher;
-  readonly links: Links;
-  readonly isCommonPassword: IsCommonPassword;
-}
-
 const wrongPassword = { outcome: 'wrong_password' } as const;
 
 export async function changePassword(
-  deps: OwnPasswordDeps,
+  deps: AccountCore,
   { caller, sessionId }: SignedIn,
-  input: {
-    readonly current: Sensitive<string>;
-    readonly next: Sensitive<string>;
-    readonly tokens: TokenFate;
-    readonly locale: string;
-  },
+  input: ChangePasswordInput,
 ): Promise<ChangePasswordOutcome> {
   const { id, username } = caller.account;
   const refusal = await refusalOf(input.next.expose(), username, deps.isCommonPassword);
@@ -167,14 +166,14 @@ export async function changePassword(
   deps.events({ event: 'password_changed', account: id, by: 'password' });
   const { forgottenUrl } = deps.links;
   const to = new Sensitive(username);
-  sendBehind(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
+  sendAfter(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
   return { outcome: 'changed' };
 }
 
 export async function deleteAccount(
-  deps: OwnPasswordDeps,
+  deps: AccountCore,
   { caller }: SignedIn,
-  input: { readonly password: Sensitive<string>; readonly locale: string },
+  input: DeleteAccountInput,
 ): Promise<DeleteOutcome> {
   const { id, username } = caller.account;
   const proven = await provePassword(deps, caller, input.password);
@@ -184,7 +183,7 @@ export async function deleteAccount(
   // Deleted in between: there is no account any more that this password belongs to.
   if (burned === null) return wrongPassword;
   deps.events({ event: 'account_deleted', account: id, burned });
-  sendBehind(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
+  sendAfter(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
   return { outcome: 'deleted', burned };
 }
 
@@ -196,10 +195,7 @@ interface ProvenPassword {
 
 /** `null` when the password is not this account's: the address may have another account by now. */
 export async function provePassword(
-  {
-    store,
-    hasher,
-  }: { readonly store: Pick<AccountStore, 'findPassword'>; readonly hasher: PassphraseHasher },
+  { store, hasher }: Pick<AccountCore, 'store' | 'hasher'>,
   caller: AccountCaller,
   text: Sensitive<string>,
 ): Promise<ProvenPassword | null> {

@@ -8,13 +8,12 @@
  * At a log-in, an unknown address, an account without a password and a wrong password take the same look-up, the same one
  * stretching and the same answer (P17). How often one may try is bounded before it is called.
  */
+
 import { hex } from '../../crypto/bytes.ts';
 import { deriveFormToken, hashToken } from '../../crypto/derive.ts';
-import type { RandomBytes } from '../../crypto/random.ts';
-import type { InBackground } from '../background.ts';
+import type { AccountCore } from '../core.ts';
 import type { Events } from '../events.ts';
 import { isDeliverable } from '../mail/recipients.ts';
-import type { AccountStore, PassphraseHasher } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import {
@@ -28,14 +27,6 @@ import {
 import { openDataKey, wrapDataKey } from './data-key.ts';
 import { openWithPassword } from './passwords.ts';
 import { drawBearer, parseBearer } from './tokens.ts';
-
-export interface SessionDeps {
-  readonly store: Pick<AccountStore, 'addSession' | 'findSession' | 'noteSessionUse'> & {
-    now(): UnixSeconds;
-  };
-  readonly random: RandomBytes;
-  readonly inBackground: InBackground;
-}
 
 const idleSeconds = 7 * 86_400;
 const lifetimeSeconds = 30 * 86_400;
@@ -53,7 +44,7 @@ export interface SessionInput {
 
 /** `null` when the account's password is no longer the one that it is begun with. */
 export async function beginSession(
-  { store, random }: Pick<SessionDeps, 'store' | 'random'>,
+  { store, random }: Pick<AccountCore, 'store' | 'random'>,
   account: Account,
   { verifier, dataKey, label }: SessionInput,
 ): Promise<BegunSession | null> {
@@ -72,7 +63,7 @@ export async function beginSession(
 }
 
 /** The caller that a session's token belongs to; `null` when it is none, ended or expired. */
-export async function openSession(deps: SessionDeps, text: string): Promise<SignedIn | null> {
+export async function openSession(deps: AccountCore, text: string): Promise<SignedIn | null> {
   const bytes = parseBearer(text);
   if (bytes === null) return null;
   const found = await deps.store.findSession(hashToken(bytes, 'session'));
@@ -93,7 +84,7 @@ export async function openSession(deps: SessionDeps, text: string): Promise<Sign
   };
 }
 
-function noteUse({ store, inBackground }: SessionDeps, session: StoredSession, now: UnixSeconds): void {
+function noteUse({ store, inBackground }: AccountCore, session: StoredSession, now: UnixSeconds): void {
   if (now - session.lastUsedAt < useGranularitySeconds) return;
   const expiresAt = expiryAfterUse(session.createdAt, now);
   inBackground(() => store.noteSessionUse(session.sessionId, now, expiresAt));
@@ -112,12 +103,6 @@ export type LogInOutcome =
   /** Unknown address, wrong password, or an account without a password: one answer (P17). */
   | { readonly outcome: 'refused' };
 
-interface LogInDeps extends SessionDeps {
-  readonly store: Pick<AccountStore, 'findPassword'> & SessionDeps['store'] & { now(): UnixSeconds };
-  readonly hasher: PassphraseHasher;
-  readonly events: Events;
-}
-
 export interface LogInInput {
   readonly email: string;
   readonly password: Sensitive<string>;
@@ -126,7 +111,7 @@ export interface LogInInput {
   readonly clientPrefix: string;
 }
 
-export async function logIn(deps: LogInDeps, input: LogInInput): Promise<LogInOutcome> {
+export async function logIn(deps: AccountCore, input: LogInInput): Promise<LogInOutcome> {
   // What is no address is looked up as nobody's: as much work, and no strange text reaches the store.
   const username = isDeliverable(input.email) ? input.email.toLowerCase() : '';
   const found = await deps.store.findPassword(username);

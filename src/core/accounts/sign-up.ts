@@ -15,14 +15,15 @@
  * token that opens it: without one the account gets a new key, and the list of what was shared before is lost (P9 leaves
  * no other way).
  */
+
 import { hashToken } from '../../crypto/derive.ts';
-import type { RandomBytes } from '../../crypto/random.ts';
+import type { AccountCore } from '../core.ts';
 import type { Links } from '../links.ts';
 import { isDeliverable } from '../mail/recipients.ts';
-import type { AccountMail, AccountStore, IsCommonPassword, PassphraseHasher } from '../ports.ts';
+import type { AccountMail } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type AccountMailDeps, sendBehind, sendOneOf } from './account-mail.ts';
+import { sendAfter, sendOneOf } from './account-mail.ts';
 import type {
   Account,
   BegunSession,
@@ -35,13 +36,8 @@ import type {
 } from './accounts.ts';
 import { drawDataKey } from './data-key.ts';
 import { makePassword, type PasswordRefusal, refusalOf } from './passwords.ts';
-import { beginSession, type SessionDeps } from './sessions.ts';
-import { dataKeyBehind, drawBearer, parseBearer } from './tokens.ts';
-
-interface TicketDeps {
-  readonly store: Pick<AccountStore, 'addTicket' | 'findTicket'> & { now(): UnixSeconds };
-  readonly random: RandomBytes;
-}
+import { beginSession } from './sessions.ts';
+import { dataKeyOfToken, drawBearer, parseBearer } from './tokens.ts';
 
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
@@ -66,7 +62,7 @@ interface DrawnTicket {
 
 /** Draws a ticket and keeps it, unless there were too many lately. */
 export async function keepTicket(
-  { store, random }: TicketDeps,
+  { store, random }: Pick<AccountCore, 'store' | 'random'>,
   kind: TicketKind,
   username: string,
 ): Promise<DrawnTicket> {
@@ -80,13 +76,19 @@ export async function keepTicket(
 
 /** A live ticket of this kind, or `null`. Uses nothing up. */
 async function findTicket(
-  { store }: Pick<TicketDeps, 'store'>,
+  { store }: Pick<AccountCore, 'store'>,
   kind: TicketKind,
   text: string,
 ): Promise<StoredTicket | null> {
   const bytes = parseBearer(text);
   const found = bytes === null ? null : await store.findTicket(kind, hashToken(bytes, 'ticket'));
   return found !== null && store.now() < found.expiresAt ? found : null;
+}
+
+/** Asks for the mail of a sign-up or a reset. */
+export interface TicketRequest {
+  readonly email: string;
+  readonly locale: string;
 }
 
 export type RequestOutcome = { readonly outcome: 'requested' } | { readonly outcome: 'invalid_email' };
@@ -115,16 +117,9 @@ export type ResetOutcome =
   | { readonly outcome: 'invalid_token' }
   | PasswordRefusal;
 
-interface ProofDeps extends AccountMailDeps, SessionDeps {
-  readonly store: AccountStore & { now(): UnixSeconds };
-  readonly hasher: PassphraseHasher;
-  readonly links: Links;
-  readonly isCommonPassword: IsCommonPassword;
-}
-
 export async function requestSignUp(
-  deps: ProofDeps,
-  { email, locale }: { readonly email: string; readonly locale: string },
+  deps: AccountCore,
+  { email, locale }: TicketRequest,
 ): Promise<RequestOutcome> {
   if (!isDeliverable(email)) return { outcome: 'invalid_email' };
   const username = email.toLowerCase();
@@ -149,7 +144,7 @@ function remind({ logInUrl, forgottenUrl }: Links) {
   return { kind: 'already_signed_up', logInUrl, forgottenUrl } as const satisfies Partial<AccountMail>;
 }
 
-export async function checkSignUp(deps: Pick<ProofDeps, 'store'>, ticket: string): Promise<TicketOutcome> {
+export async function checkSignUp(deps: Pick<AccountCore, 'store'>, ticket: string): Promise<TicketOutcome> {
   const found = await findTicket(deps, 'sign_up', ticket);
   return found === null ? { outcome: 'gone' } : { outcome: 'valid', username: found.username };
 }
@@ -161,7 +156,7 @@ export interface SignUpInput {
   readonly clientPrefix: string;
 }
 
-export async function signUp(deps: ProofDeps, input: SignUpInput): Promise<SignUpOutcome> {
+export async function signUp(deps: AccountCore, input: SignUpInput): Promise<SignUpOutcome> {
   const { store, events, random } = deps;
   const found = await findTicket(deps, 'sign_up', input.ticket);
   if (found === null) return { outcome: 'gone' };
@@ -180,8 +175,8 @@ export async function signUp(deps: ProofDeps, input: SignUpInput): Promise<SignU
 }
 
 export async function requestReset(
-  deps: ProofDeps,
-  { email, locale }: { readonly email: string; readonly locale: string },
+  deps: AccountCore,
+  { email, locale }: TicketRequest,
 ): Promise<RequestOutcome> {
   if (!isDeliverable(email)) return { outcome: 'invalid_email' };
   const username = email.toLowerCase();
@@ -194,7 +189,7 @@ export async function requestReset(
   return { outcome: 'requested' };
 }
 
-export async function checkReset(deps: Pick<ProofDeps, 'store'>, ticket: string): Promise<TicketOutcome> {
+export async function checkReset(deps: Pick<AccountCore, 'store'>, ticket: string): Promise<TicketOutcome> {
   const found = await findTicket(deps, 'reset', ticket);
   return found === null ? { outcome: 'gone' } : { outcome: 'valid', username: found.username };
 }
@@ -211,7 +206,7 @@ export interface ResetInput {
   readonly clientPrefix: string;
 }
 
-export async function resetPassword(deps: ProofDeps, input: ResetInput): Promise<ResetOutcome> {
+export async function resetPassword(deps: AccountCore, input: ResetInput): Promise<ResetOutcome> {
   const { store, random } = deps;
   const found = await findTicket(deps, 'reset', input.ticket);
   if (found === null) return { outcome: 'gone' };
@@ -219,7 +214,7 @@ export async function resetPassword(deps: ProofDeps, input: ResetInput): Promise
   if (refusal !== null) return refusal;
   const keepsList = input.existingToken.expose() !== '';
   const dataKey = keepsList
-    ? await dataKeyBehind(store, found.username, input.existingToken.expose())
+    ? await dataKeyOfToken(store, found.username, input.existingToken.expose())
     : drawDataKey(random);
   if (dataKey === null) return { outcome: 'invalid_token' };
   const { password: text, clientPrefix: client } = input;
@@ -232,15 +227,15 @@ export async function resetPassword(deps: ProofDeps, input: ResetInput): Promise
   return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList };
 }
 
-function tellChanged(deps: ProofDeps, account: Account, { locale, tokens }: ResetInput): void {
+function tellChanged(deps: AccountCore, account: Account, { locale, tokens }: ResetInput): void {
   deps.events({ event: 'password_changed', account: account.id, by: 'reset' });
   const { forgottenUrl } = deps.links;
   const to = new Sensitive(account.username);
-  sendBehind(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
+  sendAfter(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
 }
 
 async function begin(
-  deps: ProofDeps,
+  deps: AccountCore,
   account: Account,
   {
     password,

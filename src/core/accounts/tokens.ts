@@ -11,16 +11,16 @@
  * A token that a person makes outlives the session, so a session alone does not make one: it takes the password, and the
  * owner is told by mail. It opens the account's data key, so it lists what the session lists, within its scopes.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hex } from '../../crypto/bytes.ts';
 import { hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import type { InBackground } from '../background.ts';
-import type { Links } from '../links.ts';
-import type { AccountStore, NewToken, PassphraseHasher } from '../ports.ts';
+import type { AccountCore } from '../core.ts';
+import type { AccountStore, NewToken } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type AccountMailDeps, sendBehind } from './account-mail.ts';
+import { sendAfter } from './account-mail.ts';
 import {
   type AccountCaller,
   type ApiToken,
@@ -77,7 +77,7 @@ function isLiveToken({ expiresAt }: Pick<StoredToken, 'expiresAt'>, now: UnixSec
 }
 
 /** The data key behind a live token of this account; `null` when the text is none. */
-export async function dataKeyBehind(
+export async function dataKeyOfToken(
   store: Pick<AccountStore, 'findToken'> & { now(): UnixSeconds },
   username: string,
   text: string,
@@ -111,17 +111,12 @@ export function makeToken(
   return { token: text as ApiToken, stored: { ...rest, tokenHash: hashToken(bytes), wrappedDataKey } };
 }
 
-interface AuthenticateDeps {
-  readonly store: AccountStore & { now(): UnixSeconds };
-  readonly inBackground: InBackground;
-}
-
 /** A last-used time is for people: to the minute is enough, and saves a write a call. */
 const useGranularitySeconds = 60;
 const impossibleToken = '0'.repeat(64) as ApiToken;
 
 export async function authenticate(
-  deps: AuthenticateDeps,
+  deps: Pick<AccountCore, 'store' | 'inBackground'>,
   username: string,
   text: string,
 ): Promise<AccountCaller | null> {
@@ -152,14 +147,7 @@ export type NewTokenOutcome =
   | { readonly outcome: 'wrong_password' }
   | { readonly outcome: 'too_many'; readonly max: number };
 
-interface OwnTokenDeps extends AccountMailDeps {
-  readonly store: Pick<AccountStore, 'addOwnToken' | 'findPassword' | 'listTokens'> & { now(): UnixSeconds };
-  readonly random: RandomBytes;
-  readonly hasher: PassphraseHasher;
-  readonly links: Links;
-}
-
-interface OwnTokenInput {
+export interface OwnTokenInput {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
   readonly expiresAt: UnixSeconds | null;
@@ -173,7 +161,7 @@ const maxNameLength = 60;
 const maxLiveTokens = 50;
 
 export async function createOwnToken(
-  deps: OwnTokenDeps,
+  deps: AccountCore,
   { caller }: SignedIn,
   input: OwnTokenInput,
 ): Promise<NewTokenOutcome> {
@@ -198,9 +186,9 @@ export async function createOwnToken(
   return { outcome: 'created', token: new Sensitive(made.token), stored };
 }
 
-function announce(deps: OwnTokenDeps, username: string, { name }: StoredToken, locale: string): void {
+function announce(deps: AccountCore, username: string, { name }: StoredToken, locale: string): void {
   const { forgottenUrl } = deps.links;
-  sendBehind(deps, { to: new Sensitive(username), locale, kind: 'token_created', name, forgottenUrl });
+  sendAfter(deps, { to: new Sensitive(username), locale, kind: 'token_created', name, forgottenUrl });
 }
 
 /** Without the blanks around it; `null` when nothing remains, too much, or what could rewrite the line it is shown in. */

@@ -13,7 +13,7 @@ import { ServiceError } from '../errors.ts';
 import type { Handover, Mailer, SecretLinkMail } from '../ports.ts';
 import type { DeliverOutcome } from '../secrets/outcomes.ts';
 import type { NewRecord, StoredReceipt } from '../secrets/secret.ts';
-import { createService, type ServiceDeps } from '../secrets/service.ts';
+import { createService, type ServiceParts } from '../secrets/service.ts';
 
 const address = 'cnry-alan-7Kq2@canary-5bV9.example';
 const canaries = [{ name: 'recipient', content: address }];
@@ -243,7 +243,7 @@ describe('there is nothing to send', () => {
   const old = { metadataKey: '', secretKey: '' };
 
   /** As it was sealed then: the secret key alone. */
-  function withOldBoxes(store: ServiceDeps['store']): ServiceDeps['store'] {
+  function withOldBoxes(store: ServiceParts['store']): ServiceParts['store'] {
     return {
       ...store,
       async findReceipt(id) {

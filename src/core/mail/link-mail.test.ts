@@ -11,10 +11,10 @@ import { hex, utf8 } from '../../crypto/bytes.ts';
 import { parseMetadataKey, receiptIdOf } from '../keys.ts';
 import { firstTrySeconds, type Handover, type Mailer, type OnRetry, type SecretLinkMail } from '../ports.ts';
 import type { StoredDelivery } from '../secrets/secret.ts';
-import type { ServiceDeps } from '../secrets/service.ts';
+import type { ServiceParts } from '../secrets/service.ts';
 
 const address = 'alan@canary-5bV9.example';
-type Store = ServiceDeps['store'];
+type Store = ServiceParts['store'];
 
 /** A mailer whose one mail is tried again and ends when it is told to. */
 function steeredMailer() {
@@ -32,7 +32,7 @@ function steeredMailer() {
   return { mailer, mails, begun: begun.promise, end: ending.resolve };
 }
 
-async function shared(deps: Partial<ServiceDeps>, wrap: (store: Store) => Store = (store) => store) {
+async function shared(deps: Partial<ServiceParts>, wrap: (store: Store) => Store = (store) => store) {
   const bench = createBench({ deps, wrap });
   const caller = await bench.signUp('jo@example.org');
   const made = await bench.share('v', { caller, recipient: address });

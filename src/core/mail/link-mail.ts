@@ -10,20 +10,11 @@
  * waits, never beside another mail of the same secret, and to a new address only for an account that manages the record:
  * whoever merely holds the receipt's key reaches nobody new.
  */
+
 import { hex } from '../../crypto/bytes.ts';
-import type { RandomBytes } from '../../crypto/random.ts';
 import type { Account, Caller } from '../accounts/accounts.ts';
-import type { InBackground } from '../background.ts';
-import type { Events } from '../events.ts';
-import type { Links } from '../links.ts';
-import {
-  firstTrySeconds,
-  type Mailer,
-  type MailFaceOf,
-  type MailLocaleOf,
-  type MailQuota,
-  type SecretStore,
-} from '../ports.ts';
+import type { Core } from '../core.ts';
+import { firstTrySeconds } from '../ports.ts';
 import { tagOf } from '../secrets/access.ts';
 import type { DeliverInput, DeliverOutcome, TooManyMails } from '../secrets/outcomes.ts';
 import {
@@ -32,7 +23,6 @@ import {
   type Mailing,
   type ManagedReceipt,
   openMailing,
-  type ReceiptDeps,
   sealNote,
 } from '../secrets/receipts.ts';
 import type { NewRecord, StoredDelivery, StoredReceipt } from '../secrets/secret.ts';
@@ -56,21 +46,11 @@ export function mailTroubleOf(reply: string | null): MailTrouble | null {
   return names.find((name) => mailTroubles[name] === reply) ?? null;
 }
 
-export interface LinkMailDeps {
-  readonly store: SecretStore;
-  readonly mailer: Pick<Mailer, 'sendSecretLink'>;
-  readonly mailFaceOf: MailFaceOf;
-  readonly mailLocaleOf: MailLocaleOf;
-  readonly links: Links;
-  readonly events: Events;
-  readonly random: RandomBytes;
-}
-
 type MailedRecord = Pick<NewRecord, 'secretId' | 'receiptId' | 'hasPassphrase' | 'expiresAt' | 'shareDomain'>;
 type Noted = Pick<StoredDelivery, 'state' | 'staleAt'>;
 
 function note(
-  { store, random }: LinkMailDeps,
+  { store, random }: Core,
   receiptId: NewRecord['receiptId'],
   mailing: Mailing,
   { state, staleAt }: Noted,
@@ -80,7 +60,7 @@ function note(
 }
 
 /** Notes that the mail is about to be handed over. */
-function queueLink(deps: LinkMailDeps, receiptId: NewRecord['receiptId'], mailing: Mailing): Promise<void> {
+function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing): Promise<void> {
   const staleAt = deps.store.now() + firstTrySeconds;
   return note(deps, receiptId, mailing, { state: 'queued', staleAt }, null);
 }
@@ -90,7 +70,7 @@ function queueLink(deps: LinkMailDeps, receiptId: NewRecord['receiptId'], mailin
  * @param asked the language that the caller named, if any
  */
 export async function sendLink(
-  deps: LinkMailDeps,
+  deps: Core,
   record: MailedRecord,
   mailing: Mailing,
   from: string,
@@ -114,22 +94,9 @@ export async function sendLink(
   await note(deps, receiptId, mailing, { state, staleAt: null }, reply);
 }
 
-type DeliverDeps = ReceiptDeps &
-  LinkMailDeps & {
-    readonly mailQuota: MailQuota;
-    /** Receipt ids, in hex, whose mail is about to be noted as queued. */
-    readonly aboutToMail: Set<string>;
-    /** Keeps a promise that outlives the call: the mail. */
-    readonly inBackground: InBackground;
-  };
-
 type Told = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
 
-export async function deliver(
-  deps: DeliverDeps,
-  given: DeliverInput,
-  caller: Caller,
-): Promise<DeliverOutcome> {
+export async function deliver(deps: Core, given: DeliverInput, caller: Caller): Promise<DeliverOutcome> {
   const input = withParsedRecipient(given);
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
@@ -157,7 +124,7 @@ function checkRecipient(
 
 /** Two calls at once hand over one mail: there is no wait between looking and marking. */
 async function send(
-  deps: DeliverDeps,
+  deps: Core,
   managed: ManagedReceipt,
   { recipient, locale }: DeliverInput,
   caller: Caller,
@@ -183,11 +150,7 @@ async function send(
 }
 
 /** The account that made the secret; where none did, the one that asks. */
-async function senderOf(
-  deps: DeliverDeps,
-  { owner }: StoredReceipt,
-  caller: Caller,
-): Promise<Account | null> {
+async function senderOf(deps: Core, { owner }: StoredReceipt, caller: Caller): Promise<Account | null> {
   if (caller.kind === 'account' && (owner === null || owner === caller.account.id)) return caller.account;
   return owner === null ? null : deps.store.findAccountById(owner);
 }

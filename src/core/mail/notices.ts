@@ -5,31 +5,18 @@
  * delays or fails what it tells of, goes to the account's own address alone, and names neither key nor recipient (P18);
  * an account that is gone gets none.
  */
+
 import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../accounts/accounts.ts';
-import type { InBackground } from '../background.ts';
-import type { Events } from '../events.ts';
-import type { Links } from '../links.ts';
-import type {
-  AccountMail,
-  AccountStore,
-  DueNotice,
-  Mailer,
-  MailFaceOf,
-  MailLocaleOf,
-  SecretStore,
-} from '../ports.ts';
+import type { Core } from '../core.ts';
+import type { AccountMail, DueNotice } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 
-export interface NoticeDeps {
-  readonly store: Pick<SecretStore, 'takeDueNotices'> & Pick<AccountStore, 'findAccountById'>;
-  readonly mailer: Pick<Mailer, 'sendAccountMail'>;
-  readonly mailFaceOf: MailFaceOf;
-  readonly mailLocaleOf: MailLocaleOf;
-  readonly links: Pick<Links, 'recentUrl'>;
-  readonly events: Events;
-  readonly inBackground: InBackground;
-}
+/** What a notice takes. */
+export type NoticeCore = Pick<
+  Core,
+  'mailer' | 'mailFaceOf' | 'mailLocaleOf' | 'links' | 'events' | 'inBackground'
+> & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
 
 const daySeconds = 86_400;
 /** A notice tells a day ahead, or a quarter of a lifetime that is shorter than four days. */
@@ -64,23 +51,23 @@ interface Subject {
 type Happening = Exclude<NoticeKind, 'expiring'>;
 
 /** Tells the secret's account, if it wanted to know, behind the answer at hand. */
-export function tell(deps: NoticeDeps, what: Happening, secret: Subject, at: UnixSeconds): void {
+export function tell(deps: NoticeCore, what: Happening, secret: Subject, at: UnixSeconds): void {
   const { owner, notify } = secret;
   if (owner === null || !notify.includes(what)) return;
-  mailBehind(deps, `secret_${what}`, { ...secret, owner }, at);
+  mailAfter(deps, `secret_${what}`, { ...secret, owner }, at);
 }
 
 /** Begins to mail what is due; how many. The mails are handed over in the background. */
-export async function sendDueNotices(deps: NoticeDeps): Promise<number> {
+export async function sendDueNotices(deps: NoticeCore): Promise<number> {
   const due = await deps.store.takeDueNotices(noticesPerRun);
-  for (const notice of due) mailBehind(deps, 'secret_expiring', notice, notice.expiresAt);
+  for (const notice of due) mailAfter(deps, 'secret_expiring', notice, notice.expiresAt);
   return due.length;
 }
 
 type NoticeMail = Extract<AccountMail, { face: unknown }>;
 
-function mailBehind(
-  deps: NoticeDeps,
+function mailAfter(
+  deps: NoticeCore,
   kind: NoticeMail['kind'],
   { owner, createdAt, shareDomain }: Omit<DueNotice, 'expiresAt'>,
   at: UnixSeconds,

@@ -9,11 +9,11 @@ import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../accounts/accounts.ts';
 import { ServiceError } from '../errors.ts';
 import { attemptLimits, maxPassphraseBytes } from './access.ts';
-import type { ServiceDeps } from './service.ts';
+import type { ServiceParts } from './service.ts';
 
 const client = (number: number): string => `198.51.${number}.0/24`;
 
-async function protectedBench(wrap?: (store: ServiceDeps['store']) => ServiceDeps['store']) {
+async function protectedBench(wrap?: (store: ServiceParts['store']) => ServiceParts['store']) {
   const bench = createBench(wrap === undefined ? {} : { wrap });
   const made = await bench.share('v', { passphrase: 'right', ttlSeconds: 604_800 });
   const before = bench.hasher.stretched;

@@ -6,6 +6,7 @@
  * holds under any concurrency and across restarts (P14). A right passphrase gives its own reservation back and nobody
  * else's; no number of guesses destroys a secret.
  */
+
 import { hex, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import {
@@ -15,12 +16,12 @@ import {
   type UnwrappedSecret,
   unwrapSecret,
 } from '../../crypto/envelope.ts';
-import type { KeyRing } from '../../crypto/keyring.ts';
 import type { Caller } from '../accounts/accounts.ts';
+import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretKey, secretIdOf } from '../keys.ts';
-import type { AttemptLimits, AttemptStore, PassphraseHasher, SecretStore } from '../ports.ts';
+import type { AttemptLimits, AttemptStore, SecretStore } from '../ports.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
@@ -32,16 +33,10 @@ export const attemptLimits: AttemptLimits = { windowSeconds: 600, perClient: 5, 
 /** Bytes of UTF-8; every one counts (P15). */
 export const maxPassphraseBytes = 1024;
 
-interface AttemptDeps {
-  readonly store: AttemptStore;
-  readonly hasher: PassphraseHasher;
-  readonly ring: KeyRing;
-}
-
-export interface AccessDeps extends AttemptDeps {
-  readonly store: SecretStore & AttemptDeps['store'];
-  readonly events: Events;
-}
+/** What proving access takes: nothing that makes or changes a secret beyond counting guesses. */
+export type AccessCore = Pick<Core, 'hasher' | 'ring' | 'events'> & {
+  readonly store: SecretStore & AttemptStore;
+};
 
 /** A live secret whose keys are proven right. */
 export interface ProvenSecret {
@@ -58,7 +53,7 @@ export function tagOf(id: Uint8Array): string {
 }
 
 export async function proveAccess(
-  deps: AccessDeps,
+  deps: AccessCore,
   input: InspectInput,
 ): Promise<ProvenSecret | SecretRefusal> {
   const secretKey = parseSecretKey(input.secretKey);
@@ -74,7 +69,7 @@ export async function proveAccess(
   return { outcome: 'proven', secretKey, stored, unwrapped, keys: proof.keys };
 }
 
-function unwrap(deps: AccessDeps, stored: StoredSecret): UnwrappedSecret {
+function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
   const outcome = unwrapSecret(stored.sealedSecret, contextOf(stored), deps.ring);
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   throw damaged(
@@ -92,7 +87,7 @@ function damaged(events: Events, stored: StoredSecret, why: string): ServiceErro
 }
 
 async function prove(
-  deps: AccessDeps,
+  deps: AccessCore,
   stored: StoredSecret,
   unwrapped: UnwrappedSecret,
   secretKey: SecretKey,
@@ -140,7 +135,7 @@ const impossibleGuess: WrongPassphrase = {
 
 /** One guess at a secret's passphrase. */
 async function tryPassphrase(
-  deps: AttemptDeps,
+  deps: AccessCore,
   stored: StoredSecret,
   unwrapped: UnwrappedSecret,
   guess: Guess,
@@ -169,7 +164,7 @@ async function tryPassphrase(
 }
 
 async function stretchAndProve(
-  deps: AttemptDeps,
+  deps: AccessCore,
   unwrapped: UnwrappedSecret,
   { secretKey, clientPrefix }: Guess,
   passphrase: Uint8Array,

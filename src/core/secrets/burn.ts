@@ -6,15 +6,14 @@
  */
 
 import type { Caller } from '../accounts/accounts.ts';
+import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
-import { type NoticeDeps, tell } from '../mail/notices.ts';
-import { type AccessDeps, proveAccess, tagOf } from './access.ts';
+import { tell } from '../mail/notices.ts';
+import { proveAccess, tagOf } from './access.ts';
 import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
-import { findManaged, type ManagedReceipt, type ReceiptDeps, viewOf } from './receipts.ts';
+import { findManaged, type ManagedReceipt, viewOf } from './receipts.ts';
 
-export type BurnDeps = ReceiptDeps & AccessDeps & NoticeDeps;
-
-export async function burn(deps: BurnDeps, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
+export async function burn(deps: Core, input: BurnInput, caller: Caller): Promise<BurnOutcome> {
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const before = await viewOf(deps, managed, caller);
@@ -40,7 +39,7 @@ export async function burn(deps: BurnDeps, input: BurnInput, caller: Caller): Pr
 
 /** Whoever won was quicker: what the record says now. */
 async function alreadyGone(
-  deps: BurnDeps,
+  deps: Core,
   input: BurnInput,
   caller: Caller,
   before: ReceiptView,
@@ -57,11 +56,7 @@ type ProofRefusal = Extract<
 >;
 
 /** Whether the passphrase is right, where burning asks for it; `null` when nothing stands in the way. */
-async function checkProof(
-  deps: BurnDeps,
-  input: BurnInput,
-  before: ReceiptView,
-): Promise<ProofRefusal | null> {
+async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
   if (input.proof === null || !before.hasPassphrase) return null;
   // The secret waits, so only damage can hide its key; what cannot be proven is refused.
   if (before.secretKey === null)

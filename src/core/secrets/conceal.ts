@@ -9,26 +9,16 @@
 import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
-import type { KeyRing } from '../../crypto/keyring.ts';
-import type { RandomBytes } from '../../crypto/random.ts';
 import type { Caller, NoticeKind } from '../accounts/accounts.ts';
-import type { InBackground } from '../background.ts';
+import type { Core } from '../core.ts';
 import type { ServiceEvent } from '../events.ts';
 import { clientOf, type HashPlace } from '../hash-place.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from '../keys.ts';
-import { type LinkMailDeps, sendLink } from '../mail/link-mail.ts';
+import { sendLink } from '../mail/link-mail.ts';
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
 import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { grantTtl, type Plan, type Plans } from '../plans.ts';
-import {
-  type AccountStore,
-  type DomainStore,
-  firstTrySeconds,
-  type MailQuota,
-  type PassphraseHasher,
-  type SecretStore,
-} from '../ports.ts';
-import type { RegionLabel } from '../regions.ts';
+import { firstTrySeconds, type PassphraseHasher } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
@@ -39,19 +29,6 @@ import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } fr
 import { anonymousCustid, type Boxes, receiptView, sealBoxes } from './receipts.ts';
 import type { NewRecord, StoredReceipt } from './secret.ts';
 import { shortkeyOf } from './shortkey.ts';
-
-export interface ConcealDeps extends LinkMailDeps {
-  readonly store: SecretStore & AccountStore & DomainStore;
-  readonly hasher: PassphraseHasher;
-  readonly ring: KeyRing;
-  readonly random: RandomBytes;
-  readonly plans: Plans;
-  readonly anonymousMayCreate: boolean;
-  readonly region: RegionLabel | null;
-  readonly mailQuota: MailQuota;
-  /** Keeps a promise that outlives the call: the mail. */
-  readonly inBackground: InBackground;
-}
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
@@ -68,15 +45,11 @@ interface Checked {
   readonly memo: string;
 }
 
-export function conceal(deps: ConcealDeps, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
+export function conceal(deps: Core, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
   return create(deps, input, input.value.expose(), 'conceal', caller);
 }
 
-export async function generate(
-  deps: ConcealDeps,
-  input: GenerateInput,
-  caller: Caller,
-): Promise<CreationOutcome> {
+export async function generate(deps: Core, input: GenerateInput, caller: Caller): Promise<CreationOutcome> {
   const value = generateValue(
     input.length ?? generatedLength.default,
     input.charset ?? allCharacterSets,
@@ -87,7 +60,7 @@ export async function generate(
 }
 
 async function create(
-  deps: ConcealDeps,
+  deps: Core,
   given: CreationOptions,
   value: string,
   kind: CreationKind,
@@ -119,12 +92,7 @@ function planOf(plans: Plans, caller: Caller): Plan {
   return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
 }
 
-function checkTexts(
-  deps: ConcealDeps,
-  input: CreationOptions,
-  value: string,
-  caller: Caller,
-): Refusal | null {
+function checkTexts(deps: Core, input: CreationOptions, value: string, caller: Caller): Refusal | null {
   if (caller.kind === 'anonymous' && !deps.anonymousMayCreate) return { outcome: 'account_required' };
   if (value === '') return { outcome: 'nothing_to_share' };
   if (!value.isWellFormed()) return { outcome: 'ill_formed', field: 'secret' };
@@ -155,18 +123,14 @@ function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
 }
 
 /** The last check, so that what is refused for another reason counts for nothing. */
-function countMail(
-  { mailQuota }: ConcealDeps,
-  { recipient }: CreationOptions,
-  caller: Caller,
-): Refusal | null {
+function countMail({ mailQuota }: Core, { recipient }: CreationOptions, caller: Caller): Refusal | null {
   if (recipient === null || caller.kind === 'anonymous') return null;
   const quota = mailQuota.take(caller.account.id, recipient);
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 
 async function store(
-  deps: ConcealDeps,
+  deps: Core,
   input: CreationOptions,
   kind: CreationKind,
   caller: Caller,
@@ -226,7 +190,7 @@ function recordBase(
 }
 
 async function sealValue(
-  deps: ConcealDeps,
+  deps: Core,
   secretKey: SecretKey,
   checked: Checked,
   context: RecordBase,

@@ -5,8 +5,9 @@
  * every character is uniform over its set, the arrangement over all arrangements, and each chosen set is there at least
  * once; every word is uniform over the list, whatever words were drawn before it.
  */
+
 import { type RandomBytes, randomBelow, randomText } from '../../crypto/random.ts';
-import type { WordList } from '../ports.ts';
+import type { Core } from '../core.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { CharacterSet, SuggestInput } from './outcomes.ts';
 
@@ -37,13 +38,11 @@ export function generateValue(length: number, sets: readonly CharacterSet[], ran
   }
 }
 
-export interface SuggestDeps {
-  readonly random: RandomBytes;
-  readonly words: WordList;
-}
-
 /** A value for the form: nothing is stored, and nobody but the caller has it. */
-export async function suggest(deps: SuggestDeps, input: SuggestInput): Promise<Sensitive<string>> {
+export async function suggest(
+  deps: Pick<Core, 'random' | 'words'>,
+  input: SuggestInput,
+): Promise<Sensitive<string>> {
   if (input.style === 'characters') {
     return new Sensitive(generateValue(input.length, input.charset, deps.random));
   }

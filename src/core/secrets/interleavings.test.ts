@@ -10,9 +10,9 @@ import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../accounts/accounts.ts';
 import type { IsAbandoned } from '../ports.ts';
-import type { ServiceDeps } from './service.ts';
+import type { ServiceParts } from './service.ts';
 
-type Store = ServiceDeps['store'];
+type Store = ServiceParts['store'];
 type Gate = () => Promise<void>;
 
 /** Every asynchronous method of the store behind a gate, and behind a second one on the way back if `bothWays`. */

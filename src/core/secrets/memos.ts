@@ -4,17 +4,14 @@
  * Owns: what a memo may be, and its change. Invariant: it is kept only sealed under the metadata key, lives as long as the
  * receipt, whatever becomes of the secret, and changes nothing else of the record.
  */
-import type { RandomBytes } from '../../crypto/random.ts';
+
 import type { Caller } from '../accounts/accounts.ts';
+import type { Core } from '../core.ts';
 import type { MemoInput, MemoOutcome, MemoRefusal } from './outcomes.ts';
-import { findManaged, type ReceiptDeps, sealMemo, viewOf } from './receipts.ts';
+import { findManaged, sealMemo, viewOf } from './receipts.ts';
 
 /** In code points. */
 export const maxMemoCharacters = 500;
-
-export interface MemoDeps extends ReceiptDeps {
-  readonly random: RandomBytes;
-}
 
 /** Why this cannot be kept as a memo; `null` when it can. */
 export function checkMemo(memo: string): MemoRefusal | null {
@@ -28,7 +25,7 @@ function isTooLong(memo: string): boolean {
   return memo.length > 2 * maxMemoCharacters || [...memo].length > maxMemoCharacters;
 }
 
-export async function setMemo(deps: MemoDeps, input: MemoInput, caller: Caller): Promise<MemoOutcome> {
+export async function setMemo(deps: Core, input: MemoInput, caller: Caller): Promise<MemoOutcome> {
   const memo = input.memo?.expose() ?? '';
   const refusal = checkMemo(memo);
   if (refusal !== null) return refusal;

@@ -5,7 +5,7 @@
  * discriminated union, switched exhaustively; it carries no HTTP status, no wire name and no rendered sentence.
  */
 
-import type { Caller, NoticeKind } from '../accounts/accounts.ts';
+import type { NoticeKind } from '../accounts/accounts.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { IsAbandoned } from '../ports.ts';
 import type { Sensitive } from '../sensitive.ts';
@@ -261,35 +261,3 @@ export type RecentOutcome =
       readonly nextCursor: string | null;
     }
   | { readonly outcome: 'invalid_cursor' };
-
-/**
- * The whole domain, ports bound: what API, pages and commands call. A method rejects only with `ServiceError`.
- * `clientPrefix` and `caller` come from the HTTP layer.
- */
-export interface SecretService {
-  conceal(input: ConcealInput, caller: Caller): Promise<CreationOutcome>;
-  generate(input: GenerateInput, caller: Caller): Promise<CreationOutcome>;
-  reveal(input: RevealInput, caller: Caller): Promise<RevealOutcome>;
-  /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in reveal. */
-  inspect(input: InspectInput, caller: Caller): Promise<InspectOutcome>;
-  secretStatus(input: { readonly secretKey: string }, caller: Caller): Promise<StatusOutcome>;
-  findReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
-  /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
-  viewReceipt(input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome>;
-  burn(input: BurnInput, caller: Caller): Promise<BurnOutcome>;
-  /** Keeps, changes or removes the creator's label, also once the secret is gone: `found` with the record as it now is. */
-  setMemo(input: MemoInput, caller: Caller): Promise<MemoOutcome>;
-  /**
-   * Sends the recipient's mail again, or to another address, without a new secret: the keys lie in the creator's box, so
-   * the metadata key is needed.
-   */
-  deliver(input: DeliverInput, caller: Caller): Promise<DeliverOutcome>;
-  /** Mails the notices that are due; how many. */
-  sendDueNotices(): Promise<number>;
-  /** Draws a value to be put into the form. The caller has checked the ranges. */
-  suggest(input: SuggestInput): Promise<Sensitive<string>>;
-  /** Newest created first. Only for account callers. */
-  recent(input: RecentInput, caller: Extract<Caller, { kind: 'account' }>): Promise<RecentOutcome>;
-  /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */
-  authenticate(username: string, token: string): Promise<Extract<Caller, { kind: 'account' }> | null>;
-}

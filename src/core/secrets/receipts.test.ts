@@ -8,7 +8,7 @@ import { createKeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../accounts/accounts.ts';
 import type { ReceiptOutcome, ReceiptView } from './outcomes.ts';
 import type { StoredReceipt } from './secret.ts';
-import { createService, type ServiceDeps } from './service.ts';
+import { createService, type ServiceParts } from './service.ts';
 
 const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
 const asHolder = (metadataKey: string) => ({ metadataKey, authority: 'holder' }) as const;
@@ -19,7 +19,7 @@ function found(outcome: ReceiptOutcome): ReceiptView {
 }
 
 /** A store whose receipts are changed on the way out. */
-const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceDeps['store']) => ({
+const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceParts['store']) => ({
   ...store,
   async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
     const receipt = await store.findReceipt(id);

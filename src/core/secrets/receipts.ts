@@ -12,6 +12,7 @@ import { FieldReader, FieldWriter, utf8 } from '../../crypto/bytes.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { AccountCaller, Caller } from '../accounts/accounts.ts';
+import type { Core } from '../core.ts';
 import {
   type MetadataKey,
   parseMetadataKey,
@@ -21,7 +22,6 @@ import {
   type SecretKey,
 } from '../keys.ts';
 import { obfuscate } from '../mail/recipients.ts';
-import type { AccountStore, SecretStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
@@ -37,11 +37,6 @@ import { shortkeyOf, splitDetails, withShortkey } from './shortkey.ts';
 
 export const anonymousCustid = 'anon';
 const secretKeyLength = 31;
-
-export interface ReceiptDeps {
-  readonly store: SecretStore & AccountStore;
-  readonly ring: KeyRing;
-}
 
 export interface Boxes {
   readonly creatorBox: Uint8Array;
@@ -164,7 +159,7 @@ export interface Mailing {
 
 /** To the address given, else to the last one. `null` once the secret is gone, and where there is no address. */
 export function openMailing(
-  deps: ReceiptDeps,
+  deps: Core,
   { stored, metadataKey }: ManagedReceipt,
   given: Sensitive<string> | null,
 ): Mailing | null {
@@ -273,7 +268,7 @@ export interface ManagedReceipt {
 
 /** The record, or `null` when it is unknown to this caller. */
 export async function findManaged(
-  deps: ReceiptDeps,
+  deps: Core,
   input: ReceiptInput,
   caller: Caller,
 ): Promise<ManagedReceipt | null> {
@@ -289,11 +284,7 @@ function mayManage(stored: StoredReceipt, authority: ReceiptInput['authority'], 
 }
 
 /** Opens a managed record as far as it now goes. */
-export async function viewOf(
-  deps: ReceiptDeps,
-  managed: ManagedReceipt,
-  caller: Caller,
-): Promise<ReceiptView> {
+export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller): Promise<ReceiptView> {
   const { stored, metadataKey } = managed;
   const now = deps.store.now();
   const creator = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
@@ -311,7 +302,7 @@ export async function viewOf(
   });
 }
 
-async function custidOf(deps: ReceiptDeps, stored: StoredReceipt, caller: Caller): Promise<string> {
+async function custidOf(deps: Core, stored: StoredReceipt, caller: Caller): Promise<string> {
   if (stored.owner === null) return anonymousCustid;
   if (caller.kind === 'account' && caller.account.id === stored.owner) return caller.account.username;
   return (await deps.store.findAccountById(stored.owner))?.username ?? anonymousCustid;
@@ -347,11 +338,7 @@ export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: Ope
   };
 }
 
-export async function findReceipt(
-  deps: ReceiptDeps,
-  input: ReceiptInput,
-  caller: Caller,
-): Promise<ReceiptOutcome> {
+export async function findReceipt(deps: Core, input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome> {
   const managed = await findManaged(deps, input, caller);
   return managed === null
     ? { outcome: 'unknown' }
@@ -359,11 +346,7 @@ export async function findReceipt(
 }
 
 /** As `findReceipt`, and the creator has now looked. */
-export async function viewReceipt(
-  deps: ReceiptDeps,
-  input: ReceiptInput,
-  caller: Caller,
-): Promise<ReceiptOutcome> {
+export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome> {
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const { metadataKey, stored } = managed;

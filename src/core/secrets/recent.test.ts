@@ -12,7 +12,7 @@ import { Sensitive } from '../sensitive.ts';
 import { openCursor } from './cursor.ts';
 import type { ReceiptOutcome, ReceiptView, RecentInput } from './outcomes.ts';
 import type { StoredReceipt } from './secret.ts';
-import type { ServiceDeps } from './service.ts';
+import type { ServiceParts } from './service.ts';
 
 const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
 
@@ -22,7 +22,7 @@ function found(outcome: ReceiptOutcome): ReceiptView {
 }
 
 /** A store whose receipts are changed on the way out. */
-const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceDeps['store']) => ({
+const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceParts['store']) => ({
   ...store,
   async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
     const receipt = await store.findReceipt(id);

@@ -4,27 +4,20 @@
  * Owns: how far one call looks. Invariant: a later page never repeats or skips what existed at the first
  * one, and a list shows no secret key (P16).
  */
-import type { RandomBytes } from '../../crypto/random.ts';
+
 import type { AccountCaller } from '../accounts/accounts.ts';
+import type { Core } from '../core.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
-import { listedView, type ReceiptDeps } from './receipts.ts';
+import { listedView } from './receipts.ts';
 import { type ReceiptState, receiptStateAt } from './secret.ts';
 
 /** How many records one call looks at for those in the states asked for, and how many of them at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
 
-export interface RecentDeps extends ReceiptDeps {
-  readonly random: RandomBytes;
-}
-
 /** The account's own live receipts, newest created first; those of an earlier data key are left out. */
-export async function recent(
-  deps: RecentDeps,
-  input: RecentInput,
-  caller: AccountCaller,
-): Promise<RecentOutcome> {
+export async function recent(deps: Core, input: RecentInput, caller: AccountCaller): Promise<RecentOutcome> {
   const before = input.cursor === null ? undefined : openCursor(caller, input.cursor);
   if (before === null) return { outcome: 'invalid_cursor' };
   if (input.states !== null) return recentIn(deps, input.states, input.limit, before, caller);
@@ -42,7 +35,7 @@ export async function recent(
  * the next call where it stopped. So a page can be short, or empty, with more to come; nothing is skipped.
  */
 async function recentIn(
-  deps: RecentDeps,
+  deps: Core,
   states: readonly ReceiptState[],
   limit: number,
   from: number | undefined,
@@ -71,7 +64,7 @@ async function recentIn(
 }
 
 /** Records of the account before a position; `next` is the position to go on from, if there are more. */
-async function pageOf(deps: ReceiptDeps, caller: AccountCaller, limit: number, before: number | undefined) {
+async function pageOf(deps: Core, caller: AccountCaller, limit: number, before: number | undefined) {
   const page = before === undefined ? { limit: limit + 1 } : { limit: limit + 1, beforePosition: before };
   const found = await deps.store.listReceipts(caller.account.id, page);
   const records = found.slice(0, limit);

@@ -8,14 +8,15 @@
  */
 import { open } from '../../crypto/envelope.ts';
 import type { Caller } from '../accounts/accounts.ts';
-import { type NoticeDeps, tell } from '../mail/notices.ts';
+import { type NoticeCore, tell } from '../mail/notices.ts';
 import { Sensitive } from '../sensitive.ts';
-import { type AccessDeps, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';
+import { type AccessCore, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';
 import type { InspectInput, InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
 
-export type RevealDeps = AccessDeps & NoticeDeps;
+/** Less than the whole core: nothing that makes a secret or lists an account's. */
+export type RevealCore = AccessCore & NoticeCore;
 
-export async function reveal(deps: RevealDeps, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
+export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
   // Hashing and the store's look-ups took their time.
@@ -31,7 +32,7 @@ export async function reveal(deps: RevealDeps, input: RevealInput, caller: Calle
   };
 }
 
-function release(deps: AccessDeps, access: ProvenSecret): Sensitive<string> {
+function release(deps: AccessCore, access: ProvenSecret): Sensitive<string> {
   const tag = tagOf(access.stored.secretId);
   try {
     const bytes = open(access.unwrapped, access.keys);
@@ -48,7 +49,7 @@ function release(deps: AccessDeps, access: ProvenSecret): Sensitive<string> {
 
 /** A look that proves link and passphrase and does not consume. */
 export async function inspect(
-  deps: AccessDeps,
+  deps: AccessCore,
   input: InspectInput,
   caller: Caller,
 ): Promise<InspectOutcome> {

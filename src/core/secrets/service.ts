@@ -1,97 +1,81 @@
 /**
- * The service: ports bound to use cases. The object that API, pages and commands call.
- *
- * Owns: the binding, and the work that outlives a call (a mail or a notice being handed over, a token's last use). Invariant: a
- * failure of that work never fails the call it followed.
+ * The secret service: what API, pages and commands call. Work that outlives a call (a mail or a notice being handed over,
+ * a token's last use) never fails the call it followed.
  */
 
-import type { KeyRing } from '../../crypto/keyring.ts';
-import type { RandomBytes } from '../../crypto/random.ts';
-import type { Caller } from '../accounts/accounts.ts';
+import type { AccountCaller, Caller } from '../accounts/accounts.ts';
 import { authenticate } from '../accounts/tokens.ts';
 import { createBackground } from '../background.ts';
-import type { Events } from '../events.ts';
+import type { Core } from '../core.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
-import type { Links } from '../links.ts';
 import { deliver } from '../mail/link-mail.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
-import type { Plans } from '../plans.ts';
-import type {
-  AccountStore,
-  AttemptStore,
-  DomainStore,
-  Mailer,
-  MailFaceOf,
-  MailLocaleOf,
-  MailQuota,
-  PassphraseHasher,
-  SecretStore,
-  WordList,
-} from '../ports.ts';
-import type { RegionLabel } from '../regions.ts';
 import { secretViewOf } from './access.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { setMemo } from './memos.ts';
-import type { SecretService, StatusOutcome } from './outcomes.ts';
+import type {
+  BurnInput,
+  ConcealInput,
+  DeliverInput,
+  GenerateInput,
+  InspectInput,
+  MemoInput,
+  ReceiptInput,
+  RecentInput,
+  RevealInput,
+  StatusOutcome,
+  SuggestInput,
+} from './outcomes.ts';
 import { findReceipt, viewReceipt } from './receipts.ts';
 import { recent } from './recent.ts';
 import { inspect, reveal } from './reveal.ts';
 
-export interface ServiceDeps {
-  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore;
-  readonly mailer: Mailer;
-  readonly mailQuota: MailQuota;
-  readonly mailFaceOf: MailFaceOf;
-  readonly mailLocaleOf: MailLocaleOf;
-  /** This installation's; `null` where there are no regions. */
-  readonly region: RegionLabel | null;
-  readonly hasher: PassphraseHasher;
-  readonly ring: KeyRing;
-  readonly random: RandomBytes;
-  readonly plans: Plans;
-  readonly links: Links;
-  readonly events: Events;
-  /** Whether callers without an account may create; everyone may reveal. */
-  readonly anonymousMayCreate: boolean;
-  readonly words: WordList;
-}
+/** What `createService` makes itself is not asked for. */
+export type ServiceParts = Omit<Core, 'inBackground' | 'aboutToMail'>;
 
-export interface RunningService extends SecretService {
-  /** Resolves when no mail is being handed over. */
-  settled(): Promise<void>;
-}
+export type SecretService = ReturnType<typeof createService>;
 
-export function createService(ports: ServiceDeps): RunningService {
+/**
+ * The use cases, their ports bound. A method rejects only with `ServiceError`. `clientPrefix` and `caller` come from the
+ * HTTP layer.
+ */
+export function createService(parts: ServiceParts) {
   const background = createBackground();
-  // A store that cannot note it now will not be asked again: the receipt then says what it last knew.
-  const deps = { ...ports, inBackground: background.begin, aboutToMail: new Set<string>() };
+  // A store that cannot note it now is not asked again: the receipt then says what it last knew.
+  const core: Core = { ...parts, inBackground: background.begin, aboutToMail: new Set<string>() };
   return {
-    conceal: (input, caller) => conceal(deps, input, caller),
-    generate: (input, caller) => generate(deps, input, caller),
-    reveal: (input, caller) => reveal(deps, input, caller),
-    inspect: (input, caller) => inspect(deps, input, caller),
-    secretStatus: (input, caller) => secretStatus(deps.store, input.secretKey, caller),
-    findReceipt: (input, caller) => findReceipt(deps, input, caller),
-    viewReceipt: (input, caller) => viewReceipt(deps, input, caller),
-    burn: (input, caller) => burn(deps, input, caller),
-    setMemo: (input, caller) => setMemo(deps, input, caller),
-    deliver: (input, caller) => deliver(deps, input, caller),
-    sendDueNotices: () => sendDueNotices(deps),
-    suggest: (input) => suggest(deps, input),
-    recent: (input, caller) => recent(deps, input, caller),
-    authenticate: (username, token) => authenticate(deps, username, token),
+    conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
+    generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),
+    reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
+    /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
+    inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
+    secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>
+      secretStatus(core.store, input.secretKey, caller),
+    findReceipt: (input: ReceiptInput, caller: Caller) => findReceipt(core, input, caller),
+    /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
+    viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
+    burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
+    /** Keeps, changes or removes the creator's label, also once the secret is gone: `found` with the record as it now is. */
+    setMemo: (input: MemoInput, caller: Caller) => setMemo(core, input, caller),
+    /** Sends the recipient's mail again, or to another address. Needs the metadata key: the secret key is in the creator's box. */
+    deliver: (input: DeliverInput, caller: Caller) => deliver(core, input, caller),
+    /** Starts mailing the notices that are due, and returns how many. */
+    sendDueNotices: () => sendDueNotices(core),
+    /** Draws a value to fill into the form; nothing is stored. The caller has checked the ranges. */
+    suggest: (input: SuggestInput) => suggest(core, input),
+    /** Newest created first. */
+    recent: (input: RecentInput, caller: AccountCaller) => recent(core, input, caller),
+    /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */
+    authenticate: (username: string, token: string) => authenticate(core, username, token),
+    /** Resolves when no mail is being handed over. */
     settled: background.settled,
   };
 }
 
-async function secretStatus(
-  store: SecretStore & AccountStore,
-  text: string,
-  caller: Caller,
-): Promise<StatusOutcome> {
+async function secretStatus(store: Core['store'], text: string, caller: Caller): Promise<StatusOutcome> {
   const secretKey = parseSecretKey(text);
   const stored = secretKey === null ? null : await store.findSecret(secretIdOf(secretKey));
   if (secretKey === null || stored === null) return { outcome: 'unknown' };

@@ -28,8 +28,9 @@ export interface BrandProblem {
 
 export type LogoProblem = 'too_large' | 'unknown_type' | 'unsafe_svg' | 'damaged';
 
-export interface BrandDeps {
+export interface BrandCore {
   readonly rules: BrandRules;
+  /** The languages offered. */
   readonly locales: readonly string[];
 }
 
@@ -71,7 +72,7 @@ function checkLocale(tag: string, locales: readonly string[]): Checked<string> {
 }
 
 type TextField = Exclude<keyof DomainBrand, 'isPublic'>;
-type Check = (text: string, deps: BrandDeps) => Checked<string>;
+type Check = (text: string, deps: BrandCore) => Checked<string>;
 
 const checks: readonly (readonly [TextField, Check])[] = [
   ['name', (text) => checkText(text, maxNameLength, false)],
@@ -84,7 +85,7 @@ const checks: readonly (readonly [TextField, Check])[] = [
 
 /** The brand with the changes in it, or every problem that they have. */
 export function changeBrand(
-  deps: BrandDeps,
+  deps: BrandCore,
   brand: DomainBrand,
   changes: BrandChanges,
 ): { readonly brand: DomainBrand } | { readonly problems: readonly BrandProblem[] } {

@@ -32,11 +32,15 @@ export interface Resolver {
   forOneCheck?(): Resolver;
 }
 
-export interface DomainCheckDeps {
+export interface CheckCore {
+  readonly store: DomainStore & { now(): UnixSeconds };
   readonly resolver: Resolver;
-  /** The host name that domains must lead to. */
+  /** The host name that domains must point to. */
   readonly target: string;
+  readonly events: Events;
 }
+
+type Dns = Pick<CheckCore, 'resolver' | 'target'>;
 
 /** Real chains have two or three; one that is longer, or never ends, leads nowhere. */
 const maxHops = 5;
@@ -77,7 +81,7 @@ function compareAddresses(own: DnsAnswer, target: DnsAnswer, isVerified: boolean
   return isHere ? 'here' : 'elsewhere';
 }
 
-async function findWay(deps: DomainCheckDeps, { name, state }: StoredDomain): Promise<Pointing> {
+async function findWay(deps: Dns, { name, state }: StoredDomain): Promise<Pointing> {
   const { resolver, target } = deps;
   const chain = await followChain(resolver, name, target);
   if (chain === 'here') return 'here';
@@ -94,7 +98,7 @@ function without(finding: DomainFinding, state: DomainState, otherwise: DomainSt
 
 /** Asks the resolver about a domain with a challenge. */
 export async function checkDomain(
-  { resolver, target }: DomainCheckDeps,
+  { resolver, target }: Dns,
   domain: StoredDomain & { readonly challenge: string },
 ): Promise<DomainCheck> {
   const { name, state, challenge } = domain;
@@ -107,13 +111,6 @@ export async function checkDomain(
   const way = await findWay({ resolver: session, target }, domain);
   if (way === 'unknown') return unknown;
   return way === 'here' ? { state: 'verified', finding: null } : without('not_pointing', state, 'pending');
-}
-
-interface DomainChecksDeps {
-  readonly store: DomainStore & { now(): UnixSeconds };
-  readonly resolver: Resolver;
-  readonly target: string;
-  readonly events: Events;
 }
 
 /** As `DomainStore.noteDomainCheck`. */
@@ -130,7 +127,7 @@ const recheckSeconds = 86_400;
 const domainsPerRun = 50;
 const checksAtOnce = 4;
 
-export function createDomainChecks(deps: DomainChecksDeps): DomainChecks {
+export function createDomainChecks(deps: CheckCore): DomainChecks {
   const { store, events } = deps;
   const underWay = new Map<string, Promise<Checked>>();
 

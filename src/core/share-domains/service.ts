@@ -5,20 +5,18 @@
  * taken. A name is kept and compared in one spelling; one check of a domain runs at a time; a host that cannot be a domain
  * costs no look-up.
  */
-import type { RandomBytes } from '../../crypto/random.ts';
+
 import type { AccountCaller, AccountId } from '../accounts/accounts.ts';
-import type { Events } from '../events.ts';
-import type { Plans } from '../plans.ts';
-import type { DomainStore } from '../ports.ts';
+import type { Core } from '../core.ts';
 import type { UnixSeconds } from '../time.ts';
 import {
   type BrandChanges,
+  type BrandCore,
   type BrandProblem,
-  type BrandRules,
   changeBrand,
   type LogoProblem,
 } from './brand.ts';
-import { createDomainChecks, type Resolver, txtHostOf } from './check.ts';
+import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
 import {
   type DomainBrand,
   type DomainFinding,
@@ -92,42 +90,9 @@ export interface DomainFace {
   readonly logoName: string | null;
 }
 
-/** Share domains, ports bound. A method rejects only with `ServiceError`. Names are as given: any spelling of a domain. */
-export interface DomainService {
-  /** By name; empty without the plan, unless some were registered before. */
-  list(caller: AccountCaller): Promise<readonly DomainView[]>;
-  /** How many the account's plan allows; 0: none. */
-  maxDomains(caller: AccountCaller): number;
-  add(caller: AccountCaller, name: string): Promise<AddDomainOutcome>;
-  find(caller: AccountCaller, name: string): Promise<DomainOutcome>;
-  /** Asks the DNS now. */
-  verify(caller: AccountCaller, name: string): Promise<VerifyOutcome>;
-  remove(caller: AccountCaller, name: string): Promise<{ readonly outcome: 'removed' | 'unknown' }>;
-  setBrand(caller: AccountCaller, name: string, changes: BrandChanges): Promise<BrandOutcome>;
-  /** `null` takes it away. */
-  setLogo(caller: AccountCaller, name: string, bytes: Uint8Array | null): Promise<LogoOutcome>;
-  findLogo(logoName: string): Promise<DomainLogo | null>;
-  /** The face of the host that a request names (with a port perhaps); `null` unless it is a verified domain. */
-  faceOf(host: string): Promise<DomainFace | null>;
-  /** Whether a certificate may be asked for: the name is a verified domain. */
-  isVerified(name: string): Promise<boolean>;
-  /** Checks what was last checked a day ago or longer, until it is told to stop; how many it checked. */
-  checkDue(until?: AbortSignal): Promise<number>;
-}
-
-export interface DomainServiceDeps {
-  readonly store: DomainStore & { now(): UnixSeconds };
-  readonly resolver: Resolver;
-  readonly random: RandomBytes;
+export interface DomainCore extends CheckCore, BrandCore, Pick<Core, 'random' | 'plans'> {
   readonly parseName: ParseDomainName;
-  readonly rules: BrandRules;
-  readonly plans: Plans;
   readonly siteHost: string;
-  /** The host name that domains must lead to. */
-  readonly target: string;
-  /** The languages offered. */
-  readonly locales: readonly string[];
-  readonly events: Events;
 }
 
 const challengeBytes = 16;
@@ -156,11 +121,7 @@ interface DomainViews {
 /** The target's addresses are the operator's: they change rarely, and every page of domains shows them. */
 const addressesKeptSeconds = 60;
 
-function createTargetAddresses({
-  store,
-  resolver,
-  target,
-}: DomainServiceDeps): () => Promise<readonly string[]> {
+function createTargetAddresses({ store, resolver, target }: DomainCore): () => Promise<readonly string[]> {
   let kept: { readonly at: UnixSeconds; readonly addresses: Promise<readonly string[]> } | null = null;
   const ask = async () => {
     const answer = await resolver.addresses(target);
@@ -179,7 +140,7 @@ function wholeName(name: string): DomainName {
   return { name, unicodeName: name, baseDomain: name, subdomain: '', publicSuffix };
 }
 
-function createDomainViews(deps: DomainServiceDeps): DomainViews {
+function createDomainViews(deps: DomainCore): DomainViews {
   const addressesOfTarget = createTargetAddresses(deps);
   return {
     async viewOf(domain) {
@@ -197,7 +158,7 @@ function createDomainViews(deps: DomainServiceDeps): DomainViews {
   };
 }
 
-interface Bound extends DomainServiceDeps {
+interface Bound extends DomainCore {
   readonly views: DomainViews;
 }
 
@@ -278,39 +239,56 @@ function toFace({ name, brand, logoName }: StoredDomain): DomainFace {
   return { name, brand, logoName };
 }
 
-export function createDomainService(ports: DomainServiceDeps): DomainService {
-  const deps: Bound = { ...ports, views: createDomainViews(ports) };
-  const { store, views, plans } = deps;
-  const checks = createDomainChecks(ports);
+export type DomainService = ReturnType<typeof createDomainService>;
+
+/** The use cases of share domains, ports bound. A method rejects only with `ServiceError`. Any spelling of a name will do. */
+export function createDomainService(parts: DomainCore) {
+  const core: Bound = { ...parts, views: createDomainViews(parts) };
+  const { store, views, plans } = core;
+  const checks = createDomainChecks(parts);
   return {
-    list: async ({ account }) => Promise.all((await store.listDomains(account.id)).map(views.viewOf)),
-    maxDomains: ({ account }) => plans[account.plan].maxDomains,
-    add: (caller, name) => add(deps, caller, name),
-    find: async ({ account }, name) => {
-      const domain = await findOwn(deps, account.id, name);
+    /** By name; without a plan that allows domains, those registered before. */
+    list: async ({ account }: AccountCaller): Promise<readonly DomainView[]> =>
+      Promise.all((await store.listDomains(account.id)).map(views.viewOf)),
+    /** How many the account's plan allows; 0 for none. */
+    maxDomains: ({ account }: AccountCaller): number => plans[account.plan].maxDomains,
+    add: (caller: AccountCaller, name: string) => add(core, caller, name),
+    find: async ({ account }: AccountCaller, name: string): Promise<DomainOutcome> => {
+      const domain = await findOwn(core, account.id, name);
       return domain === null ? unknown : { outcome: 'found', domain: await views.viewOf(domain) };
     },
-    verify: async ({ account }, name) => {
-      const domain = await findOwn(deps, account.id, name);
+    /** Asks the DNS now. */
+    verify: async ({ account }: AccountCaller, name: string): Promise<VerifyOutcome> => {
+      const domain = await findOwn(core, account.id, name);
       const checked = domain === null ? null : await checks.check(domain);
       if (checked === null) return unknown;
       return checked === 'taken'
         ? { outcome: 'taken' }
         : { outcome: 'checked', domain: await views.viewOf(checked) };
     },
-    remove: async ({ account }, text) => {
-      const domain = await findOwn(deps, account.id, text);
+    remove: async (
+      { account }: AccountCaller,
+      text: string,
+    ): Promise<{ readonly outcome: 'removed' | 'unknown' }> => {
+      const domain = await findOwn(core, account.id, text);
       const isRemoved = domain !== null && (await store.removeDomain(account.id, domain.name));
       return { outcome: isRemoved ? 'removed' : 'unknown' };
     },
-    setBrand: (caller, name, changes) => setBrand(deps, caller, name, changes),
-    setLogo: (caller, name, bytes) => setLogo(deps, caller, name, bytes),
-    findLogo: async (logoName) => (logoNameForm.test(logoName) ? store.findDomainLogo(logoName) : null),
-    faceOf: async (host) => {
-      const domain = await findVerified(deps, host);
+    setBrand: (caller: AccountCaller, name: string, changes: BrandChanges) =>
+      setBrand(core, caller, name, changes),
+    /** `null` removes it. */
+    setLogo: (caller: AccountCaller, name: string, bytes: Uint8Array | null) =>
+      setLogo(core, caller, name, bytes),
+    findLogo: async (logoName: string): Promise<DomainLogo | null> =>
+      logoNameForm.test(logoName) ? store.findDomainLogo(logoName) : null,
+    /** The brand of the host that a request names (perhaps with a port); `null` unless it is a verified domain. */
+    faceOf: async (host: string): Promise<DomainFace | null> => {
+      const domain = await findVerified(core, host);
       return domain === null ? null : toFace(domain);
     },
-    isVerified: async (name) => (await findVerified(deps, name)) !== null,
-    checkDue: (until) => checks.checkDue(until),
+    /** Whether a certificate may be requested for it: only for a verified domain. */
+    isVerified: async (name: string): Promise<boolean> => (await findVerified(core, name)) !== null,
+    /** Checks what was last checked a day ago or longer, until aborted; how many it checked. */
+    checkDue: (until?: AbortSignal): Promise<number> => checks.checkDue(until),
   };
 }

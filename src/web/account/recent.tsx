@@ -5,8 +5,9 @@
  * secret (P16); looking changes nothing.
  */
 import type { SignedIn } from '../../core/accounts/accounts.ts';
-import type { RecentOutcome, SecretService } from '../../core/secrets/outcomes.ts';
+import type { RecentOutcome } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
 import { renderPage } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 import { forAccount } from './for-account.ts';

@@ -6,7 +6,8 @@
  */
 import { ServiceError } from '../../core/errors.ts';
 import type { Links } from '../../core/links.ts';
-import type { ReceiptOutcome, ReceiptView, SecretService } from '../../core/secrets/outcomes.ts';
+import type { ReceiptOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
 import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
 import { type PageProblem, type PageReply, type PageRequest, pageReply } from '../page.ts';

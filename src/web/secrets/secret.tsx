@@ -4,7 +4,8 @@
  * Owns: the way from a link to a value, for people. Invariants: no GET or HEAD consumes or counts a guess (P4); unknown,
  * opened, burned and expired are one answer (P17); whatever is in the way, the answer leads back to the same link.
  */
-import type { SecretService, WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import type { WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';

@@ -8,7 +8,8 @@
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan, Plans } from '../../core/plans.ts';
-import type { ConcealInput, SecretService } from '../../core/secrets/outcomes.ts';
+import type { ConcealInput } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { renderPage } from '../kit/layout.tsx';
 import {

@@ -1,0 +1,61 @@
+/** What the use cases work with, wired once in `app.ts`. A function that takes less than all of it names what it takes. */
+import type { KeyRing } from '../crypto/keyring.ts';
+import type { RandomBytes } from '../crypto/random.ts';
+import type { InBackground } from './background.ts';
+import type { Events } from './events.ts';
+import type { Links } from './links.ts';
+import type { Plans } from './plans.ts';
+import type {
+  AccountMail,
+  AccountStore,
+  AttemptStore,
+  DomainStore,
+  Handover,
+  IsCommonPassword,
+  Mailer,
+  MailFaceOf,
+  MailLocaleOf,
+  MailQuota,
+  PassphraseHasher,
+  SecretStore,
+  WordList,
+} from './ports.ts';
+import type { RegionLabel } from './regions.ts';
+
+/** For secrets. */
+export interface Core {
+  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore;
+  readonly mailer: Mailer;
+  readonly mailQuota: MailQuota;
+  readonly mailFaceOf: MailFaceOf;
+  readonly mailLocaleOf: MailLocaleOf;
+  /** This installation's; `null` where there are no regions. */
+  readonly region: RegionLabel | null;
+  readonly hasher: PassphraseHasher;
+  readonly ring: KeyRing;
+  readonly random: RandomBytes;
+  readonly plans: Plans;
+  readonly links: Links;
+  readonly events: Events;
+  /** Whether callers without an account may create secrets; anyone may reveal. */
+  readonly anonymousMayCreate: boolean;
+  readonly words: WordList;
+  readonly inBackground: InBackground;
+  /** Receipt ids, in hex, whose mail is about to be noted as queued. */
+  readonly aboutToMail: Set<string>;
+}
+
+/** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */
+export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
+  /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
+  writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
+}
+
+/** For accounts: their store shows and takes no secret. */
+export interface AccountCore extends Pick<Core, 'hasher' | 'random' | 'links' | 'events' | 'inBackground'> {
+  readonly store: AccountStore & DomainStore & Pick<SecretStore, 'now'>;
+  readonly mailer: AccountMailer;
+  /** Waits for an unpredictable time. */
+  readonly pauseBeforeSending: () => Promise<void>;
+  readonly isCommonPassword: IsCommonPassword;
+}
