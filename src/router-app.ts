@@ -40,9 +40,9 @@ export async function startRouterApp(config: Config, log: Log): Promise<RouterSt
     weights: config.routerWeights,
     deprecatedSince: config.routerDeprecation,
     trustedProxies: config.trustedProxies,
-    onChange: (region, isWell) => {
-      log({ event: isWell ? 'region_back' : 'region_lost', region });
-      metrics.noteRegion(region, isWell);
+    onChange: (region, isHealthy) => {
+      log({ event: isHealthy ? 'region_back' : 'region_lost', region });
+      metrics.noteRegion(region, isHealthy);
     },
     onAnswer: metrics.countAnswer,
     onUntrustedProxy: () => log({ event: 'proxy_untrusted' }),

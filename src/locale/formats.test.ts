@@ -1,7 +1,13 @@
 /** Times, durations, numbers, sizes, lists and names of languages, in every language. */
 import { describe, expect, it } from 'bun:test';
-import { formatBytes, formatList, formatNumber, languageName } from './numbers.ts';
-import { formatDuration, formatMoment } from './times.ts';
+import {
+  formatBytes,
+  formatDuration,
+  formatList,
+  formatMoment,
+  formatNumber,
+  languageName,
+} from './formats.ts';
 
 const moment = 1_795_000_000;
 

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { deadKeysOf, flawsOf, repeatedKeysOf, type Words } from '../../test/support/catalogue-flaws.ts';
-import { type Catalogue, catalogueOf, supportedLocales } from './catalogues.ts';
-import { directionOf } from './direction.ts';
+import { type Catalogue, catalogueOf, directionOf, supportedLocales } from './catalogues.ts';
 import { lookUp, negotiateLocale, pickLocale, toLocale } from './negotiate.ts';
 import { renderMessage, translate } from './translate.ts';
 

@@ -1,19 +1,17 @@
 /**
- * Which language a person gets.
+ * Chooses a reader's language from `Accept-Language` (RFC 9110 §12.5.4) by look-up (RFC 4647 §3.4): `de-CH` finds `de-CH`, then `de`.
  *
- * Owns: the reading of `Accept-Language` (RFC 9110 §12.5.4) and its matching with what is spoken (RFC 4647 §3.4,
- * look-up: `de-CH` finds `de-CH`, then `de`). Where only one form of a language is spoken it serves all who read the
- * language: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Invariant: any input yields a supported locale; work
- * is bounded.
+ * When only one form of a language is offered, it serves all its readers: `pt` and `pt-PT` find `pt-BR`, `zh-TW` finds `zh-CN`. Any
+ * input yields a supported locale, with bounded work.
  */
 import { defaultLocale, type Locale, supportedLocales } from './catalogues.ts';
 
 const longestHeaderLength = 500;
 
-/** Language, script, region and one more: what follows tells no two of our languages apart. */
+/** Language, script, region and one more: further subtags do not distinguish our languages. */
 const mostSubtags = 4;
 
-/** The first supported locale the header asks for, by weight; the default when there is none. */
+/** The first supported locale that the header asks for, by weight, or the default. */
 export function negotiateLocale(acceptLanguage: string | null): Locale {
   return pickLocale(acceptLanguage, supportedLocales, defaultLocale);
 }
@@ -32,7 +30,7 @@ export function pickLocale<L extends string>(
   return fallback;
 }
 
-/** Tags that browsers and systems still send for a language that has another one now (RFC 5646 §3.1.7). */
+/** Old tags that browsers and systems still send (RFC 5646 §3.1.7). */
 const formerTags: Readonly<Record<string, string>> = { iw: 'he' };
 
 /** The locale with this tag, or its language's, or the first of another region or script, or `null`. */

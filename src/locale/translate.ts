@@ -1,12 +1,10 @@
 /**
- * From a key to a sentence.
+ * From a key to a sentence: placeholders and plurals (CLDR rules by `Intl.PluralRules`).
  *
- * Owns: look-up, placeholders and plurals (CLDR rules by `Intl.PluralRules`). Invariant: the result is plain text;
- * whoever puts it into HTML escapes it. A parameter is inserted as it is and never looked at for placeholders.
+ * The result is plain text, to be escaped where it goes into HTML. A parameter is inserted as it is, never searched for placeholders.
  */
 import { type Catalogue, catalogueOf, type Locale, type MessageKey } from './catalogues.ts';
-import { formatNumber } from './numbers.ts';
-import { oncePerLocale } from './per-locale.ts';
+import { formatNumber, oncePerLocale } from './formats.ts';
 
 /** Values for `{name}` in a text. `count` also chooses the plural form. */
 export type MessageParams = Readonly<Record<string, string | number>>;

@@ -8,8 +8,8 @@
 import type { TokenFate } from '../core/accounts/accounts.ts';
 import type { AccountMail } from '../core/ports.ts';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
+import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';
-import { formatMoment } from '../locale/times.ts';
 import { type MessageParams, translate } from '../locale/translate.ts';
 import { type MailWords, type RenderedMail, renderMail, setApart, setFaceApart } from './messages.tsx';
 

@@ -7,9 +7,9 @@
  */
 import type { FC } from 'hono/jsx';
 import type { MailFace, SecretLinkMail } from '../core/ports.ts';
-import { directionOf } from '../locale/direction.ts';
+import { directionOf } from '../locale/catalogues.ts';
+import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';
-import { formatMoment } from '../locale/times.ts';
 import { translate } from '../locale/translate.ts';
 import { toPrintable, toSingleLine } from './mailbox.ts';
 

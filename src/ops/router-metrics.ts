@@ -9,7 +9,7 @@ import type { RegionLabel } from '../core/regions.ts';
 export interface RouterMetrics {
   /** @param region `null` for an answer that no region had a part in */
   countAnswer(region: RegionLabel | null, status: number): void;
-  noteRegion(region: RegionLabel, isWell: boolean): void;
+  noteRegion(region: RegionLabel, isHealthy: boolean): void;
 }
 
 export interface OpenRouterMetrics extends RouterMetrics {
@@ -38,7 +38,7 @@ export async function openRouterMetrics(): Promise<OpenRouterMetrics> {
   });
   return {
     countAnswer: (region, status) => answers.inc({ region: region ?? 'none', status: String(status) }),
-    noteRegion: (region, isWell) => up.set({ region }, isWell ? 1 : 0),
+    noteRegion: (region, isHealthy) => up.set({ region }, isHealthy ? 1 : 0),
     render: () => registry.metrics(),
   };
 }

@@ -1,30 +1,35 @@
 /**
- * One connection to a server of a region: one request at a time.
+ * Connections to the servers of regions, one request at a time on each, and the pool that keeps them.
  *
- * Owns: the socket, the writing of a request and the handing over of its answer. Invariant: a request is written once and
- * never again; an answer that is small is handed over whole or not at all, a large one as it comes, no faster than its
- * reader reads; a connection on which anything was odd, cut off or left over is never used again. Why not `fetch`:
- * `docs/decisions/015-router.md`.
+ * A request is written once and never again. A small answer is handed over whole or not at all, a large one as it arrives and no
+ * faster than its reader reads. A connection on which anything was odd, cut off or left over is never used again. Why not
+ * `fetch`: `docs/decisions/015-router.md`.
  */
 import type { Socket } from 'bun';
-import { AnswerReader } from './answer-reader.ts';
-import { type BodyStream, type HopOutcome, type HopRequest, isSafe, type RegionServer } from './hop.ts';
+import {
+  type BodyStream,
+  type Hop,
+  type HopOutcome,
+  type HopRequest,
+  isSafe,
+  type RegionServer,
+} from './fleet.ts';
+import { AnswerReader } from './upstream-answer.ts';
 
-/** Up to this much of an answer is collected; what is larger is streamed. The largest value of the built-in plans fits. */
+/** Answers up to this size are collected, larger ones streamed. The largest value of the built-in plans fits. */
 const collectBytes = 65_536;
 
 interface Exchange {
   readonly reader: AnswerReader;
   readonly settle: (outcome: HopOutcome) => void;
-  /** Where the answer's body goes once the answer was handed over unfinished. */
+  /** Receives the body once the answer was handed over unfinished. */
   stream: ReadableStreamDefaultController<Uint8Array> | null;
-  /** Nothing of the request is left to be written. */
+  /** The whole request is written. */
   isSent: boolean;
 }
 
-/** What the pool wants to know. */
 export interface ConnectionOwner {
-  /** It is ready for another request. */
+  /** Ready for another request. */
   free(connection: Connection): void;
   closed(connection: Connection): void;
 }
@@ -36,11 +41,11 @@ const handlers = {
   end: ({ data }: Socket<Connection>) => data.end(),
   error: ({ data }: Socket<Connection>) => data.end(),
   open: (socket: Socket<Connection>) => socket.data.opened(socket),
-  // Only a certificate that is valid and names the host is one (the runtime checks both).
+  // Trusted: the certificate is valid and names the host (the runtime checks both).
   handshake: ({ data }: Socket<Connection>, isTrusted: boolean) => (isTrusted ? data.ready() : data.end()),
 };
 
-/** Resolves to `null` when no connection comes about within the limit. */
+/** Resolves to `null` when no connection is made within the limit. */
 export async function openConnection(
   server: RegionServer,
   owner: ConnectionOwner,
@@ -58,7 +63,7 @@ export async function openConnection(
 
 export class Connection {
   readonly server: RegionServer;
-  /** When it was last put to use or heard from, by the monotonic clock. */
+  /** When it was last used or heard from, on the monotonic clock. */
   lastMs = performance.now();
   /** Whether it has carried an answer before. */
   isUsed = false;
@@ -97,11 +102,11 @@ export class Connection {
     this.#opening.resolve(true);
   }
 
-  /** Resolves when the answer is there, whole or begun, or when it is known that none will come. */
+  /** Resolves when the answer is there, whole or begun, or known not to come. */
   send(request: HopRequest): Promise<HopOutcome> {
     return new Promise((resolve) => {
       const leave = () => this.#fail({ outcome: 'left' });
-      // Once the answer has begun, its reader's leaving is told by the stream.
+      // Once the answer has begun, the stream reports that its reader left.
       const settle = (outcome: HopOutcome) => {
         request.signal.removeEventListener('abort', leave);
         resolve(outcome);
@@ -121,7 +126,7 @@ export class Connection {
     const exchange = this.#exchange;
     this.lastMs = performance.now();
     if (exchange === null) {
-      // Nothing was asked: whatever this is, it answers nobody.
+      // Nothing was asked, so this answers nothing.
       this.end();
       return;
     }
@@ -147,7 +152,7 @@ export class Connection {
     if (this.#unwritten.length === 0) this.#onWritten?.();
   }
 
-  /** Ends the connection; what is under way on it has no answer. */
+  /** Ends the connection; a request under way gets no answer. */
   end(): void {
     this.#fail({ outcome: 'unknown' });
   }
@@ -161,7 +166,7 @@ export class Connection {
     this.#onWritten?.();
     this.#socket?.terminate();
     this.#owner.closed(this);
-    // An answer that has begun is broken off, so that its reader cannot take it for whole.
+    // Break off an answer that has begun, so that its reader cannot take it for whole.
     exchange?.stream?.error(new Error('the answer broke off'));
     exchange?.settle(outcome);
   }
@@ -215,7 +220,7 @@ export class Connection {
     if (written < bytes.length) this.#unwritten = bytes.subarray(written);
   }
 
-  /** Passes a body on, no faster than the server takes it. */
+  /** Forwards a body no faster than the server takes it. */
   async #pump({ stream, lengthBytes }: BodyStream): Promise<void> {
     const exchange = this.#exchange;
     try {
@@ -226,7 +231,7 @@ export class Connection {
       if (lengthBytes === null) await this.#writeWhole(lastChunk);
       if (exchange !== null) exchange.isSent = true;
     } catch {
-      // The client broke off: a body without its end is no request.
+      // The client broke off: a body without its end is not a request.
       if (this.#exchange === exchange) this.#fail({ outcome: 'left' });
     }
   }
@@ -262,7 +267,7 @@ function responseOf({ head }: AnswerReader, body: Uint8Array | ReadableStream<Ui
   return new Response(hasBody ? (body as BodyInit) : null, { status, headers: fields });
 }
 
-/** Head and content in one piece, because a write costs more than a copy. */
+/** Head and content in one buffer, because a write costs more than a copy. */
 function requestBytes(server: RegionServer, request: HopRequest, body: Uint8Array): Uint8Array {
   const { method, target, fields } = request;
   let head = `${method} ${server.basePath}${target} HTTP/1.1\r\nhost: ${server.host}\r\n`;
@@ -280,4 +285,85 @@ function framingField({ method, body }: HopRequest): string {
   return body.lengthBytes === null
     ? 'transfer-encoding: chunked\r\n'
     : `content-length: ${body.lengthBytes}\r\n`;
+}
+
+export interface UpstreamLimits {
+  /** To connect. */
+  readonly connectMs: number;
+  /** Without a byte of an answer. */
+  readonly answerMs: number;
+  /** Unused, before it is closed. */
+  readonly idleMs: number;
+}
+
+/** An answer may take as long as a server allows a request (30 s), less the way back. */
+const usualLimits: UpstreamLimits = { connectMs: 1_500, answerMs: 28_000, idleMs: 10_000 };
+const sweepsPerLimit = 8;
+
+export interface UpstreamClient {
+  readonly hop: Hop;
+  /** Ends every connection. */
+  close(): void;
+}
+
+export function createUpstreamClient(limits: UpstreamLimits = usualLimits): UpstreamClient {
+  const idle = new Map<RegionServer, Connection[]>();
+  const all = new Set<Connection>();
+  const idleOf = (server: RegionServer) => {
+    const known = idle.get(server) ?? [];
+    idle.set(server, known);
+    return known;
+  };
+  const owner: ConnectionOwner = {
+    free: (connection) => void idleOf(connection.server).push(connection),
+    closed: (connection) => void all.delete(connection),
+  };
+  const sweep = () => {
+    const now = performance.now();
+    for (const connection of all) {
+      const limitMs = connection.isBusy ? limits.answerMs : limits.idleMs;
+      if (now - connection.lastMs > limitMs) connection.end();
+    }
+    for (const [server, kept] of idle)
+      idle.set(
+        server,
+        kept.filter(({ isEnded }) => !isEnded),
+      );
+  };
+  const sweepMs = Math.min(limits.answerMs, limits.idleMs) / sweepsPerLimit;
+  const timer = setInterval(sweep, sweepMs).unref();
+
+  const takeIdle = (server: RegionServer): Connection | null => {
+    const kept = idleOf(server);
+    for (let last = kept.pop(); last !== undefined; last = kept.pop()) if (!last.isEnded) return last;
+    return null;
+  };
+  const open = async (server: RegionServer): Promise<Connection | null> => {
+    const connection = await openConnection(server, owner, limits.connectMs);
+    if (connection !== null) all.add(connection);
+    return connection;
+  };
+  /** Idle connections are as stale as the one that just failed. */
+  const dropIdle = (server: RegionServer) => {
+    for (const connection of idleOf(server).splice(0)) connection.end();
+  };
+  const hop: Hop = async (server, request) => {
+    const connection = takeIdle(server) ?? (await open(server));
+    if (connection === null || connection.isEnded) return { outcome: 'not_sent' };
+    if (request.signal.aborted) {
+      owner.free(connection);
+      return { outcome: 'left' };
+    }
+    const { isUsed } = connection;
+    const outcome = await connection.send(request);
+    if (outcome.outcome === 'unknown' && isUsed) dropIdle(server);
+    return outcome;
+  };
+  return {
+    hop,
+    close() {
+      clearInterval(timer);
+      for (const connection of [...all]) connection.end();
+    },
+  };
 }

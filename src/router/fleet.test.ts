@@ -3,9 +3,14 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel, type Region, type RegionLabel } from '../core/regions.ts';
-import { createFleet, routerRegions } from './fleet.ts';
-import { createHealthWatch } from './health-watch.ts';
-import type { Hop, HopOutcome, RegionServer } from './hop.ts';
+import {
+  createFleet,
+  createHealthWatch,
+  type Hop,
+  type HopOutcome,
+  type RegionServer,
+  routerRegions,
+} from './fleet.ts';
 
 function labelOf(text: string): RegionLabel {
   const label = parseRegionLabel(text);
@@ -27,7 +32,7 @@ function fleetOf(addresses: Readonly<Record<string, readonly string[]>>) {
     upstreams,
   );
   const fleet = createFleet(regions, {
-    onChange: (label, isWell) => changes.push(`${label} ${isWell ? 'back' : 'lost'}`),
+    onChange: (label, isHealthy) => changes.push(`${label} ${isHealthy ? 'back' : 'lost'}`),
   });
   const [first, second] = regions;
   if (first === undefined || second === undefined) throw new Error('two regions are needed');
@@ -72,7 +77,7 @@ describe('a region', () => {
     const { fleet, changes, first } = fleetOf({ us: ['http://a', 'http://b'], eu: ['http://d'] });
     const [a, b] = first.servers;
     if (a === undefined || b === undefined) throw new Error('two servers are needed');
-    for (const [server, isWell] of [
+    for (const [server, isHealthy] of [
       [a, true],
       [b, true],
       [a, false],
@@ -81,9 +86,9 @@ describe('a region', () => {
       [b, false],
       [b, true],
     ] as const)
-      fleet.note(server, isWell);
+      fleet.note(server, isHealthy);
     expect(changes).toEqual(['us back', 'us lost', 'us back']);
-    expect(fleet.isWell(first)).toBe(true);
+    expect(fleet.isHealthy(first)).toBe(true);
   });
 
   it('of a key without a known mark is the first, whether it is well or not', () => {

@@ -1,18 +1,17 @@
 /**
- * Which region an account is at home in.
+ * Finds an account's home region.
  *
- * Owns: asking the regions, and remembering who knows whom. Invariant: what is remembered is a keyed hash of the credentials
- * under a key of this process, never the credentials; it opens nothing, because the region checks them at every request;
- * that a region does not know them is never remembered, so that a new account is found at once.
+ * Remembers a hash of the credentials under a key of this process, never the credentials. The memory grants nothing, because
+ * the region checks them on every request. Unknown credentials are never remembered, so a new account is found at once.
  */
 import { createHmac } from 'node:crypto';
 import type { RouterRegion } from './fleet.ts';
 
-/** What one region says to credentials. */
+/** One region's answer to credentials. */
 export type Recognition =
   | 'known'
   | 'unknown'
-  /** It does not say: the client has failed too often there. */
+  /** It refuses to say: the client has failed too often there. */
   | 'withheld'
   | 'lost';
 
@@ -22,7 +21,7 @@ export type Home =
   | { readonly outcome: 'stranger' }
   /** This region may know them and answers for itself. */
   | { readonly outcome: 'withheld'; readonly region: RouterRegion }
-  /** Nobody who answered knows them, and this region did not answer. */
+  /** No region that answered knows them, and this region did not answer. */
   | { readonly outcome: 'lost'; readonly region: RouterRegion };
 
 export interface HomeRegionsDeps {
@@ -61,7 +60,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
     if (entry === undefined) return null;
     entries.delete(name);
     if (entry.untilMs <= nowMs()) return null;
-    // Last in the order: what was asked for longest ago makes room first.
+    // Reinserted last, because the least recently used entry makes room first.
     entries.set(name, entry);
     return entry.region;
   };
@@ -91,7 +90,7 @@ export function createHomeRegions(deps: HomeRegionsDeps): HomeRegions {
       const name = nameOf(authorization);
       const home = recall(name);
       if (home !== null) return { outcome: 'home', region: home };
-      // Requests that come together ask once.
+      // Concurrent requests ask once.
       const running = searches.get(name) ?? search(name, authorization, clientAddress);
       searches.set(name, running);
       return running.finally(() => searches.delete(name));

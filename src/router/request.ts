@@ -1,27 +1,145 @@
 /**
- * A client's request, made ready for a region.
+ * A client's request on its way to a region: the key in its path, its fields, its body.
  *
- * Owns: what is read of it before a region is chosen. Invariant: a body up to the cap is read whole first, so that a slow
- * client holds no connection to a region; a larger one, or one without a length, is passed on as it comes; nothing is
- * held beyond that, and nothing is kept.
+ * The router finds the same key in a path as the region does (one segment, percent-decoded once), so that the two never mean
+ * different secrets. The region sees exactly one `X-Forwarded-For`, the address that the router found (RFC 9110 §7.6); no
+ * client's claim about addresses, hosts or the connection passes, and no field that the region decides by can be
+ * suppressed. A body up to the cap is read whole first, so that a slow client holds no connection to a region.
  */
+import { parseSecretKey, regionMarkOf } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
+import type { RegionLabel } from '../core/regions.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { endOfTurn } from '../http/turn.ts';
-import { fieldsForRegion } from './fields.ts';
-import { type BodyStream, type HopRequest, isSafe } from './hop.ts';
-import { circle, malformed, type Refusal } from './refusals.ts';
+import { type BodyStream, type HopRequest, isSafe } from './fleet.ts';
+import { type ApiVersion, circle, malformed, type Refusal } from './own-answers.ts';
 
-/** As large as a region with the built-in plans takes one of the API's bodies. */
+export type Destination =
+  | { readonly kind: 'api'; readonly version: ApiVersion; readonly key: string | null }
+  | { readonly kind: 'page'; readonly key: string | null };
+
+/** Fixed segments that precede a key, and words in a key's place that are not keys. */
+const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
+  v1: new Set(['secret', 'private', 'metadata', 'receipt']),
+  v2: new Set(['secret', 'private', 'receipt']),
+  page: new Set(['secret', 'private', 'receipt']),
+};
+const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'status']);
+
+/** @param path as received, beginning with a slash, without its query */
+export function destinationOf(path: string): Destination {
+  const segments = path.split('/');
+  if (segments[1] !== 'api') return { kind: 'page', key: keyAt(segments, 1, 'page') };
+  // An unknown version is answered as the latest, as in a region.
+  const version = segments[2] === 'v1' ? 'v1' : 'v2';
+  if (segments[2] !== version) return { kind: 'api', version, key: null };
+  const start = version === 'v2' && segments[3] === 'guest' ? 4 : 3;
+  return { kind: 'api', version, key: keyAt(segments, start, version) };
+}
+
+function keyAt(segments: readonly string[], at: number, of: keyof typeof beforeKey): string | null {
+  const key = segments[at + 1];
+  if (key === undefined || noKeys.has(key)) return null;
+  return beforeKey[of].has(segments[at] ?? '') ? key : null;
+}
+
+/** The region label in a path's key; `null` when it is not a key. */
+export function labelIn(segment: string): RegionLabel | null {
+  const key = parseSecretKey(decoded(segment));
+  return key === null ? null : regionMarkOf(key);
+}
+
+function decoded(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return '';
+  }
+}
+
+/** Fields of one connection, or rewritten for the next. */
+const dropped = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'host',
+  'content-length',
+  'via',
+  // Claims about the client and the target, which only a region's own proxies may make.
+  'forwarded',
+  'x-real-ip',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'fastly-client-ip',
+  'x-host',
+  'x-original-host',
+  'x-original-url',
+  'x-rewrite-url',
+]);
+const forwardedPrefix = 'x-forwarded';
+
+/** What a region decides by: `Connection` must not make any of it disappear. */
+export const decisiveFields: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-type',
+  'sec-fetch-site',
+  'origin',
+  'cookie',
+  'secret-passphrase',
+  'idempotency-key',
+  'access-control-request-method',
+]);
+
+export type Fields = [name: string, value: string][];
+
+/**
+ * @param via the router's own name, for `Via`
+ * @returns `null` when `Connection` names one of `decisiveFields`
+ */
+export function fieldsForRegion(headers: Headers, clientAddress: string, via: string): Fields | null {
+  const options = connectionOptions(headers.get('connection'));
+  if (options.some((name) => decisiveFields.has(name))) return null;
+  const fields: Fields = [];
+  headers.forEach((value, name) => {
+    if (dropped.has(name) || name.startsWith(forwardedPrefix) || options.includes(name)) return;
+    fields.push([name, value]);
+  });
+  const before = headers.get('via');
+  fields.push(
+    ['x-forwarded-for', clientAddress],
+    ['via', `${before === null ? '' : `${before}, `}1.1 ${via}`],
+  );
+  return fields;
+}
+
+const noOptions: readonly string[] = [];
+
+function connectionOptions(value: string | null): readonly string[] {
+  if (value === null || value === 'keep-alive' || value === 'close') return noOptions;
+  return value.toLowerCase().split(/[\t ]*,[\t ]*/);
+}
+
+/** The largest API body that a region with the built-in plans accepts. */
 export const wholeBytes = bodyCapBytesFor(builtInPlans);
 
 export interface RequestDeps {
   readonly clientAddressOf: ClientAddressOf;
   /** Reads at most `wholeBytes`. */
   readonly readBody: ReadBody;
-  /** The name of this router in `Via`; no other router has it. */
+  /** This router's unique name in `Via`. */
   readonly via: string;
 }
 
@@ -50,7 +168,7 @@ export async function readRequest(
   if (!/^[\x21-\x7e]+$/.test(target)) return refused(malformed('The address is not well-formed'));
   try {
     const body = await readContent(request, deps.readBody);
-    // A request pipelined behind this one ends the connection: the region then hears of neither (P3).
+    // A second, pipelined request ends the connection, and the region then sees neither (P3).
     if (!isSafe(method)) await endOfTurn();
     return { outcome: 'read', request: { method, target, fields, body, signal }, clientAddress };
   } catch (error) {

@@ -1,23 +1,58 @@
 /**
- * One request at the address without a region: to which region it goes, and what the client hears.
+ * Decides which region a request goes to, and what the client hears.
  *
- * Owns: the order of decisions. Invariant: what names a key goes to the region of that key and nowhere else; what carries
- * credentials goes to the region that knows them; only what belongs to no region yet goes by preference. A lost region is
- * never answered for by another.
+ * A request that names a key goes to that key's region and nowhere else; one with credentials to the region that knows them;
+ * only what belongs to no region yet goes by preference. Another region never answers for a lost one.
  */
-
 import type { RegionLabel } from '../core/regions.ts';
+import { type RandomBytes, randomBelow } from '../crypto/random.ts';
 import type { PeerSource } from '../http/client-address.ts';
 import { parseBasic } from '../http/credentials.ts';
-import { type ApiVersion, destinationOf, labelIn } from './destination.ts';
-import type { Fleet, RouterRegion } from './fleet.ts';
+import { type Fleet, type HopRequest, isSafe, type RouterRegion, type Send, type Sent } from './fleet.ts';
 import type { HomeRegions } from './home-regions.ts';
-import { type HopRequest, isSafe } from './hop.ts';
-import { lostPage, redirectTo } from './pages.ts';
-import { byPreference, type Preference } from './preference.ts';
-import { noRegion, outcomeUnknown, type Refusal, refuseApi, regionLost } from './refusals.ts';
-import { type RequestDeps, readRequest } from './request.ts';
-import type { Send, Sent } from './sender.ts';
+import {
+  type ApiVersion,
+  lostPage,
+  noRegion,
+  outcomeUnknown,
+  type Refusal,
+  redirectTo,
+  refuseApi,
+  regionLost,
+} from './own-answers.ts';
+import { destinationOf, labelIn, type RequestDeps, readRequest } from './request.ts';
+
+export interface Preference {
+  /** By label; `null`: the operator's order decides. */
+  readonly weights: Readonly<Record<string, number>> | null;
+  readonly random: RandomBytes;
+}
+
+/**
+ * The regions to try, preferred first. A region whose weight is 0, or missing among others that have one, gets no new secret.
+ * @param healthy in the operator's order
+ */
+export function byPreference(
+  healthy: readonly RouterRegion[],
+  { weights, random }: Preference,
+): readonly RouterRegion[] {
+  if (weights === null) return healthy;
+  const weightOf = ({ label }: RouterRegion) => weights[label] ?? 0;
+  const left = healthy.filter((region) => weightOf(region) > 0);
+  const drawn: RouterRegion[] = [];
+  while (left.length > 0) {
+    let draw = randomBelow(
+      left.reduce((sum, region) => sum + weightOf(region), 0),
+      random,
+    );
+    const at = left.findIndex((region) => {
+      draw -= weightOf(region);
+      return draw < 0;
+    });
+    drawn.push(...left.splice(at, 1));
+  }
+  return drawn;
+}
 
 export interface RouterDeps extends RequestDeps, Preference {
   readonly fleet: Fleet;
@@ -28,7 +63,7 @@ export interface RouterDeps extends RequestDeps, Preference {
   readonly onAnswer: OnAnswer;
 }
 
-/** Each answer, by the region that gave it or should have; `null` when there is none. */
+/** Called for each answer with the region that gave it or should have; `null` without one. */
 export type OnAnswer = (label: RegionLabel | null, status: number) => void;
 
 export type Route = (request: Request, peer: PeerSource | undefined) => Promise<Response>;
@@ -60,9 +95,9 @@ export function createRouter(deps: RouterDeps): Route {
 }
 
 interface Parts {
-  /** What the router decides by: without query, and without a fragment. */
+  /** Without query and fragment: what the router decides by. */
   readonly path: string;
-  /** As received. A request line should hold no `#`; if it does, its region refuses it rather than cut a value short. */
+  /** As received. A request line should hold no `#`; the region refuses it rather than cut a value short. */
   readonly target: string;
 }
 
@@ -73,7 +108,7 @@ function partsOf(url: string): Parts {
   return { path: end === -1 ? target : target.slice(0, end), target };
 }
 
-/** The older link goes on; the preferred address is named beside it (RFC 9745 §2, RFC 8288). */
+/** The older address still works; the preferred one is named with it (RFC 9745 §2, RFC 8288). */
 function sayDeprecated(headers: Headers, since: number, region: RouterRegion | null): void {
   headers.set('deprecation', `@${since}`);
   if (region !== null) headers.append('link', `<${region.baseUrl}>; rel="alternate"`);
@@ -100,7 +135,7 @@ async function answerApi(
   const call: ApiCall = { version, request: reading.request };
   if (key !== null) return askRegion(deps, call, deps.fleet.regionOf(labelIn(key)));
   const authorization = incoming.headers.get('authorization');
-  // What are no credentials is refused by any region alike.
+  // Every region refuses malformed credentials alike.
   if (authorization === null || parseBasic(authorization) === null) return askPreferred(deps, call);
   return askHome(deps, call, authorization, reading.clientAddress);
 }
@@ -133,11 +168,11 @@ async function askPreferred(deps: RouterDeps, call: ApiCall): Promise<Routed> {
   return refuse(call, noRegion, null);
 }
 
-/** The well ones by preference; for what changes nothing, then also those that shall get nothing new. */
+/** Healthy regions by preference; for safe methods, draining regions too. */
 function candidates(deps: RouterDeps, isRepeatable: boolean): readonly RouterRegion[] {
-  const well = deps.fleet.regions.filter(deps.fleet.isWell);
-  const preferred = byPreference(well, deps);
-  return isRepeatable ? [...new Set([...preferred, ...well])] : preferred;
+  const healthy = deps.fleet.regions.filter(deps.fleet.isHealthy);
+  const preferred = byPreference(healthy, deps);
+  return isRepeatable ? [...new Set([...preferred, ...healthy])] : preferred;
 }
 
 function toAnswer(sent: Sent, call: ApiCall, region: RouterRegion): Routed {
@@ -160,7 +195,7 @@ async function answerPage(
   const { fleet } = deps;
   const keeper = key === null ? null : fleet.regionOf(labelIn(key));
   const region = keeper ?? candidates(deps, false)[0] ?? null;
-  if (region !== null && fleet.isWell(region)) return { response: redirectTo(region, target), region };
+  if (region !== null && fleet.isHealthy(region)) return { response: redirectTo(region, target), region };
   const others = candidates(deps, false).filter((other) => other !== keeper);
   return { response: await lostPage(keeper, others, headers.get('accept-language')), region };
 }

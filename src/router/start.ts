@@ -1,8 +1,8 @@
 /**
- * The router as a whole: what is built from what, started and stopped.
+ * Composes, starts and stops the router, with its own `/healthz` and `/readyz`.
  *
- * Owns: the composition, and `/healthz` and `/readyz` of the router itself. Invariant: it listens only after every server
- * was asked once; it is ready while one region is; it holds no store, no key of a server, and writes nothing to a disk.
+ * It listens only after every server was asked once, and is ready while one region is. It holds no store and no key of a server, and
+ * writes nothing to disk.
  */
 import { Hono } from 'hono';
 import type { Region, RegionLabel } from '../core/regions.ts';
@@ -17,14 +17,24 @@ import {
 } from '../http/client-address.ts';
 import { mountHealth } from '../http/health.ts';
 import { ListenError, startServer } from '../http/server.ts';
-import { createFleet, type Fleet, type FleetDeps, type RouterRegion, routerRegions } from './fleet.ts';
-import { createHealthWatch, type HealthWatch, type HealthWatchDeps } from './health-watch.ts';
+import { createUpstreamClient } from './connection.ts';
+import {
+  createFleet,
+  createHealthWatch,
+  createSender,
+  type Fleet,
+  type FleetDeps,
+  type HealthWatch,
+  type HealthWatchDeps,
+  type Hop,
+  type HopRequest,
+  type RouterRegion,
+  routerRegions,
+  type Send,
+} from './fleet.ts';
 import { createHomeRegions, type Recognition } from './home-regions.ts';
-import type { Hop, HopRequest } from './hop.ts';
 import { wholeBytes } from './request.ts';
 import { createRouter, type OnAnswer } from './router.ts';
-import { createSender, type Send } from './sender.ts';
-import { createUpstreamClient } from './upstream-client.ts';
 
 export interface RouterSettings {
   /** In the operator's order; not empty. */
@@ -53,7 +63,7 @@ export interface RouterEdges {
 
 const healthEveryMs = 2_000;
 const healthLimitMs = 1_000;
-/** Credentials that nobody knows yet are asked about while their request waits. */
+/** A request waits while the regions are asked about its credentials. */
 const recognitionLimitMs = 5_000;
 
 /** The router without its sockets and its clock. */
@@ -70,7 +80,7 @@ export function assembleRouter(settings: RouterSettings, edges: RouterEdges): Ro
     ...{ fleet, send, homes, weights, random, deprecatedSince, clientAddressOf, readBody, via, onAnswer },
   });
   const own = new Hono();
-  mountHealth(own, { isReady: () => regions.some(fleet.isWell) });
+  mountHealth(own, { isReady: () => regions.some(fleet.isHealthy) });
   return {
     fleet,
     health,
@@ -78,7 +88,7 @@ export function assembleRouter(settings: RouterSettings, edges: RouterEdges): Ro
   };
 }
 
-/** Whether the path is one of the router's own: the end is looked at first, because hardly any address has it. */
+/** Whether the path is the router's own. The end is checked first, because hardly any address has it. */
 function isOwn(url: string): boolean {
   if (!url.endsWith('/healthz') && !url.endsWith('/readyz')) return false;
   return url.indexOf('/', 8) === url.lastIndexOf('/');
@@ -102,7 +112,7 @@ function createAsker(send: Send, via: string) {
   };
 }
 
-/** 403: the credentials are right, whatever they are for. */
+/** 403: the credentials are right but lack a scope. */
 function recognitionOf(status: number): Recognition {
   if (status === 200 || status === 403) return 'known';
   if (status === 401) return 'unknown';
@@ -113,26 +123,25 @@ export interface RouterOptions {
   readonly hostname: string;
   readonly port: number;
   readonly regions: readonly Region[];
-  /** Where servers are reached, by label. */
+  /** Servers' addresses, by label. */
   readonly upstreams: readonly Region[];
   readonly weights: Readonly<Record<string, number>> | null;
   /** A day, `2027-01-31`. */
   readonly deprecatedSince: string | null;
-  /** Ranges of addresses whose `X-Forwarded-For` is believed. */
+  /** Address ranges whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly string[];
-  /** Called once, when a proxy forwards requests that is not among them. */
+  /** Called once, when another proxy forwards requests. */
   readonly onUntrustedProxy?: () => void;
-  readonly onChange: (label: RegionLabel, isWell: boolean) => void;
+  readonly onChange: (label: RegionLabel, isHealthy: boolean) => void;
   readonly onAnswer: OnAnswer;
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
 export type RouterStart =
   | { readonly outcome: 'listening'; readonly port: number; readonly stop: () => Promise<void> }
-  /** A sentence for the operator. */
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** Longer than the router waits for a region, so that it is the router that answers. */
+/** Longer than the router waits for a region, so that the router answers first. */
 const idleTimeoutSeconds = 60;
 const graceMs = 8_000;
 

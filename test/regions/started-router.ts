@@ -8,10 +8,9 @@ import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { startServer } from '../../src/http/server.ts';
-import { routerRegions } from '../../src/router/fleet.ts';
-import type { Hop } from '../../src/router/hop.ts';
+import { createUpstreamClient, type UpstreamLimits } from '../../src/router/connection.ts';
+import { type Hop, routerRegions } from '../../src/router/fleet.ts';
 import { assembleRouter, type RouterParts } from '../../src/router/start.ts';
-import { createUpstreamClient, type UpstreamLimits } from '../../src/router/upstream-client.ts';
 
 export interface StartedRouter extends AsyncDisposable {
   readonly port: number;
@@ -61,7 +60,7 @@ export async function startTestRouter(setup: RouterSetup): Promise<StartedRouter
       weights: setup.weights ?? null,
       deprecatedSince: setup.deprecatedSince ?? null,
       clientAddressOf: createClientAddressOf(trusted),
-      onChange: (label, isWell) => changes.push(`${label} ${isWell ? 'back' : 'lost'}`),
+      onChange: (label, isHealthy) => changes.push(`${label} ${isHealthy ? 'back' : 'lost'}`),
       onAnswer: () => {},
     },
     {

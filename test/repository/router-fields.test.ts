@@ -1,6 +1,6 @@
 /** The router and the regions agree on which fields of a request decide something. */
 import { describe, expect, it } from 'bun:test';
-import { decisiveFields, fieldsForRegion } from '../../src/router/fields.ts';
+import { decisiveFields, fieldsForRegion } from '../../src/router/request.ts';
 import { isTest, readSources } from './source-files.ts';
 
 /** What the router writes itself for the next connection, or never hands on: nothing of it is for a client to remove. */

@@ -9,8 +9,7 @@
 import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
-import { routerRegions } from '../../src/router/fleet.ts';
-import type { Hop, HopOutcome, HopRequest } from '../../src/router/hop.ts';
+import { type Hop, type HopOutcome, type HopRequest, routerRegions } from '../../src/router/fleet.ts';
 import { assembleRouter, type RouterParts } from '../../src/router/start.ts';
 
 export type Handler = (request: Request, server?: object) => Response | Promise<Response>;

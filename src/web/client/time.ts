@@ -2,7 +2,7 @@
  * Every `<time data-moment>` in the reader's own zone, also those that come into the page later; UTC stays in its title.
  *
  * Owns: nothing that the page needs; without scripts it says the time in UTC. Invariant: the forms are those of
- * `locale/times.ts`, so that a reader in UTC reads the same with scripts and without.
+ * `locale/formats.ts`, so that a reader in UTC reads the same with scripts and without.
  */
 const { lang } = document.documentElement;
 

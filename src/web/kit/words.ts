@@ -3,10 +3,16 @@
  *
  * Owns: the binding of a locale to look-ups, so that pages are functions of their props and say nothing themselves.
  */
-import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import { directionOf } from '../../locale/direction.ts';
-import { formatBytes, formatList, formatNumber, languageName } from '../../locale/numbers.ts';
-import { formatDuration, formatMoment, formatShortMoment } from '../../locale/times.ts';
+import { directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
+import {
+  formatBytes,
+  formatDuration,
+  formatList,
+  formatMoment,
+  formatNumber,
+  formatShortMoment,
+  languageName,
+} from '../../locale/formats.ts';
 import { type MessageParams, translate } from '../../locale/translate.ts';
 
 export interface Words {

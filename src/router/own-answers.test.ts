@@ -4,7 +4,7 @@
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel, type Region } from '../core/regions.ts';
 import { type RouterRegion, routerRegions } from './fleet.ts';
-import { lostPage, redirectTo } from './pages.ts';
+import { lostPage, redirectTo } from './own-answers.ts';
 
 function regionAt(label: string, baseUrl: string): RouterRegion {
   const known = parseRegionLabel(label);

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { AnswerReader } from './answer-reader.ts';
+import { AnswerReader } from './upstream-answer.ts';
 
 const ok = 'HTTP/1.1 200 OK\r\n';
 const withLength = (length: number | string) => `${ok}Content-Length: ${length}\r\n\r\n`;

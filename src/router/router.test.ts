@@ -5,7 +5,7 @@ import { describe, expect, it } from 'bun:test';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
 import { parseRegionLabel } from '../core/regions.ts';
 import { routerRegions } from './fleet.ts';
-import { byPreference } from './preference.ts';
+import { byPreference } from './router.ts';
 
 const regions = routerRegions(
   ['us', 'eu', 'ap'].flatMap((text) => {

@@ -1,0 +1,127 @@
+/**
+ * The router's own answers: refusals under `/api` in each version's form, redirects to a region, and the page for when none is up.
+ *
+ * No answer says that a secret is unknown, which the router cannot know; "nothing was done" is said only when nothing was sent;
+ * nothing of the request is repeated but its language. Pages, forms, sessions and links belong to one host, so the router
+ * never serves a region's page itself, and redirects only to configured addresses.
+ */
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import {
+  declareLength,
+  jsonResponse,
+  newRequestId,
+  pageResponse,
+  withCommonHeaders,
+} from '../http/headers.ts';
+import { directionOf } from '../locale/catalogues.ts';
+import { negotiateLocale } from '../locale/negotiate.ts';
+import { translate } from '../locale/translate.ts';
+import type { RouterRegion } from './fleet.ts';
+
+export type ApiVersion = 'v1' | 'v2';
+
+export interface Refusal {
+  readonly status: number;
+  /** v2's code, from the list of its document. */
+  readonly code: 'malformed' | 'unavailable' | 'internal';
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+}
+
+/** A little longer than it takes to notice that a region is back. */
+export const retryAfterSeconds = 5;
+
+export function regionLost(label: string): Refusal {
+  const message = `The region ${label} is not available just now. Nothing was done there: try again`;
+  return { status: 503, code: 'unavailable', message, retryAfterSeconds };
+}
+
+export const noRegion: Refusal = {
+  status: 503,
+  code: 'unavailable',
+  message: 'No region is available just now. Nothing was done: try again',
+  retryAfterSeconds,
+};
+
+/** It was sent, and no answer came. */
+export function outcomeUnknown(label: string): Refusal {
+  const message = `The region ${label} did not answer. The request may have been carried out or not: look before you send it again`;
+  return { status: 503, code: 'unavailable', message, retryAfterSeconds };
+}
+
+export const circle: Refusal = {
+  status: 508,
+  code: 'internal',
+  message: 'The router was led back to itself: its regions are set wrongly',
+};
+
+export function malformed(message: string): Refusal {
+  return { status: 400, code: 'malformed', message };
+}
+
+export function refuseApi(version: ApiVersion, method: string, refusal: Refusal): Response {
+  const { status, code, message, retryAfterSeconds: wait } = refusal;
+  const requestId = newRequestId();
+  const body =
+    version === 'v1'
+      ? { message }
+      : { success: false, error: code, message, ...(code === 'internal' && { request_id: requestId }) };
+  const text = JSON.stringify(body);
+  const response = jsonResponse(status, text, requestId);
+  if (wait !== undefined) response.headers.set('retry-after', String(wait));
+  if (method === 'HEAD') declareLength(response, text);
+  return response;
+}
+
+/** To the same path and query on the region's own address; the method stays (RFC 9110 §15.4.8). */
+export function redirectTo({ baseUrl }: RouterRegion, target: string): Response {
+  const headers = { location: baseUrl + target };
+  return withCommonHeaders(new Response(null, { status: 307, headers }), newRequestId());
+}
+
+const style =
+  ':root{color-scheme:light dark;font:1rem/1.6 system-ui,sans-serif}body{max-width:34rem;margin:15vh auto;padding:0 1rem}a{display:inline-block;padding:.4rem 0}';
+const styleHash = createHash('sha256').update(style).digest('base64');
+const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`;
+
+/**
+ * 503.
+ * @param lost the region that holds what was asked for; `null` when any would do
+ * @param others where new secrets can be made
+ */
+export async function lostPage(
+  lost: RouterRegion | null,
+  others: readonly RouterRegion[],
+  acceptLanguage: string | null,
+): Promise<Response> {
+  const locale = negotiateLocale(acceptLanguage);
+  const region = lost?.label ?? '';
+  const title = translate(locale, 'router.lost.title');
+  const lead =
+    lost === null ? translate(locale, 'router.none') : translate(locale, 'router.lost', { region });
+  const links = others.map(
+    ({ baseUrl }) => html`<li><a href="${baseUrl}/">${new URL(baseUrl).host}</a></li>`,
+  );
+  const elsewhere =
+    links.length === 0 ? '' : html`<p>${translate(locale, 'router.elsewhere')}</p><ul>${links}</ul>`;
+  const markup = await html`<!doctype html>
+<html lang="${locale}" dir="${directionOf(locale)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${raw(style)}</style>
+</head>
+<body><main>
+<h1>${title}</h1>
+<p>${lead}</p>
+${elsewhere}
+</main></body>
+</html>
+`;
+  const response = pageResponse(503, String(markup), newRequestId());
+  response.headers.set('retry-after', String(retryAfterSeconds));
+  response.headers.set('content-security-policy', policy);
+  return response;
+}
