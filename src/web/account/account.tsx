@@ -1,36 +1,38 @@
-/**
- * The account of whoever is logged in.
- *
- * Owns: the account's own page with its language and its mails, beside its password, its end, its tokens and its
- * sessions. Invariant: nothing of it is shown or changed without a session of the account.
- */
-import type { NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
+/** An account's own page: its facts, its language, which notices it wants, and the way to everything else about it. */
+import type { FC } from 'hono/jsx';
+import type { Account, NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
-import type { Plans } from '../../core/plans.ts';
+import type { Plan, PlanName, Plans } from '../../core/plans.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
-import type { Locale } from '../../locale/catalogues.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';
-import { renderPage } from '../kit/layout.tsx';
-import { readNoticeKinds } from '../kit/notices.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
-import { createDeletePages, type DeleteDeps } from './account-delete.tsx';
-import { AccountPage, accountNews } from './account-page.tsx';
-import { createPasswordPages, type PasswordDeps } from './account-password.tsx';
-import { forAccount } from './for-account.ts';
-import type { FormRefusal } from './form-refusal.ts';
-import { createNoticePages, type NoticeDeps } from './notices.ts';
+import {
+  type DoneTexts,
+  doneIn,
+  type FormRefusal,
+  forAccount,
+  formReply,
+  PageHead,
+} from '../kit/form-page.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { NoticeBoxes, readNoticeKinds } from '../kit/notices.tsx';
+import { Icon, type IconName } from '../kit/parts.tsx';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
+import type { RouteName } from '../routes.ts';
+import { createDeletePages, type DeleteDeps } from './delete.tsx';
+import { createPasswordPages, type PasswordDeps } from './password.tsx';
 import { createSessionPages, type SessionDeps } from './sessions.tsx';
 import { createTokenPages, type TokenDeps } from './tokens.tsx';
 
 interface OwnDeps extends CookieSite {
-  readonly accounts: Pick<AccountService, 'setLocale'>;
+  readonly accounts: Pick<AccountService, 'setLocale' | 'setNotify'>;
   readonly domains: Pick<DomainService, 'list' | 'maxDomains'>;
   readonly plans: Plans;
   readonly locales: readonly Locale[];
 }
 
-export type AccountDeps = OwnDeps & NoticeDeps & PasswordDeps & DeleteDeps & TokenDeps & SessionDeps;
+export type AccountDeps = OwnDeps & PasswordDeps & DeleteDeps & TokenDeps & SessionDeps;
 
 export function createAccountPages(deps: AccountDeps): PageRoute[] {
   return [
@@ -42,10 +44,17 @@ export function createAccountPages(deps: AccountDeps): PageRoute[] {
         async (request, signedIn, refusal) => showAccount(request, signedIn, deps, refusal),
       ),
     },
-    ...createNoticePages(deps, async (request, signedIn, refusal) => {
-      const kinds = readNoticeKinds(await request.form());
-      return showAccount(request, signedIn, deps, refusal, kinds ?? signedIn.caller.account.notify);
-    }),
+    {
+      name: 'notices',
+      get: forAccount(({ frame }) => seeOther(frame.href('account'))),
+      post: forAccount(
+        (request, signedIn) => setNotices(request, signedIn, deps),
+        async (request, signedIn, refusal) => {
+          const kinds = readNoticeKinds(await request.form());
+          return showAccount(request, signedIn, deps, refusal, kinds ?? signedIn.caller.account.notify);
+        },
+      ),
+    },
     ...createPasswordPages(deps),
     ...createDeletePages(deps),
     ...createTokenPages(deps),
@@ -53,26 +62,175 @@ export function createAccountPages(deps: AccountDeps): PageRoute[] {
   ];
 }
 
+const doneTexts: DoneTexts = {
+  'signed-up': ['account.welcome'],
+  password: ['account.passwordChanged'],
+  'password-tokens': ['account.passwordChanged', 'account.tokensRevoked'],
+  'reset-kept': ['account.resetKept'],
+  'reset-kept-tokens': ['account.resetKept', 'account.tokensRevoked'],
+  'reset-lost': ['account.resetLost'],
+  'reset-lost-tokens': ['account.resetLost', 'account.tokensRevoked'],
+  language: ['account.languageSaved'],
+  notices: ['notices.saved'],
+};
+
+const planNames: Readonly<Record<PlanName, MessageKey>> = {
+  anonymous: 'account.planBasic',
+  basic: 'account.planBasic',
+  identity: 'account.planIdentity',
+};
+
+interface Way {
+  readonly to: RouteName;
+  readonly icon: IconName;
+  readonly label: MessageKey;
+  readonly hint: MessageKey;
+}
+
+const domainsWay: Way = {
+  to: 'domains',
+  icon: 'link',
+  label: 'account.domainsLink',
+  hint: 'account.domainsHint',
+};
+
+const waysFor = (hasDomains: boolean): readonly Way[] => [
+  { to: 'recent', icon: 'clock', label: 'account.recent', hint: 'account.recentHint' },
+  ...(hasDomains ? [domainsWay] : []),
+  { to: 'tokens', icon: 'key', label: 'account.tokensLink', hint: 'account.tokensHint' },
+  { to: 'sessions', icon: 'globe', label: 'account.sessionsLink', hint: 'account.sessionsHint' },
+  { to: 'password', icon: 'lock', label: 'account.passwordLink', hint: 'account.passwordHint' },
+  { to: 'deleteAccount', icon: 'trash', label: 'account.deleteLink', hint: 'account.deleteHint' },
+];
+
+interface AccountProps {
+  readonly frame: Frame;
+  readonly account: Account;
+  readonly plan: Plan;
+  readonly notify: readonly NoticeKind[];
+  readonly hasDomains: boolean;
+  readonly done: readonly string[];
+  readonly refusal: FormRefusal | null;
+}
+
+const AccountPage: FC<AccountProps> = (props) => {
+  const { frame, account, plan, notify, hasDomains, done, refusal } = props;
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('account.title')}>
+      <PageHead {...{ frame, done, refusal }} title={say('account.title')} />
+      <Facts frame={frame} account={account} plan={plan} />
+      <LanguageForm frame={frame} chosen={account.locale} />
+      <NoticesForm frame={frame} ticked={notify} />
+      <h2 class="large">{say('account.accessTitle')}</h2>
+      <ul class="ways">
+        {waysFor(hasDomains).map(({ to, icon, label, hint }) => (
+          <li>
+            <Icon name={icon} />
+            <div>
+              <a href={frame.href(to)}>{say(label)}</a>
+              <p>{say(hint)}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Page>
+  );
+};
+
+const Facts: FC<Pick<AccountProps, 'frame' | 'account' | 'plan'>> = ({ frame, account, plan }) => {
+  const { say, duration, bytes } = frame.words;
+  const facts: readonly (readonly [MessageKey, string])[] = [
+    ['account.address', account.username],
+    ['account.plan', say(planNames[account.plan])],
+    ['account.largest', bytes(plan.maxValueBytes)],
+    ['account.shortest', duration(plan.ttlMinSeconds)],
+    ['account.usual', duration(plan.ttlDefaultSeconds)],
+    ['account.longest', duration(plan.ttlMaxSeconds)],
+  ];
+  return (
+    <dl>
+      {facts.map(([term, text]) => (
+        <>
+          <dt>{say(term)}</dt>
+          <dd>
+            <bdi>{text}</bdi>
+          </dd>
+        </>
+      ))}
+    </dl>
+  );
+};
+
+const LanguageForm: FC<{ frame: Frame; chosen: string | null }> = ({ frame, chosen }) => {
+  const { say, languageName } = frame.words;
+  return (
+    <PostForm frame={frame} action={frame.href('account')} class="sheet">
+      <div class="field">
+        <label for="lang">{say('account.language')}</label>
+        <select id="lang" name="lang" autocomplete="off" aria-describedby="lang-hint">
+          <option value="" selected={chosen === null}>
+            {say('account.languageAsked')}
+          </option>
+          {frame.locales.map((locale) => (
+            <option value={locale} lang={locale} selected={locale === chosen}>
+              {languageName(locale)}
+            </option>
+          ))}
+        </select>
+        <p class="hint" id="lang-hint">
+          {say('account.languageHint')}
+        </p>
+      </div>
+      <button class="quiet" type="submit">
+        {say('account.languageSubmit')}
+      </button>
+    </PostForm>
+  );
+};
+
+const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ frame, ticked }) => {
+  const { say } = frame.words;
+  return (
+    <PostForm frame={frame} action={frame.href('notices')} class="sheet">
+      <h2>{say('notices.title')}</h2>
+      <p>{say('notices.lead')}</p>
+      <NoticeBoxes frame={frame} ticked={ticked} wrong={null} />
+      <button class="quiet" type="submit">
+        {say('notices.submit')}
+      </button>
+    </PostForm>
+  );
+};
+
 async function showAccount(
-  { frame, query }: PageRequest,
+  request: PageRequest,
   { caller }: SignedIn,
   { plans, domains }: OwnDeps,
   refusal: FormRefusal | null,
   notify: readonly NoticeKind[] = caller.account.notify,
 ): Promise<PageReply> {
+  const { frame } = request;
   const { account } = caller;
-  const news = accountNews.find((each) => each === query.get('done')) ?? null;
   const plan = plans[account.plan];
   const hasDomains = await mayHaveDomains(domains, caller);
-  const page = <AccountPage {...{ frame, account, plan, notify, hasDomains, news, refusal }} />;
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  const done = doneIn(request, doneTexts);
+  return formReply(<AccountPage {...{ frame, account, plan, notify, hasDomains, done, refusal }} />, refusal);
 }
 
-/** No offered language: as the browser asks, on this browser too. */
+/** Anything but an offered language means: as the browser asks, on this browser too. */
 async function setLanguage(request: PageRequest, signedIn: SignedIn, deps: OwnDeps): Promise<PageReply> {
   const asked = (await request.form()).text('lang');
   const locale = deps.locales.find((tag) => tag === asked) ?? null;
   await deps.accounts.setLocale(signedIn, locale);
   const cookie = locale === null ? clearLanguageCookie(deps) : languageCookie(locale, deps);
   return seeOther(`${request.frame.href('account')}?done=language`, [cookie]);
+}
+
+async function setNotices(request: PageRequest, signedIn: SignedIn, deps: OwnDeps): Promise<PageReply> {
+  const kinds = readNoticeKinds(await request.form());
+  const account = request.frame.href('account');
+  if (kinds === null) return seeOther(account);
+  await deps.accounts.setNotify(signedIn, kinds);
+  return seeOther(`${account}?done=notices`);
 }

@@ -1,21 +1,29 @@
 /**
- * A forgotten password: an address first, and the new password behind the link that is mailed to it.
- *
- * Owns: both steps. Invariants: the first answers the same for every address (P17); opening the mailed link changes
- * nothing (P4); a form that comes back still holds the API token, because without it the list of what was shared is lost, and
- * the choice about the tokens.
+ * A forgotten password: an address first, then the new password, with the link that is mailed to it. The first step
+ * answers the same for every address (P17); opening the mailed link changes nothing (P4). The page says what a new
+ * password loses before the button is pressed. A form that comes back keeps the API token, because without it the list of
+ * what was shared is lost, and the choice about the tokens.
  */
+import type { FC } from 'hono/jsx';
+import type { TokenFate } from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../kit/layout.tsx';
+import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
+import { type Frame, renderPage } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther, takeLimit } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
-import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
-import type { GuessLimiter } from './guesses.ts';
-import { readTokenFate } from './revoke-tokens.tsx';
-import { ForgottenPage, ForgottenSentPage, ResetGonePage, ResetPage } from './sign-in-reset.tsx';
+import {
+  type GuessLimiter,
+  NewPasswordField,
+  RevokeTokensBox,
+  readTokenFate,
+  refusalOfPassword,
+  refusalOfSignIn,
+  UsernameField,
+} from './form.tsx';
 
 export interface ForgottenDeps {
   readonly accounts: Pick<AccountService, 'requestReset' | 'checkReset' | 'resetPassword' | 'logOut'>;
@@ -49,20 +57,122 @@ export function createForgottenPages(deps: ForgottenDeps): PageRoute[] {
   ];
 }
 
-function showForm({ frame, query }: PageRequest): PageReply {
-  const isSent = query.get('done') === 'sent';
-  const page = isSent ? (
-    <ForgottenSentPage frame={frame} />
-  ) : (
-    <ForgottenPage frame={frame} email="" refusal={null} />
+type FrameProps = { readonly frame: Frame };
+
+interface ForgottenProps extends FrameProps {
+  readonly email: string;
+  readonly refusal: FormRefusal | null;
+}
+
+const ForgottenPage: FC<ForgottenProps> = ({ frame, email, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('forgotten.title')}
+      lead={say('forgotten.lead')}
+      isQuestion
+      action={frame.href('forgotten')}
+      isSignIn
+      submit={say('forgotten.submit')}
+    >
+      <TextField
+        name="email"
+        label={say('forgotten.email')}
+        type="email"
+        autocomplete="username"
+        value={email}
+        refusal={refusal}
+      />
+    </FormPage>
   );
-  return pageReply(200, renderPage(page));
+};
+
+const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('forgotten.sentTitle')}
+      lead={say('forgotten.sentLead')}
+      also={[say('forgotten.sentHint'), say('forgotten.sentEarlier')]}
+      link={[frame.href('forgotten'), say('forgotten.again')]}
+    />
+  );
+};
+
+interface ResetProps extends FrameProps {
+  readonly ticket: string;
+  readonly username: string;
+  /** The API token as typed. */
+  readonly token: string;
+  readonly tokens: TokenFate;
+  readonly refusal: FormRefusal | null;
+}
+
+const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('reset.title')}
+      lead={say('reset.lead')}
+      before={<ResetChanges frame={frame} />}
+      action={frame.href('reset', ticket)}
+      isSignIn
+      submit={say('reset.submit')}
+    >
+      <UsernameField frame={frame} username={username} />
+      <NewPasswordField frame={frame} name="password" label={say('password.next')} refusal={refusal} />
+      <TextField
+        name="token"
+        label={say('reset.token')}
+        note={say('reset.optional')}
+        hint={say('reset.tokenHint')}
+        type="text"
+        autocomplete="off"
+        value={token}
+        refusal={refusal}
+        isOptional
+      />
+      <RevokeTokensBox frame={frame} hint={say('reset.revokeHint')} tokens={tokens} />
+    </FormPage>
+  );
+};
+
+const ResetChanges: FC<FrameProps> = ({ frame: { words } }) => (
+  <section class="note">
+    <h2>{words.say('reset.changesTitle')}</h2>
+    <ul>
+      <li>{words.say('reset.changesList')}</li>
+      <li>{words.say('reset.changesSessions')}</li>
+      <li>{words.say('reset.changesLinks')}</li>
+      <li>{words.say('reset.changesTokens')}</li>
+    </ul>
+  </section>
+);
+
+const ResetGonePage: FC<FrameProps> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage frame={frame} title={say('reset.goneTitle')} lead={say('reset.gone')}>
+      <p>
+        <a class="button" href={frame.href('forgotten')}>
+          {say('reset.askAgain')}
+        </a>
+      </p>
+    </MessagePage>
+  );
+};
+
+function showForm({ frame, query }: PageRequest): PageReply {
+  if (query.get('done') === 'sent') return pageReply(200, renderPage(<ForgottenSentPage frame={frame} />));
+  return formReply(<ForgottenPage frame={frame} email="" refusal={null} />, null);
 }
 
 async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
   const email = (await form()).text('email');
-  const page = <ForgottenPage frame={frame} email={email} refusal={refusal} />;
-  return pageReply(refusal.status, renderPage(page));
+  return formReply(<ForgottenPage {...{ frame, email, refusal }} />, refusal);
 }
 
 async function ask(request: PageRequest, { limiter, accounts }: ForgottenDeps): Promise<PageReply> {
@@ -88,8 +198,7 @@ async function showReset(
   const token = typed?.text('token') ?? '';
   const tokens = typed === null ? 'keep' : readTokenFate(typed);
   const { username } = found;
-  const page = <ResetPage {...{ frame, ticket: key, username, token, tokens, refusal }} />;
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  return formReply(<ResetPage {...{ frame, ticket: key, username, token, tokens, refusal }} />, refusal);
 }
 
 async function reset(request: PageRequest, deps: ForgottenDeps): Promise<PageReply> {

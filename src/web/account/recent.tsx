@@ -1,17 +1,17 @@
 /**
- * What an account has shared.
- *
- * Owns: the list by state and page. Invariants: only the account's own receipts are listed, never a value or the key of a
- * secret (P16); looking changes nothing.
+ * What an account has shared, newest first: its own receipts only, without values, keys of secrets or plain recipients
+ * (P16).
  */
+import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
-import type { RecentOutcome } from '../../core/secrets/outcomes.ts';
+import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
-import { renderPage } from '../kit/layout.tsx';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { forAccount } from '../kit/form-page.tsx';
+import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { Badge, type BadgeKind, type IconName, ShortTime, Table } from '../kit/parts.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
-import { forAccount } from './for-account.ts';
-import { RecentPage, type RecentState, recentStates } from './recent-page.tsx';
 
 export interface RecentDeps {
   readonly service: Pick<SecretService, 'recent'>;
@@ -19,18 +19,209 @@ export interface RecentDeps {
 
 const pageLength = 50;
 
-const statesOf: Readonly<Record<RecentState, readonly ReceiptState[]>> = {
-  waiting: ['new', 'viewed'],
-  opened: ['received'],
-  burned: ['burned'],
-  expired: ['expired'],
-};
-
 export function createRecentPages({ service }: RecentDeps): PageRoute[] {
   return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, service)) }];
 }
 
-/** A part of the list that cannot be found, because its address was changed, is answered with the newest. */
+/** The filters, as the address names them. */
+const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
+type RecentState = (typeof recentStates)[number];
+
+interface Filter {
+  readonly states: readonly ReceiptState[];
+  readonly label: MessageKey;
+  readonly none: MessageKey;
+  readonly kind: BadgeKind;
+  readonly icon: IconName;
+}
+
+const filters: Readonly<Record<RecentState, Filter>> = {
+  waiting: {
+    states: ['new', 'viewed'],
+    label: 'recent.waiting',
+    none: 'recent.noneWaiting',
+    kind: 'waiting',
+    icon: 'clock',
+  },
+  opened: {
+    states: ['received'],
+    label: 'recent.opened',
+    none: 'recent.noneOpened',
+    kind: 'good',
+    icon: 'check',
+  },
+  burned: {
+    states: ['burned'],
+    label: 'recent.burned',
+    none: 'recent.noneBurned',
+    kind: 'bad',
+    icon: 'flame',
+  },
+  expired: {
+    states: ['expired'],
+    label: 'recent.expired',
+    none: 'recent.noneExpired',
+    kind: 'plain',
+    icon: 'x',
+  },
+};
+
+const filterOf: Readonly<Record<ReceiptState, RecentState>> = {
+  new: 'waiting',
+  viewed: 'waiting',
+  received: 'opened',
+  burned: 'burned',
+  expired: 'expired',
+};
+
+interface RecentProps {
+  readonly frame: Frame;
+  readonly receipts: readonly ReceiptView[];
+  readonly nextCursor: string | null;
+  /** The filter; `null` for all. */
+  readonly state: RecentState | null;
+  /** Whether this is not the first page. */
+  readonly isLater: boolean;
+  readonly cursorIsBad: boolean;
+}
+
+const RecentPage: FC<RecentProps> = (props) => {
+  const { frame, receipts, nextCursor, state, isLater, cursorIsBad } = props;
+  const { say } = frame.words;
+  const isEmpty = receipts.length === 0 && nextCursor === null;
+  const isUntouched = isEmpty && state === null && !isLater;
+  return (
+    <Page frame={frame} title={say('recent.title')} scripts={['time']}>
+      <div class="wide">
+        <h1>{say('recent.title')}</h1>
+        <p class="lead">{say('recent.lead')}</p>
+        {cursorIsBad ? (
+          <div class="note" role="status">
+            <p>{say('recent.badCursor')}</p>
+          </div>
+        ) : null}
+        {isUntouched ? null : <FilterNav frame={frame} state={state} />}
+        {isEmpty ? <Nothing {...props} /> : null}
+        {receipts.length === 0 ? null : <List frame={frame} receipts={receipts} />}
+        <Paging {...props} />
+        {isUntouched ? null : <p class="hint">{say('recent.kept')}</p>}
+        <p class="hint">{say('recent.shorter')}</p>
+      </div>
+    </Page>
+  );
+};
+
+function addressOf({ href }: Frame, state: RecentState | null, cursor: string | null): string {
+  const query = new URLSearchParams();
+  if (state !== null) query.set('state', state);
+  if (cursor !== null) query.set('cursor', cursor);
+  return query.size === 0 ? href('recent') : `${href('recent')}?${query}`;
+}
+
+const FilterNav: FC<Pick<RecentProps, 'frame' | 'state'>> = ({ frame, state }) => {
+  const { say } = frame.words;
+  return (
+    <nav class="filter" aria-label={say('recent.filter')}>
+      {[null, ...recentStates].map((each) => (
+        <a href={addressOf(frame, each, null)} aria-current={each === state ? 'page' : undefined}>
+          {each === null ? say('recent.all') : say(filters[each].label)}
+        </a>
+      ))}
+    </nav>
+  );
+};
+
+const Nothing: FC<RecentProps> = ({ frame, state, isLater }) => {
+  const { say } = frame.words;
+  if (isLater) return <p>{say('recent.endOfList')}</p>;
+  if (state !== null) {
+    return (
+      <p>
+        {say(filters[state].none)} <a href={frame.href('recent')}>{say('recent.showAll')}</a>
+      </p>
+    );
+  }
+  return (
+    <div class="sheet">
+      <h2>{say('recent.emptyTitle')}</h2>
+      <p>{say('recent.empty')}</p>
+      <p>
+        <a class="button" href={frame.href('home')}>
+          {say('recent.share')}
+        </a>
+      </p>
+    </div>
+  );
+};
+
+const List: FC<Pick<RecentProps, 'frame' | 'receipts'>> = ({ frame, receipts }) => {
+  const { say } = frame.words;
+  return (
+    <Table
+      caption={say('recent.title')}
+      captionIsHidden
+      columns={[
+        say('recent.created'),
+        say('recent.state'),
+        say('recent.recipient'),
+        say('recent.left'),
+        say('recent.passphrase'),
+        '',
+      ]}
+      rows={receipts.map((receipt, at) => rowOf(frame, receipt, at))}
+    />
+  );
+};
+
+function rowOf({ words, href }: Frame, receipt: ReceiptView, at: number) {
+  const { say, duration } = words;
+  const look = filters[filterOf[receipt.state]];
+  const { recipient, secretTtlSeconds, hasPassphrase, metadataKey, memo } = receipt;
+  return [
+    <>
+      <ShortTime words={words} at={receipt.createdAt} id={`created-${at}`} />
+      {memo === '' ? null : (
+        <bdi class="row-label" id={`label-${at}`}>
+          {memo}
+        </bdi>
+      )}
+    </>,
+    <Badge kind={look.kind} icon={look.icon}>
+      {say(look.label)}
+    </Badge>,
+    recipient === null ? say('recent.noRecipient') : <bdi>{recipient}</bdi>,
+    secretTtlSeconds === null ? say('recent.noneLeft') : duration(secretTtlSeconds),
+    say(hasPassphrase ? 'recent.withPassphrase' : 'recent.withoutPassphrase'),
+    <a
+      href={href('receipt', metadataKey)}
+      id={`receipt-${at}`}
+      aria-labelledby={`receipt-${at} created-${at}${memo === '' ? '' : ` label-${at}`}`}
+    >
+      {say('recent.openReceipt')}
+    </a>,
+  ];
+}
+
+const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
+  const { say } = frame.words;
+  if (nextCursor === null && !isLater) return null;
+  return (
+    <div class="row">
+      {isLater ? (
+        <a class="button quiet" href={addressOf(frame, state, null)}>
+          {say('recent.newest')}
+        </a>
+      ) : null}
+      {nextCursor === null ? null : (
+        <a class="button quiet" rel="next" href={addressOf(frame, state, nextCursor)}>
+          {say('recent.older')}
+        </a>
+      )}
+    </div>
+  );
+};
+
+/** A cursor that was tampered with gets the newest page. */
 async function showRecent(
   { frame, query }: PageRequest,
   { caller }: SignedIn,
@@ -38,7 +229,7 @@ async function showRecent(
 ): Promise<PageReply> {
   const state = recentStates.find((each) => each === query.get('state')) ?? null;
   const cursor = query.get('cursor') ?? '';
-  const input = { limit: pageLength, cursor: null, states: state === null ? null : statesOf[state] };
+  const input = { limit: pageLength, cursor: null, states: state === null ? null : filters[state].states };
   const asked: RecentOutcome = await service.recent(
     { ...input, cursor: cursor === '' ? null : cursor },
     caller,

@@ -1,16 +1,17 @@
 /**
- * Sessions of an account: the browsers that are logged in.
- *
- * Owns: the list and the end of one. Invariant: a session is ended only by its own account; this browser's own end is a
- * log-out, cookie and all.
+ * The browsers that are logged in. A session is ended only by its own account; ending this browser's own is logging out,
+ * cookie included.
  */
-import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { FC } from 'hono/jsx';
+import type { SignedIn, StoredSession } from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../kit/layout.tsx';
+import { BackToAccount, type DoneTexts, doneIn, forAccount, PageHead } from '../kit/form-page.tsx';
+import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
+import { Badge, ShortTime, Table } from '../kit/parts.tsx';
+import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
-import { forAccount } from './for-account.ts';
-import { SessionsPage, sessionsNews } from './sessions-page.tsx';
+import { parseBrowserLabel } from './browser-label.ts';
 
 export interface SessionDeps {
   readonly accounts: Pick<AccountService, 'listSessions' | 'endSession' | 'logOut'>;
@@ -28,18 +29,88 @@ export function createSessionPages(deps: SessionDeps): PageRoute[] {
   ];
 }
 
+const doneTexts: DoneTexts = { ended: ['sessions.ended'], gone: ['sessions.gone'] };
+
+interface SessionsProps {
+  readonly frame: Frame;
+  /** This one first. */
+  readonly sessions: readonly StoredSession[];
+  readonly thisSessionId: number;
+  readonly done: readonly string[];
+}
+
+const SessionsPage: FC<SessionsProps> = ({ frame, sessions, thisSessionId, done }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('sessions.title')} scripts={['time']}>
+      <PageHead {...{ frame, done }} title={say('sessions.title')} lead={say('sessions.lead')} />
+      <div class="wide">
+        <Table
+          caption={say('sessions.title')}
+          captionIsHidden
+          columns={[
+            say('sessions.browser'),
+            say('sessions.began'),
+            say('sessions.used'),
+            say('sessions.ends'),
+            '',
+          ]}
+          rows={sessions.map((session) => rowOf(frame, session, session.sessionId === thisSessionId))}
+        />
+      </div>
+      {sessions.length === 1 ? <p>{say('sessions.onlyThis')}</p> : null}
+      <p class="hint">{say('sessions.endsHint')}</p>
+      <BackToAccount frame={frame} />
+    </Page>
+  );
+};
+
+function rowOf(frame: Frame, session: StoredSession, isThis: boolean) {
+  const { words, href } = frame;
+  const { sessionId, createdAt, lastUsedAt, expiresAt } = session;
+  return [
+    <bdi id={`browser-${sessionId}`}>{browserIn(session.label, words)}</bdi>,
+    <ShortTime words={words} at={createdAt} />,
+    <ShortTime words={words} at={lastUsedAt} />,
+    <ShortTime words={words} at={expiresAt} />,
+    isThis ? (
+      <Badge kind="good" icon="check">
+        {words.say('sessions.this')}
+      </Badge>
+    ) : (
+      <PostForm frame={frame} action={href('endSession', String(sessionId))}>
+        <button
+          class="quiet small"
+          type="submit"
+          id={`end-${sessionId}`}
+          aria-labelledby={`end-${sessionId} browser-${sessionId}`}
+        >
+          {words.say('sessions.end')}
+        </button>
+      </PostForm>
+    ),
+  ];
+}
+
+function browserIn(label: string, { say }: Words): string {
+  const { browser, system } = parseBrowserLabel(label);
+  if (system === '') return browser === '' ? say('sessions.someBrowser') : browser;
+  return browser === ''
+    ? say('sessions.someBrowserOn', { system })
+    : say('sessions.browserOn', { browser, system });
+}
+
 async function showSessions(
-  { frame, query }: PageRequest,
+  request: PageRequest,
   signedIn: SignedIn,
   { accounts }: SessionDeps,
 ): Promise<PageReply> {
   const all = await accounts.listSessions(signedIn);
   const isThis = ({ sessionId }: { readonly sessionId: number }) => sessionId === signedIn.sessionId;
   const sessions = [...all.filter(isThis), ...all.filter((session) => !isThis(session))];
-  const news = sessionsNews.find((each) => each === query.get('done')) ?? null;
-  const page = (
-    <SessionsPage frame={frame} sessions={sessions} thisSessionId={signedIn.sessionId} news={news} />
-  );
+  const { frame } = request;
+  const done = doneIn(request, doneTexts);
+  const page = <SessionsPage {...{ frame, sessions, done }} thisSessionId={signedIn.sessionId} />;
   return pageReply(200, renderPage(page));
 }
 

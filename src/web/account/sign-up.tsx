@@ -1,14 +1,16 @@
 /**
- * Signing up: an address first, and a password behind the link that is mailed to it.
- *
- * Owns: both steps. Invariants: the first answers the same for every address (P17); opening the mailed link changes
- * nothing, so a scanner of mails uses nothing up (P4); where sign-up is closed nobody signs up by an older link either.
+ * Signing up: an address first, then a password, with the link that is mailed to it. The first step answers the same for
+ * every address (P17), so only the holder of a mailed link learns whether it has an account. Opening that link changes
+ * nothing, so a mail scanner uses nothing up (P4). Where sign-up is closed, older links do nothing either.
  */
+import type { FC } from 'hono/jsx';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
-import { renderPage } from '../kit/layout.tsx';
+import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
+import { type Frame, renderPage } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
 import {
   type PageAction,
   type PageReply,
@@ -19,16 +21,13 @@ import {
   takeLimit,
 } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
-import { type FormRefusal, refusalOfPassword, refusalOfSignIn, refuseField } from './form-refusal.ts';
-import type { GuessLimiter } from './guesses.ts';
 import {
-  ChoosePasswordPage,
-  SignUpClosedPage,
-  SignUpExistsPage,
-  SignUpGonePage,
-  SignUpPage,
-  SignUpSentPage,
-} from './sign-in-new.tsx';
+  type GuessLimiter,
+  NewPasswordField,
+  refusalOfPassword,
+  refusalOfSignIn,
+  UsernameField,
+} from './form.tsx';
 
 export interface SignUpDeps {
   readonly accounts: Pick<AccountService, 'requestSignUp' | 'checkSignUp' | 'signUp' | 'logOut'>;
@@ -67,24 +66,129 @@ export function createSignUpPages(deps: SignUpDeps): PageRoute[] {
   ];
 }
 
+type FrameProps = { readonly frame: Frame };
+
+interface SignUpProps extends FrameProps {
+  readonly email: string;
+  readonly refusal: FormRefusal | null;
+}
+
+const SignUpPage: FC<SignUpProps> = ({ frame, email, refusal }) => {
+  const { words, href } = frame;
+  const { say } = words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('signUp.title')}
+      lead={say('signUp.lead')}
+      isQuestion
+      action={href('signUp')}
+      isSignIn
+      submit={say('signUp.submit')}
+      after={
+        <p>
+          <a href={href('logIn')}>{say('signUp.logIn')}</a>
+        </p>
+      }
+    >
+      <TextField
+        name="email"
+        label={say('signUp.email')}
+        hint={say('signUp.emailHint')}
+        type="email"
+        autocomplete="email"
+        value={email}
+        refusal={refusal}
+      />
+    </FormPage>
+  );
+};
+
+const SignUpSentPage: FC<FrameProps> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('signUp.sentTitle')}
+      lead={say('signUp.sentLead')}
+      also={[say('signUp.sentHint'), say('signUp.sentEarlier')]}
+      link={[frame.href('signUp'), say('signUp.again')]}
+    />
+  );
+};
+
+const SignUpClosedPage: FC<FrameProps> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('signUp.closedTitle')}
+      lead={say('signUp.closed')}
+      link={[frame.href('logIn'), say('signUp.logIn')]}
+    />
+  );
+};
+
+interface ChoosePasswordProps extends FrameProps {
+  readonly ticket: string;
+  readonly username: string;
+  readonly refusal: FormRefusal | null;
+}
+
+const ChoosePasswordPage: FC<ChoosePasswordProps> = ({ frame, ticket, username, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('signUp.chooseTitle')}
+      lead={say('signUp.chooseLead')}
+      action={frame.href('completeSignUp', ticket)}
+      isSignIn
+      submit={say('signUp.finish')}
+    >
+      <UsernameField frame={frame} username={username} />
+      <NewPasswordField frame={frame} name="password" label={say('password.choose')} refusal={refusal} />
+    </FormPage>
+  );
+};
+
+const SignUpGonePage: FC<FrameProps> = ({ frame: { words, href }, frame }) => (
+  <MessagePage
+    frame={frame}
+    title={words.say('signUp.goneTitle')}
+    lead={words.say('signUp.gone')}
+    ways={[
+      [href('signUp'), words.say('signUp.askAgain')],
+      [href('logIn'), words.say('logIn.title')],
+    ]}
+  />
+);
+
+const SignUpExistsPage: FC<FrameProps> = ({ frame: { words, href }, frame }) => (
+  <MessagePage
+    frame={frame}
+    title={words.say('signUp.existsTitle')}
+    lead={words.say('signUp.exists')}
+    ways={[
+      [href('logIn'), words.say('logIn.title')],
+      [href('forgotten'), words.say('logIn.forgotten')],
+    ]}
+  />
+);
+
 function showClosed({ frame }: PageRequest): PageReply {
   return pageReply(404, renderPage(<SignUpClosedPage frame={frame} />));
 }
 
 function showForm({ frame, query, signedIn }: PageRequest): PageReply {
   if (signedIn !== null) return seeOther(frame.href('account'));
-  const isSent = query.get('done') === 'sent';
-  const page = isSent ? (
-    <SignUpSentPage frame={frame} />
-  ) : (
-    <SignUpPage frame={frame} email="" refusal={null} />
-  );
-  return pageReply(200, renderPage(page));
+  if (query.get('done') === 'sent') return pageReply(200, renderPage(<SignUpSentPage frame={frame} />));
+  return formReply(<SignUpPage frame={frame} email="" refusal={null} />, null);
 }
 
 async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
   const email = (await form()).text('email');
-  return pageReply(refusal.status, renderPage(<SignUpPage frame={frame} email={email} refusal={refusal} />));
+  return formReply(<SignUpPage {...{ frame, email, refusal }} />, refusal);
 }
 
 async function ask(request: PageRequest, { limiter, accounts }: SignUpDeps): Promise<PageReply> {
@@ -107,8 +211,8 @@ async function showChoice(
 ): Promise<PageReply> {
   const found = await accounts.checkSignUp(key);
   if (found.outcome === 'gone') return pageReply(404, renderPage(<SignUpGonePage frame={frame} />));
-  const page = <ChoosePasswordPage frame={frame} ticket={key} username={found.username} refusal={refusal} />;
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  const { username } = found;
+  return formReply(<ChoosePasswordPage {...{ frame, ticket: key, username, refusal }} />, refusal);
 }
 
 async function complete(request: PageRequest, deps: SignUpDeps): Promise<PageReply> {
@@ -118,7 +222,7 @@ async function complete(request: PageRequest, deps: SignUpDeps): Promise<PageRep
   const made = await deps.accounts.signUp({ ticket: key, password, label, clientPrefix });
   switch (made.outcome) {
     case 'signed_up':
-      // This browser was another account's until now.
+      // Until now this browser was logged in to another account.
       if (signedIn !== null) await deps.accounts.logOut(signedIn);
       return seeOther(`${frame.href('account')}?done=signed-up`, [
         deps.sessionCookie.set(made.session, deps.clock()),

@@ -1,26 +1,44 @@
 /**
- * API tokens of an account.
- *
- * Owns: the list, the form for a new one, and revoking. Invariants: making one takes the password, counted like a log-in;
- * a token stands once in the answer to the POST that made it, and in no address, cookie or redirect; a token is revoked by
- * a POST alone, after a page that asks.
+ * API tokens of an account. Making one takes the password, counted like a log-in. A token appears once, in the answer to
+ * the POST that made it, and in no address, cookie or redirect. A token is revoked by a POST alone, after a page that asks.
  */
-
-import { type SignedIn, type StoredToken, tokenScopes } from '../../core/accounts/accounts.ts';
+import type { FC } from 'hono/jsx';
+import {
+  type SignedIn,
+  type StoredToken,
+  type TokenScope,
+  tokenScopes,
+} from '../../core/accounts/accounts.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { Clock } from '../../core/time.ts';
+import type { Clock, UnixSeconds } from '../../core/time.ts';
 import type { Form } from '../kit/form.ts';
-import { renderPage } from '../kit/layout.tsx';
+import {
+  BackToAccount,
+  type DoneTexts,
+  doneIn,
+  type FormRefusal,
+  forAccount,
+  formReply,
+  PageHead,
+  refuseField,
+  refuseForm,
+} from '../kit/form-page.tsx';
+import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { ConfirmPage } from '../kit/message-page.tsx';
+import { Badge, Dated, ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
-import { forAccount } from './for-account.ts';
-import { type FormRefusal, refuseField, refuseForm } from './form-refusal.ts';
-import { countGuess, type GuessLimiter } from './guesses.ts';
-import { parseTokenExpiry, type TypedToken, untouchedToken } from './token-expiry.ts';
-import { RevokeTokenPage, TokensPage, tokensNews } from './tokens-page.tsx';
-import { TokenReadyPage } from './tokens-ready.tsx';
+import { countGuess, type GuessLimiter } from './form.tsx';
+import {
+  NewTokenForm,
+  parseTokenExpiry,
+  scopeTexts,
+  TokenReadyPage,
+  type TypedToken,
+  untouchedToken,
+} from './new-token.tsx';
 
 export interface TokenDeps {
   readonly accounts: Pick<AccountService, 'listTokens' | 'createToken' | 'revokeToken'>;
@@ -48,18 +66,114 @@ export function createTokenPages(deps: TokenDeps): PageRoute[] {
   ];
 }
 
+const doneTexts: DoneTexts = { revoked: ['tokens.revoked'], gone: ['tokens.gone'] };
+
+interface TokensProps {
+  readonly frame: Frame;
+  readonly tokens: readonly StoredToken[];
+  /** Of the account. */
+  readonly username: string;
+  readonly now: UnixSeconds;
+  readonly typed: TypedToken;
+  readonly refusal: FormRefusal | null;
+  readonly done: readonly string[];
+}
+
+const TokensPage: FC<TokensProps> = ({ frame, tokens, username, now, typed, refusal, done }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('tokens.title')} scripts={['time']}>
+      <PageHead {...{ frame, done, refusal }} title={say('tokens.title')} lead={say('tokens.lead')} />
+      <div class="wide">
+        <h2 class="large">{say('tokens.listTitle')}</h2>
+        {tokens.length === 0 ? (
+          <p>{say('tokens.none')}</p>
+        ) : (
+          <Table
+            caption={say('tokens.listTitle')}
+            captionIsHidden
+            columns={[
+              say('tokens.name'),
+              say('tokens.may'),
+              say('tokens.created'),
+              say('tokens.expires'),
+              say('tokens.used'),
+              '',
+            ]}
+            rows={tokens.map((token) => rowOf(frame, token, now))}
+          />
+        )}
+      </div>
+      <NewTokenForm frame={frame} username={username} typed={typed} refusal={refusal} />
+      <BackToAccount frame={frame} />
+    </Page>
+  );
+};
+
+function rowOf({ words, href }: Frame, token: StoredToken, now: UnixSeconds) {
+  const { tokenId, name, createdAt, expiresAt, lastUsedAt } = token;
+  return [
+    <bdi id={`name-${tokenId}`}>{name}</bdi>,
+    <Scopes words={words} scopes={token.scopes} />,
+    <ShortTime words={words} at={createdAt} />,
+    <Expiry words={words} at={expiresAt} now={now} />,
+    lastUsedAt === null ? words.say('tokens.unused') : <ShortTime words={words} at={lastUsedAt} />,
+    <a
+      class="button quiet small"
+      id={`revoke-${tokenId}`}
+      aria-labelledby={`revoke-${tokenId} name-${tokenId}`}
+      href={href('revokeToken', String(tokenId))}
+    >
+      {words.say('tokens.revoke')}
+    </a>,
+  ];
+}
+
+const Scopes: FC<{ words: Words; scopes: readonly TokenScope[] }> = ({ words, scopes }) => (
+  <ul class="plain">
+    {scopes.map((scope) => (
+      <li>{words.say(scopeTexts[scope].label)}</li>
+    ))}
+  </ul>
+);
+
+const Expiry: FC<{ words: Words; at: UnixSeconds | null; now: UnixSeconds }> = ({ words, at, now }) => {
+  if (at === null) return <>{words.say('tokens.expiresNever')}</>;
+  if (at > now) return <ShortTime words={words} at={at} />;
+  return (
+    <Badge kind="bad">
+      <Dated words={words} say="tokens.expired" at={at} isShort />
+    </Badge>
+  );
+};
+
+const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, token }) => {
+  const { say } = frame.words;
+  return (
+    <ConfirmPage
+      frame={frame}
+      title={say('tokens.revokeTitle')}
+      lead={say('tokens.revokeLead', { name: token.name })}
+      action={frame.href('revokeToken', String(token.tokenId))}
+      submit={say('tokens.revokeSubmit')}
+      keep={[frame.href('tokens'), say('tokens.revokeKeep')]}
+    />
+  );
+};
+
 async function showTokens(
-  { frame, query }: PageRequest,
+  request: PageRequest,
   signedIn: SignedIn,
   { accounts, clock }: TokenDeps,
   typed: TypedToken,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const tokens = await accounts.listTokens(signedIn);
-  const news = tokensNews.find((each) => each === query.get('done')) ?? null;
+  const { frame } = request;
+  const done = doneIn(request, doneTexts);
   const { username } = signedIn.caller.account;
-  const page = <TokensPage {...{ frame, tokens, username, typed, refusal, news }} now={clock()} />;
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  const now = clock();
+  return formReply(<TokensPage {...{ frame, tokens, username, now, typed, refusal, done }} />, refusal);
 }
 
 function typedIn(form: Form): TypedToken {
@@ -108,7 +222,7 @@ function refusalOf(refused: Exclude<NewTokenOutcome, { outcome: 'created' }>, { 
   }
 }
 
-/** The token whose number stands in the address; `null` when the account has none such. */
+/** The account's token with the number in the address. */
 async function findToken({ key }: PageRequest, signedIn: SignedIn, { accounts }: TokenDeps) {
   const tokens = await accounts.listTokens(signedIn);
   return tokens.find(({ tokenId }: StoredToken) => String(tokenId) === key) ?? null;

@@ -1,37 +1,44 @@
 /**
- * The face of a share domain: its name, colours, words and logo.
- *
- * Owns: the form, the upload and their POSTs. Invariants: what was typed comes back with what is wrong with it, also when
- * the store does not answer; a file is judged by its content, and one that is refused changes nothing.
+ * The brand of a share domain: its name, colours, texts and logo. What was typed comes back with what is wrong with it, even
+ * when the store does not answer; a file is judged by its content, and a refused one changes nothing.
  */
-
+import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { BrandProblem, LogoProblem } from '../../core/share-domains/brand.ts';
 import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { forAccount } from '../account/for-account.ts';
-import { type FormRefusal, refuseField } from '../account/form-refusal.ts';
 import { maxLogoBytes } from '../brand/logo.ts';
-import { renderPage } from '../kit/layout.tsx';
-import type { Words } from '../kit/words.ts';
 import {
-  type PageAction,
-  type PageReply,
-  type PageRequest,
-  type PageRoute,
-  pageReply,
-  seeOther,
-} from '../page.ts';
-import { brandFields, brandOf, readBrand, type TypedBrand, typedFrom, untouchedBrand } from './brand-form.ts';
+  DoneNote,
+  type DoneTexts,
+  doneIn,
+  type FormRefusal,
+  forAccount,
+  formReply,
+  RefusalSummary,
+  refuseField,
+} from '../kit/form-page.tsx';
+import { Page } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
+import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
+import {
+  BrandForm,
+  type BrandFormProps,
+  brandFields,
+  brandOf,
+  DomainLogoForm,
+  readBrand,
+  type TypedBrand,
+  typedFrom,
+  untouchedBrand,
+} from './brand-form.tsx';
 import type { DomainDeps } from './domain.tsx';
-import { DomainBrandPage, domainBrandNews } from './domain-brand.tsx';
 
-/** What the page shows besides the domain itself; `typed` is absent where the form was not sent. */
+/** `typed` is absent where the form was not sent. */
 interface Attempt {
   readonly typed?: TypedBrand;
   readonly refusal: FormRefusal | null;
-  /** Of each colour that cannot be read, the nearest that can. */
   readonly nearest?: Readonly<Record<string, string>>;
 }
 
@@ -71,6 +78,43 @@ function logoAction(deps: DomainDeps): PageAction {
   };
 }
 
+const doneTexts: DoneTexts = {
+  saved: ['domainBrand.saved'],
+  logo: ['domainBrand.logoSaved'],
+  'logo-removed': ['domainBrand.logoRemoved'],
+};
+
+interface BrandPageProps extends BrandFormProps {
+  /** `null` while the store does not answer. */
+  readonly domain: DomainView | null;
+  readonly done: readonly string[];
+}
+
+const BrandPage: FC<BrandPageProps> = (props) => {
+  const { frame, name, domain, refusal, done } = props;
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('domainBrand.title')} scripts={['colour']}>
+      <h1>{say('domainBrand.title')}</h1>
+      {domain === null ? null : (
+        <p class="lead">{say('domainBrand.lead', { domain: `\u2068${domain.unicodeName}\u2069` })}</p>
+      )}
+      <DoneNote done={done} />
+      <RefusalSummary frame={frame} refusal={refusal} />
+      <BrandForm {...props} />
+      <DomainLogoForm
+        frame={frame}
+        name={name}
+        logoName={domain?.logoName ?? null}
+        wrong={refusal?.wrong.logo ?? null}
+      />
+      <p>
+        <a href={frame.href('domain', name)}>{say('domainBrand.back')}</a>
+      </p>
+    </Page>
+  );
+};
+
 function toList({ frame }: PageRequest): PageReply {
   return seeOther(`${frame.href('domains')}?done=gone`);
 }
@@ -81,16 +125,16 @@ async function showBrand(
   deps: DomainDeps,
   { typed, refusal, nearest = {} }: Attempt,
 ): Promise<PageReply> {
-  const { frame, key, query } = request;
+  const { frame, key } = request;
   const domain = await findOrNull(request, signedIn, deps, refusal !== null);
   if (domain === 'unknown') return toList(request);
   const shown = typed ?? (domain === null ? untouchedBrand : typedFrom(domain.brand));
-  const news = domainBrandNews.find((each) => each === query.get('done')) ?? null;
-  const page = <DomainBrandPage {...{ frame, name: key, domain, typed: shown, refusal, nearest, news }} />;
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  const done = doneIn(request, doneTexts);
+  const page = <BrandPage {...{ frame, name: key, domain, typed: shown, refusal, nearest, done }} />;
+  return formReply(page, refusal);
 }
 
-/** `null`: the store does not answer, and a form that comes back does without. */
+/** `null` when the store does not answer: a form that comes back does without the domain. */
 async function findOrNull(
   { key }: PageRequest,
   { caller }: SignedIn,
@@ -130,7 +174,7 @@ const malformedTexts: Readonly<Record<BrandProblem['field'], MessageKey>> = {
   isPublic: 'domainBrand.textWrong',
 };
 
-function refusalOf(problems: readonly BrandProblem[], words: Words): Pick<Attempt, 'nearest'> & Attempt {
+function refusalOf(problems: readonly BrandProblem[], words: Words): Attempt {
   const wrong = Object.fromEntries(
     problems.map((problem) => [brandFields[problem.field], textOf(problem, words)]),
   );

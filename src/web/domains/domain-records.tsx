@@ -1,9 +1,4 @@
-/**
- * What has to stand in the DNS for a share domain, step by step.
- *
- * Owns: the records with a button to copy each part. Invariant: every part stands in a field of its own, so that it can be
- * copied by hand as well.
- */
+/** The DNS records that a share domain needs, step by step, each part in a field that can be copied by hand too. */
 import type { FC } from 'hono/jsx';
 import type { DomainView } from '../../core/share-domains/service.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';

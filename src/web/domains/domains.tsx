@@ -1,23 +1,28 @@
-/**
- * Share domains of an account.
- *
- * Owns: their list and the form that adds one. Invariant: nothing is done to a domain but through its own account; what
- * was typed comes back with what is wrong with it.
- */
-
+/** The share domains of an account: their list, and the form that adds one where the plan allows one more. */
+import type { FC } from 'hono/jsx';
 import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { AddDomainOutcome, DomainService } from '../../core/share-domains/service.ts';
+import type { AddDomainOutcome, DomainService, DomainView } from '../../core/share-domains/service.ts';
 import type { DomainNameProblem } from '../../core/share-domains/share-domains.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { forAccount } from '../account/for-account.ts';
-import { type FormRefusal, refuseField, refuseForm } from '../account/form-refusal.ts';
-import { renderPage } from '../kit/layout.tsx';
+import {
+  BackToAccount,
+  type DoneTexts,
+  doneIn,
+  type FormRefusal,
+  forAccount,
+  formReply,
+  PageHead,
+  refuseField,
+  refuseForm,
+  TextField,
+} from '../kit/form-page.tsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import { createBrandPages } from './brand.tsx';
-import { createOneDomainPages, type DomainDeps } from './domain.tsx';
-import { DomainsPage, domainsNews } from './domains-page.tsx';
+import { createOneDomainPages, type DomainDeps, DomainName, StateBadge } from './domain.tsx';
 
 export function createDomainPages(deps: DomainDeps): PageRoute[] {
   return [
@@ -35,7 +40,72 @@ export function createDomainPages(deps: DomainDeps): PageRoute[] {
   ];
 }
 
-/** Whether the account has anything to do with share domains. Without the store only its plan says so. */
+const doneTexts: DoneTexts = { removed: ['domains.removed'], gone: ['domains.gone'] };
+
+interface DomainsProps {
+  readonly frame: Frame;
+  readonly domains: readonly DomainView[];
+  /** How many the plan allows. */
+  readonly max: number;
+  readonly typed: string;
+  readonly refusal: FormRefusal | null;
+  readonly done: readonly string[];
+}
+
+const DomainsPage: FC<DomainsProps> = (props) => {
+  const { frame, domains, max, refusal, done } = props;
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('domains.title')} scripts={['time']}>
+      <PageHead {...{ frame, done, refusal }} title={say('domains.title')} lead={say('domains.lead')} />
+      {domains.length === 0 ? (
+        <p>{say(max === 0 ? 'domains.planRequired' : 'domains.none')}</p>
+      ) : (
+        <Table
+          caption={say('domains.listTitle')}
+          captionIsHidden
+          columns={[say('domains.name'), say('domains.state'), say('domains.added')]}
+          rows={domains.map((domain) => rowOf(frame, domain))}
+        />
+      )}
+      <AddForm {...props} />
+      <BackToAccount frame={frame} />
+    </Page>
+  );
+};
+
+function rowOf({ words, href }: Frame, { name, unicodeName, state, createdAt }: DomainView) {
+  return [
+    <a href={href('domain', name)}>
+      <DomainName name={unicodeName} />
+    </a>,
+    <StateBadge words={words} state={state} />,
+    <ShortTime words={words} at={createdAt} />,
+  ];
+}
+
+const AddForm: FC<DomainsProps> = ({ frame, domains, max, typed, refusal }) => {
+  const { say } = frame.words;
+  if (max === 0) return null;
+  if (domains.length >= max && refusal === null) return <p>{say('domains.tooMany', { count: max })}</p>;
+  return (
+    <PostForm frame={frame} action={frame.href('domains')} class="sheet">
+      <h2 class="large">{say('domains.addTitle')}</h2>
+      <TextField
+        name="domain"
+        label={say('domains.name')}
+        hint={say('domains.nameHint')}
+        type="text"
+        autocomplete="off"
+        value={typed}
+        refusal={refusal}
+      />
+      <button type="submit">{say('domains.submit')}</button>
+    </PostForm>
+  );
+};
+
+/** Whether the account has share domains or may have some. Without the store, only its plan says so. */
 export async function mayHaveDomains(
   domains: Pick<DomainService, 'list' | 'maxDomains'>,
   caller: AccountCaller,
@@ -43,7 +113,7 @@ export async function mayHaveDomains(
   return domains.maxDomains(caller) > 0 || (await listOrNone(domains, caller)).length > 0;
 }
 
-/** Without the store a form does without the list rather than being lost. */
+/** Without the store a form comes back without the list rather than being lost. */
 async function listOrNone(domains: Pick<DomainService, 'list'>, caller: AccountCaller) {
   try {
     return await domains.list(caller);
@@ -54,7 +124,7 @@ async function listOrNone(domains: Pick<DomainService, 'list'>, caller: AccountC
 }
 
 async function showDomains(
-  { frame, query }: PageRequest,
+  request: PageRequest,
   { caller }: SignedIn,
   { domains }: DomainDeps,
   typed: string,
@@ -62,9 +132,9 @@ async function showDomains(
 ): Promise<PageReply> {
   const list = refusal === null ? await domains.list(caller) : await listOrNone(domains, caller);
   const max = domains.maxDomains(caller);
-  const news = domainsNews.find((each) => each === query.get('done')) ?? null;
-  const page = <DomainsPage {...{ frame, domains: list, max, typed, refusal, news }} />;
-  return pageReply(refusal?.status ?? 200, renderPage(page));
+  const done = doneIn(request, doneTexts);
+  const { frame } = request;
+  return formReply(<DomainsPage {...{ frame, domains: list, max, typed, refusal, done }} />, refusal);
 }
 
 async function add(request: PageRequest, signedIn: SignedIn, deps: DomainDeps): Promise<PageReply> {

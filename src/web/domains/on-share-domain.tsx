@@ -1,14 +1,15 @@
 /**
- * What a share domain does not serve itself.
- *
- * Owns: the ways from there to the site, and the word that only the owner shares there. Invariants: no page of accounts is
- * shown on a host that is somebody else's, and no form of one is taken there; the addresses that lead to the site come
- * from the configuration (P20); a link to a secret opens on every share domain, whoever may share there.
+ * What a share domain does not serve itself. No page of accounts is shown on a host that belongs to somebody else, and no
+ * form of one is taken there; the addresses that redirect to the site come from the configuration (P20). A link to a secret
+ * opens on every share domain, even where only the owner may share.
  */
+import { domainToUnicode } from 'node:url';
+import type { FC } from 'hono/jsx';
+import type { DomainFace } from '../../core/share-domains/service.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, renderPage } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRoute, pageReply, seeOther } from '../page.ts';
-import { DomainClosedPage } from './closed-page.tsx';
 
 interface Visit {
   readonly site: { readonly origin: string };
@@ -30,3 +31,23 @@ export function answerOnShareDomain({ site, call, frame }: Visit, route: PageRou
   const page = <DomainClosedPage frame={frame} domain={frame.domain} />;
   return pageReply(isPost ? 403 : 200, renderPage(page));
 }
+
+/** Names the domain as it is registered, never as the request spells it (P20). */
+const DomainClosedPage: FC<{ frame: Frame; domain: DomainFace }> = ({ frame, domain }) => {
+  const { say } = frame.words;
+  // Isolated, so that the name keeps its order in a right-to-left text.
+  const name = `\u2068${domainToUnicode(domain.name)}\u2069`;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('domainClosed.title')}
+      lead={say('domainClosed.lead', { domain: name })}
+    >
+      <h2>{say('domainClosed.next')}</h2>
+      <ul class="points">
+        <li>{say('domainClosed.open')}</li>
+        <li>{say('domainClosed.ask')}</li>
+      </ul>
+    </MessagePage>
+  );
+};

@@ -2,11 +2,11 @@
  * The words for every problem, and the error page. It repeats nothing of the request except the address of a page that
  * exists, and says so when nothing was changed.
  */
-import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
 import type { PageProblem } from '../page.ts';
-import { type Frame, Page, renderPage } from './layout.tsx';
+import { type Frame, renderPage } from './layout.tsx';
+import { MessagePage, type Way } from './message-page.tsx';
 import type { Words } from './words.ts';
 
 /** What is said about a problem: on a page of its own, or above the form that comes back. */
@@ -16,9 +16,6 @@ export interface ProblemWords {
   readonly page: string;
   readonly form: string;
 }
-
-/** What helps: an address and its words. */
-type Way = readonly [address: string, label: MessageKey];
 
 /** Absent `form`: a form says it as the page does. */
 type ProblemKeys = Readonly<Record<'title' | 'page', MessageKey>> & {
@@ -60,51 +57,33 @@ function paramsOf(problem: PageProblem, { duration }: Words): MessageParams {
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }
 
-/** The ways on, the best first. An address that was asked for is repeated only as the address of a link to it. */
-function waysFrom({ href, here, visitor }: Frame, { problem }: PageProblem): Way[] {
-  const home: Way = [href('home'), 'error.home'];
-  const again: Way[] = here === null ? [] : [[here, 'error.retry']];
+/** The best way first. The address that was asked for is repeated only as a link to its page. */
+function waysFrom({ href, here, visitor, words }: Frame, { problem }: PageProblem): Way[] {
+  const { say } = words;
+  const home: Way = [href('home'), say('error.home')];
+  const again: Way[] = here === null ? [] : [[here, say('error.retry')]];
   switch (problem) {
     case 'rate_limited':
       return [...again, home];
     case 'unavailable':
     case 'storage_full':
     case 'internal':
-      return [...again, home, [href('status'), 'error.status']];
+      return [...again, home, [href('status'), say('error.status')]];
     case 'stale_form':
-      return [visitor === null ? [href('logIn'), 'error.logIn'] : [href('account'), 'error.account'], home];
+      return [
+        visitor === null ? [href('logIn'), say('error.logIn')] : [href('account'), say('error.account')],
+        home,
+      ];
     case 'not_found':
     case 'not_authorized':
-      return [home, [href('about'), 'error.about']];
+      return [home, [href('about'), say('error.about')]];
     default:
       return [home];
   }
 }
 
-const ErrorPage: FC<{ frame: Frame; error: ProblemWords; ways: readonly Way[] }> = ({
-  frame,
-  error,
-  ways,
-}) => {
-  const { say } = frame.words;
-  return (
-    <Page frame={frame} title={error.title}>
-      <h1>{error.title}</h1>
-      <p class="lead">{error.page}</p>
-      <div class="row">
-        {ways.map(([address, label], at) => (
-          <a class={at === 0 ? 'button' : 'button quiet'} href={address}>
-            {say(label)}
-          </a>
-        ))}
-      </div>
-    </Page>
-  );
-};
-
-/** The problem's small page, finished. */
 export function renderErrorPage(frame: Frame, problem: PageProblem): { status: number; markup: string } {
-  const error = problemWords(problem, frame.words);
-  const page = <ErrorPage frame={frame} error={error} ways={waysFrom(frame, problem)} />;
-  return { status: error.status, markup: renderPage(page) };
+  const { status, title, page } = problemWords(problem, frame.words);
+  const ways = waysFrom(frame, problem);
+  return { status, markup: renderPage(<MessagePage {...{ frame, title, ways }} lead={page} />) };
 }

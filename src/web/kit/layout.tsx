@@ -251,7 +251,7 @@ interface PostFormProps {
   readonly id?: string;
   readonly enctype?: 'multipart/form-data';
   /** For forms that log in or sign up. */
-  readonly isSignIn?: true;
+  readonly isSignIn?: boolean;
 }
 
 /** Carries the form token of the session or, to log in or sign up, of the browser. */

@@ -1,15 +1,23 @@
 /**
- * The ways into an account.
- *
- * Owns: logging in and out, beside signing up and a forgotten password. Invariants: a log-in that fails says one thing
- * for every cause (P17); each log-in has a new session, whatever cookie came with it; the password is repeated nowhere.
+ * Logging in and out. A failed log-in gets one answer for every cause (P17); each log-in starts a new session, whatever
+ * cookie came with it; the address comes back in a refused form, the password never does.
  */
+import type { FC } from 'hono/jsx';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import type { SessionCookie } from '../cookies.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
-import { renderPage } from '../kit/layout.tsx';
+import {
+  type DoneTexts,
+  doneIn,
+  FormPage,
+  type FormRefusal,
+  formReply,
+  refuseForm,
+  TextField,
+} from '../kit/form-page.tsx';
+import type { Frame } from '../kit/layout.tsx';
 import {
   type PageProblem,
   type PageReply,
@@ -20,9 +28,7 @@ import {
 } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import { createForgottenPages, type ForgottenDeps } from './forgotten.tsx';
-import { type FormRefusal, refusalOfSignIn, refuseForm } from './form-refusal.ts';
-import { countGuess, type GuessLimiter } from './guesses.ts';
-import { LogInPage } from './sign-in-page.tsx';
+import { countGuess, type GuessLimiter, refusalOfSignIn } from './form.tsx';
 import { createSignUpPages, type SignUpDeps } from './sign-up.tsx';
 
 interface LogInDeps {
@@ -62,17 +68,70 @@ function createLogInPages(deps: LogInDeps): PageRoute[] {
   ];
 }
 
-function showLogIn({ frame, query, signedIn }: PageRequest): PageReply {
+const doneTexts: DoneTexts = { 'logged-out': ['logIn.loggedOut'] };
+
+interface LogInProps {
+  readonly frame: Frame;
+  readonly email: string;
+  readonly refusal: FormRefusal | null;
+  readonly done: readonly string[];
+}
+
+const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
+  const { words, href } = frame;
+  const { say } = words;
+  return (
+    <FormPage
+      {...{ frame, refusal, done }}
+      title={say('logIn.title')}
+      isQuestion
+      action={href('logIn')}
+      isSignIn
+      submit={say('logIn.submit')}
+      after={<OtherWays frame={frame} />}
+    >
+      <TextField
+        name="email"
+        label={say('logIn.email')}
+        type="email"
+        autocomplete="username"
+        value={email}
+        refusal={refusal}
+      />
+      <TextField
+        name="password"
+        label={say('logIn.password')}
+        type="password"
+        autocomplete="current-password"
+        refusal={refusal}
+      />
+    </FormPage>
+  );
+};
+
+const OtherWays: FC<{ frame: Frame }> = ({ frame: { words, href, signUpIsOpen } }) => (
+  <>
+    <p>
+      {words.say('logIn.forgottenHint')} <a href={href('forgotten')}>{words.say('logIn.forgotten')}</a>
+    </p>
+    {signUpIsOpen ? (
+      <p>
+        {words.say('logIn.signUpHint')} <a href={href('signUp')}>{words.say('logIn.signUp')}</a>
+      </p>
+    ) : null}
+  </>
+);
+
+function showLogIn(request: PageRequest): PageReply {
+  const { frame, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
-  const isAfterLogOut = query.get('done') === 'logged-out';
-  const page = <LogInPage frame={frame} email="" refusal={null} isAfterLogOut={isAfterLogOut} />;
-  return pageReply(200, renderPage(page));
+  const done = doneIn(request, doneTexts);
+  return formReply(<LogInPage frame={frame} email="" refusal={null} done={done} />, null);
 }
 
 async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
   const email = (await form()).text('email');
-  const page = <LogInPage frame={frame} email={email} refusal={refusal} isAfterLogOut={false} />;
-  return pageReply(refusal.status, renderPage(page));
+  return formReply(<LogInPage {...{ frame, email, refusal }} done={[]} />, refusal);
 }
 
 async function logIn(request: PageRequest, deps: LogInDeps): Promise<PageReply> {
@@ -98,7 +157,7 @@ async function logOut({ frame, signedIn }: PageRequest, deps: LogInDeps): Promis
   return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
 }
 
-/** Whose session has ended is logged out already. */
+/** Once the session has ended, the person is logged out already. */
 function refuseLogOut({ frame, signedIn }: PageRequest, problem: PageProblem, deps: LogInDeps): PageReply {
   if (problem.problem === 'stale_form' && signedIn === null) {
     return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);

@@ -1,0 +1,147 @@
+/**
+ * Deleting an account. The page says first everything that will happen; it takes the password, counted like a log-in, and
+ * a ticked box. The page after that is rendered signed out, and clears the cookie.
+ */
+import type { FC } from 'hono/jsx';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { SessionCookie } from '../cookies.ts';
+import {
+  FormPage,
+  type FormRefusal,
+  forAccount,
+  formReply,
+  refuseField,
+  TextField,
+  TickBox,
+} from '../kit/form-page.tsx';
+import { type Frame, renderPage } from '../kit/layout.tsx';
+import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
+import { countGuess, type GuessLimiter, UsernameField } from './form.tsx';
+
+export interface DeleteDeps {
+  readonly accounts: Pick<AccountService, 'deleteAccount'>;
+  readonly limiter: GuessLimiter;
+  readonly sessionCookie: SessionCookie;
+}
+
+export function createDeletePages(deps: DeleteDeps): PageRoute[] {
+  return [
+    {
+      name: 'deleteAccount',
+      get: forAccount((request, signedIn) => showForm(request, signedIn, false, null)),
+      post: forAccount(
+        (request, signedIn) => deleteAccount(request, signedIn, deps),
+        async (request, signedIn, refusal) =>
+          showForm(request, signedIn, isConfirmed((await request.form()).text('confirm')), refusal),
+      ),
+    },
+  ];
+}
+
+interface DeleteAccountProps {
+  readonly frame: Frame;
+  readonly username: string;
+  readonly isTicked: boolean;
+  readonly refusal: FormRefusal | null;
+}
+
+const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, isTicked, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('account.deleteTitle')}
+      before={<WhatHappens frame={frame} />}
+      action={frame.href('deleteAccount')}
+    >
+      <UsernameField frame={frame} username={username} />
+      <TextField
+        name="password"
+        label={say('account.ownPassword')}
+        type="password"
+        autocomplete="current-password"
+        refusal={refusal}
+      />
+      <div class="field">
+        <TickBox
+          name="confirm"
+          label={say('account.deleteConfirm')}
+          isTicked={isTicked}
+          wrong={refusal?.wrong.confirm ?? null}
+        />
+      </div>
+      <ConfirmRow
+        submit={say('account.deleteSubmit')}
+        keep={[frame.href('account'), say('account.deleteKeep')]}
+      />
+    </FormPage>
+  );
+};
+
+const WhatHappens: FC<{ frame: Frame }> = ({ frame: { words } }) => (
+  <>
+    <p class="lead">{words.say('account.deleteLead')}</p>
+    <ul>
+      <li>{words.say('account.deleteSecrets')}</li>
+      <li>{words.say('account.deleteTokens')}</li>
+      <li>{words.say('account.deleteReceipts')}</li>
+      <li>{words.say('account.deleteMail')}</li>
+    </ul>
+  </>
+);
+
+const AccountDeletedPage: FC<{ frame: Frame; burned: number }> = ({ frame, burned }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('account.deletedTitle')}
+      lead={burned === 0 ? say('account.deletedNone') : say('account.deletedBurned', { count: burned })}
+      also={[say('account.deletedRest')]}
+      link={[frame.href('home'), say('error.home')]}
+    />
+  );
+};
+
+function isConfirmed(box: string): boolean {
+  return box === 'yes';
+}
+
+function showForm(
+  { frame }: PageRequest,
+  { caller }: SignedIn,
+  isTicked: boolean,
+  refusal: FormRefusal | null,
+): PageReply {
+  const { username } = caller.account;
+  return formReply(<DeleteAccountPage {...{ frame, username, isTicked, refusal }} />, refusal);
+}
+
+async function deleteAccount(
+  request: PageRequest,
+  signedIn: SignedIn,
+  { accounts, limiter, sessionCookie }: DeleteDeps,
+): Promise<PageReply> {
+  const { frame, clientPrefix } = request;
+  const { say, locale } = frame.words;
+  const form = await request.form();
+  if (!isConfirmed(form.text('confirm'))) {
+    return showForm(request, signedIn, false, refuseField('confirm', say('account.deleteUnconfirmed')));
+  }
+  const password = new Sensitive(form.text('password'));
+  const outcome = await countGuess(limiter, {
+    clientPrefix,
+    username: signedIn.caller.account.username,
+    compute: () => accounts.deleteAccount(signedIn, { password, locale }),
+    isWrong: ({ outcome }) => outcome === 'wrong_password',
+  });
+  if (outcome.outcome === 'wrong_password') {
+    return showForm(request, signedIn, true, refuseField('password', say('account.ownPasswordWrong')));
+  }
+  const signedOut = { ...frame, visitor: null, formToken: '' };
+  const page = <AccountDeletedPage frame={signedOut} burned={outcome.burned} />;
+  return { ...pageReply(200, renderPage(page)), cookies: [sessionCookie.clear()] };
+}

@@ -1,0 +1,122 @@
+/** What the forms with passwords share: their fields, why a password is refused, and how guesses are counted. */
+import { createHash } from 'node:crypto';
+import type { FC } from 'hono/jsx';
+import type { TokenFate } from '../../core/accounts/accounts.ts';
+import { type PasswordRefusal, passwordLength } from '../../core/accounts/passwords.ts';
+import type { RateLimiter } from '../../http/rate-limit.ts';
+import type { Form } from '../kit/form.ts';
+import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
+import type { Frame } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
+import { type PageProblem, takeLimit } from '../page.ts';
+
+interface NewPasswordProps {
+  readonly frame: Frame;
+  readonly name: string;
+  readonly label: string;
+  readonly refusal: FormRefusal | null;
+}
+
+/** Says the rules for a password before they are broken. */
+export const NewPasswordField: FC<NewPasswordProps> = ({ frame, ...field }) => (
+  <TextField
+    {...field}
+    type="password"
+    autocomplete="new-password"
+    hint={frame.words.say('password.rules', { count: passwordLength.min })}
+  />
+);
+
+/** The account that the password is for: shown to the person, and found by password managers. */
+export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, username }) => (
+  <div class="field">
+    <label for="username">{frame.words.say('password.username')}</label>
+    <input id="username" type="email" autocomplete="username" value={username} readonly />
+  </div>
+);
+
+const tokenFateField = 'revoke-tokens';
+
+export function readTokenFate(form: Form): TokenFate {
+  return form.text(tokenFateField) === 'yes' ? 'revoke' : 'keep';
+}
+
+/**
+ * Revokes every API token together with the old password. Unticked by default: most new passwords are for forgotten ones,
+ * and programs stop without their tokens.
+ */
+export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate }> = (props) => (
+  <div class="field">
+    <TickBox
+      name={tokenFateField}
+      label={props.frame.words.say('password.revokeTokens')}
+      hint={props.hint}
+      isTicked={props.tokens === 'revoke'}
+      wrong={null}
+    />
+  </div>
+);
+
+/** @param name of the field that holds the password */
+export function refusalOfPassword(refused: PasswordRefusal, name: string, { say }: Words): FormRefusal {
+  switch (refused.outcome) {
+    case 'password_too_short':
+      return refuseField(name, say('password.tooShort', { count: refused.minLength }));
+    case 'password_too_long':
+      return refuseField(name, say('password.tooLong', { count: refused.maxLength }));
+    case 'password_common':
+      return refuseField(name, say('password.common'));
+    case 'password_ill_formed':
+      return refuseField(name, say('password.illFormed'));
+  }
+}
+
+/** For logging in, signing up and resetting: without a session a form is stale when its cookie is missing. */
+export function refusalOfSignIn(problem: PageProblem, words: Words): FormRefusal {
+  const refusal = refusalOfProblem(problem, words);
+  return problem.problem === 'stale_form' ? { ...refusal, message: words.say('signIn.stale') } : refusal;
+}
+
+export type GuessLimiter = Pick<RateLimiter, 'take' | 'refund'>;
+
+export interface Guess<T> {
+  readonly clientPrefix: string;
+  /** The address whose password is tried, as typed. */
+  readonly username: string;
+  readonly compute: () => Promise<T>;
+  readonly isWrong: (outcome: T) => boolean;
+}
+
+/**
+ * A guess at a password is counted before it is computed, against the client and against the address, known or not (P14,
+ * P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are counted by a hash, so
+ * none is kept and a long one takes no more memory (P18, P21).
+ *
+ * @throws LimitReached before anything is computed.
+ */
+export async function countGuess<T>(
+  limiter: GuessLimiter,
+  { clientPrefix, username, compute, isWrong }: Guess<T>,
+): Promise<T> {
+  const address = createHash('sha256').update(username.trim().toLowerCase()).digest('base64url');
+  const giveBackClient = () => limiter.refund('logIn', 'anonymous', clientPrefix);
+  takeLimit(limiter, 'logIn', 'anonymous', clientPrefix);
+  try {
+    takeLimit(limiter, 'logIn', 'account', address);
+  } catch (error) {
+    giveBackClient();
+    throw error;
+  }
+  const giveBack = () => {
+    giveBackClient();
+    limiter.refund('logIn', 'account', address);
+  };
+  try {
+    const outcome = await compute();
+    if (!isWrong(outcome)) giveBack();
+    return outcome;
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+}

@@ -1,0 +1,352 @@
+/**
+ * The forms for a share domain's brand and logo. A form that comes back holds everything that was typed; Enter saves it
+ * and never takes a colour that was only suggested. Colours are drawn, since the policy refuses inline styles.
+ */
+import type { FC } from 'hono/jsx';
+import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domains.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { nearestReadable } from '../brand/brand-colour.ts';
+import { paletteOf, type Scheme } from '../brand/colours.ts';
+import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
+import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import type { Form } from '../kit/form.ts';
+import { type FormRefusal, TextField } from '../kit/form-page.tsx';
+import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
+
+/** The names of the fields. */
+export const brandFields = {
+  name: 'name',
+  colour: 'colour',
+  colourDark: 'colour-dark',
+  instructionsBefore: 'note-before',
+  instructionsAfter: 'note-after',
+  locale: 'lang',
+  isPublic: 'public',
+} as const satisfies Readonly<Record<keyof DomainBrand, string>>;
+
+/** As typed; `''` for what follows the site. */
+export interface TypedBrand {
+  readonly name: string;
+  readonly colour: string;
+  readonly colourDark: string;
+  readonly instructionsBefore: string;
+  readonly instructionsAfter: string;
+  readonly locale: string;
+  readonly isPublic: boolean;
+}
+
+export function typedFrom(brand: DomainBrand): TypedBrand {
+  return {
+    name: brand.name ?? '',
+    colour: brand.colour ?? '',
+    colourDark: brand.colourDark ?? '',
+    instructionsBefore: brand.instructionsBefore ?? '',
+    instructionsAfter: brand.instructionsAfter ?? '',
+    locale: brand.locale ?? '',
+    isPublic: brand.isPublic,
+  };
+}
+
+export const untouchedBrand = typedFrom(plainBrand);
+
+export function readBrand(form: Form): TypedBrand {
+  return {
+    name: form.text(brandFields.name).trim(),
+    colour: readColour(form, brandFields.colour),
+    colourDark: readColour(form, brandFields.colourDark),
+    instructionsBefore: form.text(brandFields.instructionsBefore).trim(),
+    instructionsAfter: form.text(brandFields.instructionsAfter).trim(),
+    locale: form.text(brandFields.locale),
+    isPublic: form.text(brandFields.isPublic) === 'yes',
+  };
+}
+
+export function brandOf(typed: TypedBrand): DomainBrand {
+  const given = (text: string) => (text === '' ? null : text);
+  return {
+    name: given(typed.name),
+    colour: given(typed.colour),
+    colourDark: given(typed.colourDark),
+    instructionsBefore: given(typed.instructionsBefore),
+    instructionsAfter: given(typed.instructionsAfter),
+    locale: given(typed.locale),
+    isPublic: typed.isPublic,
+  };
+}
+
+function isColour(text: string): boolean {
+  return /^#[0-9a-f]{6}$/.test(text);
+}
+
+/**
+ * The text counts, or the picker when it was moved and the text was left as it was; a suggested colour that was taken
+ * with its button counts above both.
+ */
+function readColour(form: Form, field: string): string {
+  const taken = form.text(`take-${field}`);
+  if (taken !== '') return taken;
+  const text = spelled(form.text(field));
+  const picked = spelled(form.text(`${field}-picker`));
+  const before = {
+    text: spelled(form.text(`${field}-before`)),
+    picked: spelled(form.text(`${field}-shown`)),
+  };
+  const isPicked = isColour(picked) && picked !== before.picked && text === before.text;
+  return isPicked ? picked : text;
+}
+
+/** People leave the `#` out. */
+function spelled(text: string): string {
+  const lower = text.trim().toLowerCase();
+  return /^[0-9a-f]{6}$/.test(lower) ? `#${lower}` : lower;
+}
+
+export interface BrandFormProps {
+  readonly frame: Frame;
+  /** Of the domain, as in the address. */
+  readonly name: string;
+  readonly typed: TypedBrand;
+  readonly refusal: FormRefusal | null;
+  /** For each colour that cannot be read, the nearest that can. */
+  readonly nearest: Readonly<Record<string, string>>;
+}
+
+export const BrandForm: FC<BrandFormProps> = (props) => {
+  const { frame, name, typed, refusal } = props;
+  const { say } = frame.words;
+  return (
+    <PostForm frame={frame} action={frame.href('domainBrand', name)} class="sheet" autocomplete="off">
+      {/* The first button of a form is what Enter presses: it must save, not take a colour. */}
+      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key and no reader leads to it; the real one stands below */}
+      <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
+      <TextField
+        name="name"
+        label={say('domainBrand.name')}
+        hint={say('domainBrand.nameHint', { name: frame.brand.name })}
+        type="text"
+        autocomplete="off"
+        isOptional
+        value={typed.name}
+        refusal={refusal}
+      />
+      <Colours {...props} />
+      <Instructions
+        {...props}
+        which="instructionsBefore"
+        label="domainBrand.before"
+        hint="domainBrand.beforeHint"
+      />
+      <Instructions
+        {...props}
+        which="instructionsAfter"
+        label="domainBrand.after"
+        hint="domainBrand.afterHint"
+      />
+      <Language {...props} />
+      <div class="field">
+        <label class="check">
+          <input
+            type="checkbox"
+            id="public"
+            name={brandFields.isPublic}
+            value="yes"
+            checked={typed.isPublic}
+            autocomplete="off"
+            aria-describedby="public-hint"
+          />
+          <span>{say('domainBrand.public')}</span>
+        </label>
+        <p class="hint of-box" id="public-hint">
+          {say('domainBrand.publicHint')}
+        </p>
+      </div>
+      <button type="submit" id="save">
+        {say('domainBrand.submit')}
+      </button>
+    </PostForm>
+  );
+};
+
+const Colours: FC<BrandFormProps> = ({ frame, typed, refusal, nearest }) => {
+  const { say } = frame.words;
+  const follows = isColour(typed.colour);
+  const own = (scheme: Scheme) => frame.brand.colours[scheme] ?? paletteOf(scheme).leaf ?? '#000000';
+  const of = (which: 'colour' | 'colourDark', fallback: string) => {
+    const field = brandFields[which];
+    return {
+      frame,
+      field,
+      typed: typed[which],
+      fallback,
+      wrong: refusal?.wrong[field] ?? null,
+      nearest: nearest[field] ?? null,
+    };
+  };
+  return (
+    <div class="pair">
+      <ColourField
+        {...of('colour', own('light'))}
+        label={say('domainBrand.colour')}
+        hint={say('domainBrand.colourHint')}
+      />
+      <ColourField
+        {...of('colourDark', follows ? nearestReadable(typed.colour, 'dark') : own('dark'))}
+        label={say('domainBrand.colourDark')}
+        hint={say('domainBrand.colourDarkHint')}
+      />
+    </div>
+  );
+};
+
+interface InstructionsProps extends BrandFormProps {
+  readonly which: 'instructionsBefore' | 'instructionsAfter';
+  readonly label: MessageKey;
+  readonly hint: MessageKey;
+}
+
+const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, label, hint }) => {
+  const { say } = frame.words;
+  const name = brandFields[which];
+  const texts = { name, label: say(label), hint: say(hint), wrong: refusal?.wrong[name] ?? null };
+  return (
+    <Field texts={texts}>
+      <textarea {...controlAttributes(texts)} class="prose" rows={3} dir="auto" autocomplete="off">
+        {`\n${typed[which]}`}
+      </textarea>
+    </Field>
+  );
+};
+
+const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
+  const { say, languageName } = frame.words;
+  const texts = {
+    name: brandFields.locale,
+    label: say('domainBrand.language'),
+    hint: say('domainBrand.languageHint'),
+    wrong: refusal?.wrong[brandFields.locale] ?? null,
+  };
+  return (
+    <Field texts={texts}>
+      <select {...controlAttributes(texts)} autocomplete="off">
+        <option value="" selected={typed.locale === ''}>
+          {say('account.languageAsked')}
+        </option>
+        {frame.locales.map((locale) => (
+          <option value={locale} lang={locale} selected={locale === typed.locale}>
+            {languageName(locale)}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+};
+
+interface ColourFieldProps {
+  readonly frame: Frame;
+  /** Its name in the form. */
+  readonly field: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly typed: string;
+  /** What the picker shows where there is no colour: the site's own. */
+  readonly fallback: string;
+  readonly wrong: string | null;
+  /** The nearest that can be read, when what was typed cannot. */
+  readonly nearest: string | null;
+}
+
+const ColourField: FC<ColourFieldProps> = (props) => {
+  const { frame, field, label, typed, fallback, wrong, nearest } = props;
+  const texts: FieldTexts = { name: field, label, hint: props.hint, wrong };
+  const shown = isColour(typed) ? typed : fallback;
+  return (
+    <div>
+      <Field texts={texts}>
+        <div class="colour">
+          <input
+            {...controlAttributes(texts)}
+            class="code"
+            type="text"
+            dir="ltr"
+            value={typed}
+            placeholder="#rrggbb"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+          />
+          <input
+            type="color"
+            name={`${field}-picker`}
+            value={shown}
+            aria-label={frame.words.say('domainBrand.pick', { colour: label })}
+            autocomplete="off"
+            data-colour={`#${field}`}
+          />
+        </div>
+        {/* What both showed, so that it can be told which of them was changed. */}
+        <input type="hidden" name={`${field}-before`} value={typed} />
+        <input type="hidden" name={`${field}-shown`} value={shown} />
+      </Field>
+      {nearest === null ? null : <Nearest frame={frame} field={field} nearest={nearest} />}
+    </div>
+  );
+};
+
+const Nearest: FC<{ frame: Frame; field: string; nearest: string }> = ({ frame, field, nearest }) => (
+  <p class="nearest">
+    <Swatch colour={nearest} />
+    <button class="quiet small" type="submit" name={`take-${field}`} value={nearest} id={`take-${field}`}>
+      {frame.words.say('domainBrand.take', { colour: frame.words.code(nearest) })}
+    </button>
+  </p>
+);
+
+const Swatch: FC<{ colour: string }> = ({ colour }) => (
+  <svg class="swatch" viewBox="0 0 24 24" aria-hidden="true">
+    <rect x="1" y="1" width="22" height="22" rx="5" fill={colour} stroke="currentColor" />
+  </svg>
+);
+
+interface LogoProps {
+  readonly frame: Frame;
+  readonly name: string;
+  readonly logoName: string | null;
+  readonly wrong: string | null;
+}
+
+const types = logoKinds.map(({ type }) => type).join(',');
+
+export const DomainLogoForm: FC<LogoProps> = ({ frame, name, logoName, wrong }) => {
+  const { say } = frame.words;
+  const action = frame.href('domainLogo', name);
+  const texts = {
+    name: 'logo',
+    label: say(logoName === null ? 'domainBrand.logoNew' : 'domainBrand.logoOther'),
+    hint: say('domainBrand.logoHint', { count: maxLogoBytes / 1024 }),
+    wrong,
+  };
+  return (
+    <div class="sheet">
+      <h2 class="large">{say('domainBrand.logoTitle')}</h2>
+      {logoName === null ? null : (
+        <PostForm frame={frame} action={action} class="logo-kept">
+          <img src={frame.href('logo', logoName)} alt={say('domainBrand.logoAlt')} />
+          <input type="hidden" name="remove" value="yes" />
+          <button class="quiet small" type="submit" id="remove-logo">
+            <Icon name="trash" />
+            {say('domainBrand.logoRemove')}
+          </button>
+        </PostForm>
+      )}
+      <PostForm frame={frame} action={action} enctype="multipart/form-data">
+        <Field texts={texts}>
+          <input {...controlAttributes(texts)} type="file" accept={types} required />
+        </Field>
+        <button type="submit" id="send-logo">
+          {say('domainBrand.logoSubmit')}
+        </button>
+      </PostForm>
+    </div>
+  );
+};

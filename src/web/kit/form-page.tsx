@@ -1,0 +1,226 @@
+/**
+ * Pages with a form. What was refused appears beside its field and in a summary that links to it; a form that comes back
+ * has changed nothing, and a password is never put into a page.
+ */
+import type { Child, FC, PropsWithChildren } from 'hono/jsx';
+import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import {
+  type PageAction,
+  type PageProblem,
+  type PageReply,
+  type PageRequest,
+  pageReply,
+  seeOther,
+} from '../page.ts';
+import { problemWords, renderErrorPage } from './error-page.tsx';
+import { controlAttributes, Field } from './field.tsx';
+import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
+import type { Words } from './words.ts';
+
+export interface FormRefusal {
+  readonly status: number;
+  /** What is wrong with which field, by its name, in the order of the form. */
+  readonly wrong: Readonly<Record<string, string>>;
+  /** What is wrong with the form as a whole. */
+  readonly message: string | null;
+}
+
+export function refuseField(name: string, message: string, status = 422): FormRefusal {
+  return { status, wrong: { [name]: message }, message: null };
+}
+
+export function refuseForm(message: string, status: number): FormRefusal {
+  return { status, wrong: {}, message };
+}
+
+export function refusalOfProblem(problem: PageProblem, words: Words): FormRefusal {
+  const { status, form } = problemWords(problem, words);
+  return refuseForm(form, status);
+}
+
+type AccountHandler = (request: PageRequest, signedIn: SignedIn) => PageReply | Promise<PageReply>;
+
+/**
+ * A page for a logged-in account; everyone else is sent to the log-in. `redisplay` shows the form again with what was
+ * refused; without it, the error page does.
+ */
+export function forAccount(
+  handle: AccountHandler,
+  redisplay?: (
+    request: PageRequest,
+    signedIn: SignedIn,
+    refusal: FormRefusal,
+  ) => PageReply | Promise<PageReply>,
+): PageAction {
+  const toLogIn = ({ frame }: PageRequest) => seeOther(frame.href('logIn'));
+  return {
+    limit: 'manage',
+    handle: (request) => (request.signedIn === null ? toLogIn(request) : handle(request, request.signedIn)),
+    refuse: async (request, problem) => {
+      const { signedIn, frame } = request;
+      // The session ended while the form was open: its page must not be shown signed out.
+      if (signedIn === null && problem.problem === 'stale_form') return toLogIn(request);
+      if (signedIn !== null && redisplay !== undefined)
+        return redisplay(request, signedIn, refusalOfProblem(problem, frame.words));
+      const { status, markup } = renderErrorPage(frame, problem);
+      return pageReply(status, markup);
+    },
+  };
+}
+
+export function formReply(page: ReturnType<FC>, refusal: FormRefusal | null): PageReply {
+  return pageReply(refusal?.status ?? 200, renderPage(page));
+}
+
+/** What a page may say was just done, by the `done` of its address. */
+export type DoneTexts = Readonly<Record<string, readonly MessageKey[]>>;
+
+export function doneIn({ frame, query }: PageRequest, texts: DoneTexts): readonly string[] {
+  const done = query.get('done') ?? '';
+  return Object.hasOwn(texts, done) ? (texts[done] ?? []).map((key) => frame.words.say(key)) : [];
+}
+
+export interface PageHeadProps extends Partial<RefusalSummaryProps> {
+  readonly frame: Frame;
+  readonly title: string;
+  readonly lead?: string;
+  /** What was just done, in paragraphs. */
+  readonly done?: readonly string[];
+}
+
+export const PageHead: FC<PageHeadProps> = ({
+  frame,
+  title,
+  lead,
+  done = [],
+  refusal = null,
+  isQuestion = false,
+}) => (
+  <>
+    <h1>{title}</h1>
+    {lead === undefined ? null : <p class="lead">{lead}</p>}
+    <DoneNote done={done} />
+    <RefusalSummary frame={frame} refusal={refusal} isQuestion={isQuestion} />
+  </>
+);
+
+export interface FormPageProps extends PageHeadProps {
+  readonly action: string;
+  /** The button's label; absent where the form brings its own buttons. */
+  readonly submit?: string;
+  readonly isSignIn?: boolean;
+  readonly before?: Child;
+  readonly after?: Child;
+}
+
+/** A page around one form, whose fields are the children. */
+export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
+  const { action, submit, isSignIn = false, before, after, children, ...head } = props;
+  return (
+    <Page frame={head.frame} title={head.title}>
+      <div class="narrow">
+        <PageHead {...head} />
+        {before}
+        <PostForm frame={head.frame} action={action} class="sheet" isSignIn={isSignIn}>
+          {children}
+          {submit === undefined ? null : <button type="submit">{submit}</button>}
+        </PostForm>
+        {after}
+      </div>
+    </Page>
+  );
+};
+
+export interface RefusalSummaryProps {
+  readonly frame: Frame;
+  readonly refusal: FormRefusal | null;
+  /** The form would not have changed anything anyway, so there is no need to say that it has not. */
+  readonly isQuestion?: boolean;
+}
+
+export const RefusalSummary: FC<RefusalSummaryProps> = ({ frame, refusal, isQuestion = false }) =>
+  refusal === null ? null : (
+    <div class="note alert" role="alert">
+      {refusal.message === null ? null : <p>{refusal.message}</p>}
+      {Object.entries(refusal.wrong).map(([name, message]) => (
+        <p>
+          <a href={`#${name}`}>{message}</a>
+        </p>
+      ))}
+      {isQuestion ? null : <p>{frame.words.say('account.refused')}</p>}
+    </div>
+  );
+
+export const DoneNote: FC<{ done: readonly string[] }> = ({ done }) =>
+  done.length === 0 ? null : (
+    <div class="note" role="status">
+      {done.map((text) => (
+        <p>{text}</p>
+      ))}
+    </div>
+  );
+
+export const BackToAccount: FC<{ frame: Frame }> = ({ frame }) => (
+  <p>
+    <a href={frame.href('account')}>{frame.words.say('account.back')}</a>
+  </p>
+);
+
+export interface TextFieldProps {
+  readonly name: string;
+  readonly label: string;
+  readonly note?: string;
+  readonly hint?: string;
+  readonly refusal: FormRefusal | null;
+  readonly type: 'email' | 'text' | 'password' | 'date';
+  readonly autocomplete: 'username' | 'email' | 'current-password' | 'new-password' | 'off';
+  readonly value?: string;
+  readonly isOptional?: boolean;
+}
+
+export const TextField: FC<TextFieldProps> = (props) => {
+  const { refusal, type, autocomplete, value, isOptional, ...given } = props;
+  const texts = { ...given, wrong: refusal?.wrong[given.name] ?? null };
+  return (
+    <Field texts={texts}>
+      <input
+        {...controlAttributes(texts)}
+        type={type}
+        autocomplete={autocomplete}
+        autocapitalize="off"
+        spellcheck={false}
+        required={isOptional !== true}
+        value={value}
+      />
+    </Field>
+  );
+};
+
+export interface TickBoxProps {
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly isTicked: boolean;
+  readonly wrong: string | null;
+}
+
+/** Sent as `yes` when it is ticked. */
+export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
+  <>
+    <label class="check">
+      <input {...controlAttributes(texts)} type="checkbox" value="yes" checked={isTicked} />
+      <span>{texts.label}</span>
+    </label>
+    {texts.wrong === null ? null : (
+      <p class="wrong" id={`${texts.name}-wrong`}>
+        {texts.wrong}
+      </p>
+    )}
+    {texts.hint === undefined ? null : (
+      <p class="hint of-box" id={`${texts.name}-hint`}>
+        {texts.hint}
+      </p>
+    )}
+  </>
+);

@@ -1,0 +1,82 @@
+/** Pages that say one thing: what happened and where to go next, or a question before something is lost. */
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import { type Frame, Page, PostForm } from './layout.tsx';
+
+/** A link and its label. */
+export type Way = readonly [address: string, label: string];
+
+export interface MessagePageProps {
+  readonly frame: Frame;
+  readonly title: string;
+  readonly lead: string;
+  /** Further paragraphs. */
+  readonly also?: readonly string[];
+  /** Shown as buttons, the best one first. */
+  readonly ways?: readonly Way[];
+  /** Shown as a plain link, last. */
+  readonly link?: Way;
+}
+
+export const MessagePage: FC<PropsWithChildren<MessagePageProps>> = (props) => {
+  const { frame, title, lead, also = [], ways = [], link, children } = props;
+  return (
+    <Page frame={frame} title={title}>
+      <h1>{title}</h1>
+      <p class="lead">{lead}</p>
+      {also.map((text) => (
+        <p>{text}</p>
+      ))}
+      {children}
+      {ways.length === 0 ? null : <Ways ways={ways} />}
+      {link === undefined ? null : (
+        <p>
+          <a href={link[0]}>{link[1]}</a>
+        </p>
+      )}
+    </Page>
+  );
+};
+
+const Ways: FC<{ ways: readonly Way[] }> = ({ ways }) => (
+  <div class="row">
+    {ways.map(([address, label], at) => (
+      <a class={at === 0 ? 'button' : 'button quiet'} href={address}>
+        {label}
+      </a>
+    ))}
+  </div>
+);
+
+export interface ConfirmPageProps {
+  readonly frame: Frame;
+  readonly title: string;
+  readonly lead: string;
+  readonly also?: readonly string[];
+  readonly action: string;
+  readonly submit: string;
+  readonly keep: Way;
+}
+
+/** Asks before something is lost. */
+export const ConfirmPage: FC<ConfirmPageProps> = ({ action, submit, keep, ...message }) => (
+  <MessagePage {...message}>
+    <PostForm frame={message.frame} action={action}>
+      <ConfirmRow submit={submit} keep={keep} />
+    </PostForm>
+  </MessagePage>
+);
+
+/** The button that loses something, and the way out. */
+export const ConfirmRow: FC<Pick<ConfirmPageProps, 'submit' | 'keep'>> = ({
+  submit,
+  keep: [address, label],
+}) => (
+  <div class="row">
+    <button class="alarm" type="submit">
+      {submit}
+    </button>
+    <a class="button quiet" href={address}>
+      {label}
+    </a>
+  </div>
+);
