@@ -1,24 +1,22 @@
 /**
- * The page behind a link: what waits, from whom, and what one press of the button does.
- *
- * Owns: what a holder of the link sees before a secret is opened. Invariant: nothing here holds the value, and nothing
- * but the form's button opens it (P4); a passphrase that was typed is never repeated.
+ * The page of a link before it is opened, and the pages on which it does not open. None holds the value, only the form's button
+ * opens it (P4), and a passphrase is never repeated. Unknown, opened, burned and expired are one page to a stranger (P17).
  */
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field } from '../kit/field.tsx';
-import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { type Frame, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { Dated, Icon } from '../kit/parts.tsx';
-import { Instructions } from './secret-instructions.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
-/** Why the secret was not opened a moment ago, in words; both absent when nobody tried. */
+/** Why the secret was not opened a moment ago. */
 export interface AskRefusal {
-  /** What is wrong with the passphrase. */
-  readonly passphrase?: string;
-  /** What was in the way besides. */
-  readonly notice?: string;
+  /** Shown at the passphrase field. */
+  readonly passphrase: string | null;
+  /** Shown above the form. */
+  readonly notice: string | null;
 }
 
 interface AskProps {
@@ -29,7 +27,7 @@ interface AskProps {
 
 export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
   const { say } = frame.words;
-  const wasRefused = refusal.passphrase !== undefined || refusal.notice !== undefined;
+  const wasRefused = refusal.passphrase !== null || refusal.notice !== null;
   return (
     <Page
       frame={frame}
@@ -38,7 +36,7 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
     >
       <h1>{say('secret.title')}</h1>
       <Origin frame={frame} waiting={waiting} />
-      {refusal.notice === undefined ? null : (
+      {refusal.notice === null ? null : (
         <p class="note alert" tabindex={-1} autofocus>
           {refusal.notice}
         </p>
@@ -50,9 +48,7 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
         action={frame.href('secret', waiting.secret.secretKey)}
         autocomplete="off"
       >
-        {waiting.secret.hasPassphrase ? (
-          <PassphraseField frame={frame} wrong={refusal.passphrase ?? null} />
-        ) : null}
+        {waiting.secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
         <button type="submit">{say('secret.submit')}</button>
       </PostForm>
       <Consequences frame={frame} waiting={waiting} />
@@ -60,14 +56,14 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
   );
 };
 
-/** Who shares it and where; and, to its own creator, that opening takes it from somebody else. */
+/** Who shares it, and a warning to its own creator that opening it takes it from the recipient. */
 const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;
   const site = frame.brand.name;
   if (sender === null) return <p class="lead">{say('secret.fromSomeone', { site })}</p>;
   return (
     <>
-      {/* Isolated, so that the marks of the address keep their order in a text that runs from right to left. */}
+      {/* Isolated (U+2068), so the address keeps its order in right-to-left text. */}
       <p class="lead">{say('secret.fromAccount', { sender: `\u2068${sender}\u2069`, site })}</p>
       <p class="hint">{say('secret.addressHidden')}</p>
       {secret.isOwner ? <p class="note alert">{say('secret.own')}</p> : null}
@@ -111,7 +107,7 @@ const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wr
   );
 };
 
-/** They are for passwords that are typed again: this one works once. Each reads an attribute of its own. */
+/** This one works once, so saving it is useless. Each password manager has its own attribute. */
 const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
 const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
@@ -133,3 +129,74 @@ const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret 
     </>
   );
 };
+
+/** What the owner of a share domain says to readers, as text and never as markup. @param text one paragraph per line */
+export const Instructions: FC<{ frame: Frame; text: string | null }> = ({ frame, text }) => {
+  if (text === null) return null;
+  const paragraphs = text.split('\n').filter((line) => line.trim() !== '');
+  return (
+    <section class="instructions" aria-labelledby="instructions">
+      <h2 id="instructions">{frame.words.say('secret.instructions', { site: frame.brand.name })}</h2>
+      {paragraphs.map((paragraph) => (
+        <p dir="auto">{paragraph}</p>
+      ))}
+    </section>
+  );
+};
+
+const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gone.cutOff'];
+
+export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('gone.title')}>
+      <h1>{say('gone.title')}</h1>
+      <p class="lead">{say('gone.lead')}</p>
+      <h2>{say('gone.next')}</h2>
+      <ul class="points">
+        {advice.map((key) => (
+          <li>{say(key)}</li>
+        ))}
+      </ul>
+      <p>{say('gone.seen')}</p>
+      <ShareOwn frame={frame} />
+    </Page>
+  );
+};
+
+export const ShareOwn: FC<{ frame: Frame }> = ({ frame }) =>
+  sharesHere(frame) ? (
+    <p>
+      <a href={frame.href('home')}>{frame.words.say('gone.shareOwn')}</a>
+    </p>
+  ) : null;
+
+export interface Delay {
+  readonly title: string;
+  readonly lead: string;
+  /** When the next try is possible; `null` if the page should not say. */
+  readonly until: number | null;
+}
+
+export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
+  const { frame, delay, secretKey } = props;
+  return (
+    <Page frame={frame} title={delay.title} scripts={['time']}>
+      <h1>{delay.title}</h1>
+      <p class="lead">{delay.lead}</p>
+      {delay.until === null ? null : <NextTry frame={frame} at={delay.until} />}
+      <p>
+        <a href={frame.href('secret', secretKey)}>{frame.words.say('secret.back')}</a>
+      </p>
+    </Page>
+  );
+};
+
+const NextTry: FC<{ frame: Frame; at: number }> = ({ frame: { words }, at }) => (
+  <>
+    <p>
+      <Dated words={words} say="secret.exhaustedUntil" at={at} />
+    </p>
+    <p>{words.say('secret.exhaustedAdvice')}</p>
+  </>
+);

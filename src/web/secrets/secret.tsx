@@ -1,8 +1,6 @@
 /**
- * The recipient's pages: a GET asks, a POST opens.
- *
- * Owns: the way from a link to a value, for people. Invariants: no GET or HEAD consumes or counts a guess (P4); unknown,
- * opened, burned and expired are one answer (P17); whatever is in the way, the answer leads back to the same link.
+ * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4); unknown, opened,
+ * burned and expired get one answer (P17); every refusal leads back to the same link.
  */
 import type { WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
@@ -12,9 +10,8 @@ import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { type PageProblem, type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
-import { type Delay, DelayedPage, GonePage } from './secret-closed.tsx';
-import { type AskRefusal, SecretPage, type WaitingSecret } from './secret-page.tsx';
-import { RevealedPage } from './secret-revealed.tsx';
+import { RevealedPage } from './revealed.tsx';
+import { type AskRefusal, type Delay, DelayedPage, GonePage, SecretPage } from './secret-page.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<SecretService, 'secretStatus' | 'reveal'>;
@@ -32,20 +29,16 @@ export function createSecretPages(deps: SecretDeps): PageRoute[] {
   ];
 }
 
-/** The page that asks, or the honest one when nothing waits (any more). */
 async function ask(
   request: PageRequest,
   deps: SecretDeps,
   status: number,
-  refusal: AskRefusal = {},
+  refusal: Partial<AskRefusal> = {},
 ): Promise<PageReply> {
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return gone(request);
-  return pageReply(status, renderAsk(request.frame, waiting, refusal));
-}
-
-function renderAsk(frame: Frame, waiting: WaitingSecret, refusal: AskRefusal): string {
-  return renderPage(<SecretPage frame={frame} waiting={waiting} refusal={refusal} />);
+  const props = { frame: request.frame, waiting, refusal: { passphrase: null, notice: null, ...refusal } };
+  return pageReply(status, renderPage(<SecretPage {...props} />));
 }
 
 async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
@@ -80,7 +73,7 @@ function gone({ frame }: PageRequest): PageReply {
   return pageReply(404, renderPage(<GonePage frame={frame} />));
 }
 
-/** When the next guess is possible, unless the secret will have expired by then. */
+/** Says when the next guess is possible, unless the secret expires before that. */
 async function exhausted(
   request: PageRequest,
   deps: SecretDeps,
@@ -108,8 +101,8 @@ function delayed(
 }
 
 /**
- * What was refused before anything was opened or counted: the asking page again where it costs no more than the refusal.
- * Over a rate limit nothing is looked up any more (P21), and without a store nothing can be.
+ * After a refusal before anything was opened or counted, asks again where that costs no more than the refusal: over a rate
+ * limit nothing is looked up (P21), and without a store nothing can be.
  */
 async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageProblem): Promise<PageReply> {
   const { status } = problemWords(problem, request.frame.words);

@@ -1,14 +1,11 @@
 /**
- * The one page that holds a value.
- *
- * Owns: how a value is shown, copied, covered and saved. Invariants: the value stands there as text and never as markup;
- * it is in no title, address, storage or form that a browser keeps or restores, and nothing on the page opens it again.
+ * The one page that holds a value. It is text, never markup; it is in no title, address, storage or form that a browser keeps or
+ * restores, and nothing on the page opens it again.
  */
 import type { FC } from 'hono/jsx';
 import { type Frame, Page } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
-import { ShareOwn } from './secret-closed.tsx';
-import { Instructions } from './secret-instructions.tsx';
+import { Instructions, ShareOwn } from './secret-page.tsx';
 
 interface RevealedProps {
   readonly frame: Frame;
@@ -36,8 +33,8 @@ export const RevealedPage: FC<RevealedProps> = ({ frame, value }) => {
 };
 
 /**
- * A line break right after the tag belongs to the tag (HTML §13.1.2.5), so one stands before the value. `autocomplete`
- * keeps the browser from restoring it with a tab.
+ * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the browser from
+ * restoring it with a tab.
  */
 const ValueText: FC<{ value: string }> = ({ value }) => (
   <textarea
@@ -56,7 +53,7 @@ const ValueText: FC<{ value: string }> = ({ value }) => (
   </textarea>
 );
 
-/** How much it is, so that a reader can tell whether all of it was copied. */
+/** How long it is, so readers can tell whether they copied all of it. */
 const Extent: FC<RevealedProps> = ({ frame, value }) => {
   const { say } = frame.words;
   return (
@@ -70,7 +67,7 @@ const Extent: FC<RevealedProps> = ({ frame, value }) => {
   );
 };
 
-/** The two hidden ones work with scripts only, which show them. */
+/** The script shows the buttons that need it. */
 const Actions: FC<RevealedProps> = ({ frame, value }) => {
   const { say } = frame.words;
   return (
@@ -86,7 +83,7 @@ const Actions: FC<RevealedProps> = ({ frame, value }) => {
           {say('revealed.save')}
         </a>
       </div>
-      {/* The address of the file is the value itself; the script puts one in its place that is only a name. */}
+      {/* The link's address is the value itself; the script replaces it with a blob address. */}
       <noscript>
         <p class="hint">{say('revealed.saveNote')}</p>
       </noscript>
@@ -95,18 +92,18 @@ const Actions: FC<RevealedProps> = ({ frame, value }) => {
   );
 };
 
-/** The value's exact bytes as an address (RFC 2397), which a browser saves without asking anybody for it. */
+/** The value's exact bytes as a data URL (RFC 2397), so saving needs no further request. */
 function addressOf(value: string): string {
   return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
 }
 
-/** Rows for browsers that do not size a field by its content. */
+/** For browsers that do not size a field by its content. */
 function rowsFor(value: string): number {
   const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
   return Math.min(Math.max(lines, 3), 18);
 }
 
-/** Characters that HTML replaces or a text field rewrites: NUL, a lone carriage return and their like. */
+/** Control characters, which HTML replaces or a text field rewrites (NUL, a lone carriage return). */
 function holdsControls(value: string): boolean {
   return /[^\P{Cc}\n\t]/u.test(value);
 }
