@@ -1,6 +1,7 @@
 /**
- * How it works, in four drawings with no words but their title and description, so they serve every language. From right to
- * left they are mirrored with the text, except for their numbers. The style sheet puts two above two where space is short.
+ * How it works, in four drawings with no words but their title and description, so they serve every language. From
+ * right to left they are mirrored with the text, except for their numbers. The style sheet puts two above two where
+ * space is short.
  */
 import type { FC } from 'hono/jsx';
 import type { Words } from '../kit/words.ts';

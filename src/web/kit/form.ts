@@ -2,10 +2,10 @@
  * A form as a browser posts it.
  *
  * Owns: the strict reading of `application/x-www-form-urlencoded` (WHATWG URL §5.1), and of `multipart/form-data` (RFC
- * 7578, taken apart by the runtime) where a form brings a file. Invariant: what was typed comes out
- * as it was typed or the form is refused: ill-formed UTF-8, a broken escape and a field given twice are malformed, never
- * repaired. A browser sends every line break of a text field as CR LF (HTML §4.10.22.7); what was typed had LF, so that
- * is what comes out.
+ * 7578, taken apart by the runtime) where a form brings a file. Invariant: what was typed comes out as it was typed or
+ * the form is refused: ill-formed UTF-8, a broken escape and a field given twice are malformed, never repaired. A
+ * browser sends every line break of a text field as CR LF (HTML §4.10.22.7); what was typed had LF, so that is what
+ * comes out.
  */
 import { RequestProblem } from '../../http/problem.ts';
 

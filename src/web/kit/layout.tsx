@@ -1,6 +1,6 @@
 /**
- * The frame of every page and its content security policy, which follows from the brand (P19). A page loads only this site's
- * own style sheet, scripts and pictures and runs no inline script; the keyboard's first stop skips the header.
+ * The frame of every page and its content security policy, which follows from the brand (P19). A page loads only this
+ * site's own style sheet, scripts and pictures and runs no inline script; the keyboard's first stop skips the header.
  */
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';

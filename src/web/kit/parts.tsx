@@ -152,8 +152,8 @@ function exact(unixSeconds: number): string {
 }
 
 /**
- * Two columns where there is room, one below the other elsewhere. Must be a direct child of a page. Reading and keyboard
- * order is that of the narrow page.
+ * Two columns where there is room, one below the other elsewhere. Must be a direct child of a page. Reading and
+ * keyboard order is that of the narrow page.
  */
 export const Split: FC<PropsWithChildren<{ intro: ReturnType<FC> }>> = ({ intro, children }) => (
   <div class="split">

@@ -1,8 +1,8 @@
 /**
  * The part of the share form that draws a value: characters or words.
  *
- * Owns: its fields, which all begin with `suggest-`. Invariant: it is part of the one form, so drawing loses nothing that
- * was typed beside it; the browser checks nothing in it, because creating must work while it is folded away.
+ * Owns: its fields, which all begin with `suggest-`. Invariant: it is part of the one form, so drawing loses nothing
+ * that was typed beside it; the browser checks nothing in it, because creating must work while it is folded away.
  */
 import type { FC } from 'hono/jsx';
 import { allCharacterSets } from '../../core/secrets/generated-value.ts';

@@ -1,33 +1,29 @@
 /**
- * The creator's page about one secret.
- *
- * Owns: what is shown of a receipt. Invariant: it says which link to give away and that its own address is the
- * creator's, far from each other and unlike; the link is in the page only when the props hold it.
+ * The creator's page about one secret. It shows which link to give away and that its own address is the creator's,
+ * far apart and unlike. The link is in the page only when the props hold it; without scripts its field, selection and
+ * QR code still work.
  */
 import type { FC } from 'hono/jsx';
+import { encodeQR } from 'qr';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { noticeTexts } from '../kit/notices.tsx';
-import { Dated, Icon, Split } from '../kit/parts.tsx';
-import { LinkSheet } from './receipt-link.tsx';
-import { MailSection } from './receipt-mail-section.tsx';
-import { MemoSection, type RefusedMemo } from './receipt-memo-section.tsx';
-import type { MailAsked } from './receipt-send.tsx';
-import { Timeline } from './timeline.tsx';
+import { CopyButton, CopyStatus, Dated, Icon, Moment, Split } from '../kit/parts.tsx';
+import { MemoField } from './fields.tsx';
+import { type MailRequest, MailSection } from './receipt-mail.tsx';
 
 export interface ReceiptProps {
   readonly frame: Frame;
   readonly receipt: ReceiptView;
-  /** The link to give away, when it is to be shown now. */
+  /** `null` unless it is to be shown now. */
   readonly link: string | null;
   readonly justCreated: boolean;
-  /** This page's own address, from the configuration. */
   readonly ownUrl: string;
-  /** A wish to send the mail; `null`: there was none. */
-  readonly mail: MailAsked | null;
-  /** A label that was refused; `null`: none was. */
+  /** The request to mail the link that this page answers. */
+  readonly mail: MailRequest | null;
+  /** A label that was refused. */
   readonly memo: RefusedMemo | null;
 }
 
@@ -85,7 +81,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
   );
 };
 
-/** The script asks `data-state` and goes to `data-page` when the secret is gone; without it there is the link. */
+/** The script polls `data-state` and goes to `data-page` once the secret is gone; the link does the same without it. */
 const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
   const { words, href } = frame;
   const page = href('receipt', metadataKey);
@@ -108,7 +104,142 @@ const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }
   );
 };
 
-/** Of a secret that waits. */
+type LinkProps = Pick<ReceiptProps, 'frame' | 'receipt' | 'link'>;
+
+/** The link, or the button that shows it. */
+const LinkSheet: FC<LinkProps> = ({ frame, receipt, link }) => {
+  const { words, href } = frame;
+  if (link === null) {
+    return (
+      <PostForm frame={frame} class="sheet" action={href('receipt', receipt.metadataKey)}>
+        <button type="submit">
+          <Icon name="eye" />
+          {words.say('receipt.show')}
+        </button>
+        <p class="hint">{words.say('receipt.showHint')}</p>
+      </PostForm>
+    );
+  }
+  return <ShownLink frame={frame} receipt={receipt} link={link} />;
+};
+
+const ShownLink: FC<LinkProps & { readonly link: string }> = ({ frame, receipt, link }) => {
+  const { say } = frame.words;
+  return (
+    <div class="sheet">
+      <label for="link">{say('receipt.link')}</label>
+      <textarea
+        id="link"
+        class="link"
+        rows={2}
+        readonly
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby="link-hint"
+      >
+        {link}
+      </textarea>
+      <p class="hint" id="link-hint">
+        {say('receipt.linkHint')}
+      </p>
+      <div class="link-actions">
+        <CopyButton target="link" label={say('receipt.copy')} />
+        <button type="button" class="quiet" hidden data-share>
+          <Icon name="share" />
+          {say('receipt.share')}
+        </button>
+      </div>
+      <CopyStatus copied={say('receipt.copied')} failed={say('receipt.notCopied')} />
+      {receipt.hasPassphrase ? <p class="reminder">{say('receipt.passphraseReminder')}</p> : null}
+      <details>
+        <summary>{say('receipt.qr')}</summary>
+        <QrCode text={link} label={say('receipt.qrAlt')} />
+        <p class="hint">{say('receipt.qrHint')}</p>
+      </details>
+    </div>
+  );
+};
+
+const quietModules = 4;
+
+/** The dark modules of a QR code (ISO/IEC 18004) as horizontal bars, one module high. The top left is 0, 0. */
+function qrPath(text: string): { readonly path: string; readonly modules: number } {
+  const drawn = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
+  const rows = drawn.slice(1, -1).map((row) => row.slice(1, -1));
+  const bars = rows.flatMap((row, y) =>
+    runsIn(row).map(({ from, length }) => `M${from} ${y}h${length}v1h-${length}z`),
+  );
+  return { path: bars.join(''), modules: rows.length };
+}
+
+function runsIn(row: readonly boolean[]): { from: number; length: number }[] {
+  const runs: { from: number; length: number }[] = [];
+  row.forEach((isDark, x) => {
+    const last = runs.at(-1);
+    if (!isDark) return;
+    if (last !== undefined && last.from + last.length === x) last.length += 1;
+    else runs.push({ from: x, length: 1 });
+  });
+  return runs;
+}
+
+/** Dark on light in every colour scheme, with the quiet zone that readers need. */
+const QrCode: FC<{ text: string; label: string }> = ({ text, label }) => {
+  const { path, modules } = qrPath(text);
+  const side = modules + 2 * quietModules;
+  return (
+    <svg
+      class="qr"
+      role="img"
+      aria-label={label}
+      viewBox={`${-quietModules} ${-quietModules} ${side} ${side}`}
+      shape-rendering="crispEdges"
+    >
+      <rect x={-quietModules} y={-quietModules} width={side} height={side} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  );
+};
+
+interface RefusedMemo {
+  readonly typed: string;
+  readonly message: string;
+}
+
+interface MemoSectionProps {
+  readonly frame: Frame;
+  readonly receipt: ReceiptView;
+  readonly refused: RefusedMemo | null;
+}
+
+/** A refused label stays in the form as typed; the saved one is shown above it. */
+const MemoSection: FC<MemoSectionProps> = ({ frame, receipt, refused }) => {
+  const { words, href } = frame;
+  const { memo, metadataKey } = receipt;
+  return (
+    <section class="label" id="label">
+      {memo === '' ? null : (
+        <dl>
+          <dt>{words.say('memo.label')}</dt>
+          <dd>
+            <bdi>{memo}</bdi>
+          </dd>
+        </dl>
+      )}
+      <details open={refused !== null}>
+        <summary>{words.say(memo === '' ? 'memo.add' : 'memo.change')}</summary>
+        <PostForm frame={frame} action={href('memo', metadataKey)} autocomplete="off">
+          <MemoField frame={frame} typed={refused?.typed ?? memo} wrong={refused?.message ?? null} />
+          <button class="quiet" type="submit">
+            <Icon name="check" />
+            {words.say('memo.save')}
+          </button>
+        </PostForm>
+      </details>
+    </section>
+  );
+};
+
 const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
   const { words } = frame;
   if (receipt.secretTtlSeconds === null) return null;
@@ -130,7 +261,7 @@ const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) =
   );
 };
 
-/** Which mails the account that made it gets; that there are none concerns only that account. */
+/** The notices its account gets. Only that account is told when there are none. */
 const Notices: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt: { notify, custid } }) => {
   const { say } = frame.words;
   if (notify.length === 0 && frame.visitor?.username !== custid) return null;
@@ -152,7 +283,6 @@ const Notices: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt: {
   );
 };
 
-/** Quieter than the link to give away, and never beside it. */
 const OwnAddress: FC<ReceiptProps> = ({ frame, receipt, ownUrl }) => {
   const { words } = frame;
   const isWaiting = receipt.secretKey !== null;
@@ -175,7 +305,34 @@ const OwnAddress: FC<ReceiptProps> = ({ frame, receipt, ownUrl }) => {
   );
 };
 
-/** Asks before a secret is destroyed. */
+const Timeline: FC<Pick<ReceiptProps, 'frame' | 'receipt'>> = ({ frame, receipt }) => {
+  const { words } = frame;
+  return (
+    <section class="known">
+      <h2>{words.say('receipt.timeline')}</h2>
+      <ol class="timeline">
+        {happened(receipt).map(([what, at]) => (
+          <li>
+            <strong>{words.say(what)}</strong> <Moment words={words} at={at} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+};
+
+function happened(receipt: ReceiptView): [MessageKey, number][] {
+  const { createdAt, viewedAt, receivedAt, burnedAt, ttlSeconds, state } = receipt;
+  const events: [MessageKey, number | null][] = [
+    ['receipt.created', createdAt],
+    ['receipt.viewed', viewedAt],
+    ['receipt.received', receivedAt],
+    ['receipt.burned', burnedAt],
+    ['receipt.expired', state === 'expired' ? createdAt + ttlSeconds : null],
+  ];
+  return events.filter((event): event is [MessageKey, number] => event[1] !== null);
+}
+
 export const BurnPage: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
   const { words, href } = frame;
   return (

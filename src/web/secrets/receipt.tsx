@@ -1,90 +1,260 @@
 /**
- * The creator's pages: what became of a secret, its link again, and burning it.
- *
- * Owns: the receipt, two of its POSTs and the state that its script asks for. Invariant: a GET changes nothing and shows
- * the link only to the browser that has just made it; whoever holds the metadata key in the address is the creator here.
+ * The creator's pages: what became of a secret, its link, its mail and label, and burning it. Whoever holds the
+ * metadata key in the address is the creator here; an unknown key gets the same page as any unknown address (P17). A
+ * GET changes nothing and shows the link only to the browser that has just created it; what is typed never appears in
+ * an address or a redirect.
  */
-import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { ServiceError } from '../../core/errors.ts';
+import type { Links } from '../../core/links.ts';
+import type { ReceiptOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
+import { Sensitive } from '../../core/sensitive.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
+import { cookieIn } from '../cookies.ts';
+import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
-import { movedTo, type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
+import {
+  movedTo,
+  type PageAction,
+  type PageProblem,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+} from '../page.ts';
 import type { RouteName } from '../routes.ts';
-import { createReceiptMailPages, mailTaken } from './receipt-mail.ts';
-import { createReceiptMemoPages } from './receipt-memo.ts';
-import { BurnPage } from './receipt-page.tsx';
-import { authority, find, linkOf, type ReceiptDeps, receiptReply, unknownReceipt } from './receipt-reply.tsx';
+import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
+import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
+
+export interface ReceiptDeps {
+  readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'setMemo'>;
+  readonly links: Links;
+  readonly justCreated: JustCreated;
+}
+
+/**
+ * The cookie that lets the creator's browser show the link once, right after creation. It holds no key and no value,
+ * belongs to the path of one receipt and is cleared when used.
+ */
+export interface JustCreated {
+  /** For the answer to the creation. */
+  set(receiptPath: string): string;
+  /** For the page that has shown the link. */
+  clear(receiptPath: string): string;
+  isIn(cookies: string): boolean;
+}
+
+/** @param isSecure whether the site is served over https. */
+export function createJustCreated(isSecure: boolean): JustCreated {
+  const name = 'just-created';
+  const lifetimeSeconds = 60;
+  const rules = `HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  return {
+    set: (path) => `${name}=1; Path=${path}; Max-Age=${lifetimeSeconds}; ${rules}`,
+    clear: (path) => `${name}=; Path=${path}; Max-Age=0; ${rules}`,
+    isIn: (cookies) => cookieIn(cookies, name) === '1',
+  };
+}
+
+const authority = 'holder';
 
 export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
+  const action = (handle: (request: PageRequest, deps: ReceiptDeps) => Promise<PageReply>): PageAction => ({
+    limit: 'manage',
+    handle: (request) => handle(request, deps),
+  });
+  const toReceipt: PageAction = {
+    limit: 'none',
+    handle: ({ frame, key }) => seeOther(frame.href('receipt', key)),
+  };
   return [
-    {
-      name: 'receipt',
-      get: { limit: 'manage', handle: (request) => showReceipt(request, deps) },
-      post: { limit: 'manage', handle: (request) => showLink(request, deps) },
-    },
-    {
-      name: 'burn',
-      get: { limit: 'manage', handle: (request) => askToBurn(request, deps) },
-      post: { limit: 'manage', handle: (request) => burn(request, deps) },
-    },
-    { name: 'receiptState', get: { limit: 'manage', handle: (request) => tellState(request, deps) } },
+    { name: 'receipt', get: action(showReceipt), post: action(showLink) },
+    { name: 'burn', get: action(askToBurn), post: action(burn) },
+    { name: 'receiptState', get: action(sendState) },
     older('private', 'receipt'),
     older('privateBurn', 'burn'),
-    ...createReceiptMailPages(deps),
-    ...createReceiptMemoPages(deps),
+    {
+      name: 'sendAgain',
+      get: toReceipt,
+      post: {
+        ...action(sendMail),
+        refuse: async (request, problem) => {
+          const typed = readMail(await request.form(), request.frame);
+          return refuse(request, deps, problem, (message) => ({
+            mail: { typed, refusal: { message, field: null, needsLogIn: false } },
+          }));
+        },
+      },
+    },
+    {
+      name: 'memo',
+      get: toReceipt,
+      post: {
+        ...action(setMemo),
+        refuse: async (request, problem) => {
+          const typed = await memoIn(request);
+          return refuse(request, deps, problem, (message) => ({ memo: { typed, message } }));
+        },
+      },
+    },
   ];
 }
 
-/** An address that older links and clients lead to. */
+/** An address in older links and clients. */
 function older(name: 'private' | 'privateBurn', now: RouteName): PageRoute {
   return { name, get: { limit: 'none', handle: ({ frame, key }) => movedTo(frame.href(now, key)) } };
 }
 
-async function showReceipt(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+function find({ key, caller }: PageRequest, { service }: ReceiptDeps): Promise<ReceiptOutcome> {
+  return service.findReceipt({ metadataKey: key, authority }, caller);
+}
+
+async function onReceipt(
+  request: PageRequest,
+  deps: ReceiptDeps,
+  reply: (receipt: ReceiptView) => PageReply,
+): Promise<PageReply> {
   const found = await find(request, deps);
-  if (found.outcome === 'unknown') return unknownReceipt(request);
-  const { receipt } = found;
-  const justCreated = deps.justCreated.isIn(request.cookies);
-  const link = justCreated ? linkOf(receipt, deps.links) : null;
-  const mail = mailTaken(request, receipt);
-  const reply = receiptReply(200, request, deps, { receipt, link, justCreated, mail });
-  if (!justCreated) return reply;
-  const path = request.frame.href('receipt', receipt.metadataKey);
-  return { ...reply, cookies: [deps.justCreated.clear(path)] };
+  return found.outcome === 'unknown' ? unknown(request) : reply(found.receipt);
+}
+
+/** Without the link unless it is given. */
+function receiptReply(
+  status: number,
+  { frame }: PageRequest,
+  { links }: ReceiptDeps,
+  shown: Pick<ReceiptProps, 'receipt'> & Partial<Omit<ReceiptProps, 'frame' | 'ownUrl'>>,
+): PageReply {
+  const ownUrl = links.receiptUrl(shown.receipt.metadataKey);
+  const props = { link: null, justCreated: false, mail: null, memo: null, ...shown };
+  return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />));
+}
+
+function linkOf(receipt: ReceiptView, links: Links): string | null {
+  return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
+}
+
+function unknown(request: PageRequest): PageReply {
+  return errorReply(request, { problem: 'not_found' });
+}
+
+function errorReply({ frame }: PageRequest, problem: PageProblem): PageReply {
+  const { status, markup } = renderErrorPage(frame, problem);
+  return pageReply(status, markup);
+}
+
+/** Shows the problem on the receipt, or on the error page if the receipt cannot be read either. */
+async function refuse(
+  request: PageRequest,
+  deps: ReceiptDeps,
+  problem: PageProblem,
+  refused: (message: string) => Partial<Pick<ReceiptProps, 'mail' | 'memo'>>,
+): Promise<PageReply> {
+  const { status, page, form } = problemWords(problem, request.frame.words);
+  const message = problem.problem === 'stale_form' ? form : page;
+  try {
+    return await onReceipt(request, deps, (receipt) =>
+      receiptReply(status, request, deps, { receipt, ...refused(message) }),
+    );
+  } catch (error) {
+    if (error instanceof ServiceError) return errorReply(request, problem);
+    throw error;
+  }
+}
+
+function showReceipt(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  return onReceipt(request, deps, (receipt) => {
+    const justCreated = deps.justCreated.isIn(request.cookies);
+    const link = justCreated ? linkOf(receipt, deps.links) : null;
+    const mail = queuedMail(request, receipt);
+    const reply = receiptReply(200, request, deps, { receipt, link, justCreated, mail });
+    if (!justCreated) return reply;
+    const path = request.frame.href('receipt', receipt.metadataKey);
+    return { ...reply, cookies: [deps.justCreated.clear(path)] };
+  });
 }
 
 async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
-  const input = { metadataKey: request.key, authority } as const;
-  const found = await deps.service.viewReceipt(input, request.caller);
-  if (found.outcome === 'unknown') return unknownReceipt(request);
+  const found = await deps.service.viewReceipt({ metadataKey: request.key, authority }, request.caller);
+  if (found.outcome === 'unknown') return unknown(request);
   const { receipt } = found;
-  return receiptReply(200, request, deps, { receipt, link: linkOf(receipt, deps.links), mail: null });
+  return receiptReply(200, request, deps, { receipt, link: linkOf(receipt, deps.links) });
 }
 
-/** Without a cookie or a key in it: a page reads it every few seconds. */
-async function tellState(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+/** Polled by the page every few seconds, so it carries no cookie and no key. */
+async function sendState(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const found = await find(request, deps);
   if (found.outcome === 'unknown')
     return { status: 404, content: { kind: 'json', value: { state: 'unknown' } } };
-  return { status: 200, content: { kind: 'json', value: stateOf(found.receipt) } };
+  const { state, delivery } = found.receipt;
+  const value = { state, delivery: delivery === null ? null : { state: delivery.state, at: delivery.at } };
+  return { status: 200, content: { kind: 'json', value } };
 }
 
-function stateOf({ state, delivery }: ReceiptView): object {
-  return { state, delivery: delivery === null ? null : { state: delivery.state, at: delivery.at } };
-}
-
-async function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
-  const found = await find(request, deps);
-  if (found.outcome === 'unknown') return unknownReceipt(request);
-  const { secretKey, metadataKey } = found.receipt;
-  if (secretKey === null) return seeOther(request.frame.href('receipt', metadataKey));
-  return pageReply(200, renderPage(<BurnPage frame={request.frame} metadataKey={metadataKey} />));
+function askToBurn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  return onReceipt(request, deps, ({ secretKey, metadataKey }) =>
+    secretKey === null
+      ? seeOther(request.frame.href('receipt', metadataKey))
+      : pageReply(200, renderPage(<BurnPage frame={request.frame} metadataKey={metadataKey} />)),
+  );
 }
 
 /** The receipt then says what is true: burned, or opened before that. */
 async function burn(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key, isAbandoned, caller } = request;
-  const outcome = await deps.service.burn({ metadataKey: key, authority, isAbandoned, proof: null }, caller);
+  const input = { metadataKey: key, authority, proof: null, isAbandoned } as const;
+  const outcome = await deps.service.burn(input, caller);
   if (outcome.outcome === 'abandoned') throw new RequestProblem(clientLeft);
-  if (outcome.outcome !== 'burned' && outcome.outcome !== 'already_gone') return unknownReceipt(request);
+  if (outcome.outcome !== 'burned' && outcome.outcome !== 'already_gone') return unknown(request);
   return seeOther(request.frame.href('receipt', outcome.receipt.metadataKey));
+}
+
+/** In the address after a mail was queued. */
+const afterMail = { name: 'mail', value: 'sent' } as const;
+
+/** Whatever the address claims, what is shown comes from the record. */
+function queuedMail({ query, frame }: PageRequest, { delivery }: ReceiptView): MailRequest | null {
+  if (delivery === null || query.get(afterMail.name) !== afterMail.value) return null;
+  return { typed: { recipient: '', locale: frame.words.locale }, refusal: null };
+}
+
+async function sendMail(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const { key, frame, caller } = request;
+  const typed = readMail(await request.form(), frame);
+  const recipient = typed.recipient === '' ? null : new Sensitive(typed.recipient);
+  const input = { metadataKey: key, authority, locale: typed.locale, recipient } as const;
+  const outcome = await deps.service.deliver(input, caller);
+  if (outcome.outcome === 'unknown') return unknown(request);
+  if (outcome.outcome === 'queued') {
+    const page = frame.href('receipt', outcome.receipt.metadataKey);
+    return seeOther(`${page}?${afterMail.name}=${afterMail.value}#mail`);
+  }
+  return onReceipt(request, deps, (receipt) => {
+    const { status, headers, ...refusal } = mailRefusal(frame, outcome, receipt, typed);
+    return { ...receiptReply(status, request, deps, { receipt, mail: { typed, refusal } }), headers };
+  });
+}
+
+async function memoIn(request: PageRequest): Promise<string> {
+  return (await request.form()).text('memo');
+}
+
+async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const { key, frame, caller } = request;
+  const typed = await memoIn(request);
+  const input = { metadataKey: key, authority, memo: new Sensitive(typed) } as const;
+  const outcome = await deps.service.setMemo(input, caller);
+  if (outcome.outcome === 'unknown') return unknown(request);
+  if (outcome.outcome === 'found') {
+    return seeOther(`${frame.href('receipt', outcome.receipt.metadataKey)}#label`);
+  }
+  const { say } = frame.words;
+  const message =
+    outcome.outcome === 'memo_too_long'
+      ? say('memo.tooLong', { max: outcome.maxCharacters })
+      : say('share.illFormed');
+  return onReceipt(request, deps, (receipt) =>
+    receiptReply(422, request, deps, { receipt, memo: { typed, message } }),
+  );
 }

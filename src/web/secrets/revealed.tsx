@@ -1,6 +1,6 @@
 /**
- * The one page that holds a value. It is text, never markup; it is in no title, address, storage or form that a browser keeps or
- * restores, and nothing on the page opens it again.
+ * The one page that holds a value. It is text, never markup; it is in no title, address, storage or form that a
+ * browser keeps or restores, and nothing on the page opens it again.
  */
 import type { FC } from 'hono/jsx';
 import { type Frame, Page } from '../kit/layout.tsx';
@@ -33,8 +33,8 @@ export const RevealedPage: FC<RevealedProps> = ({ frame, value }) => {
 };
 
 /**
- * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the browser from
- * restoring it with a tab.
+ * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the
+ * browser from restoring it with a tab.
  */
 const ValueText: FC<{ value: string }> = ({ value }) => (
   <textarea

@@ -1,6 +1,7 @@
 /**
- * The page of a link before it is opened, and the pages on which it does not open. None holds the value, only the form's button
- * opens it (P4), and a passphrase is never repeated. Unknown, opened, burned and expired are one page to a stranger (P17).
+ * The page of a link before it is opened, and the pages on which it does not open. None holds the value, only the
+ * form's button opens it (P4), and a passphrase is never repeated. Unknown, opened, burned and expired are one page to
+ * a stranger (P17).
  */
 import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';

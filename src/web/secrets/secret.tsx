@@ -1,6 +1,6 @@
 /**
- * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4); unknown, opened,
- * burned and expired get one answer (P17); every refusal leads back to the same link.
+ * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4);
+ * unknown, opened, burned and expired get one answer (P17); every refusal leads back to the same link.
  */
 import type { WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
@@ -101,8 +101,8 @@ function delayed(
 }
 
 /**
- * After a refusal before anything was opened or counted, asks again where that costs no more than the refusal: over a rate
- * limit nothing is looked up (P21), and without a store nothing can be.
+ * After a refusal before anything was opened or counted, asks again where that costs no more than the refusal: over a
+ * rate limit nothing is looked up (P21), and without a store nothing can be.
  */
 async function keepAsking(request: PageRequest, deps: SecretDeps, problem: PageProblem): Promise<PageReply> {
   const { status } = problemWords(problem, request.frame.words);

@@ -1,8 +1,8 @@
 /**
  * What a person typed into the field of the secret before a value was drawn over it.
  *
- * Owns: the hidden fields that keep it in the form. Invariant: a text that was typed is either in the field or beside it;
- * only what was drawn and left as it was is ever thrown away. Nothing of it is stored or shared.
+ * Owns: the hidden fields that keep it in the form. Invariant: a text that was typed is either in the field or beside
+ * it; only what was drawn and left as it was is ever thrown away. Nothing of it is stored or shared.
  */
 import type { Form } from '../kit/form.ts';
 
@@ -35,7 +35,9 @@ export function drawOver<Typed extends Aside>(typed: Typed, value: string): Type
   return { ...typed, secret: value, drawn: value, aside: [...typed.aside, ...ownText(typed)] };
 }
 
-/** The newest comes into the field. What was typed there instead goes to the far end, so that every one comes in turn. */
+/**
+ * The newest comes into the field. What was typed there instead goes to the far end, so that every one comes in turn.
+ */
 export function takeBack<Typed extends Aside>(typed: Typed): Typed {
   const newest = typed.aside.at(-1);
   if (newest === undefined) return typed;

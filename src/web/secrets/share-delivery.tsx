@@ -8,8 +8,7 @@ import type { FC } from 'hono/jsx';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { NoticeBoxes } from '../kit/notices.tsx';
-import { MailAddress } from './mail-address.tsx';
-import { MailLanguage } from './mail-language.tsx';
+import { MailLanguageField, RecipientField } from './fields.tsx';
 import type { ShareField, TypedShare } from './share-form.ts';
 
 interface DeliveryProps {
@@ -45,8 +44,8 @@ const Recipient: FC<DeliveryProps> = (props) => {
   };
   return (
     <div class="pair">
-      <MailAddress texts={texts} typed={typed.recipient} />
-      <MailLanguage frame={frame} chosen={typed.locale} />
+      <RecipientField texts={texts} typed={typed.recipient} />
+      <MailLanguageField frame={frame} chosen={typed.locale} />
     </div>
   );
 };

@@ -1,8 +1,8 @@
 /**
  * What a person has typed into the form of the start page.
  *
- * Owns: the fields' names and their reading. Invariant: reading loses nothing: whatever was sent comes back in the field
- * it was typed into, also when it makes no sense.
+ * Owns: the fields' names and their reading. Invariant: reading loses nothing: whatever was sent comes back in the
+ * field it was typed into, also when it makes no sense.
  */
 
 import type { NoticeKind } from '../../core/accounts/accounts.ts';

@@ -9,7 +9,6 @@ import type { CreationOutcome } from '../../core/secrets/outcomes.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import type { Words } from '../kit/words.ts';
 import type { PageProblem, PageReply } from '../page.ts';
-import { memoTooLongWords } from './receipt-memo.ts';
 import { type ShareField, suggestionBounds } from './share-form.ts';
 import type { ShareRefusal } from './share-page.tsx';
 
@@ -39,7 +38,7 @@ export function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
     case 'ill_formed':
       return at(400, refused.field, say('share.illFormed'));
     case 'memo_too_long':
-      return at(422, 'memo', memoTooLongWords(refused, say));
+      return at(422, 'memo', say('memo.tooLong', { max: refused.maxCharacters }));
     case 'value_too_large':
       return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
     case 'passphrase_too_long':

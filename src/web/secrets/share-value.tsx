@@ -2,7 +2,8 @@
  * The field of the secret, and what is said about what is in it.
  *
  * Owns: its markup, with the places that the script fills. Invariants: nothing is ever cut off, so the field has no
- * `maxlength`, which would cut what is pasted; what was typed before a value was drawn stays in the form, one press away.
+ * `maxlength`, which would cut what is pasted; what was typed before a value was drawn stays in the form, one press
+ * away.
  */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';

@@ -1,8 +1,8 @@
 /**
  * Sharing, from the form to the receipt.
  *
- * Owns: the start page and its two POSTs: one creates, one puts a drawn value into the form. Invariant: a refusal of any
- * kind gives the form back with everything that was typed and stores nothing; a value never stands in an address, a
+ * Owns: the start page and its two POSTs: one creates, one puts a drawn value into the form. Invariant: a refusal of
+ * any kind gives the form back with everything that was typed and stores nothing; a value never stands in an address, a
  * cookie or a redirect.
  */
 import type { AccountService } from '../../core/accounts/service.ts';
@@ -21,7 +21,7 @@ import {
   pageReply,
   seeOther,
 } from '../page.ts';
-import type { JustCreated } from './just-created.ts';
+import type { JustCreated } from './receipt.tsx';
 import { drawOver, takeBack, takeBackField } from './share-aside.ts';
 import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
 import { SharePage, type ShareProps, SharingClosedPage } from './share-page.tsx';
@@ -40,8 +40,8 @@ import { strengthBits } from './strength.ts';
 const byScriptField = 'by-script';
 
 /**
- * A body of this form may be far larger than any secret: what is refused as too long has to come back to whoever typed it.
- * 1 MiB holds 100,000 letters of Japanese, each of which a form sends as nine bytes.
+ * A body of this form may be far larger than any secret: what is refused as too long has to come back to whoever
+ * typed it. 1 MiB holds 100,000 letters of Japanese, each of which a form sends as nine bytes.
  */
 const formCapBytes = 1_048_576;
 
@@ -147,7 +147,10 @@ function toConcealInput(
   };
 }
 
-/** Draws a value, or takes back what it was drawn over. Answers with the form itself: a redirect would have to keep the value somewhere in between. */
+/**
+ * Draws a value, or takes back what it was drawn over. Answers with the form itself: a redirect would have to keep the
+ * value somewhere in between.
+ */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const { words } = request.frame;

@@ -19,7 +19,10 @@ export function strengthBits(input: SuggestInput): number {
   return Math.floor(bits);
 }
 
-/** Texts of this length that hold every set at least once, by inclusion and exclusion. Below 2^1024 up to 128 characters. */
+/**
+ * Texts of this length that hold every set at least once, by inclusion and exclusion. Below 2^1024 up to 128
+ * characters.
+ */
 function textsWithEverySet(length: number, sets: readonly CharacterSet[]): number {
   const sizes = sets.map((set) => characterSets[set].length);
   const whole = sizes.reduce((sum, size) => sum + size, 0);
@@ -35,8 +38,8 @@ function textsWithEverySet(length: number, sets: readonly CharacterSet[]): numbe
 export type Strength = 'weak' | 'fair' | 'strong' | 'veryStrong';
 
 /**
- * In words. Below 40 bits a stolen hash is searched in seconds; 64 bits are what NIST SP 800-63B calls for where guesses
- * are not limited by anything but cost; 100 are out of anybody's reach.
+ * In words. Below 40 bits a stolen hash is searched in seconds; 64 bits are what NIST SP 800-63B calls for where
+ * guesses are not limited by anything but cost; 100 are out of anybody's reach.
  */
 export function strengthOf(bits: number): Strength {
   if (bits < 40) return 'weak';

@@ -1,0 +1,291 @@
+/**
+ * The mail to the recipient, on the receipt: its delivery, the form that sends it again, and why it was not sent. An
+ * address is shown obfuscated, except in the field it was just typed into. The recipient field is shown to those whom
+ * the core lets fill it in, and to anyone who has, so nothing typed is lost.
+ */
+import type { FC } from 'hono/jsx';
+import { type MailTrouble, mailTroubleOf } from '../../core/mail/link-mail.ts';
+import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
+import { anonymousCustid } from '../../core/secrets/receipts.ts';
+import type { Delivery, DeliveryState } from '../../core/secrets/secret.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
+import type { FieldTexts } from '../kit/field.tsx';
+import type { Form } from '../kit/form.ts';
+import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Badge, type BadgeKind, Dated, Icon, type IconName } from '../kit/parts.tsx';
+import { MailLanguageField, RecipientField, readMailLanguage } from './fields.tsx';
+
+interface TypedMail {
+  readonly recipient: string;
+  readonly locale: Locale;
+}
+
+interface MailRefusal {
+  readonly message: string;
+  /** `null` if the refusal is about no field. */
+  readonly field: 'recipient' | null;
+  readonly needsLogIn: boolean;
+}
+
+export interface MailRequest {
+  readonly typed: TypedMail;
+  /** `null` if the mail was queued. */
+  readonly refusal: MailRefusal | null;
+}
+
+interface MailProps {
+  readonly frame: Frame;
+  readonly receipt: ReceiptView;
+  readonly asked: MailRequest | null;
+}
+
+export function readMail(form: Form, frame: Frame): TypedMail {
+  return { recipient: form.text('recipient'), locale: readMailLanguage(form, frame) };
+}
+
+/** Accounts choose the recipients of their own secrets and of those made without an account. */
+function mayChooseRecipient({ visitor }: Frame, { custid }: ReceiptView): boolean {
+  return visitor !== null && (custid === anonymousCustid || custid === visitor.username);
+}
+
+export function mailRefusal(
+  frame: Frame,
+  refused: Exclude<DeliverOutcome, { outcome: 'queued' | 'unknown' }>,
+  receipt: ReceiptView,
+  typed: TypedMail,
+): MailRefusal & { readonly status: number; readonly headers: Readonly<Record<string, string>> } {
+  const { say, duration } = frame.words;
+  const whole = (status: number, message: string) => {
+    return { status, headers: {}, message, field: null, needsLogIn: false };
+  };
+  const ofField = (status: number, message: string) => {
+    return { ...whole(status, message), field: 'recipient' } as const;
+  };
+  if (receipt.secretKey === null) return whole(409, say('receipt.mailNothing'));
+  switch (refused.outcome) {
+    case 'in_flight':
+      return whole(409, say('receipt.mailInFlight'));
+    case 'nothing_to_send':
+      return typed.recipient === '' && mayChooseRecipient(frame, receipt)
+        ? ofField(422, say('receipt.mailNobody'))
+        : whole(409, say('receipt.mailNothing'));
+    case 'undeliverable_recipient':
+      return ofField(422, say('share.recipientWrong'));
+    case 'recipient_needs_account':
+      return frame.visitor === null
+        ? { ...whole(403, say('receipt.mailNeedsAccount')), needsLogIn: true }
+        : whole(403, say('receipt.mailNeedsMaker'));
+    case 'too_many_mails': {
+      const { retryAfterSeconds } = refused;
+      const headers = { 'retry-after': String(retryAfterSeconds) };
+      const message = say('receipt.mailTooMany', { wait: duration(retryAfterSeconds) });
+      return { ...whole(429, message), headers };
+    }
+  }
+}
+
+interface StateWords {
+  readonly label: MessageKey;
+  /** Shown while the secret waits. */
+  readonly help: MessageKey;
+  readonly kind: BadgeKind;
+  readonly icon: IconName;
+}
+
+const states: Readonly<Record<DeliveryState, StateWords>> = {
+  queued: { label: 'receipt.mailQueued', help: 'receipt.mailQueuedHelp', kind: 'waiting', icon: 'clock' },
+  accepted: { label: 'receipt.mailAccepted', help: 'receipt.mailAcceptedHelp', kind: 'good', icon: 'check' },
+  refused: { label: 'receipt.mailSaidNo', help: 'receipt.mailSaidNoHelp', kind: 'bad', icon: 'x' },
+  given_up: { label: 'receipt.mailGivenUp', help: 'receipt.mailGivenUpHelp', kind: 'bad', icon: 'alert' },
+  not_sent: { label: 'receipt.mailUnsent', help: 'receipt.mailUnsentHelp', kind: 'bad', icon: 'alert' },
+};
+
+/** Queued again after a failed attempt. */
+const retrying: StateWords = {
+  label: 'receipt.mailRetrying',
+  help: 'receipt.mailRetryingHelp',
+  kind: 'waiting',
+  icon: 'clock',
+};
+
+const troubles: Readonly<Record<MailTrouble, MessageKey>> = {
+  unreachable: 'receipt.mailUnreachable',
+  unanswered: 'receipt.mailUnanswered',
+};
+
+function wordsOf({ state, reply }: Delivery): StateWords {
+  if (state === 'queued' && reply !== null) return retrying;
+  // Without an answer there is no server advice to follow.
+  const isUnanswered = state === 'given_up' && mailTroubleOf(reply) !== null;
+  return isUnanswered ? { ...states.given_up, help: states.not_sent.help } : states[state];
+}
+
+export const MailSection: FC<MailProps> = (props) => {
+  const { frame, receipt, asked } = props;
+  const { say } = frame.words;
+  const refusal = asked?.refusal ?? null;
+  const isWaiting = receipt.secretKey !== null;
+  const wasMailed = receipt.recipient !== null || receipt.delivery !== null;
+  if (!isWaiting && !wasMailed && refusal === null) return null;
+  return (
+    <section class="mail" id="mail">
+      {wasMailed || refusal !== null ? <h2>{say('receipt.mailTitle')}</h2> : null}
+      {refusal === null ? null : <Refused frame={frame} refusal={refusal} />}
+      <CurrentDelivery frame={frame} receipt={receipt} isNew={asked !== null && refusal === null} />
+      {isWaiting ? <SendMail {...props} /> : null}
+    </section>
+  );
+};
+
+/** Takes the focus unless a field does. */
+const Refused: FC<{ frame: Frame; refusal: MailRefusal }> = ({ frame, refusal }) => (
+  <div class="note alert" role="alert" id="mail-refused" tabindex={-1} autofocus={refusal.field === null}>
+    <p>{refusal.field === null ? refusal.message : <a href={`#${refusal.field}`}>{refusal.message}</a>}</p>
+    {refusal.needsLogIn ? <WayToLogIn frame={frame} /> : null}
+  </div>
+);
+
+/** The script compares `data-seen` with the record and reloads this part when it differs. */
+const CurrentDelivery: FC<{ frame: Frame; receipt: ReceiptView; isNew: boolean }> = ({
+  frame,
+  receipt,
+  isNew,
+}) => {
+  const { say } = frame.words;
+  const { recipient, delivery } = receipt;
+  const isWaiting = receipt.secretKey !== null;
+  return (
+    <div id="delivery" data-seen={delivery === null ? '' : `${delivery.state} ${delivery.at}`}>
+      {isNew ? (
+        <p class="note" role="status">
+          {say('receipt.mailTaken')}
+        </p>
+      ) : null}
+      {recipient === null ? null : (
+        <dl>
+          <dt>{say('receipt.recipient')}</dt>
+          <dd>
+            <bdi dir="ltr">{recipient}</bdi>
+          </dd>
+        </dl>
+      )}
+      {delivery === null ? null : <State frame={frame} delivery={delivery} isWaiting={isWaiting} />}
+    </div>
+  );
+};
+
+const State: FC<{ frame: Frame; delivery: Delivery; isWaiting: boolean }> = ({
+  frame,
+  delivery,
+  isWaiting,
+}) => {
+  const { say } = frame.words;
+  const trouble = mailTroubleOf(delivery.reply);
+  const { label, help, kind, icon } = wordsOf(delivery);
+  return (
+    <>
+      <p class="standing">
+        <Badge kind={kind} icon={icon}>
+          {say(label)}
+        </Badge>{' '}
+        <span class="since">
+          <Dated words={frame.words} say="receipt.mailSince" at={delivery.at} />
+        </span>
+      </p>
+      {trouble === null ? null : <p>{say(troubles[trouble])}</p>}
+      {isWaiting ? <p>{say(help)}</p> : null}
+      {delivery.reply === null || trouble !== null ? null : <Reply frame={frame} reply={delivery.reply} />}
+    </>
+  );
+};
+
+/** The mail server's own words, in its own language. */
+const Reply: FC<{ frame: Frame; reply: string }> = ({ frame, reply }) => (
+  <figure class="reply">
+    <figcaption>{frame.words.say('receipt.mailSaid')}</figcaption>
+    <blockquote dir="ltr">
+      <samp>{reply}</samp>
+    </blockquote>
+  </figure>
+);
+
+const failed: ReadonlySet<DeliveryState> = new Set(['refused', 'given_up', 'not_sent']);
+
+/** Open where there is something to do: the last mail failed or the last request was refused. */
+const SendMail: FC<MailProps> = (props) => {
+  const { frame, receipt, asked } = props;
+  const { custid, delivery, recipient } = receipt;
+  const mayChoose = mayChooseRecipient(frame, receipt);
+  const hasField = mayChoose || (asked?.typed.recipient ?? '') !== '';
+  // Every mail names its sender, so only an account's secret can be mailed.
+  const hasForm = hasField || (recipient !== null && custid !== anonymousCustid);
+  if (!hasForm && frame.domain !== null) return null;
+  const isOpen = (delivery !== null && failed.has(delivery.state)) || (asked?.refusal ?? null) !== null;
+  return (
+    <details open={isOpen}>
+      <summary>{frame.words.say(summaryOf(recipient !== null, hasField))}</summary>
+      {hasForm ? <SendForm {...props} hasField={hasField} /> : null}
+      {mayChoose ? null : <WhatItTakes frame={frame} />}
+    </details>
+  );
+};
+
+function summaryOf(wasMailed: boolean, hasField: boolean): MessageKey {
+  if (!wasMailed) return 'receipt.sendFirst';
+  return hasField ? 'receipt.sendAgainOrElsewhere' : 'receipt.sendAgain';
+}
+
+const SendForm: FC<MailProps & { readonly hasField: boolean }> = (props) => {
+  const { frame, receipt, asked, hasField } = props;
+  const { words, href } = frame;
+  return (
+    <PostForm frame={frame} action={href('sendAgain', receipt.metadataKey)} autocomplete="off">
+      {receipt.recipient === null ? null : (
+        <p>{words.say(hasField ? 'receipt.sendHint' : 'receipt.sendAgainHint')}</p>
+      )}
+      <div class="pair">
+        {hasField ? <Address {...props} /> : null}
+        <MailLanguageField frame={frame} chosen={asked?.typed.locale ?? words.locale} />
+      </div>
+      <button class="quiet" type="submit">
+        <Icon name="mail" />
+        {words.say(hasField ? 'receipt.sendMail' : 'receipt.sendAgain')}
+      </button>
+    </PostForm>
+  );
+};
+
+const Address: FC<MailProps> = ({ frame, receipt, asked }) => {
+  const { say } = frame.words;
+  const refusal = asked?.refusal ?? null;
+  const isFirst = receipt.recipient === null;
+  const texts: FieldTexts = {
+    name: 'recipient',
+    label: say(isFirst ? 'share.recipient' : 'receipt.anotherAddress'),
+    ...(isFirst ? {} : { note: say('share.optional') }),
+    hint: say(isFirst ? 'receipt.firstAddressHint' : 'receipt.anotherAddressHint'),
+    wrong: refusal?.field === 'recipient' ? refusal.message : null,
+  };
+  return <RecipientField texts={texts} typed={asked?.typed.recipient ?? ''} />;
+};
+
+const WhatItTakes: FC<{ frame: Frame }> = ({ frame }) => {
+  const { words, visitor } = frame;
+  return (
+    <>
+      <p>{words.say(visitor === null ? 'receipt.mailNeedsAccount' : 'receipt.mailNeedsMaker')}</p>
+      {visitor === null ? <WayToLogIn frame={frame} /> : null}
+    </>
+  );
+};
+
+/** In another tab, because only this address leads back here. Share domains have no log-in. */
+const WayToLogIn: FC<{ frame: Frame }> = ({ frame: { words, href, domain } }) =>
+  domain === null ? (
+    <p>
+      {words.say('receipt.mailLogIn')}{' '}
+      <a href={href('logIn')} target="_blank" rel="noopener">
+        {words.say('share.logIn')}
+      </a>
+    </p>
+  ) : null;
