@@ -1,7 +1,7 @@
 /** Every setting, as data: a sentence, a kind, a default, a variable. A setting that is not in this table does not exist. */
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { isLoopbackHost, isLoopbackUrl } from '../core/loopback.ts';
+import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
 import type { Region, RegionLabel } from '../core/regions.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import {

@@ -1,8 +1,4 @@
-/**
- * Links, built from configuration and never from a request (P20).
- *
- * Owns: the form of every address a person is given.
- */
+/** Every address that a person is given, built from configuration and never from a request (P20). */
 import type { Ticket } from './accounts/accounts.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
 
@@ -48,4 +44,18 @@ export function createLinks(baseUrl: string): Links {
     forgottenUrl: `${base}/forgotten`,
     linkOrigin: (shareDomain) => (shareDomain === '' ? parsed.origin : `https://${shareDomain}`),
   };
+}
+
+/**
+ * Whether a host name refers to this machine alone (RFC 6761 §6.3 for `localhost`, RFC 1122 §3.2.1.3 and RFC 4291 §2.5.3
+ * for the addresses).
+ * @param host in lower case; an IPv6 address with or without its brackets
+ */
+export function isLoopbackHost(host: string): boolean {
+  return ['localhost', '::1', '[::1]'].includes(host) || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
+}
+
+/** Whether a URL leads to this machine, whichever machine opens it. */
+export function isLoopbackUrl(url: string): boolean {
+  return isLoopbackHost(new URL(url).hostname);
 }

@@ -11,6 +11,7 @@
 import type {
   Account,
   AccountId,
+  HashPlace,
   NoticeKind,
   StoredPassword,
   StoredSession,
@@ -20,7 +21,6 @@ import type {
   TicketLimits,
   TokenFate,
 } from './accounts/accounts.ts';
-import type { HashPlace } from './hash-place.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import type {

@@ -7,7 +7,7 @@
  * it likes and has no more power by it, so it is answered as ever; where the base URL is public, everybody is, too.
  */
 import { isIP } from 'node:net';
-import { isLoopbackHost } from '../core/loopback.ts';
+import { isLoopbackHost } from '../core/links.ts';
 import { hostNameOf } from '../core/share-domains/share-domains.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
 import type { ServerOptions } from './server.ts';

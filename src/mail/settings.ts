@@ -6,7 +6,7 @@
  * RFC 3207 §6). No error repeats a setting, which may hold a password or a key.
  */
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
-import { isLoopbackHost } from '../core/loopback.ts';
+import { isLoopbackHost } from '../core/links.ts';
 import { Sensitive } from '../core/sensitive.ts';
 
 /**

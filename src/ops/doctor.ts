@@ -7,7 +7,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { Config } from '../config/read.ts';
-import { isLoopbackHost } from '../core/loopback.ts';
+import { isLoopbackHost } from '../core/links.ts';
 import type { RootStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { Resolver } from '../core/share-domains/check.ts';

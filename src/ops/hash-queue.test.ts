@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
+import type { HashPlace } from '../core/accounts/accounts.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { HashPlace } from '../core/hash-place.ts';
 import { createHashQueue, type QueueLimits } from './hash-queue.ts';
 
 const limits: QueueLimits = { maxInFlight: 1, maxWaiting: 16, maxWaitingPerClient: 4, maxProofsInARow: 3 };

@@ -6,8 +6,9 @@
  * go first, but after `maxProofsInARow` of them a waiting creation gets its turn. Whoever has no place is refused as
  * `busy` before anything is computed; whoever has begun is never refused halfway.
  */
+
+import type { HashPlace } from '../core/accounts/accounts.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { HashPlace } from '../core/hash-place.ts';
 
 export interface QueueLimits {
   readonly maxInFlight: number;

@@ -4,7 +4,7 @@
  * Owns: those sentences. Invariant: both say the same of the same settings.
  */
 import type { Config } from '../config/read.ts';
-import { isLoopbackHost, isLoopbackUrl } from '../core/loopback.ts';
+import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
 
 type ReachSettings = Pick<Config, 'host' | 'baseUrl' | 'signUp' | 'given'>;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
+import type { HashPlace } from '../core/accounts/accounts.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { HashPlace } from '../core/hash-place.ts';
 import { createPassphraseHasher, hashLimitsFor } from './slow-hashes.ts';
 
 const passphrase = new TextEncoder().encode('correct horse');

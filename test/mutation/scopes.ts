@@ -28,7 +28,6 @@ export const scopes: readonly Scope[] = [
       'src/http/{gcra,rate-limit,credentials,mail-quota,body,client-address}.ts',
       'src/store/{attempt-limits,ticket-limits}.ts',
       'src/ops/{hash-queue,slow-hashes}.ts',
-      'src/core/hash-place.ts',
     ],
     judges: [],
   },

@@ -15,12 +15,17 @@ import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
 import { derivePasswordVerifier } from '../../crypto/derive.ts';
 import type { AccountCore } from '../core.ts';
 import { ServiceError } from '../errors.ts';
-import { clientOf } from '../hash-place.ts';
 import type { IsCommonPassword, PassphraseHasher } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { sendAfter } from './account-mail.ts';
-import type { AccountCaller, SignedIn, StoredPassword, TokenFate } from './accounts.ts';
+import {
+  type AccountCaller,
+  clientOf,
+  type SignedIn,
+  type StoredPassword,
+  type TokenFate,
+} from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 
 /** In characters (code points). */

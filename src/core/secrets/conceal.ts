@@ -9,10 +9,9 @@
 import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
-import type { Caller, NoticeKind } from '../accounts/accounts.ts';
+import { type Caller, clientOf, type HashPlace, type NoticeKind } from '../accounts/accounts.ts';
 import type { Core } from '../core.ts';
 import type { ServiceEvent } from '../events.ts';
-import { clientOf, type HashPlace } from '../hash-place.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from '../keys.ts';
 import { sendLink } from '../mail/link-mail.ts';
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
@@ -24,11 +23,9 @@ import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import { maxPassphraseBytes, tagOf } from './access.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
-import { checkMemo } from './memos.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
-import { anonymousCustid, type Boxes, receiptView, sealBoxes } from './receipts.ts';
-import type { NewRecord, StoredReceipt } from './secret.ts';
-import { shortkeyOf } from './shortkey.ts';
+import { anonymousCustid, type Boxes, checkMemo, receiptView, sealBoxes } from './receipts.ts';
+import { type NewRecord, type StoredReceipt, shortkeyOf } from './secret.ts';
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];

@@ -1,10 +1,10 @@
 /**
- * Receipts: what the creator may know, and the boxes it lies in.
+ * Receipts: what the creator may know, the boxes that hold it, and who may manage a record.
  *
- * Owns: sealing and opening the creator's, the details', the recent, the note's, the address's and the memo's boxes, and
- * who may manage a record. Invariant: someone else's metadata key answers exactly as an unknown one (P16), and the secret key is
- * shown only while the secret waits. A plain recipient address lies in the creator's box, or in one that opens only with
- * what lies in that, and so goes with the secret (P11).
+ * Another account's metadata key gets exactly the answer of an unknown one (P16), and the secret key is shown only while
+ * the secret waits. A recipient's plain address is only ever in the creator's box, or in a box that opens only with what
+ * the creator's box holds, and so is erased with the secret (P11). A memo lives as long as the receipt, whatever happens
+ * to the secret.
  */
 
 import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
@@ -24,16 +24,25 @@ import {
 import { obfuscate } from '../mail/recipients.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
+import type {
+  MemoInput,
+  MemoOutcome,
+  MemoRefusal,
+  ReceiptInput,
+  ReceiptOutcome,
+  ReceiptView,
+} from './outcomes.ts';
 import {
   isWaiting,
   type ReceiptState,
   receiptStateAt,
   type StoredDelivery,
   type StoredReceipt,
+  shortkeyOf,
+  splitDetails,
   updatedAtOf,
+  withShortkey,
 } from './secret.ts';
-import { shortkeyOf, splitDetails, withShortkey } from './shortkey.ts';
 
 export const anonymousCustid = 'anon';
 const secretKeyLength = 31;
@@ -49,20 +58,19 @@ interface BoxesInput {
   readonly secretKey: SecretKey;
   readonly metadataKey: MetadataKey;
   readonly receiptId: ReceiptId;
-  /** Obfuscated; `null` for none. */
+  /** Obfuscated. */
   readonly recipient: string | null;
-  /** The same in plain, for the creator's box; `null` for none. */
+  /** The same in plain, for the creator's box. */
   readonly address: string | null;
-  /** `''` for none. */
   readonly memo: string;
   readonly caller: Caller;
 }
 
-/** Seals what the creator may see later, each under a key that only the creator holds. */
+/** Seals what the creator may see later, under keys that only the creator holds. */
 export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput): Boxes {
   const { receiptId: binding, recipient, caller } = input;
   const keyMaterial = utf8(input.metadataKey);
-  // The key has one length, so that the two need no mark between them; without an address it stands alone.
+  // Keys have a fixed length, so no separator is needed.
   const content = utf8(input.secretKey + (input.address ?? ''));
   const creator = sealBox({ label: 'creator', keyMaterial, binding, content, random });
   content.fill(0);
@@ -88,7 +96,7 @@ function sealRecent(caller: AccountCaller, input: BoxesInput, random: RandomByte
   });
 }
 
-/** Length-prefixed, one behind the other. */
+/** Length-prefixed, one after the other. */
 function fieldsOf(...texts: readonly string[]): Uint8Array {
   const fields = texts.map(utf8);
   const writer = new FieldWriter(fields.reduce((size, field) => size + 4 + field.length, 0));
@@ -107,7 +115,7 @@ interface RecentContent {
   readonly recipient: string | null;
 }
 
-/** `null` when the box is of an earlier data key (its tokens are all gone) or damaged. */
+/** `null` when the box was sealed under an earlier data key (all its tokens are gone) or is damaged. */
 function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent | null {
   if (stored.recentBox === null) return null;
   const content = openBox(stored.recentBox, {
@@ -127,7 +135,7 @@ function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent
 
 interface CreatorContent {
   readonly secretKey: SecretKey;
-  /** `null` when there is no recipient, or the box was sealed before addresses were kept in it. */
+  /** `null` without a recipient, and in boxes sealed before they held addresses. */
   readonly address: string | null;
 }
 
@@ -148,16 +156,16 @@ function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: Metadata
   return secretKey === null ? null : { secretKey, address: address === '' ? null : address };
 }
 
-/** What the recipient's mail is made of, and what it is noted with. */
+/** What it takes to write the recipient's mail and to note what became of it. */
 export interface Mailing {
   readonly metadataKey: MetadataKey;
   readonly secretKey: SecretKey;
   readonly to: Sensitive<string>;
-  /** Whether `to` is another address than the creator's box holds. */
+  /** Whether `to` differs from the address in the creator's box. */
   readonly isElsewhere: boolean;
 }
 
-/** To the address given, else to the last one. `null` once the secret is gone, and where there is no address. */
+/** To the address given, else to the last one. `null` once the secret is gone, or without any address. */
 export function openMailing(
   deps: Core,
   { stored, metadataKey }: ManagedReceipt,
@@ -172,7 +180,7 @@ export function openMailing(
   return { metadataKey, secretKey, to: new Sensitive(address), isElsewhere: address !== content.address };
 }
 
-/** Both keys have one length, so that the two need no mark between them. */
+/** Keys have a fixed length, so no separator is needed. */
 function addressKey(metadataKey: MetadataKey, secretKey: SecretKey): Uint8Array {
   return utf8(metadataKey + secretKey);
 }
@@ -189,8 +197,8 @@ function openAddress(
 }
 
 /**
- * Seals what is noted of a mail. The server's reply may quote the mail, so that it is for the creator's eyes alone (P9).
- * @param reply one line; `null` for none
+ * Seals what is noted about a mail. The server's reply may quote the mail, so only the creator may read it (P9).
+ * @param reply one line
  */
 export function sealNote(
   random: RandomBytes,
@@ -211,7 +219,7 @@ export function sealNote(
 }
 
 interface NoteContent {
-  /** Obfuscated; `null` where the mail went to the address of creation. */
+  /** Obfuscated; `null` if the mail went to the address given at creation. */
   readonly recipient: string | null;
   readonly reply: string | null;
 }
@@ -226,7 +234,7 @@ function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataK
   return { recipient: recipient === '' ? null : recipient, reply: reply === '' ? null : reply };
 }
 
-/** `null` for an empty one: there is none. */
+/** `null` for an empty memo. */
 export function sealMemo(
   random: RandomBytes,
   binding: ReceiptId,
@@ -237,7 +245,7 @@ export function sealMemo(
   return sealBox({ label: 'memo', keyMaterial: utf8(metadataKey), binding, content: utf8(memo), random });
 }
 
-/** As it was given, a byte order mark too. */
+/** Exactly as given, including a byte order mark. */
 const memoDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function openMemo({ receiptId, memoBox }: StoredReceipt, metadataKey: MetadataKey): string {
@@ -260,7 +268,7 @@ function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): DetailsCo
   return { recipient: content === null ? null : new TextDecoder().decode(content), shortkey };
 }
 
-/** A record that the caller may manage, with the key that names it. */
+/** A record that the caller may manage, with its key. */
 export interface ManagedReceipt {
   readonly metadataKey: MetadataKey;
   readonly stored: StoredReceipt;
@@ -283,7 +291,7 @@ function mayManage(stored: StoredReceipt, authority: ReceiptInput['authority'], 
   return caller.kind === 'account' && (stored.owner === null || stored.owner === caller.account.id);
 }
 
-/** Opens a managed record as far as it now goes. */
+/** Opens as much of a managed record as its state allows. */
 export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller): Promise<ReceiptView> {
   const { stored, metadataKey } = managed;
   const now = deps.store.now();
@@ -291,7 +299,7 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
   const secretKey = creator?.secretKey ?? null;
   const { recipient, shortkey: kept } = openDetails(stored, metadataKey);
   const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
-  // Of a record from before shortkeys were kept beside the details.
+  // Records made before shortkeys were kept with the details.
   const recent = shortkey === null && caller.kind === 'account' ? openRecent(caller, stored) : null;
   return receiptView(stored, now, {
     custid: await custidOf(deps, stored, caller),
@@ -313,7 +321,7 @@ type OpenedFields = Pick<
   'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient'
 >;
 
-/** The view of a stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
+/** A stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
 export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: OpenedFields): ReceiptView {
   const state: ReceiptState = receiptStateAt(stored, now);
   const note = openNote(stored, opened.metadataKey);
@@ -340,9 +348,8 @@ export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: Ope
 
 export async function findReceipt(deps: Core, input: ReceiptInput, caller: Caller): Promise<ReceiptOutcome> {
   const managed = await findManaged(deps, input, caller);
-  return managed === null
-    ? { outcome: 'unknown' }
-    : { outcome: 'found', receipt: await viewOf(deps, managed, caller) };
+  if (managed === null) return { outcome: 'unknown' };
+  return { outcome: 'found', receipt: await viewOf(deps, managed, caller) };
 }
 
 /** As `findReceipt`, and the creator has now looked. */
@@ -351,18 +358,43 @@ export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Calle
   if (managed === null) return { outcome: 'unknown' };
   const { metadataKey, stored } = managed;
   const viewedAt = stored.viewedAt ?? (await deps.store.markViewed(stored.receiptId));
-  // Not marked: it was not waiting any more, so what was read before may be out of date (P6).
+  // Not marked because it no longer waits, so what was read may be out of date (P6).
   if (viewedAt === null) return findReceipt(deps, input, caller);
-  return {
-    outcome: 'found',
-    receipt: await viewOf(deps, { metadataKey, stored: { ...stored, viewedAt } }, caller),
-  };
+  const viewed = { metadataKey, stored: { ...stored, viewedAt } };
+  return { outcome: 'found', receipt: await viewOf(deps, viewed, caller) };
 }
 
-/** As a list shows it, without the secret key; none when the box is of an earlier data key or damaged. */
+/** As a list shows it, without the secret key; empty if the box was sealed under an earlier data key or is damaged. */
 export function listedView(caller: AccountCaller, stored: StoredReceipt, now: UnixSeconds): ReceiptView[] {
   const content = openRecent(caller, stored);
   return content === null
     ? []
     : [receiptView(stored, now, { custid: caller.account.username, secretKey: null, ...content })];
+}
+
+/** In code points. */
+export const maxMemoCharacters = 500;
+
+export function checkMemo(memo: string): MemoRefusal | null {
+  if (!memo.isWellFormed()) return { outcome: 'ill_formed', field: 'memo' };
+  return isTooLong(memo) ? { outcome: 'memo_too_long', maxCharacters: maxMemoCharacters } : null;
+}
+
+/** A code point is one or two UTF-16 units, so most memos need no counting. */
+function isTooLong(memo: string): boolean {
+  if (memo.length <= maxMemoCharacters) return false;
+  return memo.length > 2 * maxMemoCharacters || [...memo].length > maxMemoCharacters;
+}
+
+export async function setMemo(deps: Core, input: MemoInput, caller: Caller): Promise<MemoOutcome> {
+  const memo = input.memo?.expose() ?? '';
+  const refusal = checkMemo(memo);
+  if (refusal !== null) return refusal;
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const { metadataKey, stored } = managed;
+  const memoBox = sealMemo(deps.random, stored.receiptId, metadataKey, memo);
+  if (!(await deps.store.setMemo(stored.receiptId, memoBox))) return { outcome: 'unknown' };
+  const changed = { metadataKey, stored: { ...stored, memoBox } };
+  return { outcome: 'found', receipt: await viewOf(deps, changed, caller) };
 }

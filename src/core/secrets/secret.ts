@@ -1,16 +1,16 @@
 /**
- * A secret and its receipt: the record, its states and their transitions.
- *
- * Owns: the transition table. Invariant: a secret and its receipt are one record with one state, so the receipt cannot
- * disagree with what happened to the secret (P6), and burn and reveal exclude each other (P7).
+ * A secret and its receipt are one record with one state, so the receipt cannot disagree with what happened to the secret
+ * (P6), and burn and reveal exclude each other (P7).
  *
  *   waiting --claim--> received        waiting --burn--> burned        waiting --ttl--> expired
  *
  * `received`, `burned` and `expired` are final. `viewed` is not a state of the record: it is a waiting record whose
  * creator has looked at it.
  */
+
+import { shortkeyMask } from '../../crypto/derive.ts';
 import type { AccountId, NoticeKind } from '../accounts/accounts.ts';
-import type { ReceiptId, SecretId } from '../keys.ts';
+import type { MetadataKey, ReceiptId, SecretId, SecretKey } from '../keys.ts';
 import type { UnixSeconds } from '../time.ts';
 
 /** What the store knows. Expiry is not stored: it follows from the time. */
@@ -71,7 +71,7 @@ export interface NewRecord {
   /** Seals the secret key for whoever holds the metadata key; goes when the secret goes. */
   readonly creatorBox: Uint8Array;
   /**
-   * For whoever holds the metadata key: the obfuscated recipient, sealed, and the shortkey (see `shortkey.ts`). Stays with
+   * For whoever holds the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Stays with
    * the receipt.
    */
   readonly detailsBox: Uint8Array | null;
@@ -146,4 +146,64 @@ export function updatedAtOf(receipt: StoredReceipt, now: UnixSeconds): UnixSecon
   if (receipt.endedAt !== null) return receipt.endedAt;
   if (now >= receipt.expiresAt) return receipt.expiresAt;
   return Math.max(receipt.createdAt, receipt.viewedAt ?? 0);
+}
+
+/*
+ * The shortkey, the first six characters of a secret key, identifies a secret to its creator after the key is erased. It is
+ * kept for the holder of the metadata key: appended to the details' box, or alone where there is no such box, in six bytes
+ * masked with six derived from the metadata key. That mask covers nothing else, ever, so without the key any six characters
+ * are equally likely. A box for it would make a creation a sixth more expensive; this adds a twentieth. A box is 48 bytes
+ * plus a multiple of 64, so its length shows whether a shortkey follows; records of earlier versions have none.
+ */
+const shortkeyLength = 6;
+const boxBucketBytes = 64;
+const lastBucketBytes = 48 + shortkeyLength;
+
+export function shortkeyOf(secretKey: SecretKey): string {
+  return secretKey.slice(0, shortkeyLength);
+}
+
+/** Puts six bytes, covered or uncovered, at a place. */
+function cover(
+  byteAt: (at: number) => number,
+  metadataKey: MetadataKey,
+  into: Uint8Array,
+  place: number,
+): void {
+  const mask = shortkeyMask(metadataKey);
+  for (let at = 0; at < shortkeyLength; at += 1) into[place + at] = byteAt(at) ^ (mask[at] ?? 0);
+}
+
+/** The details as they are stored. */
+export function withShortkey(
+  box: Uint8Array | null,
+  metadataKey: MetadataKey,
+  secretKey: SecretKey,
+): Uint8Array {
+  const end = box?.length ?? 0;
+  const details = new Uint8Array(end + shortkeyLength);
+  if (box !== null) details.set(box);
+  cover((at) => secretKey.charCodeAt(at), metadataKey, details, end);
+  return details;
+}
+
+export interface Details {
+  readonly box: Uint8Array | null;
+  /** `null` where none was kept, or the metadata key is not the one it was covered by. */
+  readonly shortkey: string | null;
+}
+
+/** What `withShortkey` put together. */
+export function splitDetails(details: Uint8Array | null, metadataKey: MetadataKey): Details {
+  if (details === null) return { box: null, shortkey: null };
+  const end = details.length - shortkeyLength;
+  if (end !== 0 && details.length % boxBucketBytes !== lastBucketBytes)
+    return { box: details, shortkey: null };
+  const bytes = new Uint8Array(shortkeyLength);
+  cover((at) => details[end + at] ?? 0, metadataKey, bytes, 0);
+  const text = String.fromCharCode(...bytes);
+  return {
+    box: end === 0 ? null : details.subarray(0, end),
+    shortkey: /^[0-9a-z]{6}$/.test(text) ? text : null,
+  };
 }

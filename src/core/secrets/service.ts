@@ -15,7 +15,6 @@ import { secretViewOf } from './access.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
-import { setMemo } from './memos.ts';
 import type {
   BurnInput,
   ConcealInput,
@@ -29,7 +28,7 @@ import type {
   StatusOutcome,
   SuggestInput,
 } from './outcomes.ts';
-import { findReceipt, viewReceipt } from './receipts.ts';
+import { findReceipt, setMemo, viewReceipt } from './receipts.ts';
 import { recent } from './recent.ts';
 import { inspect, reveal } from './reveal.ts';
 

@@ -5,7 +5,7 @@ import { expect, it } from 'bun:test';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { derived, input } from '../../../test/vectors/boxes.json';
 import { generateMetadataKey, generateSecretKey, parseMetadataKey, parseSecretKey } from '../keys.ts';
-import { shortkeyOf, splitDetails, withShortkey } from './shortkey.ts';
+import { shortkeyOf, splitDetails, withShortkey } from './secret.ts';
 
 const random = seededRandom('shortkeys');
 const draw = () => ({
