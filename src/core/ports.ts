@@ -1,9 +1,8 @@
 /**
- * The ports: what the core asks of the world, every promise in words.
+ * The ports: what the core asks of the world.
  *
- * Owns: the interfaces that `store/`, `mail/` and `ops/` implement. Invariant: a method is one atomic decision (claim,
- * reserve, burn), never a get that a set must follow, so a race cannot be written. `test/stores/conformance.ts` states each
- * promise below as a named check that runs against every store.
+ * A method is one atomic decision (claim, reserve, burn), never a get that a set must follow, so a race cannot be written.
+ * `test/stores/conformance.ts` states each promise below as a named check that runs against every store.
  *
  * Every method of a store may reject with `ServiceError('unavailable')`. A rejected write is of unknown outcome unless
  * its comment says otherwise.
@@ -25,6 +24,7 @@ import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import type {
   DeliveryState,
+  ListedReceipt,
   NewRecord,
   StoredDelivery,
   StoredReceipt,
@@ -50,6 +50,9 @@ export type IsAbandoned = () => boolean;
  */
 export type ClaimOutcome = 'won' | 'gone' | 'abandoned';
 
+/** What a claim is decided by, as `findSecret` gave it. */
+export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'rowVersion' | 'createdAt' | 'expiresAt'>;
+
 export interface SecretStore {
   /**
    * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock
@@ -69,13 +72,13 @@ export interface SecretStore {
   findSecret(id: SecretId): Promise<StoredSecret | null>;
 
   /**
-   * Takes the secret that `findSecret` returned: in one atomic step the sealed secret and the creator's box are erased
-   * and the state becomes `received` at store time, if and only if it is still waiting, unexpired at store time and at
-   * the same row version. Resolves only when that is durable. After a rejection nothing may be released (P2).
+   * Takes the secret with this id: in one atomic step the sealed secret and the creator's box are erased and the state
+   * becomes `received` at store time, if and only if it is still waiting, unexpired at store time and at this row version.
+   * Resolves only when that is durable. After a rejection nothing may be released (P2).
    * `isAbandoned` is asked after the claim has waited for earlier writes, so that a client that left meanwhile takes
    * nothing (P3).
    */
-  claim(secret: StoredSecret, isAbandoned: IsAbandoned): Promise<ClaimOutcome>;
+  claim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome>;
 
   /** The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing. */
   findReceipt(id: ReceiptId): Promise<StoredReceipt | null>;
@@ -106,10 +109,14 @@ export interface SecretStore {
   takeDueNotices(limit: number): Promise<DueNotice[]>;
 
   /**
-   * An account's live receipts, newest created first, those before `beforePosition` if given; at most `limit`.
-   * Stable under inserts: a later page never repeats or skips what existed at the first page.
+   * An account's live receipts, newest created first, those that follow the one with the cursor `after`; at most `limit`.
+   * Stable under inserts: a later page never repeats or skips what existed at the first page. `null` when `after` is not
+   * a cursor of this store.
    */
-  listReceipts(owner: AccountId, page: { limit: number; beforePosition?: number }): Promise<StoredReceipt[]>;
+  listReceipts(
+    owner: AccountId,
+    page: { readonly limit: number; readonly after: string | null },
+  ): Promise<ListedReceipt[] | null>;
 
   /**
    * Erases what has expired: sealed secrets at their expiry, whole records at their receipt's, and stale attempts.
@@ -126,11 +133,8 @@ export interface SecretStore {
 }
 
 /** A secret that is about to expire unread, and whose account wanted to know. */
-export interface DueNotice {
+export interface DueNotice extends Pick<NewRecord, 'createdAt' | 'expiresAt' | 'shareDomain'> {
   readonly owner: AccountId;
-  readonly createdAt: UnixSeconds;
-  readonly expiresAt: UnixSeconds;
-  readonly shareDomain: string;
 }
 
 /** Whether one more guess at a passphrase may be computed. */
@@ -164,12 +168,7 @@ export interface AttemptStore {
   refund(id: SecretId, attempt: number): Promise<void>;
 }
 
-export interface NewAccount {
-  readonly username: string;
-  readonly plan: PlanName;
-  readonly createdAt: UnixSeconds;
-}
-
+export type NewAccount = Pick<Account, 'username' | 'plan' | 'createdAt'>;
 export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
 export type NewSession = Omit<StoredSession, 'sessionId' | 'accountId' | 'lastUsedAt'>;
 

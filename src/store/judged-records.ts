@@ -13,7 +13,7 @@ export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretS
       const secret = await records.findSecret(id);
       return secret !== null && time.isLive(secret) ? secret : null;
     },
-    claim: async (secret, isAbandoned) => (time.isLive(secret) ? records.claim(secret, isAbandoned) : 'gone'),
+    claim: async (target, isAbandoned) => (time.isLive(target) ? records.claim(target, isAbandoned) : 'gone'),
     async findReceipt(id) {
       const receipt = await records.findReceipt(id);
       if (receipt === null) return null;

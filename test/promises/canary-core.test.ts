@@ -139,7 +139,7 @@ describe('a canary', () => {
         ...store,
         put: (record) => store.put({ ...record, detailsBox: disguise(text.value) }),
       }));
-      const stored = await bench.deps.store.listReceipts(1 as never, { limit: 9 });
+      const stored = await bench.deps.store.listReceipts(1 as never, { limit: 9, after: null });
       expect(findCanaries(dumpOf(stored), canaries).map(({ canary }) => canary)).toContain('value');
     }
   });

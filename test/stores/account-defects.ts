@@ -7,7 +7,7 @@ import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
 import { slowClock } from '../support/clocks.ts';
-import { clientStays } from './conformance/check.ts';
+import { clientStays, recentOf } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryRecords, type MemoryRecords } from './memory/records.ts';
@@ -196,8 +196,7 @@ const deletionDefects: readonly SeededDefect[] = [
       async deleteAccount(id) {
         const burned = await store.deleteAccount(id);
         for (const account of await store.listAccounts()) {
-          for (const each of await store.listReceipts(account.id, { limit: 10 }))
-            await store.burn(each.receiptId, clientStays);
+          for (const each of await recentOf(store, account.id)) await store.burn(each.receiptId, clientStays);
         }
         return burned;
       },
@@ -214,7 +213,7 @@ const deletionDefects: readonly SeededDefect[] = [
     seed: (store) => ({
       ...store,
       async deleteAccount(id) {
-        const receipts = await store.listReceipts(id, { limit: 100 });
+        const receipts = await recentOf(store, id, 100);
         await turn();
         const deleted = await store.deleteAccount(id);
         return deleted === null ? null : receipts.filter((each) => each.state === 'waiting').length;

@@ -3,14 +3,13 @@
  *
  * Owns: the self-test of the conformance record: a check that stays green on its defect is itself a defect.
  */
-import type { SecretId } from '../../src/core/keys.ts';
-import type { AttemptStore } from '../../src/core/ports.ts';
 import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';
+import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
-import { clientStays, createSettableClock, newSecretId, type StoreUnderTest } from './conformance/check.ts';
+import { clientStays, createSettableClock, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
@@ -53,56 +52,6 @@ function storeOnWallClock(store: Store, subject: StoreUnderTest): Store {
   return { ...store, ...records.store, ...attempts.store, ...createMemoryAccounts(time, records).store };
 }
 
-/** Counts first and records a turn later, as a get followed by a set does. */
-function attemptsThatCheckThenRecord(): AttemptStore {
-  const counts = new Map<string, number>();
-  return {
-    async reserve(id: SecretId, client, limits) {
-      const key = `${id.toHex()} ${client.toHex()}`;
-      const count = counts.get(key) ?? 0;
-      await turn();
-      if (count >= limits.perClient) return { outcome: 'exhausted', retryAfterSeconds: limits.windowSeconds };
-      counts.set(key, count + 1);
-      return {
-        outcome: 'reserved',
-        attempt: count + 1,
-        left: limits.perClient - count - 1,
-        moreAfterSeconds: limits.windowSeconds,
-      };
-    },
-    refund: async () => {},
-  };
-}
-
-interface LifeRule {
-  readonly lifeOf?: (id: SecretId) => string;
-  readonly refundLeaves?: (inLife: number) => number;
-  readonly sweepForgets?: boolean;
-}
-
-/** Counts lives apart from the store, by another rule. */
-function countingLives(store: Store, rule: LifeRule): Store {
-  const { lifeOf = (id) => id.toHex(), refundLeaves = (inLife) => inLife - 1 } = rule;
-  const lives = new Map<string, number>();
-  const inLife = (id: SecretId) => lives.get(lifeOf(id)) ?? 0;
-  return {
-    ...store,
-    async reserve(id, client, limits) {
-      if (inLife(id) >= limits.perLife) return { outcome: 'exhausted', retryAfterSeconds: 1 };
-      lives.set(lifeOf(id), inLife(id) + 1);
-      return store.reserve(id, client, { ...limits, perLife: 1_000 });
-    },
-    async refund(id, attempt) {
-      lives.set(lifeOf(id), refundLeaves(inLife(id)));
-      await store.refund(id, attempt);
-    },
-    async sweep(limit) {
-      if (rule.sweepForgets === true) lives.clear();
-      return store.sweep(limit);
-    },
-  };
-}
-
 const recordDefects: readonly SeededDefect[] = [
   {
     defect: 'a claim reads, then deletes',
@@ -124,6 +73,22 @@ const recordDefects: readonly SeededDefect[] = [
       ...store,
       claim: (secret) => store.claim({ ...secret, rowVersion: 1 }, clientStays),
     }),
+  },
+  {
+    defect: 'a claim takes only the very object that was found',
+    caughtBy: 'a claim is decided by the id and version that were found, whoever carries them',
+    seed(store) {
+      const given = new WeakSet<object>();
+      return {
+        ...store,
+        async findSecret(id) {
+          const secret = await store.findSecret(id);
+          if (secret !== null) given.add(secret);
+          return secret;
+        },
+        claim: async (target, isAbandoned) => (given.has(target) ? store.claim(target, isAbandoned) : 'gone'),
+      };
+    },
   },
   {
     defect: 'a claim does not ask whether its client has left',
@@ -275,76 +240,33 @@ const recordDefects: readonly SeededDefect[] = [
       return {
         ...store,
         async listReceipts(owner, { limit }) {
-          const all = await store.listReceipts(owner, { limit: 1_000 });
+          const all = await store.listReceipts(owner, { limit: 1_000, after: null });
           offset += limit;
-          return all.slice(offset - limit, offset);
+          return all === null ? null : all.slice(offset - limit, offset);
         },
       };
     },
   },
   {
-    defect: 'attempts are checked, then recorded',
-    caughtBy: 'of 200 guesses at once from one client no more are allowed than its limit',
-    seed: (store) => ({ ...store, ...attemptsThatCheckThenRecord() }),
-  },
-  {
-    defect: 'a reservation tells what one client has left, whatever others have guessed',
-    caughtBy:
-      'what others have guessed at the secret leaves a client less, as soon as it is the tighter limit',
+    defect: 'a cursor of a receipt that is gone starts from the top',
+    caughtBy: 'a cursor leads to nothing that was created after its receipt, also once that was swept',
     seed: (store) => ({
       ...store,
-      async reserve(id, client, limits) {
-        const { perClient } = limits;
-        const told = await store.reserve(id, client, limits);
-        const alone = await store.reserve(newSecretId(), client, limits);
-        return told.outcome === 'reserved' && alone.outcome === 'reserved'
-          ? { ...told, left: Math.min(perClient - 1, alone.left) }
-          : told;
+      async listReceipts(owner, { limit, after }) {
+        const all = await store.listReceipts(owner, { limit: 1_000, after: null });
+        const isKnown = all?.some(({ cursor }) => cursor === after);
+        return store.listReceipts(owner, { limit, after: isKnown ? after : null });
       },
     }),
   },
   {
-    defect: 'what is left is read after the reservation',
-    caughtBy: 'of guesses at once from one client each is told another number of guesses left',
-    seed(store) {
-      const lefts: number[] = [];
-      return {
-        ...store,
-        async reserve(id, client, limits) {
-          const told = await store.reserve(id, client, limits);
-          if (told.outcome === 'exhausted') return told;
-          lefts.push(told.left);
-          await turn();
-          return { ...told, left: Math.min(...lefts) };
-        },
-      };
-    },
-  },
-  {
-    defect: 'a refund gives back more than one attempt',
-    caughtBy: 'a refund gives back one attempt, once, and no other’s',
+    defect: 'a cursor that it does not know is no cursor',
+    caughtBy: 'a cursor that the store never gave is refused',
     seed: (store) => ({
       ...store,
-      async refund(id, attempt) {
-        await store.refund(id, attempt);
-        await store.refund(id, attempt + 1);
-      },
+      listReceipts: async (owner, page) =>
+        (await store.listReceipts(owner, page)) ?? store.listReceipts(owner, { ...page, after: null }),
     }),
-  },
-  {
-    defect: 'a refund clears the count of the secret’s life',
-    caughtBy: 'a refund gives a life one guess back, and another secret’s life none',
-    seed: (store) => countingLives(store, { refundLeaves: () => 0 }),
-  },
-  {
-    defect: 'the guesses at all secrets are counted as one life',
-    caughtBy: 'a refund gives a life one guess back, and another secret’s life none',
-    seed: (store) => countingLives(store, { lifeOf: () => 'all' }),
-  },
-  {
-    defect: 'guesses given back make the count of a life negative',
-    caughtBy: 'guesses given back after the end of a life leave no more of them than the limit of a life',
-    seed: (store) => countingLives(store, { sweepForgets: true }),
   },
   {
     defect: 'a refused account leaves its token behind',
@@ -363,6 +285,7 @@ const recordDefects: readonly SeededDefect[] = [
 
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
+  ...attemptDefects,
   ...mailDefects,
   ...memoDefects,
   ...accountDefects,

@@ -19,7 +19,7 @@ import {
   newToken,
   noTicketLimits,
 } from './conformance/account-fixtures.ts';
-import { clientStays, createSettableClock, found, putNew } from './conformance/check.ts';
+import { clientStays, createSettableClock, found, putNew, recentOf } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 const wallClock = createSettableClock();
@@ -119,8 +119,7 @@ describe('the end of an account in the embedded store', () => {
     await using store = await open();
     const ann = await fillAccount(store, 'ann');
     await putMarked(store, ann, 'ann', count);
-    for (const { receiptId } of await store.listReceipts(ann, { limit: count }))
-      await store.burn(receiptId, clientStays);
+    for (const { receiptId } of await recentOf(store, ann, count)) await store.burn(receiptId, clientStays);
     expect(await store.scrub()).toBe(true);
     const left = marksOf('ann', count).filter((name) => /^(recent|memo) /.test(name));
     expect(remainsAmong(marksOf('ann', count))).toEqual(left);

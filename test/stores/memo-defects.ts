@@ -124,7 +124,9 @@ export const memoDefects: readonly SeededDefect[] = [
         },
         async listReceipts(owner, page) {
           const listed = await store.listReceipts(owner, page);
-          return listed.map((each) => ({ ...each, memoBox: made.get(each.receiptId.toHex()) ?? null }));
+          return listed === null
+            ? null
+            : listed.map((each) => ({ ...each, memoBox: made.get(each.receiptId.toHex()) ?? null }));
         },
       };
     },

@@ -21,6 +21,7 @@ import {
   newReceiptId,
   newRecord,
   newSecretId,
+  recentOf,
   type StoreUnderTest,
 } from './conformance/check.ts';
 
@@ -227,7 +228,7 @@ class History {
 
   async #recent(): Promise<void> {
     const limit = 1 + this.#dice(5);
-    const list = await this.#subject.current.listReceipts(this.#owner, { limit });
+    const list = await recentOf(this.#subject.current, this.#owner, limit);
     const expected = this.#model
       .filter((each) => this.#listed(each))
       .reverse()

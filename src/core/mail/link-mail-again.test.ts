@@ -3,7 +3,7 @@
  * alone, once at a time, and that the plain address is nowhere but in the creator's box.
  */
 import { describe, expect, it } from 'bun:test';
-import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { clientStays, recentOf } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
@@ -320,7 +320,7 @@ describe('the plain address', () => {
   it('goes with the secret: no box of it is left when the secret is gone (P10)', async () => {
     const { bench, caller, metadataKey } = await mailedSecret();
     await bench.service.burn({ ...owned(metadataKey), isAbandoned: clientStays }, caller);
-    const [receipt] = await bench.deps.store.listReceipts(caller.account.id, { limit: 1 });
+    const [receipt] = await recentOf(bench.deps.store, caller.account.id, 1);
     expect(receipt).toMatchObject({ state: 'burned', creatorBox: null });
   });
 

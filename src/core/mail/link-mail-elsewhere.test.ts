@@ -3,7 +3,7 @@
  * mails, and that the new address is kept no less well than the first.
  */
 import { describe, expect, it } from 'bun:test';
-import { clientStays } from '../../../test/stores/conformance/check.ts';
+import { clientStays, recentOf } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
 import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { type Bench, createBench, guess, type ShareOptions } from '../../../test/support/service-bench.ts';
@@ -40,7 +40,7 @@ async function sentTo(bench: Bench): Promise<(string | undefined)[]> {
 }
 
 async function storedOf(bench: Bench, caller: AccountCaller): Promise<StoredReceipt> {
-  const [stored] = await bench.deps.store.listReceipts(caller.account.id, { limit: 1 });
+  const [stored] = await recentOf(bench.deps.store, caller.account.id, 1);
   if (stored === undefined) throw new Error('nothing is stored');
   return stored;
 }

@@ -225,7 +225,6 @@ async function stretch(
 function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
   return {
     ...record,
-    position: 0,
     state: 'waiting',
     viewedAt: null,
     endedAt: null,

@@ -26,7 +26,8 @@ const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: 
     return receipt === null ? null : change(receipt);
   },
   async listReceipts(...args: Parameters<typeof store.listReceipts>) {
-    return (await store.listReceipts(...args)).map(change);
+    const listed = await store.listReceipts(...args);
+    return listed === null ? null : listed.map((each) => ({ ...change(each), cursor: each.cursor }));
   },
 });
 

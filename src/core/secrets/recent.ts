@@ -15,18 +15,20 @@ import { type ReceiptState, receiptStateAt } from './secret.ts';
 /** How many records one call looks at for those in the states asked for, and how many of them at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
+const invalidCursor: RecentOutcome = { outcome: 'invalid_cursor' };
 
 /** The account's own live receipts, newest created first; those of an earlier data key are left out. */
 export async function recent(deps: Core, input: RecentInput, caller: AccountCaller): Promise<RecentOutcome> {
-  const before = input.cursor === null ? undefined : openCursor(caller, input.cursor);
-  if (before === null) return { outcome: 'invalid_cursor' };
-  if (input.states !== null) return recentIn(deps, input.states, input.limit, before, caller);
-  const { records, next } = await pageOf(deps, caller, input.limit, before);
+  const after = input.cursor === null ? null : openCursor(caller, input.cursor);
+  if (input.cursor !== null && after === null) return invalidCursor;
+  if (input.states !== null) return recentIn(deps, input.states, input.limit, after, caller);
+  const page = await pageOf(deps, caller, input.limit, after);
+  if (page === null) return invalidCursor;
   const now = deps.store.now();
   return {
     outcome: 'listed',
-    receipts: records.flatMap((stored) => listedView(caller, stored, now)),
-    nextCursor: next === undefined ? null : sealCursor(caller, next, deps.random),
+    receipts: page.records.flatMap((stored) => listedView(caller, stored, now)),
+    nextCursor: page.next === null ? null : sealCursor(caller, page.next, deps.random),
   };
 }
 
@@ -38,35 +40,40 @@ async function recentIn(
   deps: Core,
   states: readonly ReceiptState[],
   limit: number,
-  from: number | undefined,
+  from: string | null,
   caller: AccountCaller,
 ): Promise<RecentOutcome> {
   const receipts: ReceiptView[] = [];
-  let before = from;
+  let after = from;
   for (let seen = 0; seen < scanMax; seen += scanPage) {
-    const { records, next } = await pageOf(deps, caller, scanPage, before);
+    const page = await pageOf(deps, caller, scanPage, after);
+    if (page === null) return invalidCursor;
+    const { records, next } = page;
     const now = deps.store.now();
     for (const stored of records) {
       if (states.includes(receiptStateAt(stored, now))) receipts.push(...listedView(caller, stored, now));
       if (receipts.length < limit) continue;
-      const isLast = stored === records.at(-1) && next === undefined;
+      const isLast = stored === records.at(-1) && next === null;
       return {
         outcome: 'listed',
         receipts,
-        nextCursor: isLast ? null : sealCursor(caller, stored.position, deps.random),
+        nextCursor: isLast ? null : sealCursor(caller, stored.cursor, deps.random),
       };
     }
-    if (next === undefined) return { outcome: 'listed', receipts, nextCursor: null };
-    before = next;
+    if (next === null) return { outcome: 'listed', receipts, nextCursor: null };
+    after = next;
   }
-  const nextCursor = before === undefined ? null : sealCursor(caller, before, deps.random);
+  const nextCursor = after === null ? null : sealCursor(caller, after, deps.random);
   return { outcome: 'listed', receipts, nextCursor };
 }
 
-/** Records of the account before a position; `next` is the position to go on from, if there are more. */
-async function pageOf(deps: Core, caller: AccountCaller, limit: number, before: number | undefined) {
-  const page = before === undefined ? { limit: limit + 1 } : { limit: limit + 1, beforePosition: before };
-  const found = await deps.store.listReceipts(caller.account.id, page);
+/**
+ * Records of the account after a cursor of the store; `next` is the cursor to continue at, if there are more. `null` when
+ * the store does not know the cursor.
+ */
+async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: string | null) {
+  const found = await deps.store.listReceipts(caller.account.id, { limit: limit + 1, after });
+  if (found === null) return null;
   const records = found.slice(0, limit);
-  return { records, next: found.length > limit ? records.at(-1)?.position : undefined };
+  return { records, next: found.length > limit ? (records.at(-1)?.cursor ?? null) : null };
 }

@@ -90,8 +90,6 @@ export interface NewRecord {
 /** A live secret as the store gives it: sealed, unread, unexpired at store time. */
 export interface StoredSecret {
   readonly secretId: SecretId;
-  /** The record's own position in the store, for a claim without a second look-up. Opaque, positive, below 2^53. */
-  readonly position: number;
   /** Changes whenever the sealed bytes are replaced, so that a claim takes what was checked. Starts at 1. */
   readonly rowVersion: number;
   readonly owner: AccountId | null;
@@ -107,7 +105,6 @@ export interface StoredSecret {
 export interface StoredReceipt {
   readonly receiptId: ReceiptId;
   readonly secretId: SecretId;
-  readonly position: number;
   readonly owner: AccountId | null;
   readonly state: StoredState;
   readonly createdAt: UnixSeconds;
@@ -124,6 +121,11 @@ export interface StoredReceipt {
   readonly memoBox: Uint8Array | null;
   readonly notify: readonly NoticeKind[];
   readonly delivery: StoredDelivery | null;
+}
+
+export interface ListedReceipt extends StoredReceipt {
+  /** Where the page after this receipt starts: opaque, at most 60 characters of ASCII. */
+  readonly cursor: string;
 }
 
 /** The state a creator is told, at store time `now`. */

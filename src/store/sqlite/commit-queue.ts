@@ -12,7 +12,7 @@ import type { ClaimOutcome, IsAbandoned } from '../../core/ports.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type RefusalReason, StoreRefusal } from '../refusal.ts';
-import { type ClaimTarget, FrameSink } from './frames.ts';
+import { FrameSink, type LocatedClaim } from './frames.ts';
 import type { BatchTime } from './kept-time.ts';
 import { hintOf, type Locator, type StoredHints } from './locator.ts';
 import {
@@ -117,7 +117,7 @@ export class CommitQueue {
     throw new ServiceError('unavailable', 'The store refused the record.');
   }
 
-  async claim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
+  async claim(target: LocatedClaim, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
     const outcome = await this.#collect<number>((waiting) => {
       const at = this.#sink.claim(target);
       this.#collecting.frames.push({ ...waiting, put: null });

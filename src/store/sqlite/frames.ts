@@ -7,7 +7,7 @@
  */
 import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { SecretId } from '../../core/keys.ts';
-import type { NewRecord, StoredSecret } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from './bit-masks.ts';
 
@@ -28,8 +28,12 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const nothing = new Uint8Array(0);
 
-/** What a claim is decided by. */
-export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'position' | 'rowVersion'>;
+/** A claim, and where its row is. */
+export interface LocatedClaim {
+  readonly secretId: SecretId;
+  readonly position: number;
+  readonly rowVersion: number;
+}
 
 function flagsOf({ hasPassphrase, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
   const passphrase = hasPassphrase ? flag.passphrase : 0;
@@ -64,7 +68,7 @@ export class FrameSink {
   }
 
   /** Where the claim's frame stands, to withdraw it by. */
-  claim(target: ClaimTarget): number {
+  claim(target: LocatedClaim): number {
     this.#makeRoom(claimBytes);
     const at = this.#used;
     this.#byte(claimFrame);
@@ -152,7 +156,7 @@ export interface PutFrame {
   readonly sealedSecret: Uint8Array;
 }
 
-export type ClaimFrame = { readonly kind: 'claim' | 'withdrawn' } & ClaimTarget;
+export type ClaimFrame = { readonly kind: 'claim' | 'withdrawn' } & LocatedClaim;
 export type Frame = PutFrame | ClaimFrame;
 
 /** The `count` frames of a batch, in order. */

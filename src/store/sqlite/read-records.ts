@@ -8,8 +8,10 @@
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/accounts/accounts.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
+import type { ClaimTarget } from '../../core/ports.ts';
 import {
   isWaiting,
+  type ListedReceipt,
   type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
@@ -71,40 +73,52 @@ const selectRecent = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.owner = ?1 AND r.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY r.position DESC LIMIT ?4`;
 
+/** A cursor is the position of the receipt that it is of. */
+const cursorForm = /^[1-9][0-9]{0,15}$/;
+
 export interface RecordReads {
   findSecret(id: SecretId, now: UnixSeconds): StoredSecret | null;
+  /** Where the secret's row is, known without a look-up for what `findSecret` gave. A position is never reused. */
+  knownPlaceOf(target: ClaimTarget): number | undefined;
   findReceipt(id: ReceiptId, now: UnixSeconds): StoredReceipt | null;
   listReceipts(
     owner: AccountId,
-    page: { limit: number; beforePosition?: number },
+    page: { readonly limit: number; readonly after: string | null },
     now: UnixSeconds,
-  ): StoredReceipt[];
+  ): ListedReceipt[] | null;
 }
 
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
   const secret = db.query<SecretRow, [number, Uint8Array, number]>(selectSecret);
   const receipt = db.query<ReceiptRow, [number, Uint8Array, number]>(selectReceipt);
   const recent = db.query<ReceiptRow, [number, number, number, number]>(selectRecent);
+  const places = new WeakMap<ClaimTarget, number>();
   return {
     findSecret(id, now) {
       const row = rowAmong(locator.placesOfSecret(id), (place) => secret.get(place, id, now));
-      return row === null ? null : toSecret(id, row);
+      if (row === null) return null;
+      const found = toSecret(id, row);
+      places.set(found, row.position);
+      return found;
     },
+    knownPlaceOf: (target) => places.get(target),
     findReceipt(id, now) {
       const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now));
       return row === null ? null : toReceipt(row, now);
     },
-    listReceipts: (owner, page, now) =>
-      recent
-        .all(owner, page.beforePosition ?? Number.MAX_SAFE_INTEGER, now, page.limit)
-        .map((row) => toReceipt(row, now)),
+    listReceipts(owner, { limit, after }, now) {
+      if (after !== null && !cursorForm.test(after)) return null;
+      const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
+      return recent
+        .all(owner, before, now, limit)
+        .map((row) => ({ ...toReceipt(row, now), cursor: String(row.position) }));
+    },
   };
 }
 
 function toSecret(id: SecretId, row: SecretRow): StoredSecret {
   return {
     secretId: id.slice() as SecretId,
-    position: row.position,
     rowVersion: row.row_version,
     owner: row.owner,
     createdAt: row.created_at,
@@ -121,7 +135,6 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): StoredReceipt {
     ...life,
     receiptId: row.receipt_id as ReceiptId,
     secretId: row.secret_id as SecretId,
-    position: row.position,
     owner: row.owner,
     createdAt: row.created_at,
     receiptExpiresAt: row.receipt_expires_at,

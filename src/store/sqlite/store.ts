@@ -8,7 +8,16 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { AccountStore, AttemptStore, DomainStore, RootStore, SecretStore } from '../../core/ports.ts';
+import type {
+  AccountStore,
+  AttemptStore,
+  ClaimOutcome,
+  ClaimTarget,
+  DomainStore,
+  IsAbandoned,
+  RootStore,
+  SecretStore,
+} from '../../core/ports.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { judgeByStoreTime } from '../judged-records.ts';
 import { StoreRefusal } from '../refusal.ts';
@@ -149,10 +158,22 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
       // The bytes are taken now: the caller may wipe them.
       return position === null ? null : { id: id.slice() as ReceiptId, position };
     });
+  /** Of what was not found by this process, or was copied since. */
+  async function locateAndClaim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
+    const { rowVersion } = target;
+    const secretId = target.secretId.slice() as SecretId;
+    const position = await reading(() => locator.ofSecret(secretId));
+    return position === null ? 'gone' : queue.claim({ secretId, rowVersion, position }, isAbandoned);
+  }
   return {
     now,
     put: (record) => queue.put(record),
-    claim: (secret, isAbandoned) => queue.claim(secret, isAbandoned),
+    claim(target, isAbandoned) {
+      const { secretId, rowVersion } = target;
+      const position = reads.knownPlaceOf(target);
+      if (position === undefined) return locateAndClaim(target, isAbandoned);
+      return queue.claim({ secretId, rowVersion, position }, isAbandoned);
+    },
     findSecret: (id) => reading(() => reads.findSecret(id, time.earliest())),
     findReceipt: (id) => reading(() => reads.findReceipt(id, time.earliest())),
     listReceipts: (owner, page) => reading(() => reads.listReceipts(owner, page, now())),

@@ -9,7 +9,7 @@ import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { rootKidOf } from '../store.ts';
 import { bitsOf } from './bit-masks.ts';
-import type { ClaimTarget, PutFrame } from './frames.ts';
+import type { LocatedClaim, PutFrame } from './frames.ts';
 import { hintOf } from './locator.ts';
 import { createMailWrites, letterAtCreation } from './mail-rows.ts';
 import { createMemoWrites } from './memo-rows.ts';
@@ -20,7 +20,7 @@ export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setMemo' | 'setDeli
   /** The position of the new row; `null`, and nothing stored, when its account has been deleted. */
   put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
-  claim(now: UnixSeconds, target: ClaimTarget): boolean;
+  claim(now: UnixSeconds, target: LocatedClaim): boolean;
   /** What was kept in memory about a transaction is void: it was rolled back. */
   forget(): void;
 };

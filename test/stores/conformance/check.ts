@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { IsAbandoned } from '../../../src/core/ports.ts';
-import type { NewRecord, StoredSecret } from '../../../src/core/secrets/secret.ts';
+import type { NewRecord, StoredReceipt, StoredSecret } from '../../../src/core/secrets/secret.ts';
 import type { Clock, MachineClock, UnixSeconds } from '../../../src/core/time.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -194,6 +194,17 @@ export async function found(store: Store, id: SecretId): Promise<StoredSecret> {
   const secret = await store.findSecret(id);
   assert.ok(secret !== null, 'a live secret was not found');
   return secret;
+}
+
+/** The newest receipts of an account, without their cursors; rejects when the store refuses to list them. */
+export async function recentOf(
+  store: Pick<Store, 'listReceipts'>,
+  owner: AccountId,
+  limit = 10,
+): Promise<StoredReceipt[]> {
+  const listed = await store.listReceipts(owner, { limit, after: null });
+  assert.ok(listed !== null, 'the first page of a recent list was refused');
+  return listed.map(({ cursor: _cursor, ...receipt }) => receipt);
 }
 
 export const countOf = <T>(items: readonly T[], wanted: T): number =>

@@ -2,6 +2,7 @@
  * Checks of the exactly-once decision: claim, burn, and each against the other.
  */
 import { strict as assert } from 'node:assert';
+import type { SecretId } from '../../../src/core/keys.ts';
 import type { IsAbandoned } from '../../../src/core/ports.ts';
 import {
   type ConformanceCheck,
@@ -11,6 +12,7 @@ import {
   found,
   heldCheck,
   newRecord,
+  newSecretId,
   putNew,
   restartCheck,
 } from './check.ts';
@@ -50,6 +52,19 @@ export const claimChecks: readonly ConformanceCheck[] = [
     assert.equal(await store.claim({ ...secret, rowVersion: secret.rowVersion + 1 }, clientStays), 'gone');
     assert.equal(await store.claim(secret, clientStays), 'won');
   }),
+
+  check(
+    'P1',
+    'a claim is decided by the id and version that were found, whoever carries them',
+    async ({ store }) => {
+      const { secretId } = await putNew(store);
+      const { rowVersion, createdAt, expiresAt } = await found(store, secretId);
+      const copy = { secretId: secretId.slice() as SecretId, rowVersion, createdAt, expiresAt };
+      assert.equal(await store.claim(copy, clientStays), 'won');
+      assert.equal(await store.claim(copy, clientStays), 'gone');
+      assert.equal(await store.claim({ ...copy, secretId: newSecretId() }, clientStays), 'gone');
+    },
+  ),
 
   check('P1', 'a claim leaves every other secret as it was', async ({ store }) => {
     const records = await Promise.all(Array.from({ length: 10 }, () => putNew(store)));

@@ -23,6 +23,7 @@ import {
   fullRecord,
   newRecord,
   putNew,
+  recentOf,
   restartCheck,
 } from './check.ts';
 import { domainOf, newDomain, newLogo } from './domain-fixtures.ts';
@@ -145,7 +146,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
         const receipt = await store.findReceipt(record.receiptId);
         assert.deepEqual([receipt?.recentBox, receipt?.detailsBox], [null, record.detailsBox]);
       }
-      const listed = await store.listReceipts(ann.id, { limit: 10 });
+      const listed = await recentOf(store, ann.id);
       assert.deepEqual(
         listed.filter((each) => each.recentBox !== null),
         [],
@@ -199,7 +200,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     const [token, record] = [newToken(), newRecord(store.now(), { owner: id, recentBox: recentBox() })];
     await assert.rejects(store.put(record));
     assert.equal(await store.findSecret(record.secretId), null);
-    assert.deepEqual(await store.listReceipts(id, { limit: 10 }), []);
+    assert.deepEqual(await recentOf(store, id), []);
     await assert.rejects(store.addToken(id, token));
     assert.equal(await store.addDomain(newDomain(id, 'ann.example.org'), 10), 'gone');
     assert.equal(await store.addSession(id, ann.password.verifier, newSession(store.now())), null);

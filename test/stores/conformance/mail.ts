@@ -15,6 +15,7 @@ import {
   newReceiptId,
   newRecord,
   putNew,
+  recentOf,
   restartCheck,
   ttlSeconds,
 } from './check.ts';
@@ -143,7 +144,7 @@ const deliveryChecks: readonly ConformanceCheck[] = [
       await putNew(store, { owner }),
     ];
     await store.setDelivery(with_.receiptId, ended('given_up'));
-    const listed = await store.listReceipts(owner, { limit: 10 });
+    const listed = await recentOf(store, owner);
     assert.deepEqual(
       listed.map((each) => each.delivery),
       [await deliveryOf(store, without), await deliveryOf(store, with_)],

@@ -15,6 +15,7 @@ import {
   fullRecord,
   newReceiptId,
   putNew,
+  recentOf,
   restartCheck,
 } from './check.ts';
 
@@ -129,7 +130,7 @@ export const memoChecks: readonly ConformanceCheck[] = [
     const second = await putNew(store, { owner });
     const third = await putNew(store, { owner });
     await store.setMemo(second.receiptId, longBox());
-    const listed = await store.listReceipts(owner, { limit: 10 });
+    const listed = await recentOf(store, owner);
     const told = await Promise.all([third, second, first].map((each) => memoOf(store, each)));
     assert.deepEqual(
       listed.map((each) => each.memoBox),

@@ -3,6 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { ListedReceipt } from '../../../src/core/secrets/secret.ts';
 import {
   type ConformanceCheck,
   check,
@@ -10,6 +11,7 @@ import {
   fullRecord,
   newReceiptId,
   putNew,
+  recentOf,
   ttlSeconds,
 } from './check.ts';
 
@@ -22,11 +24,10 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     await store.put(record);
     const receipt = await store.findReceipt(record.receiptId);
     assert.ok(receipt !== null);
-    const { position: _position, ...rest } = receipt;
     const { sealedSecret: _sealed, deliveryStaleAt: staleAt, noticeDueAt: _dueAt, ...stored } = record;
     const untouched = { state: 'waiting', viewedAt: null, endedAt: null };
     const delivery = { state: 'queued', at: record.createdAt, staleAt, noteBox: null, addressBox: null };
-    assert.deepEqual(rest, { ...stored, ...untouched, delivery });
+    assert.deepEqual(receipt, { ...stored, ...untouched, delivery });
   }),
 
   check(
@@ -62,10 +63,10 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     const record = await putNew(store, { owner });
     wallClock.set(record.receiptExpiresAt - 1);
     assert.notEqual(await store.findReceipt(record.receiptId), null);
-    assert.equal((await store.listReceipts(owner, { limit: 10 })).length, 1);
+    assert.equal((await recentOf(store, owner)).length, 1);
     wallClock.set(record.receiptExpiresAt);
     assert.equal(await store.findReceipt(record.receiptId), null);
-    assert.deepEqual(await store.listReceipts(owner, { limit: 10 }), []);
+    assert.deepEqual(await recentOf(store, owner), []);
   }),
 
   check(
@@ -91,13 +92,13 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     await putNew(store, { owner: stranger });
     await putNew(store);
     const second = await putNew(store, { owner });
-    const listed = await store.listReceipts(owner, { limit: 10 });
+    const listed = await recentOf(store, owner);
     assert.deepEqual(
       listed.map((each) => each.receiptId),
       [second.receiptId, first.receiptId],
     );
     assert.deepEqual(listed[0], await store.findReceipt(second.receiptId));
-    assert.deepEqual(await store.listReceipts(9 as AccountId, { limit: 10 }), []);
+    assert.deepEqual(await recentOf(store, 9 as AccountId), []);
   }),
 
   check(
@@ -107,14 +108,12 @@ export const receiptChecks: readonly ConformanceCheck[] = [
       const ids: Uint8Array[] = [];
       for (let n = 0; n < 9; n += 1) ids.unshift((await putNew(store, { owner })).receiptId);
       const seen: Uint8Array[] = [];
-      let beforePosition: number | undefined;
+      let after: string | null = null;
       for (;;) {
-        const page = await store.listReceipts(owner, {
-          limit: 4,
-          ...(beforePosition === undefined ? {} : { beforePosition }),
-        });
+        const page: readonly ListedReceipt[] = (await store.listReceipts(owner, { limit: 4, after })) ?? [];
         seen.push(...page.map((each) => each.receiptId));
-        beforePosition = page.at(-1)?.position;
+        after = page.at(-1)?.cursor ?? null;
+        assert.match(after ?? '', /^[ -~]{0,60}$/);
         if (page.length < 4) break;
         await putNew(store, { owner });
       }
@@ -124,15 +123,23 @@ export const receiptChecks: readonly ConformanceCheck[] = [
 
   check(
     'port',
-    'a swept receipt makes no room for another record at its position',
+    'a cursor leads to nothing that was created after its receipt, also once that was swept',
     async ({ store, wallClock }) => {
       await putNew(store, { owner });
-      const before = (await store.listReceipts(owner, { limit: 1 }))[0]?.position ?? 0;
+      const after = (await store.listReceipts(owner, { limit: 1, after: null }))?.[0]?.cursor ?? null;
       wallClock.advance(2 * ttlSeconds);
       assert.equal(await store.sweep(10), 1);
       await putNew(store, { owner });
-      const after = (await store.listReceipts(owner, { limit: 1 }))[0]?.position ?? 0;
-      assert.ok(after > before, 'a position was used twice');
+      await putNew(store, { owner });
+      assert.equal((await recentOf(store, owner)).length, 2);
+      assert.deepEqual(await store.listReceipts(owner, { limit: 10, after }), []);
     },
   ),
+
+  check('port', 'a cursor that the store never gave is refused', async ({ store }) => {
+    await putNew(store, { owner });
+    for (const after of ['', ' ', 'x', '-1', '1.5', '1 OR 1=1', 'z'.repeat(60)]) {
+      assert.equal(await store.listReceipts(owner, { limit: 10, after }), null);
+    }
+  }),
 ];

@@ -85,10 +85,9 @@ const queuedAtCreation = (at: UnixSeconds, staleAt: UnixSeconds): StoredDelivery
 });
 
 function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret {
-  const { position, rowVersion, owner, createdAt, expiresAt, hasPassphrase, shareDomain, notify } = record;
+  const { rowVersion, owner, createdAt, expiresAt, hasPassphrase, shareDomain, notify } = record;
   return {
     secretId: record.secretId.slice() as SecretId,
-    position,
     rowVersion,
     owner,
     createdAt,
@@ -101,7 +100,8 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
 }
 
 function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
-  const { rowVersion: _rowVersion, sealedSecret: _sealedSecret, noticeDueAt: _noticeDueAt, ...rest } = record;
+  const { position: _position, rowVersion: _rowVersion, ...known } = record;
+  const { sealedSecret: _sealedSecret, noticeDueAt: _noticeDueAt, ...rest } = known;
   return {
     ...rest,
     secretId: record.secretId.slice() as SecretId,
@@ -112,6 +112,13 @@ function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
     memoBox: copyOf(record.memoBox),
     delivery: toDelivery(record, now),
   };
+}
+
+const cursorOf = ({ position }: MemoryRecord): string => `after ${position}`;
+
+function positionIn(cursor: string): number | null {
+  const [, digits] = /^after ([0-9]+)$/.exec(cursor) ?? [];
+  return digits === undefined ? null : Number(digits);
 }
 
 /** The address goes with the secret (P11). */
@@ -248,7 +255,8 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
     },
     takeDueNotices: async (limit) => takeDueNotices(table, limit, time.now()),
     async listReceipts(owner: AccountId, page) {
-      const before = page.beforePosition ?? Number.POSITIVE_INFINITY;
+      const before = page.after === null ? Number.POSITIVE_INFINITY : positionIn(page.after);
+      if (before === null) return null;
       const now = time.now();
       return table
         .all()
@@ -257,7 +265,7 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
         )
         .sort((a, b) => b.position - a.position)
         .slice(0, page.limit)
-        .map((record) => toReceipt(record, now));
+        .map((record) => ({ ...toReceipt(record, now), cursor: cursorOf(record) }));
     },
   };
 }
