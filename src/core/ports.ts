@@ -254,9 +254,15 @@ export interface AccountStore {
 export interface RootStore {
   /** The check value kept for a wrapping root, 32 bytes, by key id; `null` when none is kept yet. */
   findRootCheck(kid: number): Promise<Uint8Array | null>;
-  addRootCheck(kid: number, check: Uint8Array): Promise<void>;
-  /** Distinct key ids of the roots that live records are wrapped under. */
+  /** Keeps the check of a root that has none. The one that is kept now: of two nodes that start at once, both get the same. */
+  addRootCheck(kid: number, check: Uint8Array): Promise<Uint8Array>;
+  /** Distinct key ids of all roots that live records are wrapped under; it may also name some that no longer are. */
   rootKidsInUse(): Promise<number[]>;
+  /**
+   * Whether this node may make the key file of a store that has never served. On one machine the file itself is made once,
+   * so always; a store that several machines share says so to the first that asks, and never again.
+   */
+  mayMakeRoots(): Promise<boolean>;
 }
 
 /**

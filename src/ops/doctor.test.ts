@@ -47,8 +47,9 @@ async function findingOn(
 ) {
   const store = {
     findRootCheck: async () => null,
-    addRootCheck: async () => {},
+    addRootCheck: async (_kid: number, check: Uint8Array) => check,
     rootKidsInUse: async () => [],
+    mayMakeRoots: async () => true,
     usedBytes: async () => usedBytes,
     clock: () => clock,
   };

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createSettableClock } from '../../test/stores/conformance/check.ts';
+import { createMemoryStore } from '../../test/stores/memory.ts';
 import type { RootStore } from '../core/ports.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
 import { compareRoots, makeRootKeys, openRootKeys, readRootKeys } from './root-keys.ts';
@@ -25,8 +27,13 @@ function checkStore(inUse: readonly number[] = []): RootStore & { readonly check
   return {
     checks,
     findRootCheck: async (kid) => checks.get(kid) ?? null,
-    addRootCheck: async (kid, check) => void checks.set(kid, check),
+    async addRootCheck(kid, check) {
+      const kept = checks.get(kid) ?? check;
+      checks.set(kid, kept);
+      return kept;
+    },
     rootKidsInUse: async () => [...inUse],
+    mayMakeRoots: async () => true,
   };
 }
 
@@ -151,6 +158,44 @@ describe('the key file', () => {
     const { ring } = await open(store);
     expect(ring.current.kid).toBe(2);
     expect([...store.checks.keys()]).toEqual([1, 2]);
+  });
+
+  it('of two nodes that start at once on an empty store with fresh files of their own, one refuses (P12)', async () => {
+    for (const store of [checkStore(), createMemoryStore({ clock: createSettableClock() })]) {
+      const paths = ['one', 'other'].map((name) => join(folder, `${++draws} ${name}.json`));
+      for (const each of paths) makeRootKeys(each, deps);
+      const opened = await Promise.all(paths.map((each) => openRootKeys(each, store, deps)));
+      expect(opened.map((each) => each.outcome).sort()).toEqual(['open', 'refused']);
+      const [winner, loser] = opened[0]?.outcome === 'open' ? opened : opened.toReversed();
+      if (winner?.outcome !== 'open' || loser?.outcome !== 'refused') throw new Error('not one of each');
+      expect(loser.problem).toContain('root 1 is not the one that this store was written with');
+      expect(await store.findRootCheck(1)).toEqual(rootCheck(winner.ring.current));
+    }
+  });
+
+  it('serves under two roots when what the store keeps is not read again (self-test)', async () => {
+    const store = checkStore();
+    const forgetful = {
+      ...store,
+      async addRootCheck(kid: number, check: Uint8Array) {
+        await store.addRootCheck(kid, check);
+        return check;
+      },
+    };
+    const paths = ['one', 'other'].map((name) => join(folder, `${name}.json`));
+    for (const each of paths) makeRootKeys(each, deps);
+    const opened = await Promise.all(paths.map((each) => openRootKeys(each, forgetful, deps)));
+    expect(opened.map((each) => each.outcome)).toEqual(['open', 'open']);
+  });
+
+  it('is made by the first of the nodes that share a store, and by no other (P12)', async () => {
+    const store = createMemoryStore({ clock: createSettableClock(), isShared: true });
+    const paths = ['one', 'other', 'third'].map((name) => join(folder, name, 'keys.json'));
+    const opened = await Promise.all(paths.map((each) => openRootKeys(each, store, deps)));
+    expect(opened.map((each) => each.outcome).sort()).toEqual(['open', 'refused', 'refused']);
+    const problems = opened.flatMap((each) => (each.outcome === 'refused' ? [each.problem] : []));
+    for (const each of problems) expect(each).toContain('copy that node’s key file here');
+    expect((await readdir(folder)).length).toBe(1);
   });
 
   it('is compared without changing anything', async () => {

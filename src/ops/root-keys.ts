@@ -187,7 +187,9 @@ async function verifyRoots(
   const compared = await compareRoots(ring, path, store);
   if (compared.outcome === 'refused') return compared;
   for (const root of ring.all) {
-    if ((await store.findRootCheck(root.kid)) === null) await store.addRootCheck(root.kid, rootCheck(root));
+    // Another node may have kept one since: what the store keeps decides, not what was read before.
+    const problem = judgeRoot(root, await store.addRootCheck(root.kid, rootCheck(root)), false);
+    if (problem !== null) return refused(`The key file ${path}: ${problem}. ${restore}.`);
   }
   return { outcome: 'verified' };
 }
@@ -206,6 +208,11 @@ export async function openRootKeys(path: string, store: RootStore, deps: NewRoot
   const isNew = reading.outcome === 'missing';
   if (isNew) {
     if (await hasServed(store)) return refused(`The key file ${path} is missing. ${restore}.`);
+    if (!(await store.mayMakeRoots())) {
+      return refused(
+        `The key file ${path} is missing, and another node was the first to start on this store: copy that node’s key file here.`,
+      );
+    }
     reading = makeRootKeys(path, deps);
   }
   if (reading.outcome === 'missing') return refused(`The key file ${path} vanished while it was read.`);

@@ -247,7 +247,45 @@ const deletionDefects: readonly SeededDefect[] = [
   },
 ];
 
+const rootDefects: readonly SeededDefect[] = [
+  {
+    defect: 'the check of a root is told as it was given, not as it is kept',
+    caughtBy: 'of many that keep a check of one root at once, all are told the same',
+    seed: (store) => ({
+      ...store,
+      async addRootCheck(kid, check) {
+        await store.addRootCheck(kid, check);
+        return check;
+      },
+    }),
+  },
+  {
+    defect: 'the check of a root is looked for, then kept',
+    caughtBy: 'of many that keep a check of one root at once, all are told the same',
+    seed(store) {
+      const checks = new Map<number, Uint8Array>();
+      return {
+        ...store,
+        findRootCheck: async (kid) => checks.get(kid) ?? null,
+        async addRootCheck(kid, check) {
+          const known = checks.get(kid);
+          await turn();
+          checks.set(kid, known ?? check);
+          return known ?? check;
+        },
+      };
+    },
+  },
+  {
+    defect: 'the oldest root in use is forgotten',
+    caughtBy:
+      'the roots in use hold every root that live records are wrapped under, each once, and none that never was',
+    seed: (store) => ({ ...store, rootKidsInUse: async () => (await store.rootKidsInUse()).slice(1) }),
+  },
+];
+
 export const accountDefects: readonly SeededDefect[] = [
+  ...rootDefects,
   ...ticketDefects,
   ...sessionDefects,
   ...tokenDefects,

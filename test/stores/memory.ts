@@ -14,11 +14,17 @@ import { createMemoryRecords } from './memory/records.ts';
 
 export type MemoryStore = Store;
 
-export function createMemoryStore({ clock }: { clock: MachineClock }): MemoryStore {
+export interface MemoryStoreOptions {
+  readonly clock: MachineClock;
+  /** Plays a store that several machines share (`mayMakeRoots`). */
+  readonly isShared?: boolean;
+}
+
+export function createMemoryStore({ clock, isShared = false }: MemoryStoreOptions): MemoryStore {
   const time = createStoreTime(clock, null);
   const records = createMemoryRecords(time);
   const attempts = createMemoryAttempts(time, records.expiryOf);
-  const accounts = createMemoryAccounts(time, records);
+  const accounts = createMemoryAccounts(time, records, isShared);
   const sweep = async (limit: number): Promise<number> => {
     let touched = await records.store.sweep(limit);
     touched += attempts.forgetStale(limit - touched);

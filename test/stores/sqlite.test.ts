@@ -171,6 +171,18 @@ describe('the failure of one decision', () => {
   });
 });
 
+it('P12: the roots in use are those that live records are wrapped under, and no others', async () => {
+  await using store = await open();
+  expect(await store.rootKidsInUse()).toEqual([]);
+  const burned = await putNew(store, {}, 1);
+  await putNew(store, { expiresAt: store.now() + 10 }, 3);
+  await putNew(store, {}, 300);
+  expect(await store.rootKidsInUse()).toEqual([1, 3, 300]);
+  await store.burn(burned.receiptId, clientStays);
+  wallClock.advance(10);
+  expect(await store.rootKidsInUse()).toEqual([300]);
+});
+
 describe('erasure', () => {
   /** A sealed secret whose every 16 bytes name it. */
   const marked = (n: number, length: number): Uint8Array => {

@@ -48,15 +48,15 @@ function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
   return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(kid, now) !== null);
 }
 
+const selectCheck = 'SELECT check_value FROM root_checks WHERE kid = ?1';
+
 export interface RootReads {
   findRootCheck(kid: number): Uint8Array | null;
   rootKidsInUse(now: UnixSeconds): number[];
 }
 
 export function createRootReads(db: Database): RootReads {
-  const check = db.query<{ check_value: Uint8Array }, [number]>(
-    'SELECT check_value FROM root_checks WHERE kid = ?1',
-  );
+  const check = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
   return {
     findRootCheck: (kid) => check.get(kid)?.check_value ?? null,
     rootKidsInUse: (now) => readRootKidsInUse(db, now),
@@ -67,10 +67,12 @@ export function createRootWrites(db: Database): Deciding<'addRootCheck'> {
   const insertCheck = db.query(
     'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
   );
+  const kept = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
   return {
     addRootCheck(_now, kid, check) {
       // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
       insertCheck.run(kid, check);
+      return kept.get(kid)?.check_value ?? check;
     },
   };
 }

@@ -31,7 +31,12 @@ export interface MemoryAccounts {
   forgetStale(limit: number): number;
 }
 
-export function createMemoryAccounts(time: Pick<StoreTime, 'now'>, records: MemoryRecords): MemoryAccounts {
+/** @param isShared plays a store that several machines share */
+export function createMemoryAccounts(
+  time: Pick<StoreTime, 'now'>,
+  records: MemoryRecords,
+  isShared = false,
+): MemoryAccounts {
   const tables = createAccountTables();
   const store: AccountStore & DomainStore & RootStore = {
     ...accountMethods(tables, records),
@@ -39,7 +44,7 @@ export function createMemoryAccounts(time: Pick<StoreTime, 'now'>, records: Memo
     ...createMemoryPasswords(tables, time),
     ...createMemorySessions(tables, time),
     ...createMemoryDomains(tables, time),
-    ...rootMethods(records),
+    ...rootMethods(records, isShared),
   };
   return { store, forgetStale: (limit) => forgetStale(tables, time, limit) };
 }
@@ -141,14 +146,22 @@ function tokenMethods(tables: AccountTables): TokenMethods {
   };
 }
 
-function rootMethods(records: MemoryRecords): RootStore {
+function rootMethods(records: MemoryRecords, isShared: boolean): RootStore {
+  let wasAsked = false;
   const checks = new Map<number, Uint8Array>();
   return {
     findRootCheck: async (kid) => checks.get(kid)?.slice() ?? null,
     async addRootCheck(kid, check) {
       // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
-      if (!checks.has(kid)) checks.set(kid, check.slice());
+      const kept = checks.get(kid) ?? check.slice();
+      checks.set(kid, kept);
+      return kept.slice();
     },
     rootKidsInUse: async () => records.rootKidsInUse(),
+    async mayMakeRoots() {
+      const isFirst = !wasAsked;
+      wasAsked = true;
+      return isFirst || !isShared;
+    },
   };
 }
