@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from './config/read.ts';
 import { createLinks } from './core/links.ts';
-import type { MailLocaleOf } from './core/ports.ts';
+import type { MailLocaleOf } from './core/mail/mailer.ts';
 import type { Regions } from './core/regions.ts';
 import { parseTrustedProxies } from './http/client-address.ts';
 import { builtInRateLimits, parseRateLimits, type RateLimitTable } from './http/rate-limit.ts';

@@ -4,18 +4,13 @@ import type { RandomBytes } from '../crypto/random.ts';
 import type { InBackground } from './background.ts';
 import type { Events } from './events.ts';
 import type { Links } from './links.ts';
+import type { AccountMail, Handover, Mailer, MailFaceOf, MailLocaleOf, MailQuota } from './mail/mailer.ts';
 import type { Plans } from './plans.ts';
 import type {
-  AccountMail,
   AccountStore,
   AttemptStore,
   DomainStore,
-  Handover,
   IsCommonPassword,
-  Mailer,
-  MailFaceOf,
-  MailLocaleOf,
-  MailQuota,
   PassphraseHasher,
   SecretStore,
   WordList,

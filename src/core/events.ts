@@ -1,6 +1,6 @@
 /** What happened, for logs and counters: nothing in it names a key, a value or an address (P18). */
 import type { AccountId } from './accounts/accounts.ts';
-import type { AccountMail } from './ports.ts';
+import type { AccountMail } from './mail/mailer.ts';
 import type { DeliveryState } from './secrets/secret.ts';
 import type { StoredDomain } from './share-domains/share-domains.ts';
 

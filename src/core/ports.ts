@@ -23,14 +23,12 @@ import type {
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
 import type {
-  DeliveryState,
   ListedReceipt,
   NewRecord,
   StoredDelivery,
   StoredReceipt,
   StoredSecret,
 } from './secrets/secret.ts';
-import type { Sensitive } from './sensitive.ts';
 import type {
   DomainBrand,
   DomainCheck,
@@ -295,96 +293,6 @@ export interface DomainStore {
   removeDomain(id: AccountId, name: string): Promise<boolean>;
   /** Verified and lost domains that have a challenge and were last checked before `before`, the longest unchecked first. */
   listDomainsToCheck(before: UnixSeconds, limit: number): Promise<StoredDomain[]>;
-}
-
-/** Whose face a mail has: of the site or of a share domain. */
-export interface MailFace {
-  /** The brand's name, one line. */
-  readonly name: string;
-  /** The host that the mail's links lead to. */
-  readonly host: string;
-  /** `#rrggbb` with a contrast of 4.5 to white, for the button; `null`: our own. */
-  readonly colour: string | null;
-}
-
-/** The face of mails with links on this share domain; of the site when it is `''`. */
-export type MailFaceOf = (shareDomain: string) => Promise<MailFace>;
-
-/** The language of a mail: what was asked for where it is offered, else the installation's own. Tags of BCP 47. */
-export type MailLocaleOf = (asked: string | null) => string;
-
-/** The mail that tells a recipient about a secret: the link, never the value, the passphrase or the metadata key. */
-export interface SecretLinkMail {
-  readonly to: Sensitive<string>;
-  /** The sender's username. */
-  readonly from: Sensitive<string>;
-  readonly link: Sensitive<string>;
-  readonly hasPassphrase: boolean;
-  readonly expiresAt: UnixSeconds;
-  /** A BCP 47 tag that `locale/` knows. */
-  readonly locale: string;
-  readonly face: MailFace;
-}
-
-/** A mail about the account itself, to its own address. */
-export type AccountMail = {
-  readonly to: Sensitive<string>;
-  /** A BCP 47 tag that `locale/` knows. */
-  readonly locale: string;
-} & (
-  | {
-      /** Proves the address of somebody who signs up, or of an account whose password is forgotten. */
-      readonly kind: 'sign_up' | 'reset';
-      readonly link: Sensitive<string>;
-      readonly expiresAt: UnixSeconds;
-    }
-  /** Somebody signs up with the address of an account. */
-  | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
-  | { readonly kind: 'password_changed'; readonly forgottenUrl: string; readonly tokens: TokenFate }
-  | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
-  | { readonly kind: 'account_deleted' }
-  /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */
-  | {
-      readonly kind: 'secret_read' | 'secret_burned' | 'secret_expiring';
-      readonly createdAt: UnixSeconds;
-      /** When it was read or burned, or will expire. */
-      readonly at: UnixSeconds;
-      /** Where the account's secrets are listed. */
-      readonly recentUrl: string;
-      readonly face: MailFace;
-    }
-);
-
-/** How handing a mail over ended. */
-export interface Handover {
-  readonly state: Exclude<DeliveryState, 'queued'>;
-  /**
-   * What the mail server said last, one line of at most 300 characters, without the link; where it said nothing, one of
-   * `mailTroubles`; `null` when it is neither.
-   */
-  readonly reply: string | null;
-}
-
-/** Told before each further try: it begins in so many seconds at the latest. */
-export type OnRetry = (withinSeconds: number, reply: string | null) => void;
-
-export interface Mailer {
-  /** Hands the mail over, with bounded retries. Never rejects; the result is what the receipt will say. */
-  sendSecretLink(mail: SecretLinkMail, onRetry?: OnRetry): Promise<Handover>;
-  /** As `sendSecretLink`. */
-  sendAccountMail(mail: AccountMail): Promise<Handover>;
-}
-
-/** How long a mail just queued is believed to be at its first try, in seconds: as long as one try may take, and some. */
-export const firstTrySeconds = 60;
-
-/** Bounds on mails to recipients: of an account in an hour, and to one address in a day, whoever sends them. */
-export interface MailQuota {
-  /** Counts one mail if both bounds allow it. `address` as given; it is not kept. */
-  take(
-    account: AccountId,
-    address: Sensitive<string>,
-  ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
 }
 
 /** Bounded, off-thread slow hashing (P24). */

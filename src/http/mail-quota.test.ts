@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import type { AccountId } from '../core/accounts/accounts.ts';
-import type { MailQuota } from '../core/ports.ts';
+import type { MailQuota } from '../core/mail/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { ClientKey } from './gcra.ts';
 import { createMailQuota } from './mail-quota.ts';

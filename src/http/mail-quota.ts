@@ -6,7 +6,7 @@
  * drew and tells nobody (P18).
  */
 import { createHmac } from 'node:crypto';
-import type { MailQuota } from '../core/ports.ts';
+import type { MailQuota } from '../core/mail/mailer.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
 import type { RateLimiter } from './rate-limit.ts';

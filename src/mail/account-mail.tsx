@@ -6,7 +6,7 @@
  * names only its times: no key, no recipient, no sender, and its only link is to the list that needs a log-in.
  */
 import type { TokenFate } from '../core/accounts/accounts.ts';
-import type { AccountMail } from '../core/ports.ts';
+import type { AccountMail } from '../core/mail/mailer.ts';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';

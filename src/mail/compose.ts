@@ -8,7 +8,14 @@
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
 import type { AccountMailer } from '../core/core.ts';
-import type { AccountMail, Handover, Mailer, MailFace, OnRetry, SecretLinkMail } from '../core/ports.ts';
+import type {
+  AccountMail,
+  Handover,
+  Mailer,
+  MailFace,
+  OnRetry,
+  SecretLinkMail,
+} from '../core/mail/mailer.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';

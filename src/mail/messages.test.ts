@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { MailFace } from '../core/ports.ts';
+import type { MailFace } from '../core/mail/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { renderMail, renderSecretLink, setApart } from './messages.tsx';
 

@@ -8,7 +8,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
 import { type MailTrouble, mailTroubles } from '../core/mail/link-mail.ts';
-import type { Handover, OnRetry } from '../core/ports.ts';
+import type { Handover, OnRetry } from '../core/mail/mailer.ts';
 import {
   type ComposingMailer,
   createComposingMailer,

@@ -8,8 +8,9 @@ import type { BegunSession, SignedIn } from '../../src/core/accounts/accounts.ts
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
 import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
+import type { AccountMail } from '../../src/core/mail/mailer.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
-import type { AccountMail, IsCommonPassword } from '../../src/core/ports.ts';
+import type { IsCommonPassword } from '../../src/core/ports.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';

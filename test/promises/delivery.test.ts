@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { anonymous } from '../../src/core/accounts/accounts.ts';
-import { firstTrySeconds } from '../../src/core/ports.ts';
+import { firstTrySeconds } from '../../src/core/mail/mailer.ts';
 import type { Delivery } from '../../src/core/secrets/secret.ts';
 import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import type { MachineClock, UnixSeconds } from '../../src/core/time.ts';

@@ -5,7 +5,7 @@
  * server stands behind a test.
  */
 import type { NoticeKind, SignedIn } from '../../src/core/accounts/accounts.ts';
-import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/ports.ts';
+import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/mail/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';

@@ -6,8 +6,8 @@
  */
 import type { Caller } from '../../core/accounts/accounts.ts';
 import type { Links } from '../../core/links.ts';
+import type { MailLocaleOf } from '../../core/mail/mailer.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { MailLocaleOf } from '../../core/ports.ts';
 import type {
   Abandoned,
   ConcealInput,

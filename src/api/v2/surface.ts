@@ -5,8 +5,8 @@
  */
 
 import type { Links } from '../../core/links.ts';
+import type { MailLocaleOf } from '../../core/mail/mailer.ts';
 import type { Plans } from '../../core/plans.ts';
-import type { MailLocaleOf } from '../../core/ports.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';

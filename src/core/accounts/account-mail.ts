@@ -7,7 +7,7 @@
  */
 import type { AccountCore } from '../core.ts';
 import type { Events } from '../events.ts';
-import type { AccountMail, Handover } from '../ports.ts';
+import type { AccountMail, Handover } from '../mail/mailer.ts';
 
 export function sendAfter({ mailer, events, inBackground }: AccountCore, mail: AccountMail): void {
   inBackground(async () => tellEnd(events, mail, await mailer.sendAccountMail(mail)));

@@ -19,8 +19,8 @@
 import { hashToken } from '../../crypto/derive.ts';
 import type { AccountCore } from '../core.ts';
 import type { Links } from '../links.ts';
+import type { AccountMail } from '../mail/mailer.ts';
 import { isDeliverable } from '../mail/recipients.ts';
-import type { AccountMail } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { sendAfter, sendOneOf } from './account-mail.ts';

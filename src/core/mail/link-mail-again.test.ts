@@ -10,10 +10,10 @@ import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import { anonymous } from '../accounts/accounts.ts';
 import { ServiceError } from '../errors.ts';
-import type { Handover, Mailer, SecretLinkMail } from '../ports.ts';
 import type { DeliverOutcome } from '../secrets/outcomes.ts';
 import type { NewRecord, StoredReceipt } from '../secrets/secret.ts';
 import { createService, type ServiceParts } from '../secrets/service.ts';
+import type { Handover, Mailer, SecretLinkMail } from './mailer.ts';
 
 const address = 'cnry-alan-7Kq2@canary-5bV9.example';
 const canaries = [{ name: 'recipient', content: address }];

@@ -10,10 +10,10 @@ import { type Bench, createBench, guess, type ShareOptions } from '../../../test
 import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import { type AccountCaller, anonymous, type Caller } from '../accounts/accounts.ts';
-import type { MailQuota } from '../ports.ts';
 import type { DeliverInput } from '../secrets/outcomes.ts';
 import type { StoredReceipt } from '../secrets/secret.ts';
 import { Sensitive } from '../sensitive.ts';
+import type { MailQuota } from './mailer.ts';
 
 const first = 'first@example.com';
 const second = 'cnry-second-7Kq2@canary-5bV9.example';

@@ -14,7 +14,6 @@
 import { hex } from '../../crypto/bytes.ts';
 import type { Account, Caller } from '../accounts/accounts.ts';
 import type { Core } from '../core.ts';
-import { firstTrySeconds } from '../ports.ts';
 import { tagOf } from '../secrets/access.ts';
 import type { DeliverInput, DeliverOutcome, TooManyMails } from '../secrets/outcomes.ts';
 import {
@@ -27,6 +26,7 @@ import {
 } from '../secrets/receipts.ts';
 import type { NewRecord, StoredDelivery, StoredReceipt } from '../secrets/secret.ts';
 import { Sensitive } from '../sensitive.ts';
+import { firstTrySeconds } from './mailer.ts';
 import { parseRecipient, withParsedRecipient } from './recipients.ts';
 
 /**

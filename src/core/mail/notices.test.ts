@@ -8,8 +8,8 @@ import { noOptions } from '../../../test/support/inputs.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { anonymous, noticeKinds } from '../accounts/accounts.ts';
-import type { Mailer } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
+import type { Mailer } from './mailer.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
 
 const week = 604_800;

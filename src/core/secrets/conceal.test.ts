@@ -7,8 +7,8 @@ import { giveDomain } from '../../../test/support/own-domain.ts';
 import { createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../accounts/accounts.ts';
 import { ServiceError } from '../errors.ts';
+import type { MailQuota } from '../mail/mailer.ts';
 import { builtInPlans } from '../plans.ts';
-import type { MailQuota } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { ConcealInput } from './outcomes.ts';
 

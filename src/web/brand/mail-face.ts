@@ -5,7 +5,7 @@
  * (WCAG 2.2, 1.4.3), or the colour is our own; a store that does not answer costs a mail its face and not its sending.
  */
 
-import type { MailFaceOf } from '../../core/ports.ts';
+import type { MailFaceOf } from '../../core/mail/mailer.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Brands } from './brand.ts';
 import { readable } from './brand-colour.ts';
