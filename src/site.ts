@@ -4,7 +4,6 @@
  * Owns: which address leads to which part: both versions of the API, their page, the pages for people, health.
  * Invariant: every address answers in the words of the part it belongs to, unknown ones too.
  */
-import { Hono } from 'hono';
 import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/handlers.ts';
@@ -17,16 +16,16 @@ import type { Regions } from './core/regions.ts';
 import type { SecretService } from './core/secrets/service.ts';
 import type { DomainService } from './core/share-domains/service.ts';
 import type { Clock } from './core/time.ts';
+import { type ApiDeps, type ApiSurface, createApi } from './http/api.ts';
 import { bodyCapBytesFor } from './http/body.ts';
-import { type HealthDeps, mountHealth } from './http/health.ts';
-import { type ApiSurface, type MountDeps, mountApi } from './http/mount.ts';
-import type { ServerOptions } from './http/server.ts';
+import { type HealthDeps, healthAnswers } from './http/health.ts';
+import { type AnswerAlone, createFetch, type Fetch } from './http/pipeline.ts';
 import type { Locale } from './locale/catalogues.ts';
 import type { Brands } from './web/brand/brand.ts';
-import { mountPages } from './web/mount.ts';
+import { createPages } from './web/pages.ts';
 import { basePathOf } from './web/routes.ts';
 
-export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes' | 'ownOrigin'>, HealthDeps {
+export interface SiteDeps extends Omit<ApiDeps, 'authenticate' | 'bodyCapBytes' | 'ownOrigin'>, HealthDeps {
   readonly service: SecretService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
@@ -49,7 +48,7 @@ export interface SiteDeps extends Omit<MountDeps, 'authenticate' | 'bodyCapBytes
 }
 
 /** The surfaces of both versions, v2 with the document of both, and the document's page. */
-function createApi({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
+function createVersions({ service, domains, links, dialect, version, regions, ...rest }: SiteDeps) {
   const { plans, locales, defaultLocale, mailLocaleOf, clock, v2Dialect } = rest;
   const v1 = createV1({ service, links, dialect, defaultLocale });
   const v2 = createV2({
@@ -69,23 +68,32 @@ function createApi({ service, domains, links, dialect, version, regions, ...rest
   return { v1, v2: surface, answerDocs: createDocsPage(document) };
 }
 
-export function createSite(deps: SiteDeps): ServerOptions['fetch'] {
-  const app = new Hono();
+/** Other methods are answered as by an unknown address of the API. */
+function read(answer: () => Response): AnswerAlone {
+  return ({ method }) => {
+    if (method === 'HEAD') return new Response(null, answer());
+    return method === 'GET' ? answer() : null;
+  };
+}
+
+export function createSite(deps: SiteDeps): Fetch {
   const basePath = basePathOf(deps.links.baseUrl);
   const bodyCapBytes = bodyCapBytesFor(deps.plans);
   const { authenticate } = deps.service;
   const ownOrigin = new URL(deps.links.baseUrl).origin;
-  const mountDeps: MountDeps = { ...deps, authenticate, bodyCapBytes, ownOrigin };
-  const below = (surface: ApiSurface): ApiSurface => ({ ...surface, base: basePath + surface.base });
-  const api = createApi(deps);
-  // At the root too, because whoever watches the process does not know where it serves.
-  mountHealth(app, deps);
-  if (basePath !== '') mountHealth(app, deps, basePath);
-  app.get(basePath + docsPath, api.answerDocs);
-  mountApi(app, below(api.v1), mountDeps);
-  const answerApi = mountApi(app, below(api.v2), mountDeps);
-  const answerPage = mountPages(app, { ...deps, bodyCapBytes });
-  const isApi = (path: string) => path === `${basePath}/api` || path.startsWith(`${basePath}/api/`);
-  app.notFound((context) => (isApi(context.req.path) ? answerApi(context) : answerPage(context)));
-  return (request, peer) => app.fetch(request, peer);
+  const apiDeps: ApiDeps = { ...deps, authenticate, bodyCapBytes, ownOrigin };
+  const serve = (surface: ApiSurface) => createApi({ ...surface, base: basePath + surface.base }, apiDeps);
+  const versions = createVersions(deps);
+  const [v1, v2] = [serve(versions.v1), serve(versions.v2)];
+  const alone = new Map<string, AnswerAlone>([
+    // At the root too, because whatever watches the process does not know where it serves.
+    ...healthAnswers(deps),
+    ...healthAnswers(deps, basePath),
+    [basePath + docsPath, read(versions.answerDocs)],
+  ]);
+  return createFetch(
+    [v1, v2, { ...v2, base: `${basePath}/api` }],
+    createPages({ ...deps, bodyCapBytes }),
+    alone,
+  );
 }

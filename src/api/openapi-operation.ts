@@ -5,7 +5,7 @@
  * call, from all versions and from this very operation.
  */
 import { z } from 'zod';
-import type { ApiSurface } from '../http/mount.ts';
+import type { ApiSurface } from '../http/api.ts';
 import type { Operation } from '../http/operation.ts';
 import { type ApiInfo, buildOpenApi } from './openapi.ts';
 import type { OpenApiDocument } from './openapi-types.ts';

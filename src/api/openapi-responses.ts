@@ -6,8 +6,8 @@
  */
 import { type ZodType, z } from 'zod';
 import { builtInPlans } from '../core/plans.ts';
+import type { ApiSurface } from '../http/api.ts';
 import { bodyCapBytesFor } from '../http/body.ts';
-import type { ApiSurface } from '../http/mount.ts';
 import { mayChange, type Operation } from '../http/operation.ts';
 import type { Problem } from '../http/problem.ts';
 import { exampleOf } from './openapi-example.ts';

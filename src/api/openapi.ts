@@ -6,7 +6,7 @@
  * Source: OpenAPI Specification 3.1.0.
  */
 import type { ZodType } from 'zod';
-import type { ApiSurface } from '../http/mount.ts';
+import type { ApiSurface } from '../http/api.ts';
 import { mayChange, type Operation } from '../http/operation.ts';
 import { exampleOf } from './openapi-example.ts';
 import { createResponseCollector, headers, type ResponseCollector } from './openapi-responses.ts';

@@ -12,7 +12,7 @@ import {
   withHeader,
 } from '../../test/http/api-fixture.ts';
 import { ServiceError } from '../core/errors.ts';
-import type { MountDeps } from './mount.ts';
+import type { ApiDeps } from './api.ts';
 
 describe('credentials', () => {
   it('are needed where an operation is for accounts, and the refusal carries the challenge', async () => {
@@ -168,7 +168,7 @@ describe('limits', () => {
 
   it('hold again for credentials that were right once and are revoked', async () => {
     let isRevoked = false;
-    const authenticate: MountDeps['authenticate'] = async () => (isRevoked ? null : owner);
+    const authenticate: ApiDeps['authenticate'] = async () => (isRevoked ? null : owner);
     const { ask } = setUp({ limits: strictLimits(2), authenticate });
     const statuses = [];
     for (let call = 0; call < 5; call++) {

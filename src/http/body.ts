@@ -23,10 +23,13 @@ export function bodyCapBytesFor(plans: Plans): number {
 /** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */
 export class BodyTimeout extends RequestProblem {
   constructor(limitMs: number) {
-    super({
-      problem: 'malformed',
-      message: `The request body did not arrive within ${limitMs / 1000} seconds`,
-    });
+    super(
+      {
+        problem: 'malformed',
+        message: `The request body did not arrive within ${limitMs / 1000} seconds`,
+      },
+      { connection: 'close' },
+    );
   }
 }
 

@@ -54,3 +54,7 @@ export function withCommonHeaders(response: Response, requestId: string): Respon
 export function declareLength(response: Response, content: string): void {
   response.headers.set('content-length', String(Buffer.byteLength(content)));
 }
+
+export function addHeaders(headers: Headers, added: Readonly<Record<string, string>>): void {
+  for (const name in added) headers.set(name, added[name] ?? '');
+}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test';
-import { Hono } from 'hono';
 import type { ClockVerdict } from '../core/time.ts';
-import { type HealthDeps, mountHealth } from './health.ts';
+import { type HealthDeps, healthAnswers } from './health.ts';
 
 async function ask(
   path: string,
@@ -9,9 +8,9 @@ async function ask(
   method = 'GET',
   clock: ClockVerdict = 'agreed',
 ) {
-  const app = new Hono();
-  mountHealth(app, { isReady, clockVerdict: () => clock });
-  const response = await app.fetch(new Request(`http://localhost${path}`, { method }));
+  const answers = new Map(healthAnswers({ isReady, clockVerdict: () => clock }));
+  const response = await answers.get(path)?.(new Request(`http://localhost${path}`, { method }));
+  if (response === undefined || response === null) throw new Error(`nothing answers ${path}`);
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 

@@ -1,12 +1,10 @@
 /**
- * Whether the process lives, and whether it can serve.
- *
- * Owns: `/healthz` and `/readyz`. Invariant: both are exempt from limits and credentials, change nothing, and say no
- * more than a word or two: not why, not which store.
+ * `/healthz`: the process lives; `/readyz`: it can serve. Exempt from limits, credentials and the log; they change nothing
+ * and say no more than a word or two: not why, not which store.
  */
-import type { Context, Hono } from 'hono';
 import type { ClockVerdict } from '../core/time.ts';
 import { declareLength, jsonResponse, newRequestId } from './headers.ts';
+import type { AnswerAlone } from './pipeline.ts';
 
 export interface HealthDeps {
   /** Whether a secret could be created and read now. A rejection counts as no. */
@@ -19,18 +17,23 @@ const ok = '{"status":"ok"}';
 const unavailable = '{"status":"unavailable"}';
 const allow = 'GET, HEAD, OPTIONS';
 
-/** @param base a path in front of both, `''` at the root. */
-export function mountHealth(app: Hono, deps: HealthDeps, base = ''): void {
-  app.all(`${base}/healthz`, (context) =>
-    answer(
-      context,
-      () => true,
-      () => ok,
-    ),
-  );
-  app.all(`${base}/readyz`, (context) =>
-    answer(context, deps.isReady, () => readyWords(deps.clockVerdict?.() ?? 'agreed')),
-  );
+/** By path. @param base a path in front of both, `''` at the root. */
+export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answer: AnswerAlone][] {
+  return [
+    [
+      `${base}/healthz`,
+      (request) =>
+        answer(
+          request,
+          () => true,
+          () => ok,
+        ),
+    ],
+    [
+      `${base}/readyz`,
+      (request) => answer(request, deps.isReady, () => readyWords(deps.clockVerdict?.() ?? 'agreed')),
+    ],
+  ];
 }
 
 function readyWords(clock: ClockVerdict): string {
@@ -38,22 +41,22 @@ function readyWords(clock: ClockVerdict): string {
 }
 
 async function answer(
-  context: Context,
-  isWell: HealthDeps['isReady'],
-  wellWords: () => string,
+  { method }: Request,
+  isHealthy: HealthDeps['isReady'],
+  healthyWords: () => string,
 ): Promise<Response> {
-  const { method } = context.req.raw;
   if (method !== 'GET' && method !== 'HEAD') return refuseMethod(method);
-  const isOk = await settle(isWell);
-  const text = isOk ? wellWords() : unavailable;
+  const isOk = await settle(isHealthy);
+  const text = isOk ? healthyWords() : unavailable;
   const response = jsonResponse(isOk ? 200 : 503, text, newRequestId());
-  if (method === 'HEAD') declareLength(response, text);
-  return response;
+  if (method === 'GET') return response;
+  declareLength(response, text);
+  return new Response(null, response);
 }
 
-async function settle(isWell: HealthDeps['isReady']): Promise<boolean> {
+async function settle(isHealthy: HealthDeps['isReady']): Promise<boolean> {
   try {
-    return await isWell();
+    return await isHealthy();
   } catch {
     return false;
   }

@@ -1,8 +1,6 @@
 /**
- * Problems: every way the transport itself refuses a request, before or after a handler.
- *
- * Owns: the closed union. Invariant: no version's wording or status lives here; each API encodes the same problems
- * through one table of its own (`api/v1/refusals.ts`, `api/v2/refusals.ts`, `web/`).
+ * Every way in which the transport itself refuses a request, before or after a handler. No wording or status is here: API
+ * versions and pages each have a table of their own (`api/v1/refusals.ts`, `api/v2/refusals.ts`, `web/kit/error-page.tsx`).
  */
 import type { TokenScope } from '../core/accounts/accounts.ts';
 
@@ -37,13 +35,16 @@ export interface FieldError {
   readonly message: string;
 }
 
-/** What `decode` throws to refuse a request; `mount` turns it into the version's answer. */
+/** Thrown to refuse a request; the pipeline answers it in the words of the API version or the pages. */
 export class RequestProblem extends Error {
   override readonly name = 'RequestProblem';
   readonly problem: Problem;
+  /** What its answer carries besides; `null` for nothing. */
+  readonly headers: Readonly<Record<string, string>> | null;
 
-  constructor(problem: Problem) {
+  constructor(problem: Problem, headers: RequestProblem['headers'] = null) {
     super(problem.problem);
     this.problem = problem;
+    this.headers = headers;
   }
 }

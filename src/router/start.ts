@@ -4,7 +4,6 @@
  * It listens only after every server was asked once, and is ready while one region is. It holds no store and no key of a server, and
  * writes nothing to disk.
  */
-import { Hono } from 'hono';
 import type { Region, RegionLabel } from '../core/regions.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
 import { createBodyReader } from '../http/body.ts';
@@ -15,7 +14,7 @@ import {
   parseTrustedProxies,
   type TrustedProxies,
 } from '../http/client-address.ts';
-import { mountHealth } from '../http/health.ts';
+import { healthAnswers } from '../http/health.ts';
 import { ListenError, startServer } from '../http/server.ts';
 import { createUpstreamClient } from './connection.ts';
 import {
@@ -79,19 +78,17 @@ export function assembleRouter(settings: RouterSettings, edges: RouterEdges): Ro
   const route = createRouter({
     ...{ fleet, send, homes, weights, random, deprecatedSince, clientAddressOf, readBody, via, onAnswer },
   });
-  const own = new Hono();
-  mountHealth(own, { isReady: () => regions.some(fleet.isHealthy) });
+  const own = new Map(healthAnswers({ isReady: () => regions.some(fleet.isHealthy) }));
   return {
     fleet,
     health,
-    fetch: (request, peer) => (isOwn(request.url) ? own.fetch(request) : route(request, peer)),
+    fetch: (request, peer) => own.get(targetOf(request.url))?.(request) ?? route(request, peer),
   };
 }
 
-/** Whether the path is the router's own. The end is checked first, because hardly any address has it. */
-function isOwn(url: string): boolean {
-  if (!url.endsWith('/healthz') && !url.endsWith('/readyz')) return false;
-  return url.indexOf('/', 8) === url.lastIndexOf('/');
+/** Path and query. */
+function targetOf(url: string): string {
+  return url.slice(url.indexOf('/', 8));
 }
 
 function createAsker(send: Send, via: string) {

@@ -7,12 +7,11 @@
  */
 import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
-import type { Call } from '../http/exchange.ts';
-import { problemOf } from '../http/failure.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { LimitClass } from '../http/operation.ts';
+import { problemOf } from '../http/pipeline.ts';
 import { type Problem, RequestProblem } from '../http/problem.ts';
-import type { LimitName, LimitParty, LimitRefusal, RateLimiter } from '../http/rate-limit.ts';
+import type { LimitName, LimitParty, RateLimiter } from '../http/rate-limit.ts';
 import type { SiteFile } from './assets.ts';
 import { gzip } from './gzip.ts';
 import type { Form } from './kit/form.ts';
@@ -121,17 +120,7 @@ export class StaleForm extends Error {
   override readonly name = 'StaleForm';
 }
 
-/** A refusal that brings the headers of its limit. */
-export class LimitReached extends RequestProblem {
-  readonly headers: LimitRefusal['headers'];
-
-  constructor({ retryAfterSeconds, headers }: LimitRefusal) {
-    super({ problem: 'rate_limited', retryAfterSeconds });
-    this.headers = headers;
-  }
-}
-
-/** Counts one call. Throws `LimitReached`. */
+/** Counts one call. Throws `RequestProblem`. */
 export function takeLimit(
   limiter: Pick<RateLimiter, 'take'>,
   name: LimitName,
@@ -139,7 +128,9 @@ export function takeLimit(
   client: string | number,
 ): void {
   const refusal = limiter.take(name, party, client);
-  if (refusal !== null) throw new LimitReached(refusal);
+  if (refusal === null) return;
+  const { retryAfterSeconds, headers } = refusal;
+  throw new RequestProblem({ problem: 'rate_limited', retryAfterSeconds }, headers);
 }
 
 export function pageProblemOf(error: unknown, requestId: string): PageProblem {
@@ -147,8 +138,9 @@ export function pageProblemOf(error: unknown, requestId: string): PageProblem {
 }
 
 /** What an answer depends on besides itself. */
-export interface Answered {
-  readonly call: Call;
+interface Answered {
+  readonly request: Request;
+  readonly requestId: string;
   readonly frame: Frame;
 }
 
@@ -168,12 +160,12 @@ export function toResponse(answered: Answered, reply: PageReply): Response {
 }
 
 function contentResponse(answered: Answered, { status, content }: PageReply): Response {
-  const { requestId } = answered.call;
+  const { requestId } = answered;
   switch (content.kind) {
     case 'page':
       return pageContent(answered, status, content);
     case 'file':
-      return fileResponse(content.file, acceptsGzip(answered.call.request), requestId);
+      return fileResponse(content.file, acceptsGzip(answered.request), requestId);
     case 'none':
       return withCommonHeaders(new Response(null, { status }), requestId);
     case 'json':
@@ -189,9 +181,9 @@ function contentResponse(answered: Answered, { status, content }: PageReply): Re
  * Compressed is only what repeats nothing that was sent: an answer to a GET that holds no form token. Otherwise
  * the length would tell, guess by guess, what stands beside the guess (BREACH).
  */
-function mayCompress({ call, frame }: Answered): boolean {
+function mayCompress({ request, frame }: Answered): boolean {
   const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
-  return !holdsToken && call.request.method === 'GET' && acceptsGzip(call.request);
+  return !holdsToken && request.method === 'GET' && acceptsGzip(request);
 }
 
 function acceptsGzip(request: Request): boolean {
@@ -203,7 +195,7 @@ function acceptsGzip(request: Request): boolean {
 type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
 
 function pageContent(answered: Answered, status: number, { markup, gzipped }: PageContent): Response {
-  const plain = pageResponse(status, markup, answered.call.requestId);
+  const plain = pageResponse(status, markup, answered.requestId);
   // No cache may keep a page; one that does it nevertheless should not mix readers up.
   plain.headers.set('vary', 'Accept-Encoding, Accept-Language, Cookie');
   if (!mayCompress(answered)) return plain;

@@ -7,10 +7,9 @@
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { Hono } from 'hono';
-import type { ApiSurface } from '../../src/http/mount.ts';
-import { mountApi } from '../../src/http/mount.ts';
+import { type ApiSurface, createApi } from '../../src/http/api.ts';
 import type { Operation, Reply } from '../../src/http/operation.ts';
+import { createFetch } from '../../src/http/pipeline.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -52,11 +51,10 @@ async function createTarget(
   change: (surface: ApiSurface) => ApiSurface = (surface) => surface,
 ): Promise<Target> {
   const app = createTestApp();
-  const hono = new Hono();
   const faults: unknown[] = [];
   const answers = new Map<string, number>();
-  const handlers = surfacesOf(app).map((surface) =>
-    mountApi(hono, change(surface), {
+  const parts = surfacesOf(app).map((surface) =>
+    createApi(change(surface), {
       authenticate: app.service.authenticate,
       limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
       clientAddressOf: () => '192.0.2.1',
@@ -70,9 +68,9 @@ async function createTarget(
       onFault: (error) => faults.push(error),
     }),
   );
-  const [first] = handlers;
-  if (first !== undefined) hono.notFound(first);
-  return { app, fetch: (request) => hono.fetch(request), faults, answers };
+  const [first] = parts;
+  if (first === undefined) throw new Error('there is no version');
+  return { app, fetch: createFetch(parts, first.serve), faults, answers };
 }
 
 async function fuzz(target: Target, judge: Judge, seed: number, requests: number): Promise<Verdict> {

@@ -3,12 +3,12 @@
  *
  * Owns: nothing of the product. Invariant: everything between the request and the handler is the real kit.
  */
-import { Hono } from 'hono';
 import { type AccountCaller, type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
+import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
-import { type AnswerFacts, type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
 import type { Exchange, Operation } from '../../src/http/operation.ts';
+import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
 import { builtInRateLimits, createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
 
 export const token = '0123456789abcdef'.repeat(4);
@@ -76,7 +76,7 @@ async function readText(exchange: Exchange): Promise<string> {
   return new TextDecoder().decode(await exchange.body());
 }
 
-export interface SetUpOptions extends Partial<MountDeps> {
+export interface SetUpOptions extends Partial<ApiDeps> {
   readonly handle?: Operation['handle'];
   readonly surface?: Partial<ApiSurface>;
   readonly limits?: RateLimitTable | 'off';
@@ -90,7 +90,7 @@ export function setUp({ handle, surface, limits = 'off', origins = [], ...given 
   const clock = { nowMs: 0 };
   const trusted = parseTrustedProxies(['127.0.0.1']);
   if ('error' in trusted) throw new Error(trusted.error);
-  const deps: MountDeps = {
+  const deps: ApiDeps = {
     async authenticate(name, secret) {
       lookUps.push(name);
       return name === username && secret === token ? owner : null;
@@ -111,12 +111,9 @@ export function setUp({ handle, surface, limits = 'off', origins = [], ...given 
     acceptsTrailingSlash: false,
     ...surface,
   };
-  const app = new Hono();
-  const notFound = mountApi(app, whole, deps);
-  app.notFound((context) => notFound(context));
-  const ask = async (path: string, init?: RequestInit) =>
-    app.fetch(new Request(`http://localhost${path}`, init));
-  return { ask, app, answers, faults, lookUps, clock, whole, deps };
+  const fetch = createFetch([], createApi(whole, deps).serve);
+  const ask = async (path: string, init?: RequestInit) => fetch(new Request(`http://localhost${path}`, init));
+  return { ask, fetch, answers, faults, lookUps, clock, whole, deps };
 }
 
 const statusOf: Record<string, number> = {

@@ -5,11 +5,11 @@
  * 505 (a version it does not speak), and that no handler ran where none should.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { Hono } from 'hono';
+import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
-import { type ApiSurface, type MountDeps, mountApi } from '../../src/http/mount.ts';
+import { createFetch } from '../../src/http/pipeline.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
+import { type RunningServer, startServer } from '../../src/http/server.ts';
 import {
   type ExchangeOptions,
   exchange,
@@ -69,7 +69,7 @@ const surface: ApiSurface = {
 beforeAll(async () => {
   const trusted = parseTrustedProxies([]);
   if ('error' in trusted) throw new Error(trusted.error);
-  const deps: MountDeps = {
+  const deps: ApiDeps = {
     authenticate: async () => null,
     limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
     clientAddressOf: createClientAddressOf(trusted),
@@ -80,10 +80,7 @@ beforeAll(async () => {
     onAnswer: ({ operation }) => operation === 'linger' && answered.resolve(),
     onFault: (error) => faults.push(error),
   };
-  const app = new Hono();
-  const notFound = mountApi(app, surface, deps);
-  app.notFound((context) => notFound(context));
-  const fetch: ServerOptions['fetch'] = (request, peer) => app.fetch(request, peer);
+  const fetch = createFetch([], createApi(surface, deps).serve);
   server = await startServer({ fetch, hostname: '127.0.0.1', port: 0, onFault: deps.onFault });
 });
 

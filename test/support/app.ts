@@ -5,7 +5,6 @@
  * only by hand, passphrases are stretched by an HMAC instead of argon2id, and mail is kept in a list.
  */
 import { createHmac } from 'node:crypto';
-import { Hono } from 'hono';
 import type { DialectName } from '../../src/api/dialect.ts';
 import { createV1 } from '../../src/api/v1/handlers.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
@@ -24,10 +23,11 @@ import { createDomainService, type DomainService } from '../../src/core/share-do
 import type { UnixSeconds } from '../../src/core/time.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
+import { type ApiDeps, createApi } from '../../src/http/api.ts';
 import { bodyCapBytesFor } from '../../src/http/body.ts';
 import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
 import { createMailQuota } from '../../src/http/mail-quota.ts';
-import { type AnswerFacts, type MountDeps, mountApi } from '../../src/http/mount.ts';
+import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
 import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { lookUp } from '../../src/locale/negotiate.ts';
@@ -36,7 +36,7 @@ import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import { type Brands, ownBrands } from '../../src/web/brand/brand.ts';
 import { brandRules } from '../../src/web/brand/brand-rules.ts';
 import { createMailFaceOf } from '../../src/web/brand/mail-face.ts';
-import { mountPages } from '../../src/web/mount.ts';
+import { createPages } from '../../src/web/pages.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { frontRegion, standBefore } from './router-front.ts';
@@ -160,12 +160,11 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     pauseBeforeSending: async () => {},
   });
   const service = options.wrapService?.(whole) ?? whole;
-  const app = new Hono();
   const apiDeps = { ...deps, authenticate: service.authenticate };
   const { dialect = 'documented', v2Dialect = 'documented', defaultLocale = 'en' } = options;
-  const notFound = mountApi(app, createV1({ service, links, dialect, defaultLocale }), apiDeps);
+  const v1 = createApi(createV1({ service, links, dialect, defaultLocale }), apiDeps);
   const { locales: offered = supportedLocales } = options;
-  const v2 = createV2({
+  const v2Surface = createV2({
     ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
     ...{
       locales: ['en'],
@@ -174,7 +173,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     },
     region: regions?.own ?? null,
   });
-  mountApi(app, v2, apiDeps);
+  const v2 = createApi(v2Surface, apiDeps);
   const pages = {
     ...{
       service,
@@ -193,9 +192,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     signUpIsOpen: options.signUpIsOpen ?? true,
     isReady: options.isReady ?? (async () => true),
   } as const;
-  const noPage = mountPages(app, { ...deps, ...pages });
-  app.notFound((context) => (context.req.path.startsWith('/api/') ? notFound(context) : noPage(context)));
-  const handler = standBefore((request, server) => app.fetch(request, server), options.trustedProxies ?? []);
+  const fetch = createFetch([v1, v2, { ...v1, base: '/api' }], createPages({ ...deps, ...pages }));
+  const handler = standBefore(fetch, options.trustedProxies ?? []);
   return {
     fetch: async (path, init) => handler(new Request(`http://localhost${path}`, init)),
     handler,
@@ -232,7 +230,7 @@ function mountDeps(
   plans: Plans,
   answers: AnswerFacts[],
   faults: unknown[],
-): Omit<MountDeps, 'authenticate'> {
+): Omit<ApiDeps, 'authenticate'> {
   const trusted = parseTrustedProxies(options.trustedProxies ?? []);
   if ('error' in trusted) throw new Error(trusted.error);
   return {

@@ -12,7 +12,7 @@ import { createV1 } from '../../src/api/v1/handlers.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { systemClock } from '../../src/core/time.ts';
-import type { ApiSurface } from '../../src/http/mount.ts';
+import type { ApiSurface } from '../../src/http/api.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 export interface Answer {

@@ -4,12 +4,12 @@
 import { describe, expect, it } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { Hono } from 'hono';
 import { generateOpenApi, openApiFile } from '../../scripts/generate-openapi.ts';
 import { renderOpenApiJson } from '../../src/api/openapi.ts';
 import { publishDocument } from '../../src/api/openapi-operation.ts';
 import { type MediaType, methods, type OperationObject } from '../../src/api/openapi-types.ts';
-import { mountApi } from '../../src/http/mount.ts';
+import { createApi } from '../../src/http/api.ts';
+import { createFetch } from '../../src/http/pipeline.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { createTestApp } from '../support/app.ts';
 import { surfacesOf } from './documented-app.ts';
@@ -144,8 +144,7 @@ describe('GET /api/v2/openapi.json', () => {
   if (v1 === undefined || v2 === undefined) throw new Error('both versions are needed');
   const info = { version: '0.1.0', baseUrl: 'https://mayfly.example' };
   const published = publishDocument(v2, [v1], info);
-  const hono = new Hono();
-  mountApi(hono, published.surface, {
+  const api = createApi(published.surface, {
     authenticate: app.service.authenticate,
     limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),
     clientAddressOf: () => '192.0.2.1',
@@ -157,14 +156,15 @@ describe('GET /api/v2/openapi.json', () => {
       throw error;
     },
   });
+  const fetch = createFetch([], api.serve);
 
   it('serves the document to anyone, always the same', async () => {
-    const first = await hono.fetch(new Request('http://localhost/api/v2/openapi.json'));
+    const first = await fetch(new Request('http://localhost/api/v2/openapi.json'));
     expect(first.status).toBe(200);
     expect(first.headers.get('content-type')).toBe('application/json; charset=utf-8');
     const text = await first.text();
     expect(JSON.parse(text)).toEqual(JSON.parse(renderOpenApiJson(document)));
-    const second = await hono.fetch(new Request('http://localhost/api/v2/openapi.json'));
+    const second = await fetch(new Request('http://localhost/api/v2/openapi.json'));
     expect(await second.text()).toBe(text);
     expect(published.document()).toBe(published.document());
   });

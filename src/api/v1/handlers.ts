@@ -1,7 +1,7 @@
 /**
  * API v1, bound to the service.
  *
- * Owns: the handlers, one call of the service each, and the surface that `http/mount` serves. Invariant: only a POST on
+ * Owns: the handlers, one call of the service each, and the surface that `http/api.ts` serves. Invariant: only a POST on
  * a receipt notes that its creator has looked (P4), and who may manage is decided by the service, told the dialect's
  * authority (P16).
  */
@@ -9,7 +9,7 @@
 import type { Links } from '../../core/links.ts';
 import type { BurnInput } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
-import type { ApiSurface } from '../../http/mount.ts';
+import type { ApiSurface } from '../../http/api.ts';
 import type { Exchange, Operation } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import type { DialectName } from '../dialect.ts';

@@ -137,7 +137,7 @@ export function refuseMails({ retryAfterSeconds }: { readonly retryAfterSeconds:
   return refuse('rate_limited', { message, headers: later(retryAfterSeconds) });
 }
 
-/** The transport's refusals in v2's words; `http/mount.ts` adds the headers that go with a status. */
+/** The transport's refusals in v2's words; `http/api.ts` adds the headers that go with a status. */
 export function encodeProblem(problem: Problem): Reply {
   switch (problem.problem) {
     case 'malformed':

@@ -10,7 +10,7 @@ import type { Plans } from '../../core/plans.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
-import type { ApiSurface } from '../../http/mount.ts';
+import type { ApiSurface } from '../../http/api.ts';
 import type { DialectName } from '../dialect.ts';
 import * as contract from './contract.ts';
 import { type Contract, createBind } from './describe.ts';

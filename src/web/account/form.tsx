@@ -92,7 +92,7 @@ export interface Guess<T> {
  * P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are counted by a hash, so
  * none is kept and a long one takes no more memory (P18, P21).
  *
- * @throws LimitReached before anything is computed.
+ * @throws RequestProblem before anything is computed.
  */
 export async function countGuess<T>(
   limiter: GuessLimiter,

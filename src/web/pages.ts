@@ -5,7 +5,6 @@
  * one page, below the path of the configured base URL.
  */
 
-import type { Context, Hono } from 'hono';
 import type { AccountService } from '../core/accounts/service.ts';
 import type { Links } from '../core/links.ts';
 import type { Plans } from '../core/plans.ts';
@@ -13,8 +12,9 @@ import type { Regions } from '../core/regions.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
+import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
-import type { MountDeps } from '../http/mount.ts';
+import type { Serve } from '../http/pipeline.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about/about.tsx';
 import { type AccountDeps, createAccountPages } from './account/account.tsx';
@@ -29,17 +29,17 @@ import type { DomainDeps } from './domains/domain.tsx';
 import { createDomainPages } from './domains/domains.tsx';
 import { createLanguagePages } from './language.ts';
 import type { PageRoute } from './page.ts';
-import { basePathOf, createHref, routes } from './routes.ts';
+import { createPagePipeline, type Site } from './pipeline.ts';
+import { basePathOf, createHref } from './routes.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
-import { type Site, servePage } from './serve.ts';
 import { createSignInTokens } from './sign-in-token.ts';
 import { createSiteFiles } from './site-files.ts';
 import { createStaticPages } from './static-pages.ts';
 
 export interface PageDeps
-  extends Pick<MountDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
+  extends Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
   readonly service: SecretService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
@@ -60,19 +60,13 @@ export interface PageDeps
   readonly clock: Clock;
 }
 
-/** Answers one request for an address that is no page. Never rejects. */
-export type PagesHandler = (context: Context) => Promise<Response>;
-
 /** For what stands in a form around its file. */
 const formRoomBytes = 16_384;
 
-/** @returns the handler for unknown addresses, for `app.notFound`. */
-export function mountPages(app: Hono, deps: PageDeps): PagesHandler {
+/** Every page, and a page for every unknown address. */
+export function createPages(deps: PageDeps): Serve {
   const site = siteOf(deps);
-  for (const route of pageRoutes(deps, site)) {
-    app.all(site.basePath + routes[route.name], (context) => servePage(site, context, route));
-  }
-  return (context) => servePage(site, context, null);
+  return createPagePipeline(site, pageRoutes(deps, site));
 }
 
 function siteOf(deps: PageDeps): Site {
@@ -93,7 +87,7 @@ function siteOf(deps: PageDeps): Site {
     signUpIsOpen,
     basePath,
     readBody: createBodyReader({ capBytes: deps.bodyCapBytes }),
-    readUpload: createBodyReader({ capBytes: maxLogoBytes + formRoomBytes }),
+    uploadCapBytes: maxLogoBytes + formRoomBytes,
     origin: new URL(links.baseUrl).origin,
     href: createHref(basePath),
     sessionCookie: createSessionCookie(isSecure),

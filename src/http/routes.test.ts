@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'bun:test';
+import { paramsOf, waysTo } from './api.ts';
 import type { Operation } from './operation.ts';
 import { RequestProblem } from './problem.ts';
-import { createRouteTable, paramsOf } from './route-table.ts';
+import { createRouteTable, decodeLeniently } from './routes.ts';
 
 function operation(
   name: string,
@@ -30,7 +31,11 @@ const operations = [
   operation('burn', 'POST', '/private/:key/burn'),
   operation('change', 'PATCH', '/receipt/:id'),
 ];
-const table = createRouteTable('/api/v1', operations, true);
+const exact = { trailingSlash: false, encodedLetters: false };
+const table = createRouteTable('/api/v1', operations.flatMap(waysTo), {
+  trailingSlash: true,
+  encodedLetters: false,
+});
 
 function served(
   path: string,
@@ -39,9 +44,9 @@ function served(
   if (match === null) return null;
   const { get, post, patch, allow } = match.route;
   const names = {
-    ...(get && { get: get.operation.name }),
-    ...(post && { post: post.operation.name }),
-    ...(patch && { patch: patch.operation.name }),
+    ...(get && { get: get.target.name }),
+    ...(post && { post: post.target.name }),
+    ...(patch && { patch: patch.target.name }),
   };
   return { ...names, allow, values: match.values };
 }
@@ -101,19 +106,19 @@ describe('createRouteTable', () => {
   });
 
   it('accepts no slash at the end where the API does not', () => {
-    const strict = createRouteTable('/api/v2', operations, false);
+    const strict = createRouteTable('/api/v2', operations.flatMap(waysTo), exact);
     expect(strict.match('/api/v2/share')).not.toBeNull();
     expect(strict.match('/api/v2/share/')).toBeNull();
   });
 
   it('refuses to be built with two operations in one place', () => {
     const twice = [operation('a', 'GET', '/x/:a'), operation('b', 'GET', '/x/:b')];
-    expect(() => createRouteTable('', twice, false)).toThrow('GET /x/:b is served twice');
+    expect(() => createRouteTable('', twice.flatMap(waysTo), exact)).toThrow('GET /x/:b is served twice');
   });
 });
 
 describe('paramsOf', () => {
-  const endpoint = { operation: operation('find', 'GET', '/private/:key'), paramNames: ['key'] };
+  const endpoint = { target: operation('find', 'GET', '/private/:key'), paramNames: ['key'] };
 
   it('percent-decodes each parameter once', () => {
     expect(paramsOf(endpoint, ['abc'])).toEqual({ key: 'abc' });
@@ -122,5 +127,32 @@ describe('paramsOf', () => {
 
   it.each(['%', '%zz', '%C3', '%ff', 'abc%2'])('calls %j malformed', (segment) => {
     expect(() => paramsOf(endpoint, [segment])).toThrow(RequestProblem);
+  });
+});
+
+describe('letters that are percent-encoded', () => {
+  const lenient = createRouteTable('', operations.flatMap(waysTo), {
+    trailingSlash: false,
+    encodedLetters: true,
+  });
+
+  it('are another spelling of the same path where a table says so', () => {
+    expect(lenient.match('/%73hare')?.route.post?.target.name).toBe('create');
+    expect(lenient.match('/priv%61te/abc')?.values).toEqual(['abc']);
+    expect(lenient.match('/private%2Fabc')).toBeNull();
+  });
+
+  it.each([
+    ['abc', 'abc'],
+    ['%61bc', 'abc'],
+    ['a%2Fb', 'a/b'],
+    ['%2561', '%61'],
+    ['%C3%A9', 'é'],
+    ['%', '%'],
+    ['%zz%41', '%zzA'],
+    ['%2%65', '%2e'],
+    ['%ff%41', '%ff%41'],
+  ])('in a segment, %j, are decoded once, and what does not decode stays', (segment, decoded) => {
+    expect(decodeLeniently(lenient.match(`/private/${segment}`)?.values[0] ?? '')).toBe(decoded);
   });
 });

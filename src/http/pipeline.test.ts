@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'bun:test';
-import { Hono } from 'hono';
 import {
   key,
   operations,
@@ -12,8 +11,9 @@ import {
 } from '../../test/http/api-fixture.ts';
 import type { AccountId, TokenScope } from '../core/accounts/accounts.ts';
 import { ServiceError } from '../core/errors.ts';
-import { type ApiSurface, createApiHandler, mountApi } from './mount.ts';
+import { type ApiSurface, createApi } from './api.ts';
 import type { Operation } from './operation.ts';
+import { createFetch } from './pipeline.ts';
 import { RequestProblem } from './problem.ts';
 
 describe('routing', () => {
@@ -80,13 +80,15 @@ describe('routing', () => {
   });
 
   it('serves two APIs side by side, each with its own words', async () => {
-    const { app, ask, whole, deps } = setUp();
+    const { whole, deps } = setUp();
     const otherWords: ApiSurface = {
       ...whole,
       base: '/api/u',
       encodeProblem: () => ({ status: 404, body: 'other' }),
     };
-    mountApi(app, otherWords, deps);
+    const parts = [createApi(whole, deps), createApi(otherWords, deps)];
+    const fetch = createFetch(parts, createApi(whole, deps).serve);
+    const ask = async (path: string) => fetch(new Request(`http://localhost${path}`));
     expect(await (await ask('/api/t/x')).json()).toEqual({ problem: 'not_found' });
     expect(await (await ask('/api/u/x')).json()).toBe('other');
     expect((await ask('/api/u/status')).status).toBe(200);
@@ -131,14 +133,14 @@ describe('headers', () => {
   });
 
   it('P20 let no Host or forwarded name appear in an answer', async () => {
-    const { app } = setUp();
+    const { fetch } = setUp();
     const headers = {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',
       forwarded: 'host=evil.example',
     };
     for (const path of ['/api/t/status', '/api/t/x', '/api/t/recent']) {
-      const response = await app.fetch(new Request(`http://evil.example${path}`, { headers }));
+      const response = await fetch(new Request(`http://evil.example${path}`, { headers }));
       expect(JSON.stringify([...response.headers]) + (await response.text())).not.toContain('evil');
     }
   });
@@ -347,17 +349,15 @@ describe('the scope of a token', () => {
   });
 });
 
-describe('createApiHandler', () => {
+describe('createFetch', () => {
   it('gives the exchange its path and query as received', async () => {
     const seen: unknown[] = [];
-    const { whole, deps } = setUp({
+    const { fetch } = setUp({
       handle: (_input, _caller, { path, rawQuery }) => {
         seen.push([path, rawQuery]);
         return { status: 200, body: null };
       },
     });
-    const app = new Hono();
-    app.all('*', createApiHandler(whole, deps));
     for (const url of [
       '/api/t/status',
       '/api/t/status?a=%20b?c',
@@ -365,7 +365,7 @@ describe('createApiHandler', () => {
       '/api/t/status#x?y',
       '/api/t/status?q#x',
     ]) {
-      await app.fetch(new Request(`http://localhost${url}`));
+      await fetch(new Request(`http://localhost${url}`));
     }
     const path = '/api/t/status';
     expect(seen).toEqual([

@@ -1,0 +1,130 @@
+/**
+ * An API version's side of the pipeline (`pipeline.ts`): operations behind limits and credentials, in the version's own
+ * words. Status decides what a refusal carries: 401 the challenge.
+ */
+import type { SecretService } from '../core/secrets/service.ts';
+import { createAdmission } from './admission.ts';
+import { createBodyReader } from './body.ts';
+import type { ClientAddressOf } from './client-address.ts';
+import { basicChallenge } from './credentials.ts';
+import { createCrossSitePolicy, type Origins } from './cross-site.ts';
+import { addHeaders, declareLength, jsonResponse } from './headers.ts';
+import type { Operation, Reply } from './operation.ts';
+import { Call, createPipeline, type Observers, type Part, problemOf, type Side } from './pipeline.ts';
+import { type Problem, RequestProblem } from './problem.ts';
+import type { RateLimiter } from './rate-limit.ts';
+import { createRouteTable, type Endpoint, type Way } from './routes.ts';
+
+/** What an API may use to word a problem. `path` and `params` hold keys: for the answer only, never for a log. */
+export interface ProblemFacts {
+  readonly path: string;
+  /** Path parameters; empty before the route is found or when they do not decode. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The operation's name, or `null` when no operation was found. */
+  readonly operation: string | null;
+  readonly method: string;
+}
+
+/** One version of the API. */
+export interface ApiSurface {
+  /** `/api/v1`, without a trailing slash. */
+  readonly base: string;
+  readonly operations: readonly Operation[];
+  readonly encodeProblem: (problem: Problem, facts: ProblemFacts) => Reply;
+  /** Whether paths without a key also answer with a slash at the end. */
+  readonly acceptsTrailingSlash: boolean;
+}
+
+export interface ApiDeps extends Origins, Observers {
+  readonly clientAddressOf: ClientAddressOf;
+  readonly authenticate: SecretService['authenticate'];
+  readonly limiter: RateLimiter;
+  readonly bodyCapBytes: number;
+  /** Milliseconds within which a body has to arrive; 10,000 when absent. */
+  readonly bodyLimitMs?: number;
+}
+
+type ApiCall = Call<Operation>;
+
+/** Unknown paths below its base are answered in its own words. */
+export function createApi(surface: ApiSurface, deps: ApiDeps): Part {
+  const { base, operations, acceptsTrailingSlash } = surface;
+  const { authenticate, limiter, clientAddressOf, onAnswer, onFault } = deps;
+  const sharing = createCrossSitePolicy(deps);
+  const admit = createAdmission({ authenticate, limiter, crossSite: sharing });
+  const callDeps = {
+    clientAddressOf,
+    readBody: createBodyReader({ capBytes: deps.bodyCapBytes, limitMs: deps.bodyLimitMs }),
+  };
+  const side: Side<{ target: Operation; call: ApiCall; reply: Reply; ownProblem: never }> = {
+    onAnswer,
+    onFault,
+    routes: createRouteTable(base, operations.flatMap(waysTo), {
+      trailingSlash: acceptsTrailingSlash,
+      encodedLetters: false,
+    }),
+    sharing,
+    open: (arrival) => new Call(arrival, callDeps),
+    prepare: null,
+    admit: (call, operation) => admit(operation, call),
+    decode(call, endpoint) {
+      call.params = paramsOf(endpoint, call.match?.values ?? []);
+      return endpoint.target.decode(call);
+    },
+    handle: (call, operation, input) => operation.handle(input, call.caller, call),
+    problemOf,
+    recover: null,
+    word: (call, problem) => surface.encodeProblem(problem, factsOf(call)),
+    noContent: (headers) => ({ status: 204, body: null, headers }),
+    respond: toResponse,
+    nameOf: (call) => call.endpoint?.target.name ?? null,
+  };
+  return { base, serve: createPipeline(side) };
+}
+
+/** By its own path and by its aliases. */
+export function waysTo(operation: Operation): Way<Operation>[] {
+  const { method, path, aliases = [] } = operation;
+  return [{ method, path }, ...aliases].map((way) => ({ ...way, target: operation }));
+}
+
+type Params = Readonly<Record<string, string>>;
+const noParams: Params = Object.freeze({});
+
+/** The endpoint's parameters, percent-decoded. Throws `RequestProblem('malformed')` for what does not decode. */
+export function paramsOf({ paramNames }: Endpoint<Operation>, values: readonly string[]): Params {
+  if (paramNames.length === 0) return noParams;
+  const params: Record<string, string> = {};
+  paramNames.forEach((name, at) => {
+    params[name] = decodeSegment(values[at] ?? '');
+  });
+  return params;
+}
+
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new RequestProblem({ problem: 'malformed', message: 'The path holds an invalid percent-encoding' });
+  }
+}
+
+function factsOf(call: ApiCall): ProblemFacts {
+  return {
+    path: call.path,
+    params: call.params,
+    operation: call.endpoint?.target.name ?? null,
+    method: call.request.method,
+  };
+}
+
+function toResponse(call: ApiCall, reply: Reply): Response {
+  const text = reply.body === null ? null : JSON.stringify(reply.body);
+  const response = jsonResponse(reply.status, text, call.requestId);
+  if (text !== null && call.request.method === 'HEAD') declareLength(response, text);
+  if (reply.status === 401) response.headers.set('www-authenticate', basicChallenge);
+  if (reply.headers !== undefined) addHeaders(response.headers, reply.headers);
+  if (call.answerHeaders !== null) addHeaders(response.headers, call.answerHeaders);
+  return response;
+}

@@ -1,0 +1,378 @@
+/**
+ * From a request to its answer, in one order for the API and the pages. Nothing escapes, every answer carries the common
+ * headers, and what must not change anything has not run yet when a request is refused:
+ *
+ *   1. match      which route has this path
+ *   2. prepare    pages: brand of the host, session. The API has nothing to prepare
+ *   3. route      404, OPTIONS, 405; HEAD is answered as GET
+ *   4. admit      API: cross-site, limit or credentials with their limit. Pages: what a share domain leaves to the site,
+ *                 a form of this site, the session's fault, limit
+ *   5. scope      what the caller's token may do
+ *   6. decode     API: path and body to an input. Pages: a POST carries the form token of its session
+ *   7. the end of the event loop's turn, and is the client still there? (POST, PATCH)
+ *   8. handle
+ *
+ * The two sides differ in 2 and 4 because a page's refusal is itself a page, in the brand, the language and with the
+ * header of the session; so the session is known before any limit, and counts by its account. Credentials of the API are
+ * guesses until they are checked, so that the limit of failed log-ins comes first (`admission.ts`).
+ *
+ * The body is first touched in 6, so never before the caller is admitted; a refused body is not read at all, the server
+ * discards it. A problem with a waiting time brings `Retry-After`, whichever status a side gives it, and 405 `Allow`.
+ */
+import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/accounts/accounts.ts';
+import { ServiceError } from '../core/errors.ts';
+import type { IsAbandoned } from '../core/ports.ts';
+import type { Admission } from './admission.ts';
+import type { ReadBody } from './body.ts';
+import { type ClientAddressOf, clientPrefixOf, type PeerSource } from './client-address.ts';
+import type { CrossSitePolicy } from './cross-site.ts';
+import { addHeaders, jsonResponse, newRequestId } from './headers.ts';
+import { type Exchange, type LimitClass, mayChange } from './operation.ts';
+import { clientLeft, type Problem, RequestProblem } from './problem.ts';
+import { type Endpoint, endpointFor, plainSpelling, type RouteMatch, type RouteTable } from './routes.ts';
+import { endOfTurn } from './turn.ts';
+
+/** What is known of an answer when it is ready: no path, no key, no address. */
+export interface AnswerFacts {
+  readonly requestId: string;
+  /** `v1.share`, `web.home`; `null` where nothing of that kind was found. */
+  readonly operation: string | null;
+  /** `other` for a method without a meaning here. */
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly accountId: AccountId | null;
+}
+
+/** Who hears of answers and faults. */
+export interface Observers {
+  readonly onAnswer: (answer: AnswerFacts) => void;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+/** The part of an endpoint that the pipeline itself looks at. */
+export interface Served {
+  readonly limit: LimitClass;
+  /** The largest body it takes; that of its side when absent. */
+  readonly bodyCapBytes?: number;
+  /** What an account's token must be allowed to do; absent: any token will do. */
+  readonly scope?: TokenScope;
+}
+
+/** The types of one side. */
+export interface SideTypes {
+  /** What a route leads to. */
+  readonly target: Served;
+  readonly call: Call;
+  readonly reply: unknown;
+  /** Problems beyond those that every request can meet; `never`: none. */
+  readonly ownProblem: { readonly problem: string };
+}
+
+/**
+ * One side of the pipeline, an API version or the pages: how it takes each step and words each answer. All but `nameOf`
+ * may throw.
+ */
+export interface Side<T extends SideTypes> extends Observers {
+  readonly routes: RouteTable<T['target']>;
+  /** Whom of other sites its answers are shared with; `null`: with none. */
+  readonly sharing: Pick<CrossSitePolicy, 'share' | 'answerPreflight'> | null;
+  open(arrival: Arrival<T['target']>): T['call'];
+  readonly prepare: ((call: T['call']) => Promise<void>) | null;
+  admit(call: T['call'], target: T['target']): SideAdmission<T> | Promise<SideAdmission<T>>;
+  decode(call: T['call'], endpoint: Endpoint<T['target']>): unknown;
+  /** @param input what `decode` returned */
+  handle(call: T['call'], target: T['target'], input: unknown): T['reply'] | Promise<T['reply']>;
+  problemOf(error: unknown, requestId: string): Problem | T['ownProblem'];
+  /** An endpoint's own answer to a problem, in place of the common one; `null`: it has none. */
+  readonly recover:
+    | ((call: T['call'], problem: Problem | T['ownProblem']) => Promise<T['reply']> | null)
+    | null;
+  word(call: T['call'], problem: Problem | T['ownProblem']): T['reply'];
+  noContent(headers: Readonly<Record<string, string>>): T['reply'];
+  respond(call: T['call'], reply: T['reply']): Response;
+  /** What the log calls it; `null` where nothing was found. */
+  nameOf(call: T['call']): string | null;
+}
+
+/** `answered`: it is not served here, and the reply says so or says where it is. */
+export type SideAdmission<T extends SideTypes> =
+  | Admission
+  | { readonly kind: 'answered'; readonly reply: T['reply'] };
+
+/** A request's target as received: the runtime has resolved dot segments and encoded what is not ASCII. */
+export interface Address {
+  readonly path: string;
+  /** Without `?`; `''` when there is none. */
+  readonly rawQuery: string;
+}
+
+export function addressOf(url: string): Address {
+  // Past `http://` the first slash begins the path. A fragment cannot arrive over HTTP, but a Request can hold one.
+  const start = url.indexOf('/', 8);
+  const hash = url.indexOf('#', start);
+  const end = hash === -1 ? url.length : hash;
+  const query = url.indexOf('?', start);
+  const hasQuery = query !== -1 && query < end;
+  return {
+    path: url.slice(start, hasQuery ? query : end),
+    rawQuery: hasQuery ? url.slice(query + 1, end) : '',
+  };
+}
+
+/** A request before anything is decided. */
+export interface Arrival<Target> {
+  readonly request: Request;
+  readonly address: Address;
+  /** Absent where there is no socket. */
+  readonly peer: PeerSource | undefined;
+  /** `null`: no route has this path. */
+  readonly match: RouteMatch<Target> | null;
+}
+
+/** What a request needs from its surroundings. */
+export interface CallDeps {
+  readonly readBody: ReadBody;
+  readonly clientAddressOf: ClientAddressOf;
+}
+
+/**
+ * One request under way, and how far it has come: filled by the pipeline, so that a failure knows where it happened.
+ * Nothing here reads Host or any forwarded name (P20). A class because one is made for every request: methods and lazy
+ * fields without a closure for each.
+ */
+export class Call<Target extends Served = Served> implements Exchange {
+  readonly requestId = newRequestId();
+  readonly request: Request;
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly match: RouteMatch<Target> | null;
+  params: Readonly<Record<string, string>> = {};
+  endpoint: Endpoint<Target> | null = null;
+  caller: Caller = anonymous;
+  /** What the endpoint adds to the headers of its answer; `null` for nothing. */
+  answerHeaders: Record<string, string> | null = null;
+  readonly #startedMs = performance.now();
+  readonly #peer: PeerSource | undefined;
+  readonly #deps: CallDeps;
+  #clientPrefix = '';
+  #body: Promise<Uint8Array> | null = null;
+
+  constructor({ request, address, peer, match }: Arrival<Target>, deps: CallDeps) {
+    this.request = request;
+    this.path = address.path;
+    this.rawQuery = address.rawQuery;
+    this.match = match;
+    this.#peer = peer;
+    this.#deps = deps;
+  }
+
+  /** Found when first asked for: the socket's address costs more than the rest of an admission. */
+  get clientPrefix(): string {
+    if (this.#clientPrefix === '') {
+      this.#clientPrefix = clientPrefixOf(this.#deps.clientAddressOf(this.request, this.#peer));
+    }
+    return this.#clientPrefix;
+  }
+
+  get isAbandoned(): IsAbandoned {
+    const { signal } = this.request;
+    return () => signal.aborted;
+  }
+
+  body(): Promise<Uint8Array> {
+    this.#body ??= this.#deps.readBody(this.request, this.endpoint?.target.bodyCapBytes);
+    return this.#body;
+  }
+
+  setAnswerHeader(name: string, value: string): void {
+    this.answerHeaders ??= {};
+    this.answerHeaders[name] = value;
+  }
+
+  /** Milliseconds since the request was taken up. */
+  durationMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+}
+
+/** Answers one request. Never rejects. */
+export type Serve = (request: Request, peer: PeerSource | undefined, address: Address) => Promise<Response>;
+
+export function createPipeline<T extends SideTypes>(side: Side<T>): Serve {
+  return async (request, peer, address) => {
+    const match = side.routes.match(address.path);
+    const call = side.open({ request, address, peer, match });
+    let response: Response;
+    try {
+      response = await answer(side, call, match);
+    } catch (error) {
+      response = await answerFailure(side, call, error, side.recover);
+    }
+    finish(side, call, response);
+    return request.method === 'HEAD' ? new Response(null, response) : response;
+  };
+}
+
+async function answer<T extends SideTypes>(
+  side: Side<T>,
+  call: T['call'],
+  match: RouteMatch<T['target']> | null,
+): Promise<Response> {
+  const { method } = call.request;
+  if (side.prepare !== null) await side.prepare(call);
+  if (match === null) return refuse(side, call, { problem: 'not_found' });
+  const { route } = match;
+  if (method === 'OPTIONS') return answerOptions(side, call, route.allow);
+  const endpoint = endpointFor(route, method);
+  if (endpoint === null) return refuse(side, call, { problem: 'method_not_allowed', allow: route.allow });
+  call.endpoint = endpoint;
+  const { target } = endpoint;
+  const admitted = side.admit(call, target);
+  const admission = admitted instanceof Promise ? await admitted : admitted;
+  if (admission.kind === 'refused') return refuse(side, call, admission.problem, admission.headers);
+  if (admission.kind === 'answered') return side.respond(call, admission.reply);
+  call.caller = admission;
+  const scope = missingScope(target, admission);
+  if (scope !== null) return refuse(side, call, { problem: 'scope_missing', scope });
+  const decoded = side.decode(call, endpoint);
+  const input = decoded instanceof Promise ? await decoded : decoded;
+  if (mayChange(method)) {
+    await endOfTurn();
+    // Nobody is there to read the answer: what would be consumed for it stays (P3).
+    if (call.request.signal.aborted) return refuse(side, call, clientLeft);
+  }
+  return side.respond(call, await side.handle(call, target, input));
+}
+
+function answerOptions<T extends SideTypes>(side: Side<T>, call: T['call'], allow: string): Response {
+  const response = side.respond(call, side.noContent({ allow }));
+  side.sharing?.answerPreflight(call.request, response.headers, allow);
+  return response;
+}
+
+function refuse<T extends SideTypes>(
+  side: Side<T>,
+  call: T['call'],
+  problem: Problem | T['ownProblem'],
+  headers: ProblemHeaders = null,
+): Response {
+  return withProblemHeaders(side.respond(call, side.word(call, problem)), problem, headers);
+}
+
+/** Whatever was thrown, answered. Only what nobody could foresee is reported as a fault. */
+async function answerFailure<T extends SideTypes>(
+  side: Side<T>,
+  call: T['call'],
+  error: unknown,
+  recover: Side<T>['recover'],
+): Promise<Response> {
+  try {
+    const problem = side.problemOf(error, call.requestId);
+    if (problem.problem === 'internal') side.onFault(error, call.requestId);
+    const headers = error instanceof RequestProblem ? error.headers : null;
+    const recovering = recover === null ? null : recover(call, problem);
+    if (recovering === null) return refuse(side, call, problem, headers);
+    return withProblemHeaders(side.respond(call, await recovering), problem, headers);
+  } catch (second) {
+    if (recover !== null) return answerFailure(side, call, second, null);
+    // Even the common wording failed: a bare answer is still an answer.
+    side.onFault(second, call.requestId);
+    return jsonResponse(500, '{"message":"An unexpected error occurred"}', call.requestId);
+  }
+}
+
+/** The last of an answer. A failing observer is reported and costs nobody the answer. */
+function finish<T extends SideTypes>(side: Side<T>, call: T['call'], response: Response): void {
+  try {
+    side.sharing?.share(call.request, response.headers);
+    side.onAnswer({
+      requestId: call.requestId,
+      operation: side.nameOf(call),
+      method: methodForLog(call.request.method),
+      status: response.status,
+      durationMs: call.durationMs(),
+      accountId: call.caller.kind === 'account' ? call.caller.account.id : null,
+    });
+  } catch (error) {
+    side.onFault(error, call.requestId);
+  }
+}
+
+/** An account whose token may not do this is refused also where nobody needs an account: it is never silently anonymous. */
+function missingScope({ scope }: Served, caller: Caller): TokenScope | null {
+  if (scope === undefined || caller.kind === 'anonymous') return null;
+  return caller.scopes.includes(scope) ? null : scope;
+}
+
+type ProblemHeaders = Readonly<Record<string, string>> | null;
+
+function withProblemHeaders(
+  response: Response,
+  problem: { readonly problem: string; readonly retryAfterSeconds?: number; readonly allow?: string },
+  headers: ProblemHeaders,
+): Response {
+  if (headers !== null) addHeaders(response.headers, headers);
+  const { retryAfterSeconds, allow } = problem;
+  if (retryAfterSeconds !== undefined) response.headers.set('retry-after', String(retryAfterSeconds));
+  if (allow !== undefined && response.status === 405) response.headers.set('allow', allow);
+  return response;
+}
+
+/** The way from anything thrown to a problem. Only what nobody could foresee and damaged records become `internal`. */
+export function problemOf(error: unknown, requestId: string): Problem {
+  if (error instanceof RequestProblem) return error.problem;
+  if (!(error instanceof ServiceError)) return { problem: 'internal', requestId };
+  const { code, retryAfterSeconds } = error;
+  switch (code) {
+    case 'unavailable':
+    case 'busy':
+      return { problem: 'unavailable', retryAfterSeconds };
+    case 'storage_full':
+      return { problem: 'storage_full', retryAfterSeconds };
+    case 'damaged':
+      // Trying again does not help; nothing was consumed (P3), and an operator has to look.
+      return { problem: 'internal', requestId };
+  }
+}
+
+const knownMethods = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE']);
+
+/** The method, or `other` for a word of the client's own. */
+function methodForLog(method: string): string {
+  return knownMethods.has(method) ? method : 'other';
+}
+
+export type Fetch = (request: Request, peer?: PeerSource | undefined) => Response | Promise<Response>;
+
+/** What answers below a path. */
+export interface Part {
+  /** `/api/v1`, without a slash at the end. */
+  readonly base: string;
+  readonly serve: Serve;
+}
+
+/** Answers at one path, outside the order above; `null`: not this request. */
+export type AnswerAlone = (request: Request) => Response | Promise<Response> | null;
+
+/**
+ * One `fetch` for everything: what is `alone` at its path, else the first part whose base the path is below, else `rest`.
+ */
+export function createFetch(
+  parts: readonly Part[],
+  rest: Serve,
+  alone: ReadonlyMap<string, AnswerAlone> = new Map(),
+): Fetch {
+  return (request, peer) => {
+    const address = addressOf(request.url);
+    const path = plainSpelling(address.path);
+    const answered = alone.get(path)?.(request) ?? null;
+    if (answered !== null) return answered;
+    for (const { base, serve } of parts) if (isBelow(path, base)) return serve(request, peer, address);
+    return rest(request, peer, address);
+  };
+}
+
+function isBelow(path: string, base: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === 0x2f);
+}
