@@ -17,6 +17,7 @@ import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about/about.tsx';
+import { createStatusPages } from './about/status.tsx';
 import { type AccountDeps, createAccountPages } from './account/account.tsx';
 import { createSignInPages, type SignInDeps } from './account/log-in.tsx';
 import { createRecentPages, type RecentDeps } from './account/recent.tsx';
@@ -108,7 +109,8 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createReceiptPages(parts),
     ...createSecretPages(parts),
     ...ofAccounts(parts).map((route): PageRoute => ({ ...route, onSiteOnly: true })),
-    ...createAboutPages(parts),
+    ...createAboutPages(),
+    ...createStatusPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
   ];

@@ -1,69 +1,232 @@
 /**
- * The pages around the service: how it works, what it promises, which region it is, whether it works just now.
- *
- * Owns: their handlers. Invariant: they need no session and change nothing; the status tells the truth of this moment, and
- * a store that cannot even be asked does not answer.
+ * How it works, for people who have read nothing, and what the service promises and does not promise. Each promise is one
+ * that the tests prove (SECURITY.md); what is not promised is on the same page.
  */
-import type { Regions } from '../../core/regions.ts';
-import type { Clock } from '../../core/time.ts';
-import { RequestProblem } from '../../http/problem.ts';
-import { renderPage } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
-import { AboutPage } from './about-page.tsx';
-import { RegionsPage } from './regions-page.tsx';
-import { SecurityPage } from './security-page.tsx';
-import { StatusPage } from './status-page.tsx';
+import type { FC } from 'hono/jsx';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { Icon, type IconName } from '../kit/parts.tsx';
+import type { Words } from '../kit/words.ts';
+import { type PageAction, type PageRoute, pageReply } from '../page.ts';
 
-export interface AboutDeps {
-  readonly clock: Clock;
-  readonly version: string;
-  readonly isReady: () => boolean | Promise<boolean>;
-  readonly regions: Regions | null;
-}
-
-export function createAboutPages(deps: AboutDeps): PageRoute[] {
+export function createAboutPages(): PageRoute[] {
   return [
-    { name: 'about', needsNoSession: true, get: { limit: 'none', isStatic: true, handle: showAbout } },
-    { name: 'security', needsNoSession: true, get: { limit: 'none', isStatic: true, handle: showSecurity } },
-    {
-      name: 'regions',
-      needsNoSession: true,
-      get: { limit: 'none', isStatic: true, handle: (request) => showRegions(request, deps) },
-    },
-    {
-      name: 'status',
-      needsNoSession: true,
-      get: { limit: 'none', handle: (request) => showStatus(request, deps) },
-    },
+    { name: 'about', needsNoSession: true, get: staticPage(AboutPage) },
+    { name: 'security', needsNoSession: true, get: staticPage(SecurityPage) },
   ];
 }
 
-function showAbout({ frame }: PageRequest): PageReply {
-  return pageReply(200, renderPage(<AboutPage frame={frame} />));
+function staticPage(Content: FC<{ frame: Frame }>): PageAction {
+  return {
+    limit: 'none',
+    isStatic: true,
+    handle: ({ frame }) => pageReply(200, renderPage(<Content frame={frame} />)),
+  };
 }
 
-function showSecurity({ frame }: PageRequest): PageReply {
-  return pageReply(200, renderPage(<SecurityPage frame={frame} />));
+type Titled = readonly [title: MessageKey, text: MessageKey];
+
+const steps: readonly Titled[] = [
+  ['about.write.title', 'about.write'],
+  ['about.seal.title', 'about.seal'],
+  ['about.send.title', 'about.send'],
+  ['about.open.title', 'about.open'],
+];
+
+const questions: readonly Titled[] = [
+  ['about.passphraseQuestion', 'about.passphraseAnswer'],
+  ['about.firstQuestion', 'about.firstAnswer'],
+  ['about.unreadQuestion', 'about.unreadAnswer'],
+  ['about.operatorQuestion', 'about.operatorAnswer'],
+  ['about.accountQuestion', 'about.accountAnswer'],
+];
+
+const AboutPage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { words, href, brand } = frame;
+  return (
+    <Page frame={frame} title={words.say('about.title')}>
+      <div class="tale">
+        <h1>{words.say('about.title')}</h1>
+        <p class="lead">{words.say('about.lead', { name: brand.name })}</p>
+        <div class="sheet">
+          <Picture words={words} />
+          <ol class="steps">
+            {steps.map(([title, text]) => (
+              <li>
+                <h2>{words.say(title)}</h2>
+                <p>{words.say(text)}</p>
+              </li>
+            ))}
+          </ol>
+        </div>
+        <div class="row">
+          <a class="button" href={href('home')}>
+            {words.say('about.toShare')}
+            <Icon name="arrow" />
+          </a>
+          <a class="button quiet" href={href('security')}>
+            <Icon name="shield" />
+            {words.say('about.toSecurity')}
+          </a>
+        </div>
+        <h2 class="large">{words.say('about.questions')}</h2>
+        <div class="questions">
+          {questions.map(([question, answer]) => (
+            <section>
+              <h3>{words.say(question)}</h3>
+              <p>{words.say(answer)}</p>
+            </section>
+          ))}
+        </div>
+      </div>
+    </Page>
+  );
+};
+
+const sceneWidth = 180;
+const arrow = 'M146 96h58m-8-7 8 7-8 7';
+
+const scenes = (): readonly FC[] => [Written, Sealed, OnItsWay, Opened];
+
+/**
+ * Four drawings with no words but their title and description, so they serve every language. From right to left they are
+ * mirrored with the text, except for their numbers. The style sheet puts two above two where space is short.
+ */
+const Picture: FC<{ words: Words }> = ({ words }) => (
+  <div class="picture" role="img" aria-labelledby="picture-title picture-text">
+    {scenes().map((Scene, at) => (
+      <svg viewBox={`0 0 ${sceneWidth} 216`} aria-hidden="true">
+        {at === 0 ? <Caption words={words} /> : null}
+        <g transform={words.direction === 'rtl' ? `matrix(-1 0 0 1 ${sceneWidth} 0)` : undefined}>
+          <Scene />
+        </g>
+        <circle class="ground" cx="90" cy="192" r="17" />
+        <text x="90" y="198.5" text-anchor="middle">
+          {words.number(at + 1)}
+        </text>
+      </svg>
+    ))}
+  </div>
+);
+
+const Caption: FC<{ words: Words }> = ({ words }) => (
+  <>
+    <title id="picture-title">{words.say('about.picture')}</title>
+    <desc id="picture-text">{words.say('about.pictureText')}</desc>
+  </>
+);
+
+const Written: FC = () => (
+  <>
+    <path class="way" d={arrow} />
+    <path class="sheet-of" d="M46 36h60l20 20v100H46Z" />
+    <path d="M106 36v20h20" />
+    <path class="soft-line" d="M60 76h46M60 92h52M60 108h36" />
+    <path class="strong" d="M60 130h3m9 0h3m9 0h3m9 0h3m9 0h3" />
+  </>
+);
+
+const Sealed: FC = () => (
+  <>
+    <path class="way" d="M158 96h40m-8-7 8 7-8 7" />
+    <path class="sheet-of" d="M36 60h108v76H36Z" />
+    <path d="m36 60 54 42 54-42M36 136l40-45m68 45-40-45" />
+    <circle class="seal" cx="90" cy="104" r="17" />
+    <path class="on-seal" d="M82 103h16v10H82Zm3 0v-4a5 5 0 0 1 10 0v4" />
+  </>
+);
+
+/** The logo, flying. */
+const OnItsWay: FC = () => (
+  <>
+    <path class="way" d="M148 96h50m-8-7 8 7-8 7" />
+    <path class="soft-line" stroke-dasharray="2 8" d="M30 140c16 12 40 14 58 6" />
+    <path
+      class="wing"
+      d="M90 142V72m0 18C82 68 68 59 52 59c1 18 14 31 38 31Zm0 0c8-22 22-31 38-31-1 18-14 31-38 31Zm0 22c-6-11-15-15-26-14 2 11 11 18 26 14Zm0 0c6-11 15-15 26-14-2 11-11 18-26 14Z"
+    />
+  </>
+);
+
+const Opened: FC = () => (
+  <>
+    <path class="sheet-of" d="M54 120V30h72v90" />
+    <path class="soft-line" d="M66 48h48M66 64h36" />
+    <path class="sheet-of" d="m36 84 54 40 54-40v72H36Z" />
+    <path d="m36 156 40-42m68 42-40-42" />
+    <path class="fade" d="M146 62h.1m8-16h.1M162 76h.1m-1-46h.1M140 26h.1m6-14h.1" />
+  </>
+);
+
+interface Clause {
+  readonly icon: IconName;
+  readonly title: MessageKey;
+  readonly text: MessageKey;
 }
 
-function showRegions({ frame }: PageRequest, { regions }: AboutDeps): PageReply {
-  if (regions === null) throw new RequestProblem({ problem: 'not_found' });
-  return pageReply(200, renderPage(<RegionsPage frame={frame} regions={regions} />));
-}
+const promises: readonly Clause[] = [
+  { icon: 'account', title: 'security.oneReader.title', text: 'security.oneReader' },
+  { icon: 'lock', title: 'security.noDoubt.title', text: 'security.noDoubt' },
+  { icon: 'shield', title: 'security.noMistake.title', text: 'security.noMistake' },
+  { icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
+  { icon: 'check', title: 'security.stored.title', text: 'security.stored' },
+  { icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
+  { icon: 'flame', title: 'security.gone.title', text: 'security.gone' },
+  { icon: 'clock', title: 'security.guesses.title', text: 'security.guesses' },
+  { icon: 'eye-off', title: 'security.logs.title', text: 'security.logs' },
+  { icon: 'globe', title: 'security.pages.title', text: 'security.pages' },
+];
 
-async function showStatus(
-  { frame }: PageRequest,
-  { clock, version, isReady }: AboutDeps,
-): Promise<PageReply> {
-  const works = await answers(isReady);
-  const page = <StatusPage frame={frame} isReady={works} version={version} checkedAt={clock()} />;
-  return pageReply(works ? 200 : 503, renderPage(page));
-}
+const limits: readonly Clause[] = [
+  { icon: 'clock', title: 'security.faster.title', text: 'security.faster' },
+  { icon: 'mail', title: 'security.scanners.title', text: 'security.scanners' },
+  { icon: 'copy', title: 'security.copies.title', text: 'security.copies' },
+  { icon: 'eye', title: 'security.memory.title', text: 'security.memory' },
+  { icon: 'mail', title: 'security.mail.title', text: 'security.mail' },
+  { icon: 'refresh', title: 'security.backups.title', text: 'security.backups' },
+];
 
-async function answers(isReady: AboutDeps['isReady']): Promise<boolean> {
-  try {
-    return await isReady();
-  } catch {
-    return false;
-  }
-}
+const SecurityPage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('security.title')}>
+      <div class="tale">
+        <h1>{say('security.title')}</h1>
+        <p class="lead">{say('security.lead')}</p>
+        <h2 class="large">{say('security.promises')}</h2>
+        <Clauses frame={frame} clauses={promises} kind="promises" />
+        <h2 class="large">{say('security.limits')}</h2>
+        <Clauses frame={frame} clauses={limits} kind="limits" />
+        <div class="pair">
+          <section>
+            <h2>{say('security.how')}</h2>
+            <p>{say('security.howText')}</p>
+          </section>
+          <section>
+            <h2>{say('security.report')}</h2>
+            <p>{say('security.reportText')}</p>
+            <p>
+              <a href={frame.href('about')}>{say('security.toAbout')}</a>
+            </p>
+          </section>
+        </div>
+      </div>
+    </Page>
+  );
+};
+
+const Clauses: FC<{ frame: Frame; clauses: readonly Clause[]; kind: string }> = ({
+  frame,
+  clauses,
+  kind,
+}) => (
+  <ul class={`clauses ${kind}`}>
+    {clauses.map(({ icon, title, text }) => (
+      <li>
+        <Icon name={icon} />
+        <h3>{frame.words.say(title)}</h3>
+        <p>{frame.words.say(text)}</p>
+      </li>
+    ))}
+  </ul>
+);

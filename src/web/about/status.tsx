@@ -1,0 +1,143 @@
+/**
+ * Whether the service works just now, and which regions there are. The status page shows the version, the region and
+ * whether the store answers, and nothing else about the machine.
+ */
+import type { FC } from 'hono/jsx';
+import type { Region, Regions } from '../../core/regions.ts';
+import type { Clock } from '../../core/time.ts';
+import { RequestProblem } from '../../http/problem.ts';
+import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
+import { Badge, Moment } from '../kit/parts.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
+
+export interface StatusDeps {
+  readonly clock: Clock;
+  readonly version: string;
+  readonly isReady: () => boolean | Promise<boolean>;
+  readonly regions: Regions | null;
+}
+
+export function createStatusPages(deps: StatusDeps): PageRoute[] {
+  return [
+    {
+      name: 'regions',
+      needsNoSession: true,
+      get: { limit: 'none', isStatic: true, handle: (request) => showRegions(request, deps) },
+    },
+    {
+      name: 'status',
+      needsNoSession: true,
+      get: { limit: 'none', handle: (request) => showStatus(request, deps) },
+    },
+  ];
+}
+
+/** A region is named by its label and its address: a label is the operator's, and need not be a country's name. */
+const RegionsPage: FC<{ frame: Frame; regions: Regions }> = ({ frame, regions }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('regions.title')}
+      lead={say('regions.lead')}
+      also={[say('regions.links')]}
+    >
+      <ul class="regions">
+        {regions.all.map((region) => (
+          <li>
+            <RegionLine frame={frame} region={region} isOwn={region.label === regions.own} />
+          </li>
+        ))}
+      </ul>
+    </MessagePage>
+  );
+};
+
+const RegionLine: FC<{ frame: Frame; region: Region; isOwn: boolean }> = ({ frame, region, isOwn }) => (
+  <>
+    <strong>{region.label.toUpperCase()}</strong>
+    <a href={`${region.baseUrl}/`} dir="ltr">
+      {new URL(region.baseUrl).host}
+    </a>
+    {isOwn ? (
+      <Badge kind="good" icon="check">
+        {frame.words.say('regions.own')}
+      </Badge>
+    ) : null}
+  </>
+);
+
+interface StatusProps {
+  readonly frame: Frame;
+  readonly isReady: boolean;
+  readonly version: string;
+  readonly checkedAt: number;
+}
+
+const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt }) => {
+  const { words, href } = frame;
+  const { say } = words;
+  const title = say(isReady ? 'status.works' : 'status.fails');
+  return (
+    <Page frame={frame} title={say('status.title')} scripts={['time']}>
+      <h1>{title}</h1>
+      <p class="lead">{say(isReady ? 'status.worksLead' : 'status.failsLead')}</p>
+      <div class="sheet">
+        <dl class="facts">
+          <dt>{say('status.store')}</dt>
+          <dd>
+            {isReady ? (
+              <Badge kind="good" icon="check">
+                {say('status.storeWorks')}
+              </Badge>
+            ) : (
+              <Badge kind="bad" icon="x">
+                {say('status.storeFails')}
+              </Badge>
+            )}
+          </dd>
+          {frame.regions === null ? null : (
+            <>
+              <dt>{say('status.region')}</dt>
+              <dd>{frame.regions.own.toUpperCase()}</dd>
+            </>
+          )}
+          <dt>{say('status.version')}</dt>
+          <dd>{version}</dd>
+          <dt>{say('status.checked')}</dt>
+          <dd>
+            <Moment words={words} at={checkedAt} />
+          </dd>
+        </dl>
+      </div>
+      <p>
+        <a class="button quiet" href={href('status')}>
+          {say('status.again')}
+        </a>
+      </p>
+    </Page>
+  );
+};
+
+function showRegions({ frame }: PageRequest, { regions }: StatusDeps): PageReply {
+  if (regions === null) throw new RequestProblem({ problem: 'not_found' });
+  return pageReply(200, renderPage(<RegionsPage frame={frame} regions={regions} />));
+}
+
+async function showStatus(
+  { frame }: PageRequest,
+  { clock, version, isReady }: StatusDeps,
+): Promise<PageReply> {
+  const works = await answers(isReady);
+  const page = <StatusPage frame={frame} isReady={works} version={version} checkedAt={clock()} />;
+  return pageReply(works ? 200 : 503, renderPage(page));
+}
+
+async function answers(isReady: StatusDeps['isReady']): Promise<boolean> {
+  try {
+    return await isReady();
+  } catch {
+    return false;
+  }
+}
