@@ -1,12 +1,8 @@
-/**
- * The one error that the client throws.
- *
- * Owns: the closed set of codes. Invariant: no message quotes a value, a passphrase, a key or a token.
- */
+/** The one error that the client throws. No message quotes a value, a passphrase, a key or a token. */
 
-/** What API v2 answers: see the error table of its OpenAPI document. */
+/** Codes of API v2: see the error table of its OpenAPI document. */
 const serverCodes = [
-  /** Never existed, read, burned or expired; or a receipt of somebody else. */
+  /** Never existed, read, burned or expired; or another account's receipt. */
   'unknown_secret',
   /** Missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',

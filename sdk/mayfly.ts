@@ -1,8 +1,8 @@
 /**
  * Mayfly's client: share a secret once, read it once.
  *
- * Owns: what a program calls. Zero dependencies, only the web's `fetch`: Node 20 and later, Bun, Deno and browsers.
- * Invariant: nothing is retried and nothing is kept; a value lives in what a call returns and nowhere else.
+ * No dependencies, only the web's `fetch`: Node 20 and later, Bun, Deno and browsers. Nothing is retried and nothing is kept: a
+ * value exists in what a call returns and nowhere else.
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -11,7 +11,6 @@
  * ```
  */
 import { MayflyError } from './error.ts';
-import { type ParsedLink, parseLink } from './link.ts';
 import {
   type Created,
   type Generated,
@@ -31,7 +30,6 @@ import {
 import { createTransport, type Json, type Transport, type TransportOptions } from './transport.ts';
 
 export { MayflyError, type MayflyErrorCode } from './error.ts';
-export { type ParsedLink, parseLink } from './link.ts';
 export type {
   Adjustment,
   Created,
@@ -204,4 +202,31 @@ export function createClient(options: ClientOptions): MayflyClient {
       toDelivered(await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }))),
     recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),
   };
+}
+
+/**
+ * - `secret`: opens a secret once; from a link to give away.
+ * - `receipt`: manages it; from the creator's own page.
+ * - `unknown`: a bare key, which does not say which of the two it is.
+ */
+export interface ParsedLink {
+  readonly kind: 'secret' | 'receipt' | 'unknown';
+  readonly key: string;
+  /** Where the link leads, without a trailing slash; `null` for a bare key. */
+  readonly server: string | null;
+}
+
+const keyForm = /^[0-9a-z]{31}$/;
+const pathForm = /^(.*)\/(secret|receipt|private)\/([0-9a-z]{31})\/?$/;
+
+/** The parts of a link or of a bare key; `null` when the text is neither. Blanks around it are ignored. */
+export function parseLink(text: string): ParsedLink | null {
+  const trimmed = text.trim();
+  if (keyForm.test(trimmed)) return { kind: 'unknown', key: trimmed, server: null };
+  if (!URL.canParse(trimmed)) return null;
+  const url = new URL(trimmed);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+  const [, base, page, key] = pathForm.exec(url.pathname) ?? [];
+  if (base === undefined || page === undefined || key === undefined) return null;
+  return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base };
 }

@@ -1,8 +1,6 @@
 /**
- * The records of API v2, in the client's own shape.
- *
- * Owns: the renaming between wire and client. Invariant: an answer that lacks what it must have is an error
- * (`unexpected_answer`), never a record with holes.
+ * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a record with
+ * holes.
  */
 import { MayflyError } from './error.ts';
 import { isJson, type Json } from './transport.ts';

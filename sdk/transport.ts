@@ -1,8 +1,6 @@
 /**
- * One call of the API.
- *
- * Owns: the request and the reading of its answer. Invariant: a call is made once and never repeated (a reveal repeated
- * is a secret lost), redirects are not followed, and credentials go to the configured server only.
+ * One call of the API: made once and never repeated (repeating a reveal loses the secret), without following redirects, and with
+ * credentials for the configured server only.
  */
 import { errorOf, MayflyError } from './error.ts';
 

@@ -1,13 +1,13 @@
 /**
- * Operators' commands for accounts.
+ * Operators' commands for accounts and their API tokens.
  *
- * Owns: `mayfly account create|list|plan`. Invariant: they work on the store itself, so they need the data folder and
- * no credentials, and they work while the server runs; a token is printed once, when it is made.
+ * They work on the store itself, so they need the data folder and no credentials, also while the server runs. A token is printed
+ * once, when it is made, and read from standard input or a file, never from an argument (P18).
  */
-
-import type { Account } from '../core/accounts/accounts.ts';
-import { createAccount } from '../core/accounts/admin.ts';
+import { type Account, type StoredToken, type TokenScope, tokenScopes } from '../core/accounts/accounts.ts';
+import { createAccount, createToken } from '../core/accounts/admin.ts';
 import type { PlanName } from '../core/plans.ts';
+import { Sensitive } from '../core/sensitive.ts';
 import {
   type Command,
   configOrWords,
@@ -15,13 +15,13 @@ import {
   type Input,
   type OpenAccounts,
   printResult,
+  readTextFrom,
   refuse,
   UsageError,
   type World,
 } from './command.ts';
-import { timeOf } from './times.ts';
+import { timeOf } from './terminal.ts';
 
-/** The plans an account can have. */
 const accountPlans: readonly PlanName[] = ['basic', 'identity'];
 
 function parsePlan(text: string): PlanName {
@@ -132,5 +132,169 @@ export const accountCommands: readonly Command[] = [
     options: {},
     example: 'mayfly account plan jo@example.org identity',
     run: runPlan,
+  },
+];
+
+const secondsInDay = 86_400;
+/** A century: a larger number is a typo. */
+const maxDays = 36_525;
+const maxNameLength = 100;
+
+function parseDays(text: string): number {
+  const days = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : 0;
+  if (days < 1 || days > maxDays) throw new UsageError(`--expires takes whole days, 1 to ${maxDays}.`);
+  return days;
+}
+
+function parseName(text: string): string {
+  // Control characters would let a name rewrite the terminal that lists it.
+  if (text === '' || text.length > maxNameLength || /\p{Cc}/u.test(text)) {
+    throw new UsageError(`--name takes 1 to ${maxNameLength} printable characters.`);
+  }
+  return text;
+}
+
+const listOfScopes = tokenScopes.join(', ');
+
+/** In the order of `tokenScopes`, without duplicates. */
+export function parseScopes(text: string): readonly TokenScope[] {
+  const asked = text.split(',').map((word) => word.trim());
+  const known = tokenScopes.filter((scope) => asked.includes(scope));
+  if (asked.every((word) => known.some((scope) => scope === word))) return known;
+  throw new UsageError(`--scope takes one or more of ${listOfScopes}, with commas between them.`);
+}
+
+async function readExisting(input: Input, world: World): Promise<Sensitive<string> | null> {
+  const source = input.texts['with-token'];
+  return source === undefined ? null : new Sensitive((await readTextFrom(source, world)).trim());
+}
+
+function createInput(input: Input, accounts: OpenAccounts, existingToken: Sensitive<string> | null) {
+  const { name = 'made by an operator', expires, scope } = input.texts;
+  const days = expires === undefined ? null : parseDays(expires);
+  return {
+    email: input.words[0] ?? '',
+    name: parseName(name),
+    scopes: scope === undefined ? tokenScopes : parseScopes(scope),
+    expiresAt: days === null ? null : accounts.store.now() + days * secondsInDay,
+    existingToken,
+  };
+}
+
+async function runTokenCreate(input: Input, world: World): Promise<ExitCode> {
+  const existing = await readExisting(input, world);
+  return withAccounts(input, world, async (accounts) => {
+    const wanted = createInput(input, accounts, existing);
+    const made = await createToken(accounts, wanted);
+    if (made.outcome === 'no_account')
+      return refuse(world, input, 'no_account', `There is no account ${wanted.email}.`);
+    if (made.outcome === 'invalid_token') {
+      return refuse(
+        world,
+        input,
+        'invalid_token',
+        'The token given with --with-token is not one of this account.',
+      );
+    }
+    const { tokenId, canListEarlier } = made;
+    const token = made.token.expose();
+    const { name, scopes } = wanted;
+    if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));
+    const username = wanted.email.toLowerCase();
+    const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
+    printResult(world, input, json, [token]);
+    return 0;
+  });
+}
+
+function wordsOfNew(tokenId: number, scopes: readonly TokenScope[], canListEarlier: boolean): string {
+  return `Token ${tokenId} made. Scopes: ${scopes.join(', ')}. ${reachOf(scopes, canListEarlier)} It is shown only now:\n`;
+}
+
+function reachOf(scopes: readonly TokenScope[], canListEarlier: boolean): string {
+  if (!scopes.includes('read-recent')) {
+    return canListEarlier
+      ? 'It lists nothing; what is created with it is listed as what the other token creates is.'
+      : 'It lists nothing, and what is created with it is in no list; --with-token puts it in that of an existing token.';
+  }
+  return canListEarlier
+    ? 'It lists what the other token lists.'
+    : 'It lists what is created with it from now on; --with-token lets it list what an existing token does.';
+}
+
+function jsonOf(token: StoredToken) {
+  const { tokenId, name, scopes, createdAt, expiresAt, lastUsedAt } = token;
+  return { token_id: tokenId, name, scopes, created: createdAt, expires: expiresAt, last_used: lastUsedAt };
+}
+
+function lineOf(token: StoredToken): string {
+  const expires = token.expiresAt === null ? 'never expires' : `expires ${timeOf(token.expiresAt)}`;
+  const used = token.lastUsedAt === null ? 'never used' : `used ${timeOf(token.lastUsedAt)}`;
+  const fields = [token.tokenId, token.name, `made ${timeOf(token.createdAt)}`, expires, used];
+  return [...fields, token.scopes.join(',')].join('\t');
+}
+
+async function runTokenList(input: Input, world: World): Promise<ExitCode> {
+  return withAccount(input, world, async ({ store }, account) => {
+    const tokens = await store.listTokens(account.id);
+    if (tokens.length === 0) world.terminal.err('This account has no token.\n');
+    printResult(world, input, tokens.map(jsonOf), tokens.map(lineOf));
+    return 0;
+  });
+}
+
+async function runTokenRevoke(input: Input, world: World): Promise<ExitCode> {
+  const text = input.words[1] ?? '';
+  if (!/^[1-9][0-9]{0,14}$/.test(text))
+    throw new UsageError('ID is the number that "mayfly account token list" shows first.');
+  return withAccount(input, world, async ({ store }, account) => {
+    const tokenId = Number(text);
+    if (!(await store.revokeToken(account.id, tokenId))) {
+      return refuse(world, input, 'no_token', `${account.username} has no token ${tokenId}.`);
+    }
+    if (!input.json) world.terminal.err(`Token ${tokenId} of ${account.username} no longer works.\n`);
+    printResult(world, input, { username: account.username, revoked: tokenId }, []);
+    return 0;
+  });
+}
+
+export const tokenCommands: readonly Command[] = [
+  {
+    path: ['account', 'token', 'create'],
+    summary: 'make another API token and print it, once',
+    words: ['EMAIL'],
+    options: {
+      name: { type: 'string', value: 'NAME', doc: 'what it is for' },
+      scope: {
+        type: 'string',
+        value: 'SCOPES',
+        doc: `what it may do, with commas between them: ${listOfScopes}; all without it`,
+      },
+      expires: { type: 'string', value: 'DAYS', doc: 'stop working after so many days' },
+      'with-token': {
+        type: 'string',
+        value: 'FILE',
+        doc: 'a file with a live token of the account, - for standard input: the new one then lists what that one lists',
+      },
+    },
+    example: 'mayfly account token create jo@example.org --name backups --scope create,manage --expires 90',
+    run: runTokenCreate,
+  },
+  {
+    path: ['account', 'token', 'list'],
+    summary:
+      "list an account's tokens, what they may do and when they were used, without the tokens themselves",
+    words: ['EMAIL'],
+    options: {},
+    example: 'mayfly account token list jo@example.org',
+    run: runTokenList,
+  },
+  {
+    path: ['account', 'token', 'revoke'],
+    summary: 'make a token useless, at once',
+    words: ['EMAIL', 'ID'],
+    options: {},
+    example: 'mayfly account token revoke jo@example.org 3',
+    run: runTokenRevoke,
   },
 ];

@@ -1,8 +1,7 @@
 /**
- * What the commands for people share: the server they talk to, and the texts they ask for.
+ * What the commands for people share: choosing the server, asking for texts, and errors as sentences.
  *
- * Owns: choosing the server, and turning the client's errors into sentences. Invariant: credentials go to the server of
- * the settings, or where the settings name none to the one this call names; never to where a link happens to lead.
+ * Credentials go to the configured server, or without one to the server that this call names, never to wherever a link points.
  */
 import {
   type ClientOptions,
@@ -15,15 +14,16 @@ import type { Config } from '../config/read.ts';
 import { options } from '../config/settings.ts';
 import {
   configOrWords,
+  decodeText,
   type ExitCode,
   type Input,
   type OptionUsage,
+  readTextFrom,
   refuse,
   UsageError,
   type World,
 } from './command.ts';
-import { decodeText, readTextFrom } from './input-text.ts';
-import { durationWords } from './times.ts';
+import { durationWords } from './terminal.ts';
 
 export const serverOption: Readonly<Record<string, OptionUsage>> = {
   server: {
@@ -42,7 +42,6 @@ export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
   },
 };
 
-/** The address in `--server`, in its one spelling. */
 function serverGiven(input: Input): string | null {
   const text = input.texts.server;
   if (text === undefined) return null;
@@ -51,7 +50,6 @@ function serverGiven(input: Input): string | null {
   return parsed.value;
 }
 
-/** Where to, and as whom. */
 function chooseServer(
   input: Input,
   config: Config,
@@ -60,7 +58,7 @@ function chooseServer(
   const named = serverGiven(input);
   const isConfigured = config.given.has('server');
   const chosen = named ?? config.server;
-  // A link says where it leads; a server that was chosen outranks it, because share domains lead to it too.
+  // A link names its server, but a chosen server wins, because share domains point to it too.
   const linked = named !== null || isConfigured || link === null ? null : (parseLink(link)?.server ?? null);
   const server = linked ?? chosen;
   const { username, token } = config;
@@ -69,7 +67,7 @@ function chooseServer(
   return { server, credentials: { username, token: token.expose() } };
 }
 
-/** Opens the client and runs the work; what the server refuses becomes a sentence and exit code 1. */
+/** Runs the work with a client; a refusal by the server becomes a sentence and exit code 1. */
 export async function withClient(
   input: Input,
   world: World,
@@ -109,12 +107,12 @@ async function askPassphrase(world: World): Promise<string> {
   return answer;
 }
 
-/** One line break at a file's end is the editor's, not the passphrase's. */
+/** One line break at a file's end comes from the editor, not the passphrase. */
 async function passphraseFromFile(source: string, world: World): Promise<string> {
   return (await readTextFrom(source, world)).replace(/\r?\n$/, '');
 }
 
-/** The passphrase from prompt, file or setting, in this order; `undefined` when none of them is there. */
+/** The passphrase from prompt, file or setting, in this order. */
 export async function readPassphrase(input: Input, world: World): Promise<string | undefined> {
   if (input.flags.has('passphrase')) return askPassphrase(world);
   const source = input.texts['passphrase-file'];
@@ -123,7 +121,7 @@ export async function readPassphrase(input: Input, world: World): Promise<string
   return reading.outcome === 'read' ? reading.config.passphrase?.expose() : undefined;
 }
 
-/** As `readPassphrase` for a new secret: a prompt asks twice, because nobody could correct a slip. */
+/** As `readPassphrase` for a new secret: a prompt asks twice, because a typo could not be corrected later. */
 export async function readNewPassphrase(input: Input, world: World): Promise<string | undefined> {
   const first = await readPassphrase(input, world);
   if (!input.flags.has('passphrase')) return first;
@@ -132,7 +130,7 @@ export async function readNewPassphrase(input: Input, world: World): Promise<str
   return first;
 }
 
-/** Said where the line break may be part of a file, which some programs do not read without it (private keys). */
+/** Some programs need the line break at a file's end (private keys). */
 function noteLeftOut(input: Input, world: World, value: string): void {
   if (value.includes('\n') && !input.json)
     world.terminal.err('The line break at the end was left out; --exact keeps it.\n');

@@ -1,11 +1,12 @@
 /**
- * A command: one word or two, as a value.
+ * A command as a value, what it may touch, and how its arguments are read.
  *
- * Owns: the shape that `run.ts` dispatches and `help.ts` prints, and the world a command may touch. Invariant: results
- * go to standard output and words to standard error, so that a result can be piped; a command ends with 0 (done),
- * 1 (refused or failed) or 2 (wrong usage or settings) and never ends the process itself.
+ * Results go to standard output and messages to standard error, so that a result can be piped. A command ends with 0 (done),
+ * 1 (refused or failed) or 2 (wrong usage or settings) and never ends the process itself. No message repeats a value, which may be
+ * the secret (P18).
  */
-import type { ParseArgsOptionsConfig } from 'node:util';
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { nearestWord } from '../config/nearest.ts';
 import type { Config, ConfigReading } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { DomainStore } from '../core/ports.ts';
@@ -24,11 +25,11 @@ export interface OpenAccounts extends AccountAdminCore {
 
 export type OpenAccountsOutcome =
   | { readonly outcome: 'open'; readonly accounts: OpenAccounts }
-  /** `no_store`: none was ever made there, and only a server makes one. */
+  /** `no_store`: only a server makes one. */
   | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
-/** What a command may touch; `main.ts` brings the real one. */
+/** What a command may touch; `main.ts` provides the real one. */
 export interface World {
   readonly terminal: Terminal;
   readonly version: string;
@@ -37,7 +38,7 @@ export interface World {
   readonly openAccounts: (config: Config) => Promise<OpenAccountsOutcome>;
   /** Serves until told to stop. */
   readonly serve: (config: Config) => Promise<ExitCode>;
-  /** Stands before the regions until told to stop. */
+  /** Routes to the regions until told to stop. */
   readonly route: (config: Config) => Promise<ExitCode>;
   /** The checks of `mayfly doctor`; with a recipient they send a test mail. */
   readonly examine: (config: Config, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
@@ -47,13 +48,13 @@ export interface World {
 
 export interface OptionUsage {
   readonly type: 'string' | 'boolean';
-  /** What stands for the value, `SECONDS`; absent for a boolean. */
+  /** Placeholder of the value, `SECONDS`; absent for a boolean. */
   readonly value?: string;
   readonly doc: string;
 }
 
 export interface Input {
-  /** The words after the command's own, as many as its usage says. */
+  /** The words after the command, as many as its usage says. */
   readonly words: readonly string[];
   /** By name; absent when not given. */
   readonly texts: Readonly<Record<string, string>>;
@@ -66,14 +67,14 @@ export interface Command {
   readonly path: readonly string[];
   /** One line. */
   readonly summary: string;
-  /** What the words after it are: `['EMAIL']`; in brackets where they may be left out: `['[LINK]']`. */
+  /** Its arguments: `['EMAIL']`, or `['[LINK]']` when optional. */
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, OptionUsage>>;
   readonly example: string;
   readonly run: (input: Input, world: World) => Promise<ExitCode>;
 }
 
-/** What the help of every command lists too. */
+/** Options of every command. */
 export const commonOptions: Readonly<Record<string, OptionUsage>> = {
   json: { type: 'boolean', doc: 'print the result as JSON' },
   help: { type: 'boolean', doc: 'print this help' },
@@ -85,7 +86,7 @@ export function parseArgsOptions(command: Command): ParseArgsOptionsConfig {
   return { ...Object.fromEntries(options), help: { type: 'boolean', short: 'h' } };
 }
 
-/** Thrown by a command for words or options that make no sense: exit code 2 and the command's usage. */
+/** Thrown by a command for invalid arguments: exit code 2 and the command's usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -103,10 +104,91 @@ export function refuse(world: World, input: Input, code: string, sentence: strin
   return 1;
 }
 
-/** The settings; or `null`, and the reasons are on standard error: the command ends with 2. */
+/** The settings, or `null` with the reasons on standard error: the command then ends with 2. */
 export function configOrWords(world: World): Config | null {
   const reading = world.readConfig();
   if (reading.outcome === 'read') return reading.config;
   for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
   return null;
+}
+
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+type OptionToken = Extract<Token, { kind: 'option' }>;
+
+/** `null` when the option is right. */
+function problemOf(command: Command, { name, rawName, value, inlineValue }: OptionToken): string | null {
+  const known = { ...command.options, ...commonOptions };
+  if (!rawName.startsWith('--'))
+    return name === 'help' ? null : 'Options have two hyphens and a name, such as --json.';
+  const option = Object.hasOwn(known, name) ? known[name] : undefined;
+  if (option === undefined) {
+    const near = nearestWord(name, Object.keys(known));
+    return `There is no option ${rawName}.${near === null ? '' : ` Did you mean --${near}?`}`;
+  }
+  if (option.type === 'boolean') return value === undefined ? null : `${rawName} takes no value.`;
+  // Probably the next option; a value that begins with a hyphen needs `=`.
+  const isOption = inlineValue !== true && value !== undefined && value !== '-' && value.startsWith('-');
+  return value === undefined || isOption ? `${rawName} needs a value: ${rawName} ${option.value}.` : null;
+}
+
+function assertOptions(command: Command, args: readonly string[]): void {
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: parseArgsOptions(command),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === 'option');
+  const problems = given.map((token) => problemOf(command, token)).filter((problem) => problem !== null);
+  if (problems.length > 0) throw new UsageError([...new Set(problems)].join('\n'));
+}
+
+function assertWordCount(command: Command, words: readonly string[]): void {
+  const required = command.words.filter((word) => !word.startsWith('['));
+  const missing = required[words.length];
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+  const extra = words[command.words.length];
+  // Not quoted: it may be the secret that was meant to be shared.
+  if (extra !== undefined) throw new UsageError('Unexpected argument.');
+}
+
+/** Throws `UsageError`, naming the nearest option for each unknown one. */
+export function readInput(command: Command, args: readonly string[]): Input {
+  assertOptions(command, args);
+  const options = parseArgsOptions(command);
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const texts: Record<string, string> = {};
+  const flags = new Set<string>();
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'string') texts[name] = value;
+    if (value === true) flags.add(name);
+  }
+  if (!flags.has('help')) assertWordCount(command, positionals);
+  return { words: positionals, texts, flags, json: flags.has('json') };
+}
+
+/** Text byte for byte; what would not come back as it went in is refused. @throws UsageError when it is not UTF-8 */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UsageError(
+      'This is not UTF-8 text. Mayfly carries text: encode other data first, for example with base64.',
+    );
+  }
+}
+
+/**
+ * A text that is too private for an argument.
+ * @param source a path, or `-` for standard input
+ */
+export async function readTextFrom(source: string, world: World): Promise<string> {
+  if (source === '-') return decodeText(await world.terminal.readInput());
+  try {
+    return decodeText(await world.readFile(source));
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    throw new UsageError(`The file ${source} cannot be read.`);
+  }
 }

@@ -1,9 +1,8 @@
 /**
- * Operators' commands for share domains.
+ * Operators' commands for share domains: `mayfly domain add|list|verify|remove`.
  *
- * Owns: `mayfly domain add|list|verify|remove`. Invariant: a domain is kept in one spelling (lower case, ASCII form), is
- * never the site's own host, and stands, when an operator adds it, by the operator's word: no plan, no public suffix and
- * no record in the DNS is asked for.
+ * A domain is kept in one spelling (lower case, ASCII) and is never the site's own host. One that an operator adds needs no plan, no
+ * public suffix and no DNS record.
  */
 import { createDomainChecks } from '../core/share-domains/check.ts';
 import type { DomainFinding, StoredDomain } from '../core/share-domains/share-domains.ts';
@@ -20,7 +19,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { timeOf } from './times.ts';
+import { timeOf } from './terminal.ts';
 
 /** The domain in its one spelling; one label alone is nobody's. */
 export function parseDomain(text: string): string {

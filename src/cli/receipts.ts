@@ -1,12 +1,8 @@
-/**
- * Commands for people, with their receipts: `mayfly memo|deliver|burn|recent`, and how a receipt is printed.
- *
- * Owns: their words. Invariant: they know only the client (`sdk/`), and need the credentials of an account.
- */
+/** Commands for people with an account: `mayfly memo|deliver|burn|recent`, and how a receipt is printed. */
 import type { Delivery, Receipt } from '../../sdk/mayfly.ts';
 import { readLink, serverOption, withClient } from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
-import { durationWords, timeOf } from './times.ts';
+import { durationWords, timeOf } from './terminal.ts';
 
 function secondsOf(time: Date | null): number | null {
   return time === null ? null : time.getTime() / 1000;
@@ -41,8 +37,8 @@ const deliveryWords: Readonly<Record<Delivery['state'], string>> = {
 };
 
 /**
- * A reply comes from a server of somebody else, a memo from any holder of the key: what could steer a terminal is not
- * printed.
+ * A reply comes from a foreign server, a memo from any holder of the key: control characters could take over the terminal, so they
+ * are not printed.
  */
 export function plain(text: string): string {
   return text.replace(/\p{C}/gu, ' ');

@@ -6,11 +6,10 @@ import { seededRandom } from '../../test/support/seeded-random.ts';
 import { readConfig } from '../config/read.ts';
 import { tokenScopes } from '../core/accounts/accounts.ts';
 import { createAccount } from '../core/accounts/admin.ts';
-import { commands } from './commands.ts';
+import { parseScopes } from './accounts.ts';
 import { parseDomain } from './domains.ts';
-import { runCommand } from './run.ts';
+import { commands, runCommand } from './run.ts';
 import { parseTtl } from './secrets.ts';
-import { parseScopes } from './tokens.ts';
 
 describe('a command', () => {
   it('that does not exist is wrong usage, with the nearest one named', async () => {

@@ -1,14 +1,161 @@
 /**
- * From arguments to a command and its exit code.
+ * All commands, their help, and running one.
  *
- * Owns: finding the command or its help, and what a fault of it says. Invariant: a command runs only when every argument
- * was understood; nothing of an unexpected error but its class reaches the terminal (P18).
+ * A command runs only when every argument was understood. Nothing of an unexpected error but its class reaches the terminal (P18).
  */
-import { readInput } from './arguments.ts';
-import { type Command, type ExitCode, type Input, refuse, UsageError, type World } from './command.ts';
-import { commands, sections } from './commands.ts';
-import { renderCommandHelp, renderOverview, renderUsage } from './help.ts';
-import { commandsBelow, unknownCommandWords } from './unknown-command.ts';
+import { nearestWord } from '../config/nearest.ts';
+import { accountCommands, tokenCommands } from './accounts.ts';
+import {
+  type Command,
+  commonOptions,
+  type ExitCode,
+  type Input,
+  type OptionUsage,
+  readInput,
+  refuse,
+  UsageError,
+  type World,
+} from './command.ts';
+import { domainCommands } from './domains.ts';
+import { receiptCommands } from './receipts.ts';
+import { secretCommands } from './secrets.ts';
+import { routerCommands, serverCommands, storeCommands } from './server.ts';
+
+const aboutCommands: readonly Command[] = [
+  {
+    path: ['help'],
+    summary: 'print this overview, or the help of a command',
+    words: ['[COMMAND]'],
+    options: {},
+    example: 'mayfly help share',
+    run: async (_input, { terminal }) => {
+      terminal.out(renderOverview(sections));
+      return 0;
+    },
+  },
+  {
+    path: ['version'],
+    summary: 'print the version',
+    words: [],
+    options: {},
+    example: 'mayfly version',
+    run: async ({ json }, { terminal, version }) => {
+      terminal.out(json ? `${JSON.stringify({ version })}\n` : `${version}\n`);
+      return 0;
+    },
+  },
+];
+
+export const sections: Readonly<Record<string, readonly Command[]>> = {
+  'Share and read (talks to a server)': [...secretCommands, ...receiptCommands],
+  'Run a server': [...serverCommands, ...storeCommands, ...routerCommands],
+  'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
+  About: aboutCommands,
+};
+
+export const commands: readonly Command[] = Object.values(sections).flat();
+
+function columns(rows: readonly (readonly [string, string])[]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+}
+
+function nameOf(command: Command): string {
+  return ['mayfly', ...command.path].join(' ');
+}
+
+function optionRow([name, { value, doc }]: [string, OptionUsage]): readonly [string, string] {
+  return [value === undefined ? `--${name}` : `--${name} ${value}`, doc];
+}
+
+export function renderUsage(command: Command): string {
+  const options = Object.keys(command.options).length === 0 ? [] : ['[OPTIONS]'];
+  return [nameOf(command), ...command.words, ...options].join(' ');
+}
+
+export function renderCommandHelp(command: Command): string {
+  const options = Object.entries({ ...command.options, ...commonOptions }).map(optionRow);
+  return [
+    `${nameOf(command)}: ${command.summary}`,
+    '',
+    `Usage: ${renderUsage(command)}`,
+    '',
+    'Options:',
+    ...columns(options),
+    '',
+    `Example: ${command.example}`,
+    '',
+  ].join('\n');
+}
+
+/** @param sections the commands by heading */
+export function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
+  const parts = Object.entries(sections).map(([heading, commands]) => {
+    const rows = commands.map(
+      (command) => [[...command.path, ...command.words].join(' '), command.summary] as const,
+    );
+    return [`${heading}:`, ...columns(rows), ''].join('\n');
+  });
+  return [
+    'mayfly: share a secret once, read it once',
+    '',
+    'Usage: mayfly COMMAND [WORDS] [OPTIONS]',
+    '',
+    ...parts,
+    'Every command takes --json and --help. Settings: docs/configuration.md, or mayfly config.',
+    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings.',
+    '',
+  ].join('\n');
+}
+
+/** The commands that begin with all of these words. */
+export function commandsBelow(words: readonly string[]): readonly Command[] {
+  return commands.filter(({ path }) => words.every((word, index) => path[index] === word));
+}
+
+/** The longest run of known words, or near ones, that the given ones begin with. */
+function meantBy(given: readonly string[]): readonly string[] {
+  const words: string[] = [];
+  for (const word of given) {
+    const next = commandsBelow(words).flatMap(({ path }) => path[words.length] ?? []);
+    const near = next.includes(word) ? word : nearestWord(word, [...new Set(next)]);
+    if (near === null) break;
+    words.push(near);
+  }
+  return words;
+}
+
+function listOf(below: readonly Command[]): string {
+  return below.map((command) => `  ${renderUsage(command)}\n`).join('');
+}
+
+/** The words given, up to the first unknown one: what follows may be a secret. */
+function unknownIn(given: readonly string[], words: readonly string[], isWhole: boolean): string {
+  const shown = given.slice(0, isWhole ? words.length : words.length + 1);
+  return `There is no command "${shown.join(' ')}".`;
+}
+
+/**
+ * Names the nearest command, or lists those that begin alike. Each word must be near on its own, because "delete" as a whole is too
+ * near to "create".
+ * @param args that begin with no command
+ */
+export function unknownCommandWords(args: readonly string[]): string {
+  if (args[0]?.startsWith('-'))
+    return 'Options follow the command: mayfly COMMAND [WORDS] [OPTIONS]. See mayfly help.\n';
+  const given = args.filter((arg) => !arg.startsWith('-'));
+  const words = meantBy(given);
+  const below = commandsBelow(words);
+  const isCommand = below.some(({ path }) => path.length === words.length);
+  const isAsGiven = words.every((word, index) => word === given[index]);
+  if (isAsGiven && words.length === given.length) return `Ambiguous command:\n${listOf(below)}`;
+  const unknown = unknownIn(given, words, isCommand || words.length === given.length);
+  if (words.length === 0) return `${unknown} See mayfly help.\n`;
+  const hint = isAsGiven ? '' : ` Did you mean "${words.join(' ')}"?`;
+  return isCommand
+    ? `${unknown}${hint} See mayfly help.\n`
+    : `${unknown}${hint} These exist:\n${listOf(below)}`;
+}
 
 /** The command with the longest path that the arguments begin with. */
 function findCommand(args: readonly string[]): Command | null {
@@ -44,7 +191,7 @@ async function runFound(command: Command, args: readonly string[], world: World)
 
 const isWord = (arg: string): boolean => !arg.startsWith('-');
 
-/** The help of a command, or the usage of all that begin with these words. */
+/** The help of a command, or the usage of all commands that begin with these words. */
 function printHelp(words: readonly string[], world: World): ExitCode {
   const command = findCommand(words);
   const below = commandsBelow(words);

@@ -1,8 +1,8 @@
 /**
- * Commands for people, with what opens once: `mayfly share|generate|reveal|status`.
+ * Commands for people: `mayfly share|generate|reveal|status`, on top of the client (`sdk/`).
  *
- * Owns: their words. Invariant: they know only the client (`sdk/`); the value is the only thing that `reveal` writes to
- * standard output, byte for byte, so that a file shared with `--exact` comes out unchanged.
+ * `reveal` writes the value and nothing else to standard output, byte for byte, so that a file shared with `--exact` comes out
+ * unchanged.
  */
 import {
   type Created,
@@ -36,7 +36,7 @@ import {
   type World,
 } from './command.ts';
 import { plain, printReceipt, waitingWords } from './receipts.ts';
-import { durationWords, timeOf } from './times.ts';
+import { durationWords, timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
@@ -107,7 +107,7 @@ function remarksJsonOf({ adjusted, ignored }: Remarks) {
   };
 }
 
-/** For people also beside `--json`: what was not done as asked must not pass unseen. */
+/** Printed with `--json` too: what was not done as asked must not go unnoticed. */
 function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
   if (ttlSeconds !== undefined) {
     const { asked, granted } = ttlSeconds;
@@ -172,7 +172,7 @@ async function runGenerate(input: Input, world: World): Promise<ExitCode> {
   );
 }
 
-/** A line break behind the value helps a person and would spoil a file. */
+/** A line break after the value helps a person and would spoil a file. */
 function printRevealed({ secretKey, value }: Revealed, input: Input, world: World): ExitCode {
   if (input.json) printResult(world, input, { secret_key: secretKey, value }, []);
   else world.terminal.out(world.terminal.isOutputSeen && !value.endsWith('\n') ? `${value}\n` : value);
@@ -204,7 +204,7 @@ function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCo
   return 0;
 }
 
-/** Of a bare key that opens no secret; `null` when it is no metadata key of this account either. */
+/** For a bare key that opens no secret; `null` when it is not a metadata key of this account either. */
 async function receiptOf(client: MayflyClient, key: string): Promise<Receipt | null> {
   try {
     return await client.receipt(key);
@@ -215,7 +215,7 @@ async function receiptOf(client: MayflyClient, key: string): Promise<Receipt | n
   }
 }
 
-/** A bare key does not say whose it is: first it is taken for a secret's, then for a receipt's. */
+/** A bare key does not say what it is: it is tried as a secret's, then as a receipt's. */
 async function runStatus(input: Input, world: World): Promise<ExitCode> {
   const link = await readLink(input, world);
   const kind = parseLink(link)?.kind;

@@ -1,22 +1,27 @@
 /**
- * Operators' commands for the server itself.
+ * Operators' commands for the server, its store and the router: `mayfly serve|config|doctor|router|store set-time`.
  *
- * Owns: `mayfly serve|config|doctor`. Invariant: all three read the same settings, and none of them starts or says
- * anything with settings that are wrong.
+ * None of them starts or reports anything with wrong settings, and the store is not changed before the operator has seen what that
+ * means and agreed.
  */
-
-import { serverRegionProblem } from '../config/conflicts.ts';
+import { routerProblem, serverRegionProblem } from '../config/conflicts.ts';
 import { effectiveSettings } from '../config/reference.ts';
 import { Sensitive } from '../core/sensitive.ts';
+import type { ClockReport } from '../core/time.ts';
+import { differenceWords } from '../ops/clock-words.ts';
 import type { Finding } from '../ops/doctor.ts';
+import { withAccounts } from './accounts.ts';
 import {
   type Command,
   configOrWords,
   type ExitCode,
   type Input,
+  type OpenAccounts,
   printResult,
+  refuse,
   type World,
 } from './command.ts';
+import { timeOf } from './terminal.ts';
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
   const config = configOrWords(world);
@@ -103,5 +108,76 @@ export const serverCommands: readonly Command[] = [
     },
     example: 'mayfly doctor --mail-to jo@example.org',
     run: runDoctor,
+  },
+];
+
+async function runRouter(_input: Input, world: World): Promise<ExitCode> {
+  const config = configOrWords(world);
+  if (config === null) return 2;
+  const problem = routerProblem(config);
+  if (problem === null) return world.route(config);
+  world.terminal.err(`${problem}\n`);
+  return 2;
+}
+
+export const routerCommands: readonly Command[] = [
+  {
+    path: ['router'],
+    summary: 'stand before several regions, until stopped',
+    words: [],
+    options: {},
+    example: 'MAYFLY_REGIONS=us=https://us.example.com,eu=https://eu.example.com PORT=8080 mayfly router',
+    run: runRouter,
+  },
+];
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function effectOf({ storeTime, wall }: ClockReport, expiring: number): string {
+  if (wall >= storeTime) {
+    return expiring === 0
+      ? 'No waiting secret expires by it.'
+      : `${plural(expiring, 'waiting secret')} then ${expiring === 1 ? 'has' : 'have'} expired and will be erased.`;
+  }
+  return (
+    'What has expired by the present store time is erased first. Secrets made at a time that has not come yet wait longer ' +
+    'than asked, by the difference.'
+  );
+}
+
+async function setTime(input: Input, world: World, { store }: OpenAccounts): Promise<ExitCode> {
+  const report = store.clock();
+  const { storeTime, wall, verdict } = report;
+  if (verdict === 'agreed' && Math.abs(wall - storeTime) <= 1) {
+    if (!input.json) world.terminal.err('Store time and the clock of this machine agree: nothing to do.\n');
+    printResult(world, input, { changed: false, time: storeTime }, []);
+    return 0;
+  }
+  const expiring = wall >= storeTime ? await store.countExpiringBy(wall) : 0;
+  world.terminal.err(
+    `Store time            ${timeOf(storeTime)}\n` +
+      `This machine's clock  ${timeOf(wall)}, ${differenceWords(wall - storeTime)}\n` +
+      `${effectOf(report, expiring)}\n`,
+  );
+  if (!input.flags.has('yes')) {
+    const answer = await world.terminal.ask('Set store time to the clock of this machine? [y/N] ');
+    if (answer === null) return refuse(world, input, 'not_confirmed', 'Nobody can be asked here: add --yes.');
+    if (!/^y(es)?$/i.test(answer.trim()))
+      return refuse(world, input, 'not_confirmed', 'Nothing was changed.');
+  }
+  await store.setTime();
+  if (!input.json) world.terminal.err('Done. A server that is running follows within a second.\n');
+  printResult(world, input, { changed: true, time: store.now() }, []);
+  return 0;
+}
+
+export const storeCommands: readonly Command[] = [
+  {
+    path: ['store', 'set-time'],
+    summary: "set store time to this machine's clock",
+    words: [],
+    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    example: 'mayfly store set-time',
+    run: (input, world) => withAccounts(input, world, (accounts) => setTime(input, world, accounts)),
   },
 ];

@@ -1,27 +1,27 @@
 /**
- * The terminal: three streams and two prompts.
+ * The terminal: what a person types or pipes, and how times are printed.
  *
- * Owns: reading what a person types or pipes. Invariant: a passphrase is never echoed, and a value is taken from
- * standard input, never from an argument, which other users of the machine and the shell's history would see (P18).
+ * A passphrase is never echoed. A value is read from standard input, never from an argument, which other users of the machine and
+ * the shell's history would see (P18).
  */
 import { readSync, writeSync } from 'node:fs';
 
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
-  /** Whether a person sits at standard input. */
+  /** Standard input is a terminal. */
   readonly isInteractive: boolean;
-  /** Whether a person looks at standard output. */
+  /** Standard output is a terminal. */
   readonly isOutputSeen: boolean;
   /** Everything on standard input. */
   readInput(): Promise<Uint8Array>;
-  /** One line, as typed; `null` when nobody can be asked or the input ended. */
+  /** One line, as typed; `null` without a terminal or at the end of input. */
   ask(question: string): Promise<string | null>;
-  /** One line, not echoed; `null` when it was called off or nobody can be asked. */
+  /** One line, not echoed; `null` without a terminal or at Ctrl-C. */
   askHidden(question: string): Promise<string | null>;
 }
 
-/** Writes all of it, also to a pipe that takes it in parts. */
+/** Writes everything, even to a pipe that takes it in parts. */
 function writeAll(fileDescriptor: number, text: string): void {
   let rest: Uint8Array = Buffer.from(text, 'utf8');
   while (rest.length > 0) {
@@ -57,13 +57,13 @@ function readHiddenLine(): string | null {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
 }
 
-/** A character is its first byte and the continuation bytes (10xxxxxx) behind it. */
+/** A character is its first byte and the continuation bytes (10xxxxxx) after it. */
 function eraseCharacter(bytes: number[]): void {
   let byte = bytes.pop();
   while (byte !== undefined && (byte & 0xc0) === 0x80) byte = bytes.pop();
 }
 
-/** The terminal gives lines whole. */
+/** The terminal delivers whole lines. */
 function readLine(): string | null {
   const chunk = new Uint8Array(1_024);
   const length = readSync(0, chunk);
@@ -95,4 +95,30 @@ export function openTerminal(): Terminal {
       }
     },
   };
+}
+
+/** ISO 8601, to the second. */
+export function timeOf(seconds: number): string {
+  return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
+}
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+function count(amount: number, unit: string): string {
+  return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
+}
+
+/** `6 days 23 hours`: the largest unit that fits and the next one. */
+export function durationWords(seconds: number): string {
+  const at = units.findIndex(([, size]) => seconds >= size);
+  const [largest, next] = at === -1 ? units.slice(-1) : units.slice(at);
+  if (largest === undefined) return '';
+  const words = count(Math.floor(seconds / largest[1]), largest[0]);
+  const below = next === undefined ? 0 : Math.floor((seconds % largest[1]) / next[1]);
+  return next === undefined || below === 0 ? words : `${words} ${count(below, next[0])}`;
 }

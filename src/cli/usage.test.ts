@@ -1,8 +1,7 @@
 /** What a command that cannot be understood is told, and how its help is found. */
 import { describe, expect, it } from 'bun:test';
 import { cliSecret, runCli } from '../../test/support/cli-world.ts';
-import { commands } from './commands.ts';
-import { renderCommandHelp } from './help.ts';
+import { commands, renderCommandHelp } from './run.ts';
 
 const accountUsage = [
   '  mayfly account create EMAIL [OPTIONS]\n',

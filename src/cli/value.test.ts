@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
 import { runCommand } from './run.ts';
-import { durationWords } from './times.ts';
+import { durationWords } from './terminal.ts';
 
 const note = 'The line break at the end was left out; --exact keeps it.\n';
 

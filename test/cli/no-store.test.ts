@@ -4,10 +4,9 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountCommands } from '../../src/cli/accounts.ts';
+import { accountCommands, tokenCommands } from '../../src/cli/accounts.ts';
 import { domainCommands } from '../../src/cli/domains.ts';
-import { storeCommands } from '../../src/cli/store.ts';
-import { tokenCommands } from '../../src/cli/tokens.ts';
+import { storeCommands } from '../../src/cli/server.ts';
 import { repositoryRoot, startServer } from '../support/started-server.ts';
 import { mayfly } from './command-run.ts';
 

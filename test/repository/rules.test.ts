@@ -34,12 +34,6 @@ const rules: readonly Rule[] = [
     seeded: { path: 'src/x.ts', text: 'x\n'.repeat(maxLines + 1) },
   },
   {
-    name: 'every file of the product and its scripts opens by saying what it owns',
-    breach: (source) =>
-      !isTest(source) && !/^(#!.*\n)?\/\*\*/.test(source.text) && !source.path.endsWith('.d.ts'),
-    seeded: { path: 'src/x.ts', text: `import 'x';` },
-  },
-  {
     name: 'the environment is read only in src/config/read.ts',
     breach: (source) =>
       isProduct(source) &&
