@@ -1,31 +1,29 @@
 /**
- * Work that outlives the call that began it: mails being handed over, last uses being noted.
- *
- * Owns: its begin and its end. Invariants: it begins only after the turn of the event loop in which it was asked for,
- * so that an answer given in that turn takes the same time with it and without (P17); its failure never fails the call
- * that it followed.
+ * Work that outlives the call that started it: mails being handed over, last uses being noted. It starts after the current
+ * turn of the event loop, so an answer given in that turn takes the same time with or without it (P17), and its failure
+ * never fails the call that it followed.
  */
-export interface Background {
+interface Background {
   begin(work: () => Promise<void>): void;
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   settled(): Promise<void>;
 }
 
 export type InBackground = Background['begin'];
 
 export function createBackground(): Background {
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   return {
     begin(work) {
       const settled = new Promise<void>((turn) => setImmediate(turn))
         .then(work)
-        // Nobody is left to be told: what a person must know of it, the work itself reports.
+        // No caller is left to handle it; the work itself reports what people need to know.
         .catch(() => undefined)
-        .finally(() => underWay.delete(settled));
-      underWay.add(settled);
+        .finally(() => running.delete(settled));
+      running.add(settled);
     },
     async settled() {
-      while (underWay.size > 0) await Promise.all(underWay);
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }

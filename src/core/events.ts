@@ -1,10 +1,10 @@
-/** What happened, for logs and counters: nothing in it names a key, a value or an address (P18). */
+/** What happened, for logs and counters; never a key, a value or an address (P18). */
 import type { AccountId } from './accounts/accounts.ts';
 import type { AccountMail } from './mail/mailer.ts';
 import type { DeliveryState } from './secrets/secret.ts';
 import type { StoredDomain } from './share-domains/share-domains.ts';
 
-/** Tags are 8 hex digits of a derived id, never a key. */
+/** A tag is the first 8 hex digits of a secret id. */
 export type ServiceEvent =
   | {
       readonly event: 'concealed';

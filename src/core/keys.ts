@@ -1,13 +1,11 @@
 /**
- * Keys and ids: what a person holds, and what the store holds instead.
- *
- * Owns: `SecretKey` and `MetadataKey` (31 characters of `[0-9a-z]`: 160 uniform bits, or 149.9 and the mark of a region),
- * and the one-way ids derived from them, under which records are stored (P13). Invariant: one canonical spelling;
- * anything else is an unknown key, never repaired.
+ * Keys, which people hold, and the one-way ids derived from them, under which records are stored (P13). A key is 31
+ * characters of `[0-9a-z]`: 160 uniform bits, or 149.9 and a region's tag. It has one spelling; anything else is an unknown
+ * key and never repaired.
  */
 import { deriveReceiptId, deriveSecretId } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
-import { labelOfMark, markOf, type RegionLabel, regionMarkLength } from './regions.ts';
+import { type RegionLabel, regionOfTag, regionTag, regionTagLength } from './regions.ts';
 
 declare const brand: unique symbol;
 
@@ -24,7 +22,7 @@ const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 const keyLength = 31;
 const keyForm = /^[0-9a-z]{31}$/;
 
-/** @param region whose mark the key carries (see `regions.ts`); `null` where there are no regions */
+/** @param region whose tag the key gets; `null` without regions */
 export function generateSecretKey(random: RandomBytes, region: RegionLabel | null): SecretKey {
   return drawKey(random, region) as SecretKey;
 }
@@ -36,16 +34,16 @@ export function generateMetadataKey(random: RandomBytes, region: RegionLabel | n
 
 function drawKey(random: RandomBytes, region: RegionLabel | null): string {
   if (region === null) return randomText(alphabet, keyLength, random);
-  const head = randomText(alphabet, keyLength - regionMarkLength, random);
-  return head + markOf(head, region);
+  const head = randomText(alphabet, keyLength - regionTagLength, random);
+  return head + regionTag(head, region);
 }
 
-/** The key, or `null` when the text is not one in its only spelling. */
+/** The key, or `null` if the text is not exactly one. */
 export function parseSecretKey(text: string): SecretKey | null {
   return keyForm.test(text) ? (text as SecretKey) : null;
 }
 
-/** The key, or `null` when the text is not one in its only spelling. */
+/** The key, or `null` if the text is not exactly one. */
 export function parseMetadataKey(text: string): MetadataKey | null {
   return keyForm.test(text) ? (text as MetadataKey) : null;
 }
@@ -59,9 +57,9 @@ export function receiptIdOf(key: MetadataKey): ReceiptId {
 }
 
 /**
- * The label that a key's mark stands for. Every key has one: for a key that no region made it is any of the 1,296, so a
- * label counts only where an installation has that region.
+ * The region that a key's tag decodes to. Every key decodes to one: a key made without a region gives any of the 1,296
+ * labels, so a label counts only if the installation has that region.
  */
-export function regionMarkOf(key: SecretKey | MetadataKey): RegionLabel {
-  return labelOfMark(key.slice(0, -regionMarkLength), key.slice(-regionMarkLength));
+export function regionOfKey(key: SecretKey | MetadataKey): RegionLabel {
+  return regionOfTag(key.slice(0, -regionTagLength), key.slice(-regionTagLength));
 }

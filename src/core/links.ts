@@ -7,18 +7,18 @@ export interface Links {
   readonly baseUrl: string;
   /** The site's own host name, without a port. */
   readonly siteHost: string;
-  /** Its port in digits, also where the scheme's own one is not written. */
+  /** Its port in digits, even if it is the scheme's default. */
   readonly sitePort: string;
-  /** The link to give away: on the share domain when there is one. */
+  /** The link to share: on the share domain if there is one. */
   secretUrl(key: SecretKey, shareDomain: string): string;
   /** The creator's page, always on the site itself. */
   receiptUrl(key: MetadataKey): string;
-  /** Where a sign-up is completed, with the ticket of the mail. */
+  /** Completes a sign-up, with the mailed ticket. */
   signUpUrl(ticket: Ticket): string;
-  /** Where a forgotten password is replaced, with the ticket of the mail. */
+  /** Replaces a forgotten password, with the mailed ticket. */
   resetUrl(ticket: Ticket): string;
   readonly logInUrl: string;
-  /** Where an account's secrets are listed. */
+  /** The list of an account's secrets. */
   readonly recentUrl: string;
   readonly forgottenUrl: string;
   /** Origin of the links on this share domain; of the site when it is `''`. */

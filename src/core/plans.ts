@@ -1,8 +1,4 @@
-/**
- * Plans: how large a value may be and how long it may live.
- *
- * Owns: the built-in table and the ttl rule. Invariant: what is granted always lies within the plan's bounds.
- */
+/** Plans: how large a value may be and how long it may live. A granted lifetime is always within the plan's bounds. */
 export type PlanName = 'anonymous' | 'basic' | 'identity';
 
 export interface Plan {
@@ -11,7 +7,7 @@ export interface Plan {
   readonly ttlMinSeconds: number;
   readonly ttlDefaultSeconds: number;
   readonly ttlMaxSeconds: number;
-  /** How many share domains an account may register; 0: none. */
+  /** How many share domains an account may register. */
   readonly maxDomains: number;
 }
 

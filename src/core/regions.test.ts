@@ -13,9 +13,9 @@ import {
   generateSecretKey,
   parseMetadataKey,
   parseSecretKey,
-  regionMarkOf,
+  regionOfKey,
 } from './keys.ts';
-import { markOf, parseRegionLabel, type RegionLabel } from './regions.ts';
+import { parseRegionLabel, type RegionLabel, regionTag } from './regions.ts';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 const everyLabel = [...alphabet].flatMap((first) => [...alphabet].map((second) => labelOf(first + second)));
@@ -51,14 +51,14 @@ describe('the mark of a region', () => {
   it('is read back from both keys, for every label there can be', () => {
     const random = seededRandom('marks');
     for (const label of everyLabel) {
-      expect(regionMarkOf(generateSecretKey(random, label))).toBe(label);
-      expect(regionMarkOf(generateMetadataKey(random, label))).toBe(label);
+      expect(regionOfKey(generateSecretKey(random, label))).toBe(label);
+      expect(regionOfKey(generateMetadataKey(random, label))).toBe(label);
     }
   });
 
   it('is another one for each label behind the same head: no two regions collide', () => {
     for (const head of drawHeads(20, 'heads')) {
-      expect(new Set(everyLabel.map((label) => markOf(head, label))).size).toBe(1_296);
+      expect(new Set(everyLabel.map((label) => regionTag(head, label))).size).toBe(1_296);
     }
   });
 
@@ -81,15 +81,15 @@ describe('the mark of a region', () => {
   it('self-test: a label that is not covered, or covered alike in every key, is told at once', () => {
     const heads = drawHeads(60_000, 'marks of us');
     const bare = heads.map((head) => head + us);
-    const shifted = heads.map((head) => head + markOf('fixed', us));
+    const shifted = heads.map((head) => head + regionTag('fixed', us));
     for (const keys of [bare, shifted]) expect(markStatistic(keys)).toBeGreaterThan(chiSquareBound(1_296));
   });
 
   it('self-test: a mask that depends on a few characters alone lets their holder read the label', () => {
-    const partly = (head: string) => head + markOf(head.slice(0, 1), us);
+    const partly = (head: string) => head + regionTag(head.slice(0, 1), us);
     const sameFirst = drawHeads(20_000, 'partly').filter((head) => head.startsWith('a'));
     expect(markStatistic(sameFirst.map(partly))).toBeGreaterThan(chiSquareBound(1_296));
-    expect(markStatistic(sameFirst.map((head) => head + markOf(head, us)))).toBeLessThan(
+    expect(markStatistic(sameFirst.map((head) => head + regionTag(head, us)))).toBeLessThan(
       chiSquareBound(1_296),
     );
   });
@@ -98,7 +98,7 @@ describe('the mark of a region', () => {
     const key = generateSecretKey(seededRandom('avalanche'), eu);
     const labels = Array.from({ length: 29 }, (_, at) => {
       const other = key[at] === 'a' ? 'b' : 'a';
-      return regionMarkOf(keyOf(key.slice(0, at) + other + key.slice(at + 1)));
+      return regionOfKey(keyOf(key.slice(0, at) + other + key.slice(at + 1)));
     });
     expect(labels.filter((label) => label === eu).length).toBeLessThan(3);
   });
@@ -107,7 +107,7 @@ describe('the mark of a region', () => {
     const random = seededRandom('unmarked');
     const counts = new Map(everyLabel.map((label) => [label, 0]));
     for (let count = 0; count < 60_000; count += 1) {
-      const label = regionMarkOf(generateSecretKey(random, null));
+      const label = regionOfKey(generateSecretKey(random, null));
       counts.set(label, (counts.get(label) ?? 0) + 1);
     }
     expect(chiSquare([...counts.values()])).toBeLessThan(chiSquareBound(1_296));
@@ -125,7 +125,7 @@ describe('the vectors of keys with a region', () => {
       if (region === null) return;
       for (const key of [secret_key, metadata_key]) {
         expect(reference.regionLabelOf(key)).toBe(region);
-        expect(String(regionMarkOf(keyOf(key)))).toBe(region);
+        expect(String(regionOfKey(keyOf(key)))).toBe(region);
       }
     });
   }
@@ -134,7 +134,7 @@ describe('the vectors of keys with a region', () => {
     const random = seededRandom('both readings');
     for (let count = 0; count < 2_000; count += 1) {
       const key = generateSecretKey(random, null);
-      expect(String(regionMarkOf(key))).toBe(reference.regionLabelOf(key));
+      expect(String(regionOfKey(key))).toBe(reference.regionLabelOf(key));
     }
   });
 });

@@ -1,12 +1,10 @@
 /**
- * Regions: separate installations, each with its own store, keys and accounts, behind one address.
+ * Regions: separate installations behind one address, each with its own store, keys and accounts. A secret never leaves its
+ * region. Its key alone identifies the region, and no part of the key gives it away.
  *
- * Owns: the label of a region, and how a key tells which region made it. Invariant: a secret never leaves its region; its
- * key alone says which one that is, without asking anybody, and no part of the key shows it.
- *
- * A key of a region is 29 drawn characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, asks for 128 of a token) and two that are the label, read
- * as a number to base 36, plus a number that follows from the 29, modulo 36². Whoever holds the key computes the label
- * back; the last two characters alone are as good as drawn. `docs/decisions/014-key-to-region.md` says why.
+ * A key of a region is 29 random characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, requires 128 for a token) and a tag of two:
+ * the region's label as a number in base 36, plus a number derived from the 29, modulo 36². The holder of the whole key can
+ * compute the label; the tag alone looks random. See `docs/decisions/014-key-to-region.md`.
  */
 import { regionMask } from '../crypto/derive.ts';
 
@@ -15,17 +13,17 @@ declare const brand: unique symbol;
 /** Two characters of `[0-9a-z]`, as in `us` and `eu`. */
 export type RegionLabel = string & { readonly [brand]: 'RegionLabel' };
 
-/** One of the installations behind the address without a label. */
+/** One of the installations behind the shared address. */
 export interface Region {
   readonly label: RegionLabel;
   /** Origin and path of its own address, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** This installation among its siblings; `null` where there are no regions. */
+/** This installation among its siblings. */
 export interface Regions {
   readonly own: RegionLabel;
-  /** All of them, this one too, in the operator's order. */
+  /** All of them, including this one, in the operator's order. */
   readonly all: readonly Region[];
 }
 
@@ -33,23 +31,19 @@ export function parseRegionLabel(text: string): RegionLabel | null {
   return /^[0-9a-z]{2}$/.test(text) ? (text as RegionLabel) : null;
 }
 
-/** How many characters at a key's end are its mark. */
-export const regionMarkLength = 2;
+export const regionTagLength = 2;
 const base = 36;
-const markCount = base ** regionMarkLength;
+const tagCount = base ** regionTagLength;
 
-/**
- * The mark of `region` behind `head`.
- * @param head the 29 drawn characters of a key
- */
-export function markOf(head: string, region: RegionLabel): string {
-  const mark = (Number.parseInt(region, base) + regionMask(head)) % markCount;
-  return mark.toString(base).padStart(regionMarkLength, '0');
+/** @param head the 29 random characters of a key */
+export function regionTag(head: string, region: RegionLabel): string {
+  const tag = (Number.parseInt(region, base) + regionMask(head)) % tagCount;
+  return tag.toString(base).padStart(regionTagLength, '0');
 }
 
-/** The label that `mark` stands for after `head`; any two characters stand for one. */
-export function labelOfMark(head: string, mark: string): RegionLabel {
-  const number = Number.parseInt(mark, base);
-  const label = (number - (regionMask(head) % markCount) + markCount) % markCount;
-  return label.toString(base).padStart(regionMarkLength, '0') as RegionLabel;
+/** The region of a tag after `head`; any two characters decode to some label. */
+export function regionOfTag(head: string, tag: string): RegionLabel {
+  const number = Number.parseInt(tag, base);
+  const label = (number - (regionMask(head) % tagCount) + tagCount) % tagCount;
+  return label.toString(base).padStart(regionTagLength, '0') as RegionLabel;
 }

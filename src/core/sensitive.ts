@@ -1,8 +1,6 @@
 /**
- * A value that refuses to print.
- *
- * Owns: the wrapper for anything that must never reach a log, an error message or a serialised object (P18).
- * Invariant: every way of turning the wrapper into text yields `[sensitive]`; only `expose()` yields the value.
+ * A wrapper for what must never reach a log, an error message or a serialised object (P18): every way of turning it into
+ * text gives `[sensitive]`; only `expose()` gives the value.
  */
 const hidden = '[sensitive]';
 
@@ -13,7 +11,7 @@ export class Sensitive<T> {
     this.#value = value;
   }
 
-  /** The value itself. Call it where the value is used, never where it is passed on. */
+  /** The value. Call this where the value is used, never to pass it on. */
   expose(): T {
     return this.#value;
   }

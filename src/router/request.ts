@@ -6,7 +6,7 @@
  * client's claim about addresses, hosts or the connection passes, and no field that the region decides by can be
  * suppressed. A body up to the cap is read whole first, so that a slow client holds no connection to a region.
  */
-import { parseSecretKey, regionMarkOf } from '../core/keys.ts';
+import { parseSecretKey, regionOfKey } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
 import type { RegionLabel } from '../core/regions.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
@@ -48,7 +48,7 @@ function keyAt(segments: readonly string[], at: number, of: keyof typeof beforeK
 /** The region label in a path's key; `null` when it is not a key. */
 export function labelIn(segment: string): RegionLabel | null {
   const key = parseSecretKey(decoded(segment));
-  return key === null ? null : regionMarkOf(key);
+  return key === null ? null : regionOfKey(key);
 }
 
 function decoded(segment: string): string {

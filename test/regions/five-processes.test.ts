@@ -5,7 +5,7 @@
  * their region, and that a region which dies takes nothing with it and answers for itself when it is back (P1, P5, P6).
  */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
-import { parseSecretKey, regionMarkOf } from '../../src/core/keys.ts';
+import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';
 import {
   attemptRequest,
   createV1,
@@ -41,7 +41,7 @@ const hosts = () => [
 function labelOf(made: Made): string {
   const keys = [made.secretKey, made.metadataKey].map((key) => {
     const parsed = parseSecretKey(key);
-    return parsed === null ? 'none' : String(regionMarkOf(parsed));
+    return parsed === null ? 'none' : String(regionOfKey(parsed));
   });
   return keys[0] === keys[1] ? (keys[0] ?? '') : 'two regions';
 }

@@ -5,7 +5,7 @@
  * unknown, and that over all of it no value comes out twice and none that was acknowledged is lost (P1, P5, P6).
  */
 import { expect, test } from 'bun:test';
-import { parseSecretKey, regionMarkOf } from '../../src/core/keys.ts';
+import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';
 import {
   attemptRequest,
   createV1,
@@ -30,7 +30,7 @@ const backAt = 700;
 function regionOf(entry: Entry): 'us' | 'eu' {
   const key = parseSecretKey(entry.made?.secretKey ?? '');
   if (key === null) throw new Error('the entry was not acknowledged');
-  return String(regionMarkOf(key)) === 'us' ? 'us' : 'eu';
+  return String(regionOfKey(key)) === 'us' ? 'us' : 'eu';
 }
 
 interface Course {

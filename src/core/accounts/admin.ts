@@ -1,9 +1,7 @@
 /**
- * What an operator's command makes: accounts and tokens, without a password.
- *
- * Owns: the two use cases. Invariant: what is stored opens no receipt without a token: the data key exists only wrapped
- * (P9). A token made without an existing one gets a data key of its own: it works for everything, but lists only what is
- * created with it from then on.
+ * Accounts and tokens made by an operator's command, without a password. The data key is stored only wrapped (P9), so a token
+ * made without an existing one gets a new data key: it can do everything, but lists only what is created with it from then
+ * on.
  */
 
 import type { AccountCore } from '../core.ts';
@@ -22,7 +20,7 @@ export type AccountAdminCore = Pick<AccountCore, 'random'> & {
 
 export const firstTokenName = 'first';
 
-export type CreateAccountOutcome =
+type CreateAccountOutcome =
   | { readonly outcome: 'created'; readonly username: string; readonly token: Sensitive<ApiToken> }
   | { readonly outcome: 'exists' }
   | { readonly outcome: 'invalid_email' };
@@ -43,24 +41,24 @@ export async function createAccount(
     : { outcome: 'created', username, token: new Sensitive(made.token) };
 }
 
-export type CreateTokenOutcome =
+type CreateTokenOutcome =
   | {
       readonly outcome: 'created';
       readonly tokenId: number;
       readonly token: Sensitive<ApiToken>;
-      /** Whether the token also lists what was created with the existing one. */
+      /** Whether it also lists what was created with the existing token. */
       readonly canListEarlier: boolean;
     }
   | { readonly outcome: 'no_account' }
-  /** The existing token is not one of this account. */
+  /** The existing token does not belong to this account. */
   | { readonly outcome: 'invalid_token' };
 
-export interface CreateTokenInput {
+interface CreateTokenInput {
   readonly email: string;
   readonly name: string;
   readonly scopes: readonly TokenScope[];
   readonly expiresAt: UnixSeconds | null;
-  /** A live token of the account, whose data key the new one shares. */
+  /** A live token of the account whose data key the new one shares. */
   readonly existingToken: Sensitive<string> | null;
 }
 

@@ -1,14 +1,13 @@
 /**
- * The account's data key: what opens the recent boxes of its receipts.
- *
- * Owns: drawing it, and wrapping it under whatever may open the account: a token, a session's token, a stretched
- * password. Invariant: it is stored only wrapped, so that a database with every server key lists nobody's receipts (P9).
+ * The account's data key, which opens the recent boxes of its receipts. It is stored only wrapped under what opens the
+ * account (an API token, a session token, a stretched password), so the database and every server key together list no
+ * account's receipts (P9).
  */
 import { openBox, sealBox } from '../../crypto/box.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 
 const dataKeyBytes = 32;
-/** The box belongs to an account, and is bound to it by the key that it is wrapped under. */
+/** The wrapping key already binds the box to its account. */
 const noBinding = new Uint8Array(0);
 const label = 'accountDataKey';
 
@@ -21,7 +20,7 @@ export function wrapDataKey(dataKey: Uint8Array, keyMaterial: Uint8Array, random
   return sealBox({ label, keyMaterial, binding: noBinding, content: dataKey, random });
 }
 
-/** The data key, 32 bytes; `null` when it was not wrapped under this key or is damaged. */
+/** The data key, 32 bytes; `null` if it was wrapped under another key or is damaged. */
 export function openDataKey(wrapped: Uint8Array, keyMaterial: Uint8Array): Uint8Array | null {
   return openBox(wrapped, { label, keyMaterial, binding: noBinding });
 }

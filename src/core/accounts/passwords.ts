@@ -1,14 +1,14 @@
 /**
- * Passwords of accounts: which one is taken (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: length and a list of common ones,
- * no rules of composition), the one way from a password to the data key, and what a session alone may not do: changing
- * the password, and deleting the account.
+ * Account passwords: which are accepted (NIST SP 800-63B-3 §5.1.1.2, ASVS 5.0 V6.2: a length and a list of common ones, no
+ * composition rules), how one opens the data key, and what a session alone may not do: change the password or delete the
+ * account.
  *
- * A password is compared as received, every byte of it (P15); the store holds a value derived from the stretched password
- * and the data key wrapped under it, under which no password can be found without computing argon2id for each guess (P9);
- * whatever is wrong, one password is stretched and one value compared in constant time (P17).
+ * A password is compared as received, every byte of it (P15). The store holds a value derived from the stretched password
+ * and the data key wrapped under it, so each guess costs an argon2id computation (P9). Whatever is wrong, one password is
+ * stretched and one value compared in constant time (P17).
  *
- * The data key survives a change, because the present password opens it; a change ends every other session; what came in
- * between (another change, a reset) makes the password that was given a wrong one.
+ * The data key survives a change of password, because the current one opens it. A change ends every other session. If
+ * another change or a reset came in between, the given password is wrong.
  */
 
 import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
@@ -32,18 +32,17 @@ import { openDataKey, wrapDataKey } from './data-key.ts';
 export const passwordLength = { min: 10, max: 256 } as const;
 const saltBytes = 16;
 
-/** Compared with where there is no password: as much work, and nothing is equal to it. */
-const nobodysPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
+/** Stands in for a missing password: the same work, and nothing equals it. */
+const dummyPassword = { salt: new Uint8Array(saltBytes), verifier: new Uint8Array(32) };
 
-/** Why a password is not taken. Lengths are in characters (code points). */
+/** Why a password is rejected. Lengths are in characters (code points). */
 export type PasswordRefusal =
   | { readonly outcome: 'password_too_short'; readonly minLength: number }
   | { readonly outcome: 'password_too_long'; readonly maxLength: number }
-  /** Among those that everybody tries first, or made of the address. */
+  /** One of the first that anyone would guess, or made of the address. */
   | { readonly outcome: 'password_common' }
   | { readonly outcome: 'password_ill_formed' };
 
-/** Why a password is not taken for this username; `null` when it is. */
 export async function refusalOf(
   password: string,
   username: string,
@@ -51,7 +50,7 @@ export async function refusalOf(
 ): Promise<PasswordRefusal | null> {
   if (!password.isWellFormed()) return { outcome: 'password_ill_formed' };
   const { min, max } = passwordLength;
-  // The cheap count of code units first: a text of megabytes is not taken apart.
+  // The cheap count of code units first: megabytes are not split into characters.
   const length = password.length > 2 * max ? password.length : [...password].length;
   if (length < min) return { outcome: 'password_too_short', minLength: min };
   if (length > max) return { outcome: 'password_too_long', maxLength: max };
@@ -60,7 +59,7 @@ export async function refusalOf(
   return null;
 }
 
-/** Whether nothing but digits and signs remains when the address, or its local part, is taken out. */
+/** Whether only digits and symbols remain once the address, or its local part, is removed. */
 function isMadeOf(password: string, username: string): boolean {
   const lower = password.toLowerCase();
   const local = username.slice(0, username.lastIndexOf('@'));
@@ -68,7 +67,6 @@ function isMadeOf(password: string, username: string): boolean {
   return rest !== lower && !/\p{L}/u.test(rest);
 }
 
-/** What the store keeps of a new password. */
 export async function makePassword(
   deps: Pick<AccountCore, 'hasher' | 'random'>,
   input: {
@@ -87,7 +85,7 @@ export async function makePassword(
 }
 
 /**
- * The account's data key, if the password is right; `null` when it is wrong or there is none.
+ * The account's data key, or `null` if the password is wrong or there is none.
  * @throws ServiceError `damaged` when the password is right and the data key does not open
  */
 export async function openWithPassword(
@@ -96,10 +94,10 @@ export async function openWithPassword(
   password: Sensitive<string>,
   client: string,
 ): Promise<Uint8Array | null> {
-  const { salt, verifier } = stored ?? nobodysPassword;
+  const { salt, verifier } = stored ?? dummyPassword;
   const stretched = await stretch(hasher, password, salt, client);
   const isEqual = equalInConstantTime(derivePasswordVerifier(stretched, salt), verifier);
-  // A lone surrogate is stretched as U+FFFD, which another password may have in that place.
+  // A lone surrogate is stretched as U+FFFD, which another password may contain.
   const isRight = isEqual && password.expose().isWellFormed();
   const dataKey = isRight && stored !== null ? openDataKey(stored.wrappedDataKey, stretched) : null;
   stretched.fill(0);
@@ -136,12 +134,12 @@ export interface DeleteAccountInput {
   readonly locale: string;
 }
 
-export type ChangePasswordOutcome =
+type ChangePasswordOutcome =
   | { readonly outcome: 'changed' }
   | { readonly outcome: 'wrong_password' }
   | PasswordRefusal;
 
-export type DeleteOutcome =
+type DeleteOutcome =
   | { readonly outcome: 'deleted'; readonly burned: number }
   | { readonly outcome: 'wrong_password' };
 
@@ -185,20 +183,20 @@ export async function deleteAccount(
   if (proven === null) return wrongPassword;
   proven.dataKey.fill(0);
   const burned = await deps.store.deleteAccount(id);
-  // Deleted in between: there is no account any more that this password belongs to.
+  // Deleted in between, so the password no longer belongs to an account.
   if (burned === null) return wrongPassword;
   deps.events({ event: 'account_deleted', account: id, burned });
   sendAfter(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
   return { outcome: 'deleted', burned };
 }
 
-/** The data key is the caller's to wipe. */
+/** The caller wipes the data key. */
 interface ProvenPassword {
   readonly dataKey: Uint8Array;
   readonly password: StoredPassword;
 }
 
-/** `null` when the password is not this account's: the address may have another account by now. */
+/** `null` unless the password is this account's: its address may belong to another account by now. */
 export async function provePassword(
   { store, hasher }: Pick<AccountCore, 'store' | 'hasher'>,
   caller: AccountCaller,

@@ -1,12 +1,10 @@
 /**
- * Sessions: a browser that is logged in, and logging in.
+ * Log-in and sessions. Only a hash of a session's token is stored, and the data key only wrapped under the token (P9). A
+ * session starts only if the password it is started with is still the account's (the store decides). It ends a week after
+ * its last use, and a month after its start in any case (NIST SP 800-63B-3 §4.1.3).
  *
- * Only a hash of a session's token is stored, and the data key only wrapped under the token (P9); a session begins only
- * while the password that it was begun with is the account's (the store decides); it ends a week after its last use, and
- * a month after its begin whatever its use (NIST SP 800-63B-3 §4.1.3).
- *
- * At a log-in, an unknown address, an account without a password and a wrong password take the same look-up, the same one
- * stretching and the same answer (P17). How often one may try is bounded before it is called.
+ * At log-in, an unknown address, an account without a password and a wrong password take the same look-up, one stretching
+ * and the same answer (P17). Callers limit the attempts.
  */
 
 import { hex } from '../../crypto/bytes.ts';
@@ -31,18 +29,18 @@ import { drawBearer, parseBearer } from './tokens.ts';
 const idleSeconds = 7 * 86_400;
 const lifetimeSeconds = 30 * 86_400;
 const maxLabelLength = 60;
-/** A last use is for people, and for a span of days: to the minute is enough, and saves a write a page. */
+/** To the minute is precise enough for people and for an idle time of days, and saves a write per page. */
 const useGranularitySeconds = 60;
 
-export interface SessionInput {
-  /** Of the password that was right. */
+interface SessionInput {
+  /** Of the password that was just proven. */
   readonly verifier: Uint8Array;
   readonly dataKey: Uint8Array;
-  /** Which browser it is; cut to 60 characters. */
+  /** The browser; cut to 60 characters. */
   readonly label: string;
 }
 
-/** `null` when the account's password is no longer the one that it is begun with. */
+/** `null` if the password has changed since it was proven. */
 export async function beginSession(
   { store, random }: Pick<AccountCore, 'store' | 'random'>,
   account: Account,
@@ -62,7 +60,7 @@ export async function beginSession(
   return { token: new Sensitive(text as SessionToken), expiresAt: endOf(createdAt), account };
 }
 
-/** The caller that a session's token belongs to; `null` when it is none, ended or expired. */
+/** The caller of a session's token; `null` if it is malformed, unknown, ended or expired. */
 export async function openSession(deps: AccountCore, text: string): Promise<SignedIn | null> {
   const bytes = parseBearer(text);
   if (bytes === null) return null;
@@ -98,7 +96,7 @@ function endOf(createdAt: UnixSeconds): UnixSeconds {
   return createdAt + lifetimeSeconds;
 }
 
-export type LogInOutcome =
+type LogInOutcome =
   | { readonly outcome: 'logged_in'; readonly session: BegunSession }
   /** Unknown address, wrong password, or an account without a password: one answer (P17). */
   | { readonly outcome: 'refused' };
@@ -107,12 +105,12 @@ export interface LogInInput {
   readonly email: string;
   readonly password: Sensitive<string>;
   readonly label: string;
-  /** The client's prefix: by it, and not by an account that is still to be proven, the work is shared out. */
+  /** The hash takes this client's turn, because the account is not proven yet. */
   readonly clientPrefix: string;
 }
 
 export async function logIn(deps: AccountCore, input: LogInInput): Promise<LogInOutcome> {
-  // What is no address is looked up as nobody's: as much work, and no strange text reaches the store.
+  // Invalid addresses still do a (failing) look-up, so timing matches and no raw input reaches the store.
   const username = isDeliverable(input.email) ? input.email.toLowerCase() : '';
   const found = await deps.store.findPassword(username);
   const password = found?.password ?? null;

@@ -1,19 +1,18 @@
 /**
- * Signing up and a forgotten password: what a mailed link that proves an address may do, and the ticket in it.
+ * Sign-up and password reset by a mailed link that proves an address, and the ticket in that link.
  *
- * Of a ticket only its hash is stored; a ticket of one kind does nothing in the other's place, nor as a token or a
- * session; asking for one takes nothing from those before it, so no stranger voids an owner's link; using one voids the
- * others of its kind. A ticket that no mail is to follow is kept like any other, and its text is thrown away: so the work,
- * and what comes of later requests, is the same whether or not the address has an account (P17).
+ * Only a ticket's hash is stored. A ticket of one kind does not work as the other, nor as a token or a session. Requesting
+ * one does not affect earlier ones, so a stranger cannot void an owner's link; using one voids the others of its kind. A
+ * ticket without a mail is stored like any other and its text discarded, so the work, and the effect on later requests, is
+ * the same whether or not the address has an account (P17).
  *
- * There is no account before its address is proven, and its password is chosen only behind the mailed link, so that nobody
- * sets one for somebody else's address. A request answers, and works, the same whether or not the address has an account
- * (P17).
+ * An account exists only once its address is proven, and its password is chosen only after the mailed link, so nobody can
+ * set one for another person's address. A request is answered the same, in the same time, whether or not the address has
+ * an account (P17).
  *
  * A reset also serves accounts made by a command, which have no password yet. What can be refused is refused before the
- * ticket is used up; every session ends, and every API token if that is asked for. The data key is kept only by an API
- * token that opens it: without one the account gets a new key, and the list of what was shared before is lost (P9 leaves
- * no other way).
+ * ticket is used up. A reset ends every session, and every API token if asked to. Only an API token can carry the data key
+ * over: without one the account gets a new key, and the list of what was shared before is lost (P9 allows no other way).
  */
 
 import { hashToken } from '../../crypto/derive.ts';
@@ -44,8 +43,8 @@ const daySeconds = 86_400;
 const lifetimeSeconds: Readonly<Record<TicketKind, number>> = { sign_up: daySeconds, reset: hourSeconds };
 
 /**
- * Strangers who keep asking bring one mailbox at most 26 mails about a reset and 3 about a sign-up in a day. No quiet time
- * is longer than a link lives, so the mailbox always holds a link that works, or gets one when it is asked for.
+ * A stranger who keeps asking causes at most 26 reset mails and 3 sign-up mails to a mailbox per day. No quiet time is
+ * longer than a link lives, so the mailbox always holds a working link, or gets one on request.
  */
 const ticketLimits: TicketLimits = {
   maxLive: 3,
@@ -56,11 +55,11 @@ const ticketLimits: TicketLimits = {
 interface DrawnTicket {
   readonly ticket: Sensitive<Ticket>;
   readonly expiresAt: UnixSeconds;
-  /** Whether it works, and a mail may follow. */
+  /** Whether it was stored, so that a mail may follow. */
   readonly isKept: boolean;
 }
 
-/** Draws a ticket and keeps it, unless there were too many lately. */
+/** Draws a ticket and stores it, unless there were too many lately. */
 export async function keepTicket(
   { store, random }: Pick<AccountCore, 'store' | 'random'>,
   kind: TicketKind,
@@ -74,7 +73,7 @@ export async function keepTicket(
   return { ticket: new Sensitive(text as Ticket), expiresAt, isKept };
 }
 
-/** A live ticket of this kind, or `null`. Uses nothing up. */
+/** A live ticket of this kind, or `null`. Does not use it up. */
 async function findTicket(
   { store }: Pick<AccountCore, 'store'>,
   kind: TicketKind,
@@ -85,35 +84,35 @@ async function findTicket(
   return found !== null && store.now() < found.expiresAt ? found : null;
 }
 
-/** Asks for the mail of a sign-up or a reset. */
+/** For the mail of a sign-up or a reset. */
 export interface TicketRequest {
   readonly email: string;
   readonly locale: string;
 }
 
-export type RequestOutcome = { readonly outcome: 'requested' } | { readonly outcome: 'invalid_email' };
+type RequestOutcome = { readonly outcome: 'requested' } | { readonly outcome: 'invalid_email' };
 
-export type TicketOutcome =
+type TicketOutcome =
   | { readonly outcome: 'valid'; readonly username: string }
   /** Unknown, used, replaced or expired. */
   | { readonly outcome: 'gone' };
 
-export type SignUpOutcome =
+type SignUpOutcome =
   | { readonly outcome: 'signed_up'; readonly session: BegunSession }
   | { readonly outcome: 'gone' }
-  /** The account was made meanwhile, by a command or another mail. */
+  /** The account was created meanwhile, by a command or another mail. */
   | { readonly outcome: 'exists' }
   | PasswordRefusal;
 
-export type ResetOutcome =
+type ResetOutcome =
   | {
       readonly outcome: 'reset';
       readonly session: BegunSession;
-      /** Whether what was shared before is still listed: an API token opened the data key. */
+      /** Whether earlier secrets are still listed: an API token opened the data key. */
       readonly keepsList: boolean;
     }
   | { readonly outcome: 'gone' }
-  /** The text given as an API token is not a live one of this account. Nothing was used up. */
+  /** The given API token is not a live one of this account. Nothing was used up. */
   | { readonly outcome: 'invalid_token' }
   | PasswordRefusal;
 
@@ -170,7 +169,7 @@ export async function signUp(deps: AccountCore, input: SignUpInput): Promise<Sig
   if (account === 'gone' || account === 'exists') return { outcome: account };
   events({ event: 'signed_up', account: account.id });
   const session = await begin(deps, account, { password, dataKey, label: input.label });
-  // Its password was replaced in this very moment: whoever did that is logged in, and nobody else.
+  // The password was replaced at this very moment: only the person who did that is logged in.
   return session === null ? { outcome: 'exists' } : { outcome: 'signed_up', session };
 }
 
@@ -197,9 +196,9 @@ export async function checkReset(deps: Pick<AccountCore, 'store'>, ticket: strin
 export interface ResetInput {
   readonly ticket: string;
   readonly password: Sensitive<string>;
-  /** A live API token of the account, or `''`; without it the list of what was shared before is lost. */
+  /** A live API token of the account, or `''`: without one, the list of what was shared before is lost. */
   readonly existingToken: Sensitive<string>;
-  /** `revoke` ends the one that was given too: it has opened the data key by then. */
+  /** `revoke` includes the given token, which has opened the data key by then. */
   readonly tokens: TokenFate;
   readonly label: string;
   readonly locale: string;
@@ -221,13 +220,13 @@ export async function resetPassword(deps: AccountCore, input: ResetInput): Promi
   const password = await makePassword(deps, { password: text, dataKey, setAt: store.now(), client });
   const account = await store.redeemReset(found.ticketHash, password, input.tokens);
   if (account === null) return { outcome: 'gone' };
-  tellChanged(deps, account, input);
+  reportChange(deps, account, input);
   const session = await begin(deps, account, { password, dataKey, label: input.label });
-  // Replaced again in this very moment, by somebody who proved the address too: this link has done what it could.
+  // Replaced again at this very moment, by another proof of the address: this link is used up.
   return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList };
 }
 
-function tellChanged(deps: AccountCore, account: Account, { locale, tokens }: ResetInput): void {
+function reportChange(deps: AccountCore, account: Account, { locale, tokens }: ResetInput): void {
   deps.events({ event: 'password_changed', account: account.id, by: 'reset' });
   const { forgottenUrl } = deps.links;
   const to = new Sensitive(account.username);

@@ -1,15 +1,15 @@
 /**
  * API tokens, and the form that they share with session tokens and tickets: 32 random bytes as 64 lower-case hex digits.
  *
- * A bearer text has one spelling; anything else is none, never repaired. What the server keeps of each kind is a hash of
- * its own (`crypto/derive.ts`), so that none works in another's place. The token itself exists only in the answer that
- * shows it: stored are its hash and the account's data key wrapped under it.
+ * A bearer token has one spelling; anything else is invalid and never repaired. Each kind is hashed with its own label
+ * (`crypto/derive.ts`), so none works as another. The token itself exists only in the answer that shows it: the store gets
+ * its hash and the account's data key wrapped under it.
  *
- * Authentication: an unknown username and a wrong token take the same steps and the same single look-up, by the token's
- * hash, so they cannot be told apart (P17).
+ * An unknown username and a wrong token take the same steps and the same single look-up, by the token's hash, so they are
+ * indistinguishable (P17).
  *
- * A token that a person makes outlives the session, so a session alone does not make one: it takes the password, and the
- * owner is told by mail. It opens the account's data key, so it lists what the session lists, within its scopes.
+ * A token outlives the session that created it, so creating one takes the password, and the owner gets a mail. It opens the
+ * account's data key, so it lists what the session lists, within its scopes.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
@@ -49,12 +49,12 @@ function isBearer(text: string): boolean {
   return bearerForm.test(text);
 }
 
-/** The 32 bytes, or `null` when the text is none in its only spelling. */
+/** The 32 bytes, or `null` if the text is not exactly one. */
 export function parseBearer(text: string): Uint8Array | null {
   return isBearer(text) ? new Uint8Array(Buffer.from(text, 'hex')) : null;
 }
 
-/** The token, or `null` when the text is not one in its only spelling. */
+/** The token, or `null` if the text is not exactly one. */
 export function parseApiToken(text: string): ApiToken | null {
   return isBearer(text) ? (text as ApiToken) : null;
 }
@@ -67,7 +67,7 @@ function tokenHashOf(token: ApiToken): Uint8Array {
   return hashToken(bytesOf(token));
 }
 
-/** The account's data key, 32 bytes; `null` when the stored token is not this one or is damaged. */
+/** The account's data key, 32 bytes; `null` if the stored token is another one or is damaged. */
 function dataKeyOf(token: ApiToken, stored: Pick<StoredToken, 'wrappedDataKey'>): Uint8Array | null {
   return openDataKey(stored.wrappedDataKey, bytesOf(token));
 }
@@ -76,7 +76,7 @@ function isLiveToken({ expiresAt }: Pick<StoredToken, 'expiresAt'>, now: UnixSec
   return expiresAt === null || now < expiresAt;
 }
 
-/** The data key behind a live token of this account; `null` when the text is none. */
+/** `null` unless the text is a live token of this account. */
 export async function dataKeyOfToken(
   store: Pick<AccountStore, 'findToken'> & { now(): UnixSeconds },
   username: string,
@@ -88,14 +88,14 @@ export async function dataKeyOfToken(
   return isLiveToken(found.token, store.now()) ? dataKeyOf(token, found.token) : null;
 }
 
-/** As the store keeps scopes: in their order, none twice. */
+/** As the store keeps scopes: in the order of `tokenScopes`, without duplicates. */
 export function scopesInOrder(scopes: readonly TokenScope[]): readonly TokenScope[] {
   return tokenScopes.filter((scope) => scopes.includes(scope));
 }
 
 interface TokenInput {
   readonly name: string;
-  /** In the order of `tokenScopes`, none twice. */
+  /** As of `scopesInOrder`. */
   readonly scopes: readonly TokenScope[];
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds | null;
@@ -111,7 +111,7 @@ export function makeToken(
   return { token: text as ApiToken, stored: { ...rest, tokenHash: hashToken(bytes), wrappedDataKey } };
 }
 
-/** A last-used time is for people: to the minute is enough, and saves a write a call. */
+/** To the minute is precise enough for people, and saves a write per call. */
 const useGranularitySeconds = 60;
 const impossibleToken = '0'.repeat(64) as ApiToken;
 
@@ -134,14 +134,14 @@ export async function authenticate(
   return { kind: 'account', account, dataKey: new Sensitive(dataKey), scopes: stored.scopes };
 }
 
-/** Compares digests, so that the time tells neither length nor position of a difference. */
+/** Compares digests, so the time reveals neither length nor position of a difference. */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
 
 export type NewTokenOutcome =
   | { readonly outcome: 'created'; readonly token: Sensitive<ApiToken>; readonly stored: StoredToken }
-  /** A name has 1–60 characters, no control characters. */
+  /** A name has 1–60 characters and no control characters. */
   | { readonly outcome: 'invalid_name' }
   | { readonly outcome: 'no_scope' }
   | { readonly outcome: 'wrong_password' }
@@ -152,12 +152,12 @@ export interface OwnTokenInput {
   readonly scopes: readonly TokenScope[];
   readonly expiresAt: UnixSeconds | null;
   readonly password: Sensitive<string>;
-  /** Of the mail. */
+  /** Of the mail about it. */
   readonly locale: string;
 }
 
 const maxNameLength = 60;
-/** A bound on storage, not on anybody's reach: two made at the same moment may pass it together. */
+/** Bounds storage, not access: two created at the same moment may exceed it together. */
 const maxLiveTokens = 50;
 
 export async function createOwnToken(
@@ -180,7 +180,7 @@ export async function createOwnToken(
   const made = makeToken({ name, scopes, createdAt, expiresAt: input.expiresAt, dataKey }, random);
   dataKey.fill(0);
   const stored = await store.addOwnToken(caller.account.id, password.verifier, made.stored);
-  // The password was replaced in between, and what came before it no longer counts.
+  // The password was replaced in between.
   if (stored === null) return { outcome: 'wrong_password' };
   announce(deps, caller.account.username, stored, input.locale);
   return { outcome: 'created', token: new Sensitive(made.token), stored };
@@ -191,7 +191,7 @@ function announce(deps: AccountCore, username: string, { name }: StoredToken, lo
   sendAfter(deps, { to: new Sensitive(username), locale, kind: 'token_created', name, forgottenUrl });
 }
 
-/** Without the blanks around it; `null` when nothing remains, too much, or what could rewrite the line it is shown in. */
+/** Trimmed; `null` if empty, too long, or with characters that could rewrite the line it is shown in. */
 function parseName(text: string): string | null {
   const name = text.trim();
   const length = [...name].length;

@@ -235,7 +235,7 @@ function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataK
 }
 
 /** `null` for an empty memo. */
-export function sealMemo(
+function sealMemo(
   random: RandomBytes,
   binding: ReceiptId,
   metadataKey: MetadataKey,

@@ -14,7 +14,7 @@ import { type AccessCore, type ProvenSecret, proveAccess, secretViewOf, tagOf } 
 import type { InspectInput, InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
 
 /** Less than the whole core: nothing that makes a secret or lists an account's. */
-export type RevealCore = AccessCore & NoticeCore;
+type RevealCore = AccessCore & NoticeCore;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);

@@ -189,7 +189,7 @@ export function withShortkey(
   return details;
 }
 
-export interface Details {
+interface Details {
   readonly box: Uint8Array | null;
   /** `null` where none was kept, or the metadata key is not the one it was covered by. */
   readonly shortkey: string | null;

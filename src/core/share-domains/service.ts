@@ -63,11 +63,11 @@ export type AddDomainOutcome =
   | { readonly outcome: 'too_many'; readonly max: number }
   | { readonly outcome: 'plan_required' };
 
-export type DomainOutcome =
+type DomainOutcome =
   | { readonly outcome: 'found'; readonly domain: DomainView }
   | { readonly outcome: 'unknown' };
 
-export type VerifyOutcome =
+type VerifyOutcome =
   /** What it is now; `domain.finding` says what is missing. */
   | { readonly outcome: 'checked'; readonly domain: DomainView }
   | { readonly outcome: 'taken' }
