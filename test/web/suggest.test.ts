@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { characterSets } from '../../src/core/secrets/generated-value.ts';
 import type { CharacterSet } from '../../src/core/secrets/outcomes.ts';
 import { builtInRateLimits } from '../../src/http/rate-limit.ts';
-import { strengthBits } from '../../src/web/secrets/strength.ts';
+import { strengthBits } from '../../src/web/secrets/generate.tsx';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { chosenIn, postForm, textIn, type Visit, valueIn, visit } from './visit.ts';

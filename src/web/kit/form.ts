@@ -109,6 +109,11 @@ function digitOf(byte: number | undefined): number {
   throw malformed('The form holds an invalid percent-encoding');
 }
 
+/** In ASCII digits, few enough for exact arithmetic; `null` for anything else. */
+export function wholeNumber(text: string): number | null {
+  return /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
+}
+
 function malformed(message: string): RequestProblem {
   return new RequestProblem({ problem: 'malformed', message });
 }

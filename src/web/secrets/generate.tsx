@@ -1,24 +1,124 @@
 /**
- * The part of the share form that draws a value: characters or words.
- *
- * Owns: its fields, which all begin with `suggest-`. Invariant: it is part of the one form, so drawing loses nothing
- * that was typed beside it; the browser checks nothing in it, because creating must work while it is folded away.
+ * The part of the share form that generates a value. It belongs to the one form, so generating loses nothing typed
+ * beside it; the browser validates none of its fields, because creating must work while it is folded away.
  */
 import type { FC } from 'hono/jsx';
-import { allCharacterSets } from '../../core/secrets/generated-value.ts';
+import { allCharacterSets, characterSets, generatedLength } from '../../core/secrets/generated-value.ts';
 import type { CharacterSet, SuggestInput } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
-import { type ShareField, suggestionBounds, type TypedSuggestion } from './share-form.ts';
+
+const fields = ['suggest-length', 'suggest-sets', 'suggest-words'] as const;
+export type GenerateField = (typeof fields)[number];
+
+export interface TypedSuggestion {
+  readonly style: SuggestInput['style'];
+  readonly length: string;
+  readonly sets: readonly CharacterSet[];
+  readonly wordCount: string;
+}
+
+/** `first` is what the form starts with: enough for a lasting password. */
+export const suggestionBounds = {
+  length: { min: generatedLength.min, first: 16, max: generatedLength.max },
+  words: { min: 3, first: 5, max: 12 },
+} as const;
+
+export const emptySuggestion: TypedSuggestion = {
+  style: 'characters',
+  length: String(suggestionBounds.length.first),
+  sets: allCharacterSets,
+  wordCount: String(suggestionBounds.words.first),
+};
+
+export function readSuggestion(form: Form): TypedSuggestion {
+  // Browsers do not send unticked boxes, so only a form with the generator can say that none is ticked.
+  if (form.text('suggest-style') === '') return emptySuggestion;
+  return {
+    style: form.text('suggest-style') === 'words' ? 'words' : 'characters',
+    length: form.text('suggest-length'),
+    sets: allCharacterSets.filter((set) => form.text(`suggest-${set}`) !== ''),
+    wordCount: form.text('suggest-words'),
+  };
+}
+
+export function toSuggestInput({
+  style,
+  length,
+  sets,
+  wordCount,
+}: TypedSuggestion): SuggestInput | { readonly wrong: GenerateField } {
+  if (style === 'words') {
+    const count = numberWithin(wordCount, suggestionBounds.words);
+    return count === null ? { wrong: 'suggest-words' } : { style, count };
+  }
+  const count = numberWithin(length, suggestionBounds.length);
+  if (count === null) return { wrong: 'suggest-length' };
+  return sets.length === 0 ? { wrong: 'suggest-sets' } : { style, length: count, charset: sets };
+}
+
+function numberWithin(text: string, { min, max }: { min: number; max: number }): number | null {
+  const number = wholeNumber(text.trim());
+  return number === null || number < min || number > max ? null : number;
+}
+
+/** 6^5, as many as five dice show (`WordList` in `ports.ts`). */
+const wordListSize = 7_776;
+
+/** Entropy of the drawing itself, never a guess from how the value looks, so it is exact. Rounded down. */
+export function strengthBits(input: SuggestInput): number {
+  const bits =
+    input.style === 'words'
+      ? input.count * Math.log2(wordListSize)
+      : Math.log2(textsWithEverySet(input.length, input.charset));
+  return Math.floor(bits);
+}
+
+/** Texts with a character of every set, by inclusion and exclusion. Below 2^1024 up to 128 characters. */
+function textsWithEverySet(length: number, sets: readonly CharacterSet[]): number {
+  const sizes = sets.map((set) => characterSets[set].length);
+  const whole = sizes.reduce((sum, size) => sum + size, 0);
+  let texts = 0;
+  for (let left = 0; left < 2 ** sizes.length; left += 1) {
+    const without = sizes.filter((_size, at) => (left >> at) % 2 === 1);
+    const alphabet = whole - without.reduce((sum, size) => sum + size, 0);
+    texts += (without.length % 2 === 0 ? 1 : -1) * alphabet ** length;
+  }
+  return texts;
+}
+
+type Strength = 'weak' | 'fair' | 'strong' | 'veryStrong';
+
+/**
+ * Below 40 bits a stolen hash is searched in seconds; NIST SP 800-63B asks for 64 bits where only cost limits guesses;
+ * 100 are out of reach.
+ */
+function strengthOf(bits: number): Strength {
+  if (bits < 40) return 'weak';
+  if (bits < 64) return 'fair';
+  return bits < 100 ? 'strong' : 'veryStrong';
+}
+
+const strengthWords: Readonly<Record<Strength, MessageKey>> = {
+  weak: 'suggest.weak',
+  fair: 'suggest.fair',
+  strong: 'suggest.strong',
+  veryStrong: 'suggest.veryStrong',
+};
+
+export function strengthText(bits: number, { say }: Frame['words']): string {
+  return say(strengthWords[strengthOf(bits)], { count: bits });
+}
 
 interface GenerateProps {
   readonly frame: Frame;
   readonly typed: TypedSuggestion;
   readonly isOpen: boolean;
   readonly hasDrawn: boolean;
-  readonly wrongIn: (field: ShareField) => string | null;
+  readonly wrongIn: (field: GenerateField) => string | null;
 }
 
 const styleWords: Readonly<Record<SuggestInput['style'], MessageKey>> = {
@@ -32,8 +132,6 @@ const setWords: Readonly<Record<CharacterSet, MessageKey>> = {
   digits: 'suggest.digits',
   symbols: 'suggest.symbols',
 };
-
-const fields = ['suggest-length', 'suggest-sets', 'suggest-words'] as const;
 
 export const Generate: FC<GenerateProps> = (props) => {
   const { frame, isOpen, hasDrawn, wrongIn } = props;

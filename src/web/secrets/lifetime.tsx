@@ -1,21 +1,73 @@
 /**
- * How long a secret may wait: one of the usual lifetimes, or a number and its unit.
- *
- * Owns: both fields. Invariant: the bounds are said before they are hit, and both fields work without scripts: the
- * style sheet folds the free one away as long as it is not chosen.
+ * How long a secret may wait: one of the usual lifetimes, or a number and its unit. Both work without scripts (the
+ * style sheet hides the second unless chosen), and the bounds are shown before anyone hits them.
  */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { type LifetimeUnit, lifetimeChoices, type TypedLifetime } from './share-form.ts';
+
+const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
+type LifetimeUnit = keyof typeof unitSeconds;
+
+export interface TypedLifetime {
+  /** In seconds. */
+  readonly choice: number | 'other';
+  /** With its unit, counts when the choice is `other`. */
+  readonly amount: string;
+  readonly unit: LifetimeUnit;
+}
+
+const usualLifetimesSeconds = [
+  300, 1_800, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 1_209_600, 2_592_000,
+];
+
+/** The usual lifetimes within the plan, with its default and its longest, shortest first. */
+function lifetimeChoices(plan: Plan): number[] {
+  const allowed = usualLifetimesSeconds.filter(
+    (ttl) => ttl >= plan.ttlMinSeconds && ttl <= plan.ttlMaxSeconds,
+  );
+  return [...new Set([...allowed, plan.ttlDefaultSeconds, plan.ttlMaxSeconds])].sort((a, b) => a - b);
+}
+
+export function readLifetime(form: Form, plan: Plan): TypedLifetime {
+  const chosen = form.text('ttl');
+  const typed = { amount: form.text('ttl-amount'), unit: unitNamed(form.text('ttl-unit')) };
+  if (chosen === 'other') return { choice: 'other', ...typed };
+  if (chosen === '') return { choice: plan.ttlDefaultSeconds, ...typed };
+  const found = lifetimeChoices(plan).find((seconds) => String(seconds) === chosen);
+  // A choice of another plan (after a log-in or log-out) is shown as if it had been typed.
+  return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
+}
+
+function unitNamed(name: string): LifetimeUnit {
+  const names = Object.keys(unitSeconds) as LifetimeUnit[];
+  return names.find((unit) => unit === name) ?? 'hours';
+}
+
+function spelledOut(seconds: string): TypedLifetime {
+  const count = wholeNumber(seconds);
+  const fitting = (['days', 'hours', 'minutes'] as const).find(
+    (unit) => count !== null && count > 0 && count % unitSeconds[unit] === 0,
+  );
+  if (count === null || fitting === undefined) return { choice: 'other', amount: seconds, unit: 'seconds' };
+  return { choice: 'other', amount: String(count / unitSeconds[fitting]), unit: fitting };
+}
+
+/** `null` unless the amount is a whole number. */
+export function lifetimeSeconds({ choice, amount, unit }: TypedLifetime): number | null {
+  if (choice !== 'other') return choice;
+  const count = wholeNumber(amount.trim());
+  return count === null ? null : count * unitSeconds[unit];
+}
 
 interface LifetimeProps {
   readonly frame: Frame;
   readonly plan: Plan;
   readonly typed: TypedLifetime;
-  /** What is wrong with the free entry; `null`: nothing. */
+  /** With the typed amount. */
   readonly wrong: string | null;
 }
 
@@ -83,7 +135,7 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, plan, typed, wrong }) => {
   );
 };
 
-/** Seconds only where less than a minute is possible or somebody has asked for them. */
+/** Seconds only where the plan allows less than a minute, or where they were chosen already. */
 function unitsFor(plan: Plan, typed: LifetimeUnit): readonly LifetimeUnit[] {
   const hasSeconds = plan.ttlMinSeconds < 60 || typed === 'seconds';
   return hasSeconds ? ['seconds', 'minutes', 'hours', 'days'] : ['minutes', 'hours', 'days'];

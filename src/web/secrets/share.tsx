@@ -1,17 +1,17 @@
 /**
- * Sharing, from the form to the receipt.
- *
- * Owns: the start page and its two POSTs: one creates, one puts a drawn value into the form. Invariant: a refusal of
- * any kind gives the form back with everything that was typed and stores nothing; a value never stands in an address, a
- * cookie or a redirect.
+ * Sharing: the start page and its two POSTs, one that creates and one that generates a value into the form. Every
+ * refusal returns the form with everything typed and stores nothing; a value is never in an address, a cookie or a
+ * redirect.
  */
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan, Plans } from '../../core/plans.ts';
-import type { ConcealInput } from '../../core/secrets/outcomes.ts';
+import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
+import { problemWords } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
 import {
   createdAt,
   type PageProblem,
@@ -21,32 +21,31 @@ import {
   pageReply,
   seeOther,
 } from '../page.ts';
+import { type GenerateField, strengthBits, suggestionBounds, toSuggestInput } from './generate.tsx';
+import { lifetimeSeconds } from './lifetime.tsx';
 import type { JustCreated } from './receipt.tsx';
-import { drawOver, takeBack, takeBackField } from './share-aside.ts';
-import { emptyShare, lifetimeSeconds, readShare, type TypedShare, toSuggestInput } from './share-form.ts';
-import { SharePage, type ShareProps, SharingClosedPage } from './share-page.tsx';
 import {
-  noNumber,
-  outsidePlan,
-  problemOfShare,
-  problemOfSuggestion,
-  type Refusal,
-  refusalOf,
-  wrongSuggestion,
-} from './share-refusal.ts';
-import { strengthBits } from './strength.ts';
+  drawOver,
+  emptyShare,
+  readShare,
+  type ShareField,
+  type TypedShare,
+  takeBack,
+  takeBackField,
+} from './share-form.ts';
+import { SharePage, type ShareProps, type ShareRefusal, SharingClosedPage } from './share-page.tsx';
 
-/** Set by the script, which sends the form itself and goes to the receipt on its own. */
+/** Set by the script, which follows to the receipt itself. */
 const byScriptField = 'by-script';
 
 /**
- * A body of this form may be far larger than any secret: what is refused as too long has to come back to whoever
- * typed it. 1 MiB holds 100,000 letters of Japanese, each of which a form sends as nine bytes.
+ * Far larger than any secret, because a text refused as too long has to come back in the form. 1 MiB holds 100,000
+ * Japanese characters, nine bytes each as a form encodes them.
  */
 const formCapBytes = 1_048_576;
 
 export interface ShareDeps {
-  /** Of other requests. */
+  /** Of other pages. */
   readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
@@ -90,15 +89,13 @@ function mayCreate({ caller }: PageRequest, { anonymousMayCreate }: ShareDeps): 
   return anonymousMayCreate || caller.kind === 'account';
 }
 
-/** As it is shown first: with the account's own choice of mails. */
 function untouched(request: PageRequest, deps: ShareDeps): TypedShare {
   const notify = request.signedIn?.caller.account.notify ?? [];
-  return emptyShare(planFor(request, deps), request.frame.words.locale, notify);
+  return emptyShare(planFor(request, deps), request.frame, notify);
 }
 
 async function typedIn(request: PageRequest, deps: ShareDeps): Promise<TypedShare> {
-  const { locales } = request.frame;
-  return readShare(await request.form(), untouched(request, deps), planFor(request, deps), locales);
+  return readShare(await request.form(), untouched(request, deps), planFor(request, deps), request.frame);
 }
 
 async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
@@ -147,10 +144,7 @@ function toConcealInput(
   };
 }
 
-/**
- * Draws a value, or takes back what it was drawn over. Answers with the form itself: a redirect would have to keep the
- * value somewhere in between.
- */
+/** Generates a value, or puts a typed text back. Answers with the form: a redirect would have to store the value. */
 async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const typed = await typedIn(request, deps);
   const { words } = request.frame;
@@ -189,7 +183,7 @@ async function formReply(
   return pageReply(status, renderPage(page), headers);
 }
 
-/** The caller's share domains. Without the store the form does without them rather than being lost. */
+/** Empty while the store does not answer, rather than losing the form. */
 async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): Promise<readonly string[]> {
   if (signedIn === null) return [];
   try {
@@ -198,4 +192,72 @@ async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): P
     if (error instanceof ServiceError) return [];
     throw error;
   }
+}
+
+type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
+type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
+
+function noNumber({ say }: Words): Refusal {
+  return stored(422, 'ttl-amount', say('share.ttlNumber'), say);
+}
+
+/** People are told the bounds and choose again, where the service would grant the nearest lifetime. */
+function outsidePlan({ ttlMinSeconds, ttlMaxSeconds }: Plan, { say, duration }: Words): Refusal {
+  const bounds = { min: duration(ttlMinSeconds), max: duration(ttlMaxSeconds) };
+  return stored(422, 'ttl-amount', say('share.ttlOutOfRange', bounds), say);
+}
+
+function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
+  return { status, field, message, consolation: say('share.refused'), needsLogIn: false };
+}
+
+function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
+  const at = (status: number, field: ShareField | null, message: string) =>
+    stored(status, field, message, say);
+  switch (refused.outcome) {
+    case 'nothing_to_share':
+      return at(400, 'secret', say('share.nothing'));
+    case 'ill_formed':
+      return at(400, refused.field, say('share.illFormed'));
+    case 'memo_too_long':
+      return at(422, 'memo', say('memo.tooLong', { max: refused.maxCharacters }));
+    case 'value_too_large':
+      return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
+    case 'passphrase_too_long':
+      return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));
+    case 'recipient_needs_account':
+      return { ...at(403, 'recipient', say('share.recipientNeedsAccount')), needsLogIn: true };
+    case 'undeliverable_recipient':
+      return at(422, 'recipient', say('share.recipientWrong'));
+    case 'unknown_share_domain':
+      return at(422, 'share-domain', say('share.domainWrong'));
+    case 'public_sharing_disabled':
+      return at(403, null, say('share.domainClosed', { domain: refused.shareDomain }));
+    case 'notify_needs_account':
+      return { ...at(403, 'notify', say('share.notifyNeedsAccount')), needsLogIn: true };
+    case 'too_many_mails': {
+      const { retryAfterSeconds } = refused;
+      const headers = { 'retry-after': String(retryAfterSeconds) };
+      const wait = duration(retryAfterSeconds);
+      return { ...at(429, 'recipient', say('share.tooManyMails', { wait })), headers };
+    }
+    case 'account_required':
+      return { ...at(403, null, say('share.closedKept')), needsLogIn: true };
+  }
+}
+
+function wrongSuggestion(field: GenerateField, { say }: Words): Refusal {
+  const { length, words } = suggestionBounds;
+  const { min, max } = field === 'suggest-words' ? words : length;
+  const message = field === 'suggest-sets' ? say('suggest.noSet') : say('suggest.wrongLength', { min, max });
+  return { status: 422, field, message, consolation: say('suggest.nothingDrawn'), needsLogIn: false };
+}
+
+function problemOfShare(problem: PageProblem, words: Words): Refusal {
+  const { status, form } = problemWords(problem, words);
+  return stored(status, null, form, words.say);
+}
+
+function problemOfSuggestion(problem: PageProblem, words: Words): Refusal {
+  return { ...problemOfShare(problem, words), consolation: words.say('suggest.nothingDrawn') };
 }
