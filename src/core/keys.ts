@@ -20,7 +20,7 @@ export type ReceiptId = Uint8Array & { readonly [brand]: 'ReceiptId' };
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 const keyLength = 31;
-const keyForm = /^[0-9a-z]{31}$/;
+export const keyForm = /^[0-9a-z]{31}$/;
 
 /** @param region whose tag the key gets; `null` without regions */
 export function generateSecretKey(random: RandomBytes, region: RegionLabel | null): SecretKey {

@@ -1,12 +1,11 @@
 /**
- * An operation: one endpoint as a value.
- *
- * Owns: the shape that `mount` serves and `api/openapi.ts` documents. Invariant: an operation's schemas validate, type
- * and document it; nothing about an endpoint is said twice.
+ * An operation is one endpoint as a value: its schemas validate, type and document it, so that nothing about an endpoint
+ * is written twice.
  */
 import type { ZodType } from 'zod';
 import type { Caller, TokenScope } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
+import type { Problem } from './problem.ts';
 
 export const operationMethods = ['GET', 'POST', 'PATCH'] as const;
 /** GET answers HEAD too, and changes nothing (P4). */
@@ -54,6 +53,12 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The body that goes with a status. */
+export interface Answer {
+  readonly description: string;
+  readonly schema: ZodType;
+}
+
 export interface OperationDocument {
   readonly summary: string;
   readonly description?: string;
@@ -70,10 +75,14 @@ export interface OperationDocument {
     readonly required: boolean;
     readonly contentTypes: readonly string[];
   };
-  /** Every status this operation answers, with the body's schema. */
-  readonly responses: Readonly<Record<number, { readonly description: string; readonly schema: ZodType }>>;
+  /** By status, every one that this operation answers. */
+  readonly responses: Readonly<Record<number, Answer>>;
 }
 
+/**
+ * `decode` and `handle` are methods, which TypeScript compares both ways, so that operations of different inputs fit one
+ * list. That is sound: the pipeline hands `handle` only what the same operation's `decode` returned.
+ */
 export interface Operation<Input = unknown> {
   /** Unique, `v2.conceal`: the OpenAPI operationId, the metric's label. */
   readonly name: string;
@@ -90,6 +99,45 @@ export interface Operation<Input = unknown> {
   readonly bodyCapBytes?: number;
   readonly document: OperationDocument;
   /** Unknown to Input; throws `RequestProblem`. Runs once the caller is admitted, and is the first to touch the body. */
-  readonly decode: (exchange: Exchange) => Input | Promise<Input>;
-  readonly handle: (input: Input, caller: Caller, exchange: Exchange) => Promise<Reply> | Reply;
+  decode(exchange: Exchange): Input | Promise<Input>;
+  handle(input: Input, caller: Caller, exchange: Exchange): Promise<Reply> | Reply;
+}
+
+/** What decides which problems an operation meets. */
+export type Exposure = Pick<Operation, 'method' | 'aliases' | 'scope' | 'limit'> & {
+  readonly access: Access | 'manager';
+  readonly document: Omit<OperationDocument, 'responses'>;
+};
+
+const formType = 'application/x-www-form-urlencoded';
+
+/**
+ * The problems that may be answered in an operation's place.
+ * @param readsBody also where the operation documents none, as v1 does for every POST
+ */
+export function problemsOf(
+  { method, aliases = [], access, scope, limit, document }: Exposure,
+  readsBody = document.body !== undefined,
+): readonly Problem['problem'][] {
+  const { body, query, headers, params } = document;
+  const hasInput = [query, headers, params].some((part) => part !== undefined) || readsBody;
+  const changes = [method, ...aliases.map((alias) => alias.method)].some(mayChange);
+  // Where a form is read, so is a body of any other type.
+  const refusesTypes = body !== undefined && !body.contentTypes.includes(formType);
+  const applies: readonly (readonly [Problem['problem'], boolean])[] = [
+    ['malformed', hasInput],
+    ['not_authorized', access !== 'open'],
+    ['scope_missing', scope !== undefined],
+    ['cross_site', changes],
+    ['method_not_allowed', true],
+    ['body_too_large', readsBody],
+    ['unsupported_media_type', refusesTypes],
+    ['invalid_fields', readsBody],
+    // Wrong credentials are counted whatever the operation's own limit.
+    ['rate_limited', limit !== 'none' || access !== 'open'],
+    ['internal', true],
+    ['unavailable', true],
+    ['storage_full', limit === 'create'],
+  ];
+  return applies.filter(([, isPossible]) => isPossible).map(([problem]) => problem);
 }

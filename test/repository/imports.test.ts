@@ -131,7 +131,7 @@ describe('the layout', () => {
       { path: 'src/core/keys.ts', text: `import { z } from 'zod';` },
       { path: 'src/core/keys.ts', text: `import { readFileSync } from 'node:fs';` },
       { path: 'src/store/store.ts', text: `import type { Links } from '../config/read.ts';` },
-      { path: 'src/http/pipeline.ts', text: `const { x } = await import('../api/v1/encode.ts');` },
+      { path: 'src/http/pipeline.ts', text: `const { x } = await import('../api/v1/record.ts');` },
       { path: 'src/crypto/box.ts', text: `import {\n  a,\n} from '../core/keys.ts';` },
       { path: 'sdk/mayfly.ts', text: `export { a } from '../src/core/keys.ts';` },
       { path: 'src/fresh/new.ts', text: `import '../core/keys.ts';` },

@@ -5,9 +5,9 @@
  * only by hand, passphrases are stretched by an HMAC instead of argon2id, and mail is kept in a list.
  */
 import { createHmac } from 'node:crypto';
-import type { DialectName } from '../../src/api/dialect.ts';
-import { createV1 } from '../../src/api/v1/handlers.ts';
+import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
+import type { DialectName } from '../../src/api/version.ts';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';

@@ -1,6 +1,6 @@
 /** What v1 answers when all is well: the rows of the contract, in both dialects. */
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/dialect.ts';
+import type { DialectName } from '../../src/api/version.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { createV1Caller } from './caller.ts';
 

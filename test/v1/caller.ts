@@ -6,7 +6,7 @@
  * looks at.
  */
 import { expect } from 'bun:test';
-import { type OperationContract, v1Contract } from '../../src/api/v1/contract.ts';
+import { v1Operations } from '../../src/api/v1/operations.ts';
 import { createTestApp, type TestAccount, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 /** The JSON of an answer, as a client without types sees it. */
@@ -92,14 +92,14 @@ function expectCommonHeaders({ headers, status, text }: Answer): void {
   );
 }
 
-const contracts: readonly OperationContract[] = Object.values(v1Contract);
+const operations = Object.values(v1Operations);
 
 function expectDescribed(app: TestApp, { status, headers, body }: Answer): void {
   const facts = app.answers.findLast(({ requestId }) => requestId === headers.get('x-request-id'));
-  const contract = contracts.find(({ name }) => name === facts?.operation);
-  if (contract === undefined || body === null) return;
-  const described = contract.document.responses[status];
+  const operation = operations.find(({ name }) => name === facts?.operation);
+  if (operation === undefined || body === null) return;
+  const described = operation.document.responses[status];
   if (described === undefined)
-    throw new Error(`${contract.name} answers ${status}, which its contract leaves out`);
+    throw new Error(`${operation.name} answers ${status}, which its document leaves out`);
   described.schema.parse(body);
 }

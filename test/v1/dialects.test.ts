@@ -107,7 +107,7 @@ const proofs: { readonly [Row in keyof Dialect]: Proof } = {
     documented: 403,
     upstream: 404,
   },
-  parseTtl: {
+  readTtl: {
     what: 'the ttl abc, 90abc, 61.9, -5 and 99999999999',
     ask: (s) => Promise.all(['abc', '90abc', '61.9', '-5', '99999999999'].map((ttl) => granted(s, ttl))),
     documented: [400, 400, 400, 400, 604_800],
@@ -124,13 +124,13 @@ const proofs: { readonly [Row in keyof Dialect]: Proof } = {
     documented: [400],
     upstream: [200, 'joe@example.org'],
   },
-  parseRecipient: {
+  readRecipient: {
     what: 'a recipient that is no address, without credentials',
     ask: async (s) => statusOf(await s.post('/share', { secret: 'a', recipient: 'notanemail' })),
     documented: 401,
     upstream: 200,
   },
-  parseShareDomain: {
+  readShareDomain: {
     what: 'a share domain that is no domain',
     ask: async (s) => statusOf(await s.post('/share', { secret: 'a', share_domain: 'notadomain' })),
     documented: 400,

@@ -4,7 +4,7 @@
  * A check returns what it found wrong; the self-test is that the same check finds something in the defective one.
  */
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/dialect.ts';
+import type { DialectName } from '../../src/api/version.ts';
 import type { TestAppOptions } from '../support/app.ts';
 import { type Answer, createV1Caller, type V1Caller } from './caller.ts';
 

@@ -1,6 +1,6 @@
 /** The record once its secret is gone, in every answer that shows it, and what stands beside it: both dialects. */
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/dialect.ts';
+import type { DialectName } from '../../src/api/version.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { createV1Caller, type Json, type V1Caller } from './caller.ts';
 

@@ -1,7 +1,7 @@
 /** What v1 answers when it refuses: every row of the contract's table, in both dialects. */
 
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/dialect.ts';
+import type { DialectName } from '../../src/api/version.ts';
 import { ServiceError, type ServiceErrorCode } from '../../src/core/errors.ts';
 import { createV1Caller, type Json } from './caller.ts';
 import { groups } from './refusal-cases.ts';

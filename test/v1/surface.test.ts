@@ -1,7 +1,7 @@
 /** Every path of v1 with every method: the table of the wire contract, walked. */
 
 import { describe, expect, it } from 'bun:test';
-import { v1Contract } from '../../src/api/v1/contract.ts';
+import { v1Operations } from '../../src/api/v1/operations.ts';
 import { message, type Scene, sceneOf } from './refusal-scene.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
@@ -43,9 +43,9 @@ const form = { secret: 'a', passphrase: 'right' };
 describe('the paths of v1', () => {
   it('are those of the wire contract and no others', () => {
     const told = served.flatMap(([path, own]) => own.map((method) => `${method} ${path}`));
-    const ways = Object.values(v1Contract).flatMap((operation) => [
+    const ways = Object.values(v1Operations).flatMap((operation) => [
       { method: operation.method, path: operation.path },
-      ...('aliases' in operation ? operation.aliases : []),
+      ...(operation.aliases ?? []),
     ]);
     expect(ways.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(told.sort());
   });

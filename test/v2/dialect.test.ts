@@ -4,8 +4,8 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import type { DialectName } from '../../src/api/dialect.ts';
 import { dialectOf, differences } from '../../src/api/v2/dialect.ts';
+import type { DialectName } from '../../src/api/version.ts';
 import { startServer } from '../support/started-server.ts';
 import { createDocumentedApp, type DocumentedApp } from './documented-app.ts';
 

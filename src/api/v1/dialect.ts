@@ -1,13 +1,13 @@
 /**
- * The two dialects of v1: as documented, and as the existing service answers.
- *
- * Owns: the one table that holds every difference between them, with the evidence for each. Invariant: outside this
- * file no code of v1 asks which dialect it speaks; a row that is not here is the same in both.
+ * Every difference between v1 as documented and as the existing service answers, with the evidence for each. Outside this
+ * file no code of v1 asks which dialect it speaks.
  */
 import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { Access } from '../../http/operation.ts';
-import { type DialectName, row, type SideOf, sideOf } from '../dialect.ts';
-import { malformed, repeated } from './pairs.ts';
+import { type DialectName, row, type SideOf, sideOf } from '../version.ts';
+
+/** What counts of a parameter's text; `undefined` where nothing does. */
+type ReadText = (text: string) => string | undefined;
 
 export const differences = {
   secretKeyOfGone: row<(state: ReceiptState) => { secret_key?: '' }>(
@@ -60,24 +60,22 @@ export const differences = {
     403,
     404,
   ),
-  parseTtl: row<(text: string) => number | undefined>(
+  readTtl: row<ReadText>(
     'The existing service takes the leading digits of ttl, clamps, and never refuses. Its early versions took a negative one as unset.',
-    ttlOfDigits,
-    ttlOfLeadingDigits,
+    (text) => text,
+    leadingDigits,
   ),
-  severalRecipients: row<(texts: readonly string[]) => string>(
+  severalRecipients: row<(texts: readonly string[]) => string | null>(
     'The existing service takes a list of recipients and mails the first: the Ruby client sends all that it is given.',
-    () => {
-      throw repeated('recipient');
-    },
+    () => null,
     (texts) => texts.join(','),
   ),
-  parseRecipient: row<(text: string) => string | undefined>(
+  readRecipient: row<ReadText>(
     'The existing service takes the first thing in the text that looks like an address and ignores a text without one.',
     (text) => text,
     firstAddress,
   ),
-  parseShareDomain: row<(text: string) => string | undefined>(
+  readShareDomain: row<ReadText>(
     'The existing service ignores a share domain that is no domain name; an unregistered one it refuses.',
     (text) => text,
     domainOrNothing,
@@ -116,20 +114,8 @@ function notFoundInstead(status: number): number {
   return saidAsNotFound.has(status) ? 404 : status;
 }
 
-/** Zero asks for the default: two existing clients send `0` for "unset". */
-function ttlOfDigits(text: string): number | undefined {
-  if (/^\d+$/.test(text)) return ttlSeconds(text);
-  throw malformed('The ttl must be a whole number of seconds, 0 or more, written in digits.');
-}
-
-function ttlOfLeadingDigits(text: string): number | undefined {
-  const digits = /^\s*\+?(\d+)/.exec(text)?.[1];
-  return digits === undefined ? undefined : ttlSeconds(digits);
-}
-
-function ttlSeconds(digits: string): number | undefined {
-  const seconds = Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
-  return seconds === 0 ? undefined : seconds;
+function leadingDigits(text: string): string | undefined {
+  return /^\s*\+?(\d+)/.exec(text)?.[1];
 }
 
 /**

@@ -1,26 +1,19 @@
 /**
- * Every refusal of v1: which status and which words.
+ * Every refusal of v1, with its status and sentence.
  *
- * Owns: the table of refused outcomes and the table of the transport's problems. Invariant: what P17 calls the same
- * (unknown, read, burned, expired, a wrong or missing passphrase) is one row, so its answers are the same bytes; no row
- * repeats a value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not
+ * What P17 calls the same (unknown, read, burned, expired, a wrong or missing passphrase) is one answer of the same bytes;
+ * no refusal repeats a value, a passphrase or a token (P18). Clients of the existing service match "Unknown secret", "Not
  * authorized", "Not Found" and "You did not provide anything to share" letter by letter.
  */
+import { z } from 'zod';
 import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../core/secrets/outcomes.ts';
-import type { Reply } from '../../http/operation.ts';
+import type { Answer, Reply } from '../../http/operation.ts';
 import { clientLeft, type Problem } from '../../http/problem.ts';
+import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | 'burned' }>;
-
-/** One entry for each member of a union. */
-type Table<Union, Tag extends keyof Union, Rest extends readonly unknown[] = []> = {
-  readonly [Name in Union[Tag] & string]: (
-    refused: Extract<Union, Record<Tag, Name>>,
-    ...rest: Rest
-  ) => Reply;
-};
 
 const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   nothing_to_share: () => refusal(400, 'You did not provide anything to share'),
@@ -56,48 +49,82 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
     ),
 };
 
+/** The status of each problem, and how the document words it. */
+const problems: Readonly<Record<Problem['problem'], { readonly status: number; readonly sentence: string }>> =
+  {
+    malformed: { status: 400, sentence: 'A parameter is malformed, missing or not allowed.' },
+    invalid_fields: { status: 400, sentence: 'A parameter is malformed, missing or not allowed.' },
+    not_authorized: { status: 401, sentence: 'The credentials are wrong, or needed and missing.' },
+    scope_missing: { status: 403, sentence: 'The API token lacks the scope that this needs.' },
+    cross_site: { status: 403, sentence: 'A browser sent this from a page of another site.' },
+    not_found: { status: 404, sentence: 'Nothing is served at this path.' },
+    method_not_allowed: { status: 405, sentence: 'The path does not answer this method.' },
+    body_too_large: { status: 413, sentence: 'Too large; the message names the limit.' },
+    unsupported_media_type: { status: 415, sentence: 'The content type is not read here.' },
+    rate_limited: { status: 429, sentence: 'Too many requests; Retry-After says when to try again.' },
+    internal: { status: 500, sentence: 'Something unforeseen; the log has more under the request id.' },
+    unavailable: { status: 503, sentence: 'Not confirmed: nothing consumed, nothing half stored.' },
+    storage_full: { status: 503, sentence: 'Not confirmed: nothing consumed, nothing half stored.' },
+  };
+
 const problemTable: Table<Problem, 'problem', [dialect: Dialect]> = {
-  malformed: ({ message }) => refusal(400, message),
-  invalid_fields: ({ errors }) => refusal(400, errors.map((error) => error.message).join(' ')),
-  not_authorized: () => refusal(401, 'Not authorized'),
+  malformed: ({ message }) => refusal(problems.malformed.status, message),
+  invalid_fields: ({ errors }) =>
+    refusal(problems.invalid_fields.status, errors.map((error) => error.message).join(' ')),
+  not_authorized: () => refusal(problems.not_authorized.status, 'Not authorized'),
   scope_missing: ({ scope }, { missingScopeStatus }) =>
     refusal(missingScopeStatus, `This API token may not do that: it lacks the scope "${scope}".`),
   cross_site: () =>
-    refusal(403, 'A page of another site may not call this service. Call it from your own program.'),
-  not_found: () => ({ status: 404, body: { error: 'Not Found', message: 'Not Found' } }),
-  method_not_allowed: () => refusal(405, 'Method Not Allowed'),
+    refusal(
+      problems.cross_site.status,
+      'A page of another site may not call this service. Call it from your own program.',
+    ),
+  not_found: () => ({
+    status: problems.not_found.status,
+    body: { error: 'Not Found', message: 'Not Found' },
+  }),
+  method_not_allowed: () => refusal(problems.method_not_allowed.status, 'Method Not Allowed'),
   body_too_large: ({ capBytes }) =>
-    refusal(413, `The request body is too large: at most ${capBytes} bytes are accepted.`),
+    refusal(
+      problems.body_too_large.status,
+      `The request body is too large: at most ${capBytes} bytes are accepted.`,
+    ),
   unsupported_media_type: () =>
-    refusal(415, 'Send the parameters as a form, multipart, JSON or in the query string.'),
+    refusal(
+      problems.unsupported_media_type.status,
+      'Send the parameters as a form, multipart, JSON or in the query string.',
+    ),
   rate_limited: ({ retryAfterSeconds }) =>
-    later(429, 'Too many requests were sent. Wait, then try again', retryAfterSeconds),
+    later(
+      problems.rate_limited.status,
+      'Too many requests were sent. Wait, then try again',
+      retryAfterSeconds,
+    ),
   internal: ({ requestId }) => ({
-    status: 500,
+    status: problems.internal.status,
     body: { message: 'An unexpected error occurred', request_id: requestId },
   }),
   unavailable: ({ retryAfterSeconds }) =>
     later(
-      503,
+      problems.unavailable.status,
       'The service cannot confirm the request just now. Nothing was consumed: try again',
       retryAfterSeconds,
     ),
   storage_full: ({ retryAfterSeconds }) =>
     later(
-      503,
+      problems.storage_full.status,
       'There is no room for another secret just now. Nothing was stored: try again',
       retryAfterSeconds,
     ),
 };
 
 export function encodeCreationRefusal(refused: CreationRefusal, dialect: Dialect): Reply {
-  // The entry for a tag takes exactly the member with that tag, which the type of an indexed table cannot say.
-  return inDialect(creationTable[refused.outcome](refused as never, dialect), dialect);
+  return inDialect(answerFrom(creationTable, 'outcome', refused, dialect), dialect);
 }
 
 /** @param keyAsGiven the secret or metadata key of the path, echoed to the caller. */
 export function encodeKeyRefusal(refused: KeyRefusal, keyAsGiven: string, dialect: Dialect): Reply {
-  return inDialect(keyTable[refused.outcome](refused as never, keyAsGiven), dialect);
+  return inDialect(answerFrom(keyTable, 'outcome', refused, keyAsGiven), dialect);
 }
 
 /** A burn that needs the passphrase of the secret and did not get it. */
@@ -106,7 +133,7 @@ export function encodeUnprovenBurn(dialect: Dialect): Reply {
 }
 
 export function encodeProblem(problem: Problem, dialect: Dialect): Reply {
-  return inDialect(problemTable[problem.problem](problem as never, dialect), dialect);
+  return inDialect(answerFrom(problemTable, 'problem', problem, dialect), dialect);
 }
 
 function unknownSecret(keyAsGiven: string): Reply {
@@ -117,7 +144,7 @@ function refusal(status: number, message: string): Reply {
   return { status, body: { message } };
 }
 
-/** The header stands here too, because an outcome does not pass where the transport adds it to its own problems. */
+/** With the header, because an outcome does not pass where the transport adds it to its own problems. */
 function later(status: number, sentence: string, seconds: number): Reply {
   const message = `${sentence} in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   return { status, body: { message }, headers: { 'retry-after': String(seconds) } };
@@ -126,3 +153,47 @@ function later(status: number, sentence: string, seconds: number): Reply {
 function inDialect(reply: Reply, dialect: Dialect): Reply {
   return { ...reply, status: dialect.refusalStatus(reply.status) };
 }
+
+const refusalBody = z.strictObject({ message: z.string() }).meta({ id: 'V1Refusal' });
+
+const faultBody = z
+  .strictObject({ message: z.string(), request_id: z.string().describe('Names this request in the log.') })
+  .meta({ id: 'V1Fault' });
+
+/** The document's answers of an operation that meets these problems; the sentences of one status are joined. */
+export function answersWith(
+  problemNames: readonly Problem['problem'][],
+  refusals: Readonly<Record<number, Answer>> = {},
+): Record<number, Answer> {
+  const answers: Record<number, Answer> = {};
+  const add = (status: number, { description, schema }: Answer) => {
+    const before = answers[status]?.description ?? '';
+    const isSaid = before.includes(description);
+    answers[status] = { description: isSaid ? before : `${before} ${description}`.trim(), schema };
+  };
+  for (const name of problemNames) {
+    const { status, sentence } = problems[name];
+    add(status, { description: sentence, schema: name === 'internal' ? faultBody : refusalBody });
+  }
+  for (const [status, answer] of Object.entries(refusals)) add(Number(status), answer);
+  return answers;
+}
+
+export const sharingDisabled: Readonly<Record<number, Answer>> = {
+  403: {
+    description: 'The owner of the domain that this arrived on shares there alone.',
+    schema: refusalBody,
+  },
+};
+
+export const unknownKey: Record<number, Answer> = {
+  404: {
+    description: 'Unknown, read, burned or expired, or a wrong passphrase: one answer.',
+    schema: z
+      .strictObject({
+        message: z.literal('Unknown secret'),
+        secret_key: z.string().describe('The key of the path as given; for metadata, the metadata key.'),
+      })
+      .meta({ id: 'V1UnknownSecret' }),
+  },
+};

@@ -8,7 +8,7 @@ import type { ZodObject } from 'zod';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
 import { repeatsName } from '../json-names.ts';
-import { formPairs } from '../v1/pairs.ts';
+import { formPairs } from '../v1/wire.ts';
 import type { Dialect } from './dialect.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@
  * or change anything (P4), though the existing service does where the query has `continue=true`.
  */
 import type { Access } from '../../http/operation.ts';
-import { type DialectName, row, type SideOf, sideOf } from '../dialect.ts';
+import { type DialectName, row, type SideOf, sideOf } from '../version.ts';
 
 /** Exported for the test that walks it. */
 export const differences = {

@@ -11,7 +11,7 @@ import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
 import type { ApiSurface } from '../../http/api.ts';
-import type { DialectName } from '../dialect.ts';
+import type { DialectName } from '../version.ts';
 import * as contract from './contract.ts';
 import { type Contract, createBind } from './describe.ts';
 import { type Dialect, dialectOf } from './dialect.ts';

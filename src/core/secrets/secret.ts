@@ -17,7 +17,8 @@ import type { UnixSeconds } from '../time.ts';
 export type StoredState = 'waiting' | 'received' | 'burned';
 
 /** What a creator is told. */
-export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
+export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
+export type ReceiptState = (typeof receiptStates)[number];
 
 /**
  * What became of the mail to the recipient.
@@ -27,7 +28,8 @@ export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
  * - `given_up`: it said "later" until the last try.
  * - `not_sent`: it never came to an answer, or the process that had it has ended: mail is kept in memory only.
  */
-export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'not_sent';
+export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
 
 /** As the store keeps it. */
 export interface StoredDelivery {

@@ -16,10 +16,12 @@ import type { UnixSeconds } from '../time.ts';
  * - `verified`: both; only now it makes links, shows its brand and gets certificates.
  * - `lost`: it was verified, and a later check found that the record or the way here is gone.
  */
-export type DomainState = 'unverified' | 'pending' | 'verified' | 'lost';
+export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;
+export type DomainState = (typeof domainStates)[number];
 
 /** Why the last check did not verify. `dns_failed`: no usable answer, so nothing was concluded. */
-export type DomainFinding = 'txt_missing' | 'txt_differs' | 'not_pointing' | 'dns_failed';
+export const domainFindings = ['txt_missing', 'txt_differs', 'not_pointing', 'dns_failed'] as const;
+export type DomainFinding = (typeof domainFindings)[number];
 
 /** The owner's face for the domain; `null` inherits the site's. Texts are plain, one paragraph a line. */
 export interface DomainBrand {

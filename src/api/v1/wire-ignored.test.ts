@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { exchangeOf } from '../../../test/support/exchange.ts';
-import { nameIgnored } from './ignored.ts';
+import { nameIgnored } from './wire.ts';
 
 function headerFor(...names: string[]): string | null {
   const exchange = exchangeOf();

@@ -4,9 +4,11 @@ import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import type { ConcealInput, GenerateInput } from '../../core/secrets/outcomes.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import type { DialectName } from '../dialect.ts';
-import { decodeBurn, decodeConceal, decodeGenerate, decodeReceipt, decodeReveal } from './decode.ts';
+import type { DialectName } from '../version.ts';
 import { dialectOf } from './dialect.ts';
+import { v1Operations } from './operations.ts';
+
+const { burn, findReceipt, reveal, viewReceipt } = v1Operations;
 
 function conceal(body: string, dialect: DialectName = 'documented'): Promise<ConcealInput> {
   return decodeConceal(exchangeOf({ body }), dialectOf(dialect));
@@ -16,8 +18,16 @@ function generate(body: string, dialect: DialectName = 'documented'): Promise<Ge
   return decodeGenerate(exchangeOf({ body }), dialectOf(dialect));
 }
 
-async function refusalOf(decoding: Promise<unknown>): Promise<string> {
-  const error = await decoding.then(
+async function decodeConceal(...given: Parameters<typeof v1Operations.conceal.decode>) {
+  return v1Operations.conceal.decode(...given);
+}
+
+async function decodeGenerate(...given: Parameters<typeof v1Operations.generate.decode>) {
+  return v1Operations.generate.decode(...given);
+}
+
+async function refusalOf(decoding: unknown): Promise<string> {
+  const error = await Promise.resolve(decoding).then(
     () => new Error('was accepted'),
     (reason) => reason,
   );
@@ -243,29 +253,31 @@ describe('several recipients', () => {
 describe('an operation on a key', () => {
   const documented = dialectOf('documented');
   const upstream = dialectOf('upstream');
-  const asked = { rawQuery: 'passphrase=p', params: { secret_key: '<b>' } };
+  const asked = { rawQuery: 'passphrase=p', params: { secret_key: '<b>', metadata_key: '<b>' } };
 
   it('takes the key as given', async () => {
-    for (const decode of [decodeReveal, decodeBurn, decodeReceipt])
-      expect((await decode(exchangeOf(asked), documented)).key).toBe('<b>');
+    for (const operation of [reveal, burn])
+      expect((await operation.decode(exchangeOf(asked), documented)).key).toBe('<b>');
+    for (const operation of [viewReceipt, findReceipt])
+      expect(await operation.decode(exchangeOf(asked), documented)).toBe('<b>');
   });
   it('takes the passphrase from any carriage where one is needed', async () => {
-    const passphraseOf = async (decode: typeof decodeReveal, dialect: typeof documented) =>
-      (await decode(exchangeOf(asked), dialect)).passphrase?.expose() ?? null;
-    expect(await passphraseOf(decodeReveal, documented)).toBe('p');
-    expect(await passphraseOf(decodeBurn, documented)).toBeNull();
-    expect(await passphraseOf(decodeBurn, upstream)).toBe('p');
-    expect(await passphraseOf(decodeReceipt, upstream)).toBeNull();
+    const passphraseOf = async (operation: typeof reveal | typeof burn, dialect: typeof documented) =>
+      (await operation.decode(exchangeOf(asked), dialect)).passphrase?.expose() ?? null;
+    expect(await passphraseOf(reveal, documented)).toBe('p');
+    expect(await passphraseOf(burn, documented)).toBeNull();
+    expect(await passphraseOf(burn, upstream)).toBe('p');
+    expect(await viewReceipt.decode(exchangeOf(asked), upstream)).toBe('<b>');
   });
   it('refuses a malformed POST before anything changes (P4)', async () => {
     for (const body of ['passphrase=%', 'passphrase=a&passphrase=b', 'other=%ff']) {
-      await refusalOf(decodeReveal(exchangeOf({ body, params: { secret_key: 'k' } }), documented));
-      await refusalOf(decodeBurn(exchangeOf({ body, params: { metadata_key: 'k' } }), upstream));
+      await refusalOf(reveal.decode(exchangeOf({ body, params: { secret_key: 'k' } }), documented));
+      await refusalOf(burn.decode(exchangeOf({ body, params: { metadata_key: 'k' } }), upstream));
     }
-    await refusalOf(decodeReceipt(exchangeOf({ body: 'other=%ff' }), documented));
+    await refusalOf(viewReceipt.decode(exchangeOf({ body: 'other=%ff' }), documented));
   });
-  it('takes nothing from query and body of a GET', async () => {
+  it('takes nothing from query and body of a GET', () => {
     const exchange = exchangeOf({ method: 'GET', rawQuery: 'passphrase=%', params: { metadata_key: 'k' } });
-    expect(await decodeReceipt(exchange, documented)).toEqual({ key: 'k', passphrase: null });
+    expect(findReceipt.decode(exchange, documented)).toBe('k');
   });
 });

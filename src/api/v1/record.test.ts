@@ -10,14 +10,18 @@ import { Sensitive } from '../../core/sensitive.ts';
 import type { Problem } from '../../http/problem.ts';
 import { dialectOf } from './dialect.ts';
 import {
+  burnedRecord,
   encodeBurn,
   encodeCreation,
   encodeReceipt,
   encodeRecent,
   encodeRecord,
   encodeReveal,
-} from './encode.ts';
-import { burnedRecord, generatedRecord, metadataRecord, recentRecords, revealedSecret } from './records.ts';
+  generatedRecord,
+  metadataRecord,
+  recentRecords,
+  revealedSecret,
+} from './record.ts';
 import { encodeCreationRefusal, encodeKeyRefusal, encodeProblem } from './refusals.ts';
 
 const documented = dialectOf('documented');

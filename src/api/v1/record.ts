@@ -1,9 +1,8 @@
 /**
- * From outcomes to v1's answers.
- *
- * Owns: the metadata record, its order of fields, and the answers made of it. Invariant: success is exactly 200, times
- * are whole Unix seconds, numbers are JSON numbers; a list never shows a secret key (P16).
+ * v1's answers: the metadata record, its schema and the order of its fields. Success is exactly 200, times are whole Unix
+ * seconds, numbers are JSON numbers; a list never shows a secret key (P16). The schemas describe the documented dialect.
  */
+import { z } from 'zod';
 import type { Links } from '../../core/links.ts';
 import type {
   BurnOutcome,
@@ -12,27 +11,82 @@ import type {
   ReceiptView,
   RevealOutcome,
 } from '../../core/secrets/outcomes.ts';
+import { receiptStates } from '../../core/secrets/secret.ts';
 import type { Reply } from '../../http/operation.ts';
+import { key, seconds, time } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
 import { encodeCreationRefusal, encodeKeyRefusal, encodeUnprovenBurn } from './refusals.ts';
 
-/** The metadata record of the wire. */
-export interface MetadataRecord {
-  custid: string;
-  metadata_key: string;
-  secret_key?: string | null;
-  ttl: number;
-  metadata_ttl: number;
-  secret_ttl?: number | null;
-  state: string;
-  recipient?: string | readonly string[];
-  share_domain: string;
-  passphrase_required?: boolean;
-  created: number;
-  updated: number;
-  received?: number;
-  metadata_url?: string;
-}
+const secretKey = key.describe('Opens the secret once. May be shared. Absent once the secret is gone.');
+
+const recordStart = {
+  custid: z.string().describe('Username of the account that made the record, or anon.'),
+  metadata_key: key.describe("Opens the creator's record. Must not be shared."),
+  secret_key: secretKey.optional(),
+  ttl: z.int().positive().describe('The lifetime granted, in seconds.'),
+  metadata_ttl: seconds.describe('Seconds that remain of this record.'),
+  secret_ttl: seconds.optional().describe('Seconds that remain of the secret. Absent once it is gone.'),
+};
+
+const state = z
+  .enum(receiptStates)
+  .describe('viewed: the creator has looked at this record. received: the secret was read.');
+
+const recordEnd = {
+  recipient: z.string().optional().describe('The obfuscated address, when one was given.'),
+  share_domain: z.string().describe('The domain of the link; empty when it is the default one.'),
+  passphrase_required: z.boolean().describe('Whether a passphrase was given at creation.'),
+  created: time,
+  updated: time,
+  received: time.optional().describe('Unix time of the reading; only in state received.'),
+};
+
+export const metadataRecord = z
+  .strictObject({ ...recordStart, state, ...recordEnd })
+  .meta({ id: 'V1Metadata' });
+
+export const generatedRecord = z
+  .strictObject({
+    ...recordStart,
+    state,
+    ...recordEnd,
+    value: z.string().describe('The generated value, once.'),
+  })
+  .meta({ id: 'V1Generated' });
+
+export const burnedRecord = z
+  .strictObject({
+    ...recordStart,
+    ...recordEnd,
+    status: z.literal('burned'),
+    state: metadataRecord.describe('The same record, in the place where existing clients look for it.'),
+    secret_shortkey: z.string().describe('The first six characters of the secret key.'),
+  })
+  .meta({ id: 'V1Burned' });
+
+export const recentRecords = z
+  .array(
+    z.strictObject({
+      ...recordStart,
+      secret_key: z.null().describe('Always null here.'),
+      state,
+      ...recordEnd,
+    }),
+  )
+  .max(1_000)
+  .meta({ id: 'V1Recent' });
+
+export const revealedSecret = z
+  .strictObject({
+    secret_key: key,
+    value: z.string().describe('The value, this one time.'),
+    share_domain: z.string().describe('The domain of the link; empty when it is the default one.'),
+  })
+  .meta({ id: 'V1Revealed' });
+
+export const nominalStatus = z
+  .strictObject({ status: z.literal('nominal'), locale: z.string() })
+  .meta({ id: 'V1Status' });
 
 /** What answers are written with. */
 export interface EncodeDeps {
@@ -41,9 +95,12 @@ export interface EncodeDeps {
   readonly links: Pick<Links, 'receiptUrl' | 'linkOrigin'>;
 }
 
-type KeyField = Pick<MetadataRecord, 'secret_key'>;
+type Metadata = z.output<typeof metadataRecord>;
 
-export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps): MetadataRecord {
+/** The fields that a dialect may leave out, empty or add. */
+type DialectField = 'secret_key' | 'secret_ttl' | 'recipient' | 'passphrase_required';
+
+export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps) {
   const { secretKey, state } = receipt;
   return recordWith(
     secretKey === null ? deps.dialect.secretKeyOfGone(state) : { secret_key: secretKey },
@@ -53,7 +110,11 @@ export function encodeRecord(receipt: ReceiptView, deps: EncodeDeps): MetadataRe
 }
 
 /** Fields in the order that the contract gives them. */
-function recordWith(key: KeyField, receipt: ReceiptView, { dialect, links }: EncodeDeps): MetadataRecord {
+function recordWith(
+  key: { readonly secret_key?: string | null },
+  receipt: ReceiptView,
+  { dialect, links }: EncodeDeps,
+) {
   const { state, secretTtlSeconds, hasPassphrase, receivedAt } = receipt;
   const isGone = secretTtlSeconds === null;
   return {
@@ -71,7 +132,7 @@ function recordWith(key: KeyField, receipt: ReceiptView, { dialect, links }: Enc
     updated: receipt.updatedAt,
     ...(state === 'received' && receivedAt !== null ? { received: receivedAt } : {}),
     ...dialect.metadataUrl(links.receiptUrl(receipt.metadataKey)),
-  };
+  } satisfies Omit<Metadata, DialectField>;
 }
 
 export function encodeCreation(outcome: CreationOutcome, deps: EncodeDeps): Reply {

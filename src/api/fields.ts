@@ -1,0 +1,204 @@
+/**
+ * The fields that both versions of the API take or answer: the form of each on the wire, and the core's value for it.
+ *
+ * Texts arrive byte for byte; nothing is trimmed or repaired. What depends on the caller's plan is the core's to judge.
+ */
+import { z } from 'zod';
+import { noticeKinds } from '../core/accounts/accounts.ts';
+import { keyForm } from '../core/keys.ts';
+import { allCharacterSets, generatedLength } from '../core/secrets/generated-value.ts';
+import { Sensitive } from '../core/sensitive.ts';
+
+/** What a version says of a field. */
+interface Words {
+  readonly description: string;
+  readonly examples?: unknown[];
+}
+
+interface RefusingWords extends Words {
+  readonly refusal: string;
+}
+
+// Answers.
+
+export const key = z
+  .string()
+  .regex(keyForm)
+  .meta({ examples: ['4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g'] });
+
+export const time = z
+  .int()
+  .min(0)
+  .meta({ description: 'Unix time in seconds, UTC.', examples: [1_746_700_000] });
+
+export const seconds = z
+  .int()
+  .min(0)
+  .meta({ examples: [604_800] });
+
+// Texts.
+
+const notText = 'Must be a text';
+export const illFormed = 'Must be well-formed Unicode text';
+
+/** Lone surrogates have no UTF-8 form, so they could not be returned as they came. */
+export const text = z.string(notText).refine((value) => value.isWellFormed(), illFormed);
+
+/** Clients send the empty text, and in JSON null, for "not given". */
+export const optionalText = (words: Words) =>
+  text
+    .nullish()
+    .meta({ ...words })
+    .transform((given) => (given === '' ? null : (given ?? null)));
+
+export const sensitiveText = (words: Words) =>
+  text
+    .nullish()
+    .meta({ ...words })
+    .transform(sensitiveOf);
+
+function sensitiveOf(given: string | null | undefined): Sensitive<string> | null {
+  return given === undefined || given === null || given === '' ? null : new Sensitive(given);
+}
+
+// Numbers.
+
+/** A whole number in decimal digits, with the empty text for "not given". */
+export const digits = (refusal: string) => z.string().regex(/^[0-9]*$/, refusal);
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Digits of a number in the range, or the empty text. */
+export const digitsWithin = ({ min, max }: Range, refusal: string, mostDigits = Number.POSITIVE_INFINITY) =>
+  digits(refusal).refine(
+    (given) => given === '' || (given.length <= mostDigits && Number(given) >= min && Number(given) <= max),
+    refusal,
+  );
+
+/** Not `z.int()`, which stops at the safe integers: larger numbers are clamped too. */
+const wholeNumber = (refusal: string) =>
+  z.number(refusal).min(0, refusal).refine(Number.isInteger, refusal).meta({ type: 'integer' });
+
+/** Seconds, or `null` for the plan's default: existing clients send zero for "not given". */
+export const ttl = ({ refusal, ...words }: RefusingWords) =>
+  z
+    .union([digits(refusal), wholeNumber(refusal), z.null()], refusal)
+    .optional()
+    .meta({ ...words })
+    .transform((given) => {
+      const ttlSeconds = Math.min(Number(given ?? 0), Number.MAX_SAFE_INTEGER);
+      return ttlSeconds === 0 ? null : ttlSeconds;
+    });
+
+const lengthRange = `${generatedLength.min} to ${generatedLength.max}`;
+export const notLength = `a whole number from ${lengthRange}`;
+export const lengthWords = {
+  description: `Characters to generate, ${lengthRange}; ${generatedLength.default} when absent.`,
+};
+
+/** @param mostDigits zeros in front included */
+export const length = ({ refusal, ...words }: RefusingWords, mostDigits: number = Number.POSITIVE_INFINITY) =>
+  z
+    .union(
+      [
+        z.int(refusal).min(generatedLength.min, refusal).max(generatedLength.max, refusal),
+        digitsWithin(generatedLength, refusal, mostDigits),
+        z.null(),
+      ],
+      refusal,
+    )
+    .optional()
+    .meta({ ...words })
+    .transform(numberOf);
+
+function numberOf(given: string | number | null | undefined): number | null {
+  return given === undefined || given === null || given === '' ? null : Number(given);
+}
+
+// Lists of names.
+
+export const charsetNames = allCharacterSets.join(', ');
+export const noticeNames = noticeKinds.join(', ');
+
+const mostNames = 16;
+
+/** Names joined by commas; `empty` is the word for a list without any. */
+function nameList(names: readonly string[], empty: string | null, most: number | null = null) {
+  const one = `(?:${names.join('|')})`;
+  const list = `${one}(?:,${one})${most === null ? '*' : `{0,${most - 1}}`}`;
+  return new RegExp(`^(?:${empty === null ? list : `${empty}|${list}`})?$`);
+}
+
+/** The known names among those given, each once, in the order given. */
+function namesIn<Name extends string>(known: readonly Name[], given: readonly string[]): readonly Name[] {
+  return [...new Set(given)].flatMap((name) => known.find((each) => each === name) ?? []);
+}
+
+/** A list of names, or the same names as one text. */
+function namesOf<Name extends string>(known: readonly Name[], empty: string | null) {
+  return (given: string | readonly string[] | null | undefined): readonly Name[] | null => {
+    if (given === undefined || given === null || given === '') return null;
+    if (given === empty) return [];
+    return namesIn(known, typeof given === 'string' ? given.split(',') : given);
+  };
+}
+
+const charsetOf = namesOf(allCharacterSets, null);
+const noticesOf = namesOf(noticeKinds, 'none');
+
+/** Character sets as one text. */
+export const charsetText = ({ refusal, ...words }: RefusingWords) =>
+  z
+    .string()
+    .regex(nameList(allCharacterSets, null), refusal)
+    .optional()
+    .meta({ ...words })
+    .transform(charsetOf);
+
+export const charset = ({ refusal, ...words }: RefusingWords) =>
+  z
+    .union(
+      [
+        z.array(z.enum(allCharacterSets, refusal), refusal).min(1, refusal).max(mostNames, refusal),
+        z.string().regex(nameList(allCharacterSets, null, mostNames), refusal),
+        z.null(),
+      ],
+      refusal,
+    )
+    .optional()
+    .meta({ ...words })
+    .transform(charsetOf);
+
+/** Notices as one text. */
+export const notifyText = ({ refusal, ...words }: RefusingWords) =>
+  z
+    .string()
+    .regex(nameList(noticeKinds, 'none'), refusal)
+    .optional()
+    .meta({ ...words })
+    .transform(noticesOf);
+
+export const notify = ({ refusal, ...words }: RefusingWords) =>
+  z
+    .union(
+      [
+        z.array(z.enum(noticeKinds, refusal), refusal).max(mostNames, refusal),
+        z.string().regex(nameList(noticeKinds, 'none', mostNames), refusal),
+        z.null(),
+      ],
+      refusal,
+    )
+    .optional()
+    .meta({ ...words })
+    .transform(noticesOf);
+
+/** One address, also as a list of one. */
+export const recipient = ({ refusal, ...words }: RefusingWords) =>
+  z
+    .union([text, z.array(text, refusal).max(1, refusal), z.null()], refusal)
+    .optional()
+    .meta({ ...words })
+    .transform((given) => sensitiveOf(typeof given === 'object' ? given?.[0] : given));

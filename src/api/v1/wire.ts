@@ -1,0 +1,307 @@
+/**
+ * How v1's parameters travel: a query string, a form, a multipart body or a JSON object, merged into named texts.
+ *
+ * A value arrives byte for byte or the request is refused (invalid UTF-8, invalid percent-encoding, lone surrogates), and
+ * a parameter has one value or none: what a second reader could take differently is refused, never guessed. The parsers
+ * are strict where the platform's own repair.
+ * Sources: the WHATWG URL standard (form encoding), RFC 7578 (multipart), RFC 8259 (JSON). Real clients of the existing
+ * service use all of these, some with a Content-Type that says something else.
+ */
+import { type output, safeParse, type ZodObject } from 'zod';
+import type { Exchange } from '../../http/operation.ts';
+import { RequestProblem } from '../../http/problem.ts';
+import { repeatsName } from '../json-names.ts';
+import type { Dialect } from './dialect.ts';
+
+/** What was given: non-empty texts by name, of the names the operation knows. */
+export type Parameters = ReadonlyMap<string, string>;
+
+/** The one parameter that existing clients send with brackets. */
+const listSpelling = 'recipient[]';
+type ListDialect = Pick<Dialect, 'severalRecipients'>;
+
+/**
+ * Body and query of a POST, merged: the body wins, and the empty text counts as not given. What the operation does not
+ * know is ignored, and named in the answer, so that a misspelt parameter is not lost in silence.
+ */
+export async function readParameters(
+  exchange: Exchange,
+  known: ReadonlySet<string>,
+  dialect: ListDialect,
+): Promise<Parameters> {
+  const inQuery = exchange.rawQuery === '' ? [] : queryPairs(exchange);
+  nameIgnored(exchange, namesBeside(known, inQuery));
+  const inBody = await bodyPairs(exchange);
+  nameIgnored(exchange, namesBeside(known, [...inQuery, ...inBody]));
+  const merged = collect(inQuery, known, dialect);
+  for (const [name, value] of collect(inBody, known, dialect)) merged.set(name, value);
+  return merged;
+}
+
+/** For a GET, which takes no parameters: a query that cannot be read does not change its answer. */
+export function ignoreQuery(exchange: Exchange): void {
+  if (exchange.rawQuery === '') return;
+  try {
+    nameIgnored(exchange, namesBeside(nothing, formPairs(exchange.rawQuery)));
+  } catch (error) {
+    if (!(error instanceof RequestProblem)) throw error;
+  }
+}
+
+const nothing: ReadonlySet<string> = new Set();
+
+/** A piece without a value is not named: nothing is lost of it, and it may be part of a secret that was not escaped. */
+function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): string[] {
+  return pairs.flatMap(([name, value]) => (value === undefined || known.has(baseName(name)) ? [] : [name]));
+}
+
+/**
+ * The runtime writes U+FFFD for bytes of a request target that are not UTF-8, and a raw `#` ends the query early: what
+ * stood there is lost before it gets here, so neither can be kept byte for byte.
+ */
+function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
+  if (rawQuery.includes('%EF%BF%BD')) {
+    throw malformed(
+      'The query string holds bytes that are not UTF-8, or U+FFFD. Send such a text in the body.',
+    );
+  }
+  if (request.url.includes('#')) throw malformed('A "#" in the query string must be written as %23.');
+  return formPairs(rawQuery);
+}
+
+async function bodyPairs(exchange: Exchange): Promise<readonly Pair[]> {
+  const bytes = await exchange.body();
+  if (bytes.length === 0) return [];
+  const contentType = exchange.request.headers.get('content-type') ?? '';
+  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
+  const text = toText(bytes);
+  if (!isUtf8AsLabelled(contentType, text))
+    throw malformed('The body must be UTF-8, and it says that it is not.');
+  if (mediaType === 'application/json') return jsonPairs(text);
+  if (mediaType === 'multipart/form-data') return multipartPairs(bytes, contentType);
+  return formPairs(text);
+}
+
+function collect(pairs: readonly Pair[], known: ReadonlySet<string>, dialect: ListDialect) {
+  const values = new Map<string, string>();
+  const recipients: string[] = [];
+  for (const [name, value] of pairs) {
+    const base = baseName(name);
+    if (!known.has(base)) continue;
+    if (isList(name, value)) for (const entry of entriesOf(value)) recipients.push(textOf(base, entry));
+    else if (name !== base) throw malformed(`The parameter "${base}" takes one plain value.`);
+    else setOnce(values, base, textOf(base, value));
+  }
+  const [only] = recipients;
+  if (only !== undefined) {
+    const one = recipients.length === 1 ? only : dialect.severalRecipients(recipients);
+    if (one === null) throw repeated('recipient');
+    setOnce(values, 'recipient', one);
+  }
+  for (const [name, value] of values) if (value === '') values.delete(name);
+  return values;
+}
+
+function setOnce(values: Map<string, string>, name: string, value: string): void {
+  if (values.has(name)) throw repeated(name);
+  values.set(name, value);
+}
+
+/** `recipient[]`, and a JSON list under the plain name. */
+function isList(name: string, value: unknown): boolean {
+  return name === listSpelling || (name === 'recipient' && Array.isArray(value));
+}
+
+function entriesOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+/** `a` of `a[]` and `a[x]`. */
+function baseName(name: string): string {
+  const bracket = name.indexOf('[');
+  return bracket < 0 ? name : name.slice(0, bracket);
+}
+
+/** The text of a value; JSON brings other types. */
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) throw malformed(`The parameter "${name}" is not well-formed text.`);
+    return value;
+  }
+  if (value === null || value === undefined) return '';
+  if (numeric.has(name) && (typeof value === 'number' || typeof value === 'boolean')) return inDigits(value);
+  throw malformed(`The parameter "${name}" must be a text.`);
+}
+
+/** Parameters that a JSON client naturally writes as a number. */
+const numeric: ReadonlySet<string> = new Set(['ttl', 'length']);
+
+/** A whole number in digits however large, as a form would bring it, and not as `1e+21`. */
+function inDigits(value: number | boolean): string {
+  return Number.isInteger(value) ? String(BigInt(value)) : String(value);
+}
+
+/** The value is a text, except in JSON, and `undefined` where a form has no `=`. */
+type Pair = readonly [name: string, value: unknown];
+
+/** `application/x-www-form-urlencoded`, and query strings. */
+export function formPairs(text: string): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (const part of text.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    if (equals < 0) pairs.push([unescapeText(part), undefined]);
+    else pairs.push([unescapeText(part.slice(0, equals)), unescapeText(part.slice(equals + 1))]);
+  }
+  return pairs;
+}
+
+function unescapeText(text: string): string {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    throw malformed('The percent-encoding is invalid, or what it encodes is not UTF-8.');
+  }
+}
+
+/** The members of a JSON object. A name given twice in it, or in what it holds, is refused. */
+function jsonPairs(text: string): readonly Pair[] {
+  const parsed = parseJson(text);
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw malformed('The body must be a JSON object.');
+  }
+  if (repeatsName(text)) throw malformed('The JSON body names a member more than once.');
+  return Object.entries(parsed);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed('The body is not valid JSON.');
+  }
+}
+
+/**
+ * `multipart/form-data`, by the platform's parser. That parser decodes text leniently and drops a byte order mark, so
+ * it is given every byte as one character, and each part is decoded strictly afterwards. Files are refused.
+ */
+async function multipartPairs(bytes: Uint8Array, contentType: string): Promise<readonly Pair[]> {
+  const pairs: Pair[] = [];
+  for (const [name, value] of await parseMultipart(bytes, contentType)) {
+    if (typeof value !== 'string') throw malformed('A file was sent; parameters are plain texts.');
+    pairs.push([decodePart(name), decodePart(value)]);
+  }
+  return pairs;
+}
+
+async function parseMultipart(bytes: Uint8Array, contentType: string): Promise<FormData> {
+  const onePerByte = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  try {
+    return await new Response(onePerByte, { headers: { 'content-type': contentType } }).formData();
+  } catch {
+    throw malformed('The multipart body is not well formed.');
+  }
+}
+
+function decodePart(onePerByte: string): string {
+  return toText(Buffer.from(onePerByte, 'latin1'));
+}
+
+// The byte order mark is kept: values are opaque and come back byte for byte.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Exactly the text that the bytes encode, or a refusal. */
+function toText(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw malformed('The request is not valid UTF-8.');
+  }
+}
+
+export function malformed(message: string): RequestProblem {
+  return new RequestProblem({ problem: 'malformed', message });
+}
+
+function repeated(name: string): RequestProblem {
+  return malformed(`The parameter "${name}" was given more than once.`);
+}
+
+/**
+ * The charset that a body claims. Nothing is converted: a label is no more than a library's habit as long as it makes no
+ * difference, and real clients send `charset=ISO-8859-1` with plain ASCII. Where another reader of that label would see
+ * another text, the body is refused instead of guessed at.
+ */
+const utf8Labels: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'unicode-1-1-utf-8']);
+/** Charsets in which bytes of ASCII may mean something else than ASCII. */
+const shiftsAscii = /^(?:utf-?(?:16|32|7)|ucs|unicode|iso-?10646|iso-?2022|csiso2022|hz|ibm|cp037|ebcdic)/;
+/** What is not ASCII, as it stands or in percent-encoding. */
+const beyondAscii = /[\u0080-\uffff]|%[89a-fA-F][\da-fA-F]/;
+
+/** @param text the body, read as UTF-8 */
+function isUtf8AsLabelled(contentType: string, text: string): boolean {
+  const [, quoted, plain] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/i.exec(contentType) ?? [];
+  const label = (quoted ?? plain ?? '').trim().toLowerCase();
+  return utf8Labels.has(label) || !(shiftsAscii.test(label) || beyondAscii.test(text));
+}
+
+const ignoredHeader = 'mayfly-ignored';
+const maxNames = 20;
+/** What is shown of a name: up to its first other character, and no more than the longest that somebody may mean. */
+const shownStart = /^[\w.[\]-]{0,40}/;
+
+/**
+ * Names the parameters that a call gave and its operation does not know: names and never a value (P18), on one short line
+ * of harmless ASCII, so that nothing of a request can end the header or begin another. A name that is cut ends in `*`, a
+ * list that is cut in `...`.
+ */
+export function nameIgnored(exchange: Exchange, names: Iterable<string>): void {
+  const shown = [...new Set(Array.from(names, shownName))];
+  if (shown.length === 0) return;
+  const listed = shown.length > maxNames ? [...shown.slice(0, maxNames), '...'] : shown;
+  exchange.setAnswerHeader(ignoredHeader, listed.join(', '));
+}
+
+function shownName(name: string): string {
+  const [start = ''] = shownStart.exec(name) ?? [];
+  return start === name && name !== '' ? name : `${start}*`;
+}
+
+/**
+ * Checks given parameters by the form's schema, in its order. The first wrong one refuses the request, with a sentence that
+ * names it and never repeats its value (P18). Field by field, because most are absent in most calls: the whole object at
+ * once costs half as much again.
+ */
+export function createFormParser<Form extends ZodObject>(form: Form) {
+  const names = Object.keys(form.shape);
+  const absent = form.parse({});
+  return (given: Parameters, dialect: Dialect): output<Form> => {
+    const fields: Record<string, unknown> = { ...absent };
+    for (const name of names) {
+      const text = given.get(name);
+      const read = text === undefined ? undefined : textIn(dialect, name, text);
+      if (read === undefined) continue;
+      const parsed = safeParse(form.shape[name], read);
+      if (!parsed.success) throw malformed(parsed.error.issues[0]?.message ?? 'A parameter is malformed.');
+      fields[name] = parsed.data;
+    }
+    // Each field holds what its own schema gave, which the type of a loop over names cannot say.
+    return fields as output<Form>;
+  };
+}
+
+function textIn(dialect: Dialect, name: string, text: string): string | undefined {
+  switch (name) {
+    case 'ttl':
+      return dialect.readTtl(text);
+    case 'recipient':
+      return dialect.readRecipient(text);
+    case 'share_domain':
+      return dialect.readShareDomain(text);
+    default:
+      return text;
+  }
+}

@@ -1,0 +1,78 @@
+/** What v1 and v2 are built from alike: two dialects, operations that are bound to one of them, tables of refusals. */
+
+import type { Caller } from '../core/accounts/accounts.ts';
+import type { Access, Exchange, Operation, Reply } from '../http/operation.ts';
+
+/** A version as documented, or as the existing service answers. */
+export type DialectName = 'documented' | 'upstream';
+
+export interface Row<T> {
+  /** Why the two differ: what the existing service does, or which clients depend on it. */
+  readonly evidence: string;
+  readonly documented: T;
+  readonly upstream: T;
+}
+
+/** Gives both sides of a row one type. */
+export function row<T>(evidence: string, documented: T, upstream: T): Row<T> {
+  return { evidence, documented, upstream };
+}
+
+/** One side of a table of differences. */
+export type SideOf<Differences extends Readonly<Record<string, Row<unknown>>>> = {
+  readonly [Name in keyof Differences]: Differences[Name]['documented'];
+};
+
+export function sideOf<Differences extends Readonly<Record<string, Row<unknown>>>>(
+  differences: Differences,
+  dialect: DialectName,
+): SideOf<Differences> {
+  const side = Object.entries(differences).map(([name, difference]) => [name, difference[dialect]]);
+  // What `fromEntries` cannot say: each name keeps the type of its own row.
+  return Object.fromEntries(side) as SideOf<Differences>;
+}
+
+/** What operations are bound to. */
+interface Binding {
+  readonly dialect: { readonly managementAccess: Access };
+}
+
+/** An operation before it knows its service and its dialect. */
+export interface Unbound<Api extends Binding, Input = unknown>
+  extends Omit<Operation, 'access' | 'decode' | 'handle'> {
+  /** `manager`: the callers that the dialect lets manage a record. */
+  readonly access: Access | 'manager';
+  decode(exchange: Exchange, dialect: Api['dialect']): Input | Promise<Input>;
+  handle(input: Input, caller: Caller, api: Api, exchange: Exchange): Promise<Reply> | Reply;
+}
+
+export function bind<Api extends Binding>(operation: Unbound<Api>, api: Api): Operation {
+  const { dialect } = api;
+  return {
+    ...operation,
+    access: accessIn(operation.access, dialect),
+    decode: (exchange) => operation.decode(exchange, dialect),
+    handle: (input, caller, exchange) => operation.handle(input, caller, api, exchange),
+  };
+}
+
+function accessIn(access: Access | 'manager', { managementAccess }: Binding['dialect']): Access {
+  return access === 'manager' ? managementAccess : access;
+}
+
+/** One entry for each member of a union, told apart by its tag. */
+export type Table<Union, Tag extends keyof Union, Rest extends readonly unknown[] = []> = {
+  readonly [Name in Union[Tag] & string]: (member: Extract<Union, Record<Tag, Name>>, ...rest: Rest) => Reply;
+};
+
+/** The table's answer to one member. */
+export function answerFrom<Union, Tag extends keyof Union, Rest extends readonly unknown[]>(
+  table: Table<Union, Tag, Rest>,
+  tag: Tag,
+  member: Union,
+  ...rest: Rest
+): Reply {
+  const name = member[tag] as Union[Tag] & string;
+  // The entry for a tag takes exactly the member with that tag, which the type of an indexed table cannot say.
+  return table[name](member as never, ...rest);
+}
