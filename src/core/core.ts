@@ -36,8 +36,6 @@ export interface Core {
   readonly anonymousMayCreate: boolean;
   readonly words: WordList;
   readonly inBackground: InBackground;
-  /** Receipt ids, in hex, whose mail is about to be noted as queued. */
-  readonly aboutToMail: Set<string>;
 }
 
 /** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */

@@ -97,6 +97,15 @@ export interface SecretStore {
    */
   setMemo(id: ReceiptId, memoBox: Uint8Array | null): Promise<boolean>;
 
+  /**
+   * Notes that a mail of a waiting secret is about to be handed over, unless one is queued and still believed: of many at
+   * once, one is told `queued`. `gone`: no secret waits there. Nothing changed in those cases.
+   */
+  queueDelivery(
+    id: ReceiptId,
+    queued: Omit<StoredDelivery, 'state' | 'at'> & { readonly staleAt: UnixSeconds },
+  ): Promise<'queued' | 'in_flight' | 'gone'>;
+
   /** Notes what became of the mail, at store time, in place of what was noted before. Unknown receipts are ignored. */
   setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
 
@@ -291,8 +300,11 @@ export interface DomainStore {
   findDomainLogo(logoName: string): Promise<DomainLogo | null>;
   /** Whether there was such a domain of this account. */
   removeDomain(id: AccountId, name: string): Promise<boolean>;
-  /** Verified and lost domains that have a challenge and were last checked before `before`, the longest unchecked first. */
-  listDomainsToCheck(before: UnixSeconds, limit: number): Promise<StoredDomain[]>;
+  /**
+   * Hands out verified and lost domains that have a challenge and were last checked before `before`, the longest unchecked
+   * first. Each goes to one caller, and to no other for `leaseSeconds`.
+   */
+  takeDomainsToCheck(before: UnixSeconds, limit: number, leaseSeconds: number): Promise<StoredDomain[]>;
 }
 
 /** Bounded, off-thread slow hashing (P24). */

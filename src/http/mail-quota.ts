@@ -25,6 +25,10 @@ export function createMailQuota(limiter: RateLimiter, random: RandomBytes = syst
       limiter.refund('mail', 'account', account);
       return tooMany(ofMailbox);
     },
+    refund(account, address) {
+      limiter.refund('mail', 'account', account);
+      limiter.refund('mailbox', 'account', mailboxOf(address));
+    },
   };
 }
 

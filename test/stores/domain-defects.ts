@@ -154,6 +154,58 @@ const ownershipDefects: readonly SeededDefect[] = [
   },
 ];
 
+const leaseDefects: readonly SeededDefect[] = [
+  {
+    defect: 'domains to check are looked for, then taken',
+    caughtBy:
+      'of many that ask at once for domains to check each domain goes to one, and to another when the lease has ended',
+    seed(store) {
+      let taken: string[] = [];
+      return {
+        ...store,
+        async takeDomainsToCheck(before, limit) {
+          const due = await store.takeDomainsToCheck(before, 1_000, 0);
+          const free = due.filter(({ name }) => !taken.includes(name)).slice(0, limit);
+          await Promise.resolve();
+          taken = [...taken, ...free.map(({ name }) => name)];
+          return free;
+        },
+      };
+    },
+  },
+  {
+    defect: 'a lease never ends',
+    caughtBy:
+      'of many that ask at once for domains to check each domain goes to one, and to another when the lease has ended',
+    seed(store) {
+      const taken = new Set<string>();
+      return {
+        ...store,
+        async takeDomainsToCheck(before, limit, leaseSeconds) {
+          const due = await store.takeDomainsToCheck(before, limit, leaseSeconds);
+          const free = due.filter(({ name }) => !taken.has(name));
+          for (const { name } of free) taken.add(name);
+          return free;
+        },
+      };
+    },
+  },
+  {
+    defect: 'taking a domain to check is noted as a check',
+    caughtBy:
+      'a domain that was taken and not checked is due again after its lease, as long unchecked as before',
+    seed: (store) => ({
+      ...store,
+      async takeDomainsToCheck(before, limit, leaseSeconds) {
+        const taken = await store.takeDomainsToCheck(before, limit, leaseSeconds);
+        for (const { accountId, name, state, finding } of taken)
+          await store.noteDomainCheck(accountId, name, { state, finding });
+        return taken;
+      },
+    }),
+  },
+];
+
 /** A store that remembers every logo it was given. */
 function rememberingLogos(store: Store): Store {
   const given = new Map<string, DomainLogo>();
@@ -248,4 +300,4 @@ const faceDefects: readonly SeededDefect[] = [
   },
 ];
 
-export const domainDefects: readonly SeededDefect[] = [...ownershipDefects, ...faceDefects];
+export const domainDefects: readonly SeededDefect[] = [...ownershipDefects, ...leaseDefects, ...faceDefects];

@@ -25,6 +25,50 @@ const tellingDelivery = (
 
 const deliveryDefects: readonly SeededDefect[] = [
   {
+    defect: 'a mail is looked for, then queued',
+    caughtBy:
+      'of many that queue a mail of one secret at once one may hand it over, until it is no longer believed',
+    seed: (store) => ({
+      ...store,
+      async queueDelivery(id, queued) {
+        const receipt = await store.findReceipt(id);
+        if (receipt?.state !== 'waiting') return 'gone';
+        if (receipt.delivery?.state === 'queued') return 'in_flight';
+        await turn();
+        await store.setDelivery(id, { state: 'queued', ...queued });
+        return 'queued';
+      },
+    }),
+  },
+  {
+    defect: 'a mail that was queued at creation is not in flight',
+    caughtBy: 'the first mail of a new record is in flight from its creation on',
+    seed(store) {
+      const noted = new Set<string>();
+      return {
+        ...store,
+        async queueDelivery(id, queued) {
+          if (noted.has(id.toHex())) return store.queueDelivery(id, queued);
+          noted.add(id.toHex());
+          await store.setDelivery(id, { state: 'queued', ...queued });
+          return 'queued';
+        },
+      };
+    },
+  },
+  {
+    defect: 'a mail is queued whatever became of its secret',
+    caughtBy: 'no mail is queued for a secret that no longer waits',
+    seed: (store) => ({
+      ...store,
+      async queueDelivery(id, queued) {
+        const outcome = await store.queueDelivery(id, queued);
+        if (outcome === 'gone') await store.setDelivery(id, { state: 'queued', ...queued });
+        return outcome === 'gone' ? 'queued' : outcome;
+      },
+    }),
+  },
+  {
     defect: 'a queued mail is believed for ever',
     caughtBy:
       'a mail is queued until the instant at which it is no longer believed, and then told as not sent',

@@ -199,7 +199,7 @@ describe('data from before domains proved themselves and mails were followed', (
     };
     expect(await store.findVerifiedDomain('ann.example.org')).toEqual(domain);
     expect(await store.listDomains(ann.id)).toEqual([domain]);
-    expect(await store.listDomainsToCheck(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+    expect(await store.takeDomainsToCheck(Number.MAX_SAFE_INTEGER, 10, 60)).toEqual([]);
     expect(await store.listAccounts()).toEqual([annNow]);
     const left = new Database(join(directory, 'mayfly.db'), { readwrite: true });
     expect(left.query("SELECT name FROM sqlite_schema WHERE name LIKE 'share_domains%'").all()).toEqual([]);

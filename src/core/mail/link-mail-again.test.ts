@@ -13,7 +13,7 @@ import { ServiceError } from '../errors.ts';
 import type { DeliverOutcome } from '../secrets/outcomes.ts';
 import type { NewRecord, StoredReceipt } from '../secrets/secret.ts';
 import { createService, type ServiceParts } from '../secrets/service.ts';
-import type { Handover, Mailer, SecretLinkMail } from './mailer.ts';
+import type { Handover, Mailer, MailQuota, SecretLinkMail } from './mailer.ts';
 
 const address = 'cnry-alan-7Kq2@canary-5bV9.example';
 const canaries = [{ name: 'recipient', content: address }];
@@ -22,6 +22,12 @@ const owned = (metadataKey: string, locale = 'en') =>
   ({ metadataKey, authority: 'owner', locale, recipient: null, proof: null }) as const;
 const held = (metadataKey: string, locale = 'en') =>
   ({ metadataKey, authority: 'holder', locale, recipient: null }) as const;
+
+function countOf(outcomes: readonly DeliverOutcome[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+}
 
 /** A secret with a recipient, its first mail accepted. */
 async function mailedSecret(options: Parameters<typeof createBench>[0] = {}) {
@@ -148,6 +154,10 @@ describe('sending the mail again', () => {
           const receipt = await store.findReceipt(id);
           return receipt === null ? null : { ...receipt, delivery: null };
         },
+        async queueDelivery(id, queued) {
+          await store.setDelivery(id, { state: 'queued', ...queued });
+          return 'queued';
+        },
       }),
     });
     const outcomes: DeliverOutcome[] = [];
@@ -162,7 +172,7 @@ describe('sending the mail again', () => {
     const { bench, caller, metadataKey } = await mailedSecret({
       wrap: (store) => ({
         ...store,
-        setDelivery: (...args) => (state.down ? Promise.reject(outage) : store.setDelivery(...args)),
+        queueDelivery: (...args) => (state.down ? Promise.reject(outage) : store.queueDelivery(...args)),
       }),
     });
     state.down = true;
@@ -178,12 +188,6 @@ describe('sending the mail again', () => {
     const caller = await bench.signUp('jo@example.org');
     const { metadataKey } = await bench.share('v', { caller, recipient: address });
     return { bench, caller, metadataKey };
-  }
-
-  function countOf(outcomes: readonly DeliverOutcome[]): Record<string, number> {
-    const counts: Record<string, number> = {};
-    for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
-    return counts;
   }
 });
 
@@ -336,6 +340,44 @@ describe('the plain address', () => {
 });
 
 describe('another process', () => {
+  it('sends no second mail, asked at once, and counts none for what it did not send', async () => {
+    let counted = 0;
+    const mailQuota: MailQuota = {
+      take() {
+        counted += 1;
+        return { outcome: 'allowed' };
+      },
+      refund() {
+        counted -= 1;
+      },
+    };
+    const { bench, caller, metadataKey } = await mailedSecret({ deps: { mailQuota } });
+    const before = counted;
+    const nodes = [createService(bench.deps), createService(bench.deps), createService(bench.deps)];
+    const calls = nodes.flatMap((node) => [1, 2].map(() => node.deliver(owned(metadataKey), caller)));
+    expect(countOf(await Promise.all(calls))).toEqual({ queued: 1, in_flight: 5 });
+    for (const node of nodes) await node.settled();
+    expect([bench.mails.length, counted - before]).toEqual([2, 1]);
+  });
+
+  it('mails nothing when it has read the secret meanwhile', async () => {
+    const { bench, caller, metadataKey, secretKey } = await mailedSecret();
+    const { store } = bench.deps;
+    const node = createService({
+      ...bench.deps,
+      store: {
+        ...store,
+        async queueDelivery(...args: Parameters<typeof store.queueDelivery>) {
+          await bench.service.reveal(guess(secretKey), anonymous);
+          return store.queueDelivery(...args);
+        },
+      },
+    });
+    expect((await node.deliver(owned(metadataKey), caller)).outcome).toBe('nothing_to_send');
+    await node.settled();
+    expect(bench.mails).toHaveLength(1);
+  });
+
   it('takes what the store says is queued for in flight, though it did not queue it', async () => {
     const slow = slowMailer();
     const { bench, caller, metadataKey } = await mailedSecret();

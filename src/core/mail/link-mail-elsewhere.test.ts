@@ -185,6 +185,7 @@ describe('the bounds on mails', () => {
         takes.push([account, address.expose()]);
         return takes.length <= left ? { outcome: 'allowed' } : { outcome: 'too_many', retryAfterSeconds: 72 };
       },
+      refund() {},
     };
     return { takes, quota };
   }

@@ -11,7 +11,6 @@
  * whoever merely holds the receipt's key reaches nobody new.
  */
 
-import { hex } from '../../crypto/bytes.ts';
 import type { Account, Caller } from '../accounts/accounts.ts';
 import type { Core } from '../core.ts';
 import { tagOf } from '../secrets/access.ts';
@@ -59,10 +58,10 @@ function note(
   return store.setDelivery(receiptId, { state, staleAt, ...sealNote(random, receiptId, mailing, reply) });
 }
 
-/** Notes that the mail is about to be handed over. */
-function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing): Promise<void> {
+/** Notes that the mail is about to be handed over, where none is. */
+function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing) {
   const staleAt = deps.store.now() + firstTrySeconds;
-  return note(deps, receiptId, mailing, { state: 'queued', staleAt }, null);
+  return deps.store.queueDelivery(receiptId, { staleAt, ...sealNote(deps.random, receiptId, mailing, null) });
 }
 
 /**
@@ -122,7 +121,7 @@ function checkRecipient(
   return parseRecipient(address) !== null ? null : { outcome: 'undeliverable_recipient', recipient: address };
 }
 
-/** Two calls at once hand over one mail: there is no wait between looking and marking. */
+/** Of several calls at once, on whatever nodes, the one whose mail the store has queued hands it over. */
 async function send(
   deps: Core,
   managed: ManagedReceipt,
@@ -132,21 +131,18 @@ async function send(
   const { stored } = managed;
   const mailing = openMailing(deps, managed, recipient);
   if (mailing === null) return 'nothing_to_send';
-  const name = hex(stored.receiptId);
-  if (stored.delivery?.state === 'queued' || deps.aboutToMail.has(name)) return 'in_flight';
-  deps.aboutToMail.add(name);
-  try {
-    const sender = await senderOf(deps, stored, caller);
-    if (sender === null) return 'nothing_to_send';
-    const quota = deps.mailQuota.take(sender.id, mailing.to);
-    if (quota.outcome === 'too_many') return { ...quota, outcome: 'too_many_mails' };
-    await queueLink(deps, stored.receiptId, mailing);
-    deps.inBackground(() => sendLink(deps, stored, mailing, sender.username, locale));
-    return 'queued';
-  } finally {
-    // From here on the store's own `queued` stands for it.
-    deps.aboutToMail.delete(name);
+  if (stored.delivery?.state === 'queued') return 'in_flight';
+  const sender = await senderOf(deps, stored, caller);
+  if (sender === null) return 'nothing_to_send';
+  const quota = deps.mailQuota.take(sender.id, mailing.to);
+  if (quota.outcome === 'too_many') return { ...quota, outcome: 'too_many_mails' };
+  const queued = await queueLink(deps, stored.receiptId, mailing);
+  if (queued !== 'queued') {
+    deps.mailQuota.refund(sender.id, mailing.to);
+    return queued === 'gone' ? 'nothing_to_send' : 'in_flight';
   }
+  deps.inBackground(() => sendLink(deps, stored, mailing, sender.username, locale));
+  return 'queued';
 }
 
 /** The account that made the secret; where none did, the one that asks. */

@@ -94,4 +94,6 @@ export interface MailQuota {
     account: AccountId,
     address: Sensitive<string>,
   ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
+  /** Gives one counted mail back: it was not handed over. */
+  refund(account: AccountId, address: Sensitive<string>): void;
 }

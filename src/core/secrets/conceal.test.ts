@@ -288,6 +288,7 @@ describe('the mail to a recipient', () => {
         counted.push(address.expose());
         return { outcome: 'allowed' };
       },
+      refund() {},
     };
     const bench = createBench({ deps: { mailQuota } });
     const caller = await bench.signUp('jo@example.org');

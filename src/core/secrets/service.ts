@@ -33,7 +33,7 @@ import { recent } from './recent.ts';
 import { inspect, reveal } from './reveal.ts';
 
 /** What `createService` makes itself is not asked for. */
-export type ServiceParts = Omit<Core, 'inBackground' | 'aboutToMail'>;
+export type ServiceParts = Omit<Core, 'inBackground'>;
 
 export type SecretService = ReturnType<typeof createService>;
 
@@ -44,7 +44,7 @@ export type SecretService = ReturnType<typeof createService>;
 export function createService(parts: ServiceParts) {
   const background = createBackground();
   // A store that cannot note it now is not asked again: the receipt then says what it last knew.
-  const core: Core = { ...parts, inBackground: background.begin, aboutToMail: new Set<string>() };
+  const core: Core = { ...parts, inBackground: background.begin };
   return {
     conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
     generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),

@@ -126,6 +126,8 @@ const recheckSeconds = 86_400;
 /** So that a run ends, and the domains that failed at its beginning are not the only ones that get a turn. */
 const domainsPerRun = 50;
 const checksAtOnce = 4;
+/** Longer than a run takes: what a node took and did not get to is another's after that. */
+const leaseSeconds = 600;
 
 export function createDomainChecks(deps: CheckCore): DomainChecks {
   const { store, events } = deps;
@@ -169,7 +171,8 @@ export function createDomainChecks(deps: CheckCore): DomainChecks {
   return {
     check,
     checkDue: async (until) => {
-      const queue = await store.listDomainsToCheck(store.now() - recheckSeconds + 1, domainsPerRun);
+      const before = store.now() - recheckSeconds + 1;
+      const queue = await store.takeDomainsToCheck(before, domainsPerRun, leaseSeconds);
       const workers = await Promise.allSettled(
         Array.from({ length: checksAtOnce }, () => work(queue, until)),
       );

@@ -59,6 +59,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     burn: records.burn,
     markViewed: records.markViewed,
     setMemo: records.setMemo,
+    queueDelivery: records.queueDelivery,
     setDelivery: records.setDelivery,
     takeDueNotices: records.takeDueNotices,
     ...createAttemptWrites(db),

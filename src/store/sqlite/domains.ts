@@ -59,13 +59,7 @@ export interface DomainReads {
   listDomains(id: AccountId): StoredDomain[];
   findVerifiedDomain(name: string): StoredDomain | null;
   findDomainLogo(logoName: string): DomainLogo | null;
-  listDomainsToCheck(before: UnixSeconds, limit: number): StoredDomain[];
 }
-
-/** `NULL`, never checked, comes first. */
-const toCheck = `${selectDomains}
-  WHERE d.challenge IS NOT NULL AND d.state IN ('verified', 'lost') AND ifnull(d.checked_at < ?1, 1)
-  ORDER BY d.checked_at, d.name LIMIT ?2`;
 
 export function createDomainReads(db: Database): DomainReads {
   const one = db.query<DomainRow, [number, string]>(
@@ -75,7 +69,6 @@ export function createDomainReads(db: Database): DomainReads {
   const verified = db.query<DomainRow, [string]>(
     `${selectDomains} WHERE d.name = ?1 AND d.state = 'verified'`,
   );
-  const due = db.query<DomainRow, [UnixSeconds, number]>(toCheck);
   const logo = db.query<DomainLogo, [string]>(
     'SELECT name, type, bytes FROM domain_logos WHERE name = ?1 LIMIT 1',
   );
@@ -84,7 +77,6 @@ export function createDomainReads(db: Database): DomainReads {
     listDomains: (id) => all.all(id).map(domainOf),
     findVerifiedDomain: (name) => toDomain(verified.get(name)),
     findDomainLogo: (logoName) => logo.get(logoName),
-    listDomainsToCheck: (before, limit) => due.all(before, limit).map(domainOf),
   };
 }
 
@@ -98,11 +90,17 @@ const noteCheckSql = `
   UPDATE domains SET updated_at = iif(state = ?3, updated_at, ?5), checked_at = ?5, state = ?3, finding = ?4
   WHERE name = ?1 AND account_id = ?2`;
 
+/** `NULL`, never checked, comes first. A lease that ends later than one from now does is of a time that was set back. */
+const toCheck = `${selectDomains}
+  WHERE d.challenge IS NOT NULL AND d.state IN ('verified', 'lost') AND ifnull(d.checked_at < ?1, 1)
+    AND NOT (d.leased_until > ?3 AND d.leased_until <= ?3 + ?4)
+  ORDER BY d.checked_at, d.name LIMIT ?2`;
+
 const keepLogoSql = `
   INSERT OR REPLACE INTO domain_logos (domain, account_id, name, type, bytes) VALUES (?1, ?2, ?3, ?4, ?5)`;
 
 type DomainWrites = Deciding<
-  'addDomain' | 'noteDomainCheck' | 'setDomainBrand' | 'setDomainLogo' | 'removeDomain'
+  'addDomain' | 'noteDomainCheck' | 'setDomainBrand' | 'setDomainLogo' | 'removeDomain' | 'takeDomainsToCheck'
 >;
 
 export function createDomainWrites(db: Database): DomainWrites {
@@ -122,6 +120,8 @@ export function createDomainWrites(db: Database): DomainWrites {
   const touch = db.query('UPDATE domains SET updated_at = ?3 WHERE name = ?1 AND account_id = ?2');
   const keepLogo = db.query(keepLogoSql);
   const removeLogo = db.query('DELETE FROM domain_logos WHERE domain = ?1 AND account_id = ?2');
+  const due = db.query<DomainRow, [UnixSeconds, number, UnixSeconds, number]>(toCheck);
+  const lease = db.query('UPDATE domains SET leased_until = ?3 WHERE name = ?1 AND account_id = ?2');
   const remove = db.query('DELETE FROM domains WHERE name = ?1 AND account_id = ?2');
 
   const isTakenFrom = (id: AccountId, name: string): boolean => (holder.get(name)?.account_id ?? id) !== id;
@@ -151,5 +151,10 @@ export function createDomainWrites(db: Database): DomainWrites {
       return true;
     },
     removeDomain: (_now, id, name) => remove.run(name, id).changes > 0,
+    takeDomainsToCheck(now, before, limit, leaseSeconds) {
+      const taken = due.all(before, limit, now, leaseSeconds);
+      for (const { name, account_id } of taken) lease.run(name, account_id, now + leaseSeconds);
+      return taken.map(domainOf);
+    },
   };
 }

@@ -55,6 +55,16 @@ export const letterAtCreation = (staleAt: UnixSeconds | null): string =>
 const queueDelivery = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at) VALUES (?1, '${letters.queued}', ?2, ?3)`;
 
+/** As `deliveryAt` judges it: what was queued at creation and never noted since is no longer believed. */
+const queueAgain = `
+  INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
+  SELECT r.position, '${letters.queued}', ?1, ?4, ?5, ?6 FROM records r ${joinDeliveries}
+  WHERE r.position = ?2 AND r.receipt_id = ?3 AND r.state = 'w' AND r.expires_at > ?1
+    AND NOT (ifnull(d.state, r.delivery) = '${letters.queued}' AND coalesce(d.stale_at, d.at, r.delivery_at) > ?1)`;
+
+const selectWaiting = `
+  SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
+
 /** The address goes with the secret (P11): one that comes after it is not kept. */
 const noteDelivery = `
   INSERT OR REPLACE INTO deliveries (position, state, at, stale_at, note_box, address_box)
@@ -80,7 +90,7 @@ interface DueRow {
   share_domain: string;
 }
 
-export interface MailWrites extends Deciding<'setDelivery' | 'takeDueNotices'> {
+export interface MailWrites extends Deciding<'queueDelivery' | 'setDelivery' | 'takeDueNotices'> {
   /** The mail of a new record is about to be handed over. */
   queue(position: number, at: UnixSeconds, staleAt: UnixSeconds): void;
   keepNotice(position: number, dueAt: UnixSeconds): void;
@@ -88,6 +98,8 @@ export interface MailWrites extends Deciding<'setDelivery' | 'takeDueNotices'> {
 
 export function createMailWrites(db: Database): MailWrites {
   const queue = db.query(queueDelivery);
+  const queueOnce = db.query(queueAgain);
+  const waiting = db.query(selectWaiting);
   const note = db.query(noteDelivery);
   const keepNotice = db.query('INSERT OR REPLACE INTO notices (position, due_at) VALUES (?1, ?2)');
   const forget = db.query(forgetUnwanted);
@@ -102,6 +114,10 @@ export function createMailWrites(db: Database): MailWrites {
   return {
     queue: (position, at, staleAt) => void queue.run(position, at, staleAt),
     keepNotice: (position, dueAt) => void keepNotice.run(position, dueAt),
+    queueDelivery(now, { position, id }, { staleAt, noteBox, addressBox }) {
+      if (queueOnce.run(now, position, id, staleAt, noteBox, addressBox).changes === 1) return 'queued';
+      return waiting.get(now, position, id) === null ? 'gone' : 'in_flight';
+    },
     setDelivery(now, { position, id }, { state, staleAt, noteBox, addressBox }) {
       note.run(now, position, id, letters[state], staleAt, noteBox, addressBox);
     },

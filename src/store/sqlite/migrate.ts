@@ -14,6 +14,7 @@ import mailAndDomains from './migrations/005-mail-and-domains.sql' with { type: 
 import storeTime from './migrations/006-store-time.sql' with { type: 'text' };
 import tickets from './migrations/007-tickets.sql' with { type: 'text' };
 import memos from './migrations/008-memos.sql' with { type: 'text' };
+import sharedWork from './migrations/009-shared-work.sql' with { type: 'text' };
 
 const migrations: readonly string[] = [
   records,
@@ -24,6 +25,7 @@ const migrations: readonly string[] = [
   storeTime,
   tickets,
   memos,
+  sharedWork,
 ];
 
 /** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */

@@ -50,6 +50,7 @@ export const forwarded = [
   'setDomainBrand',
   'setDomainLogo',
   'removeDomain',
+  'takeDomainsToCheck',
   'addRootCheck',
 ] as const satisfies readonly (keyof StorePorts)[];
 
@@ -69,6 +70,10 @@ export interface Decisions extends Taken<Forwarded> {
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
   setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
+  queueDelivery(
+    at: Located<ReceiptId>,
+    queued: Pick<StoredDelivery, 'staleAt' | 'noteBox' | 'addressBox'>,
+  ): 'queued' | 'in_flight' | 'gone';
   setDelivery(at: Located<ReceiptId>, delivery: Omit<StoredDelivery, 'at'>): void;
   takeDueNotices(limit: number): DueNotice[];
   sweep(limit: number): number;

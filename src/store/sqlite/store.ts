@@ -190,6 +190,11 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
       const at = await locate(id);
       return at !== null && queue.decide('setMemo', at, kept);
     },
+    async queueDelivery(id, queued) {
+      const kept = structuredClone(queued);
+      const at = await locate(id);
+      return at === null ? 'gone' : queue.decide('queueDelivery', at, kept);
+    },
     async setDelivery(id, delivery) {
       const kept = structuredClone(delivery);
       const at = await locate(id);
@@ -279,6 +284,5 @@ function domainReads({ db, reading }: Parts): Read<DomainStore> {
     listDomains: (id) => reading(() => reads.listDomains(id)),
     findVerifiedDomain: (name) => reading(() => reads.findVerifiedDomain(name)),
     findDomainLogo: (logoName) => reading(() => reads.findDomainLogo(logoName)),
-    listDomainsToCheck: (before, limit) => reading(() => reads.listDomainsToCheck(before, limit)),
   };
 }

@@ -16,7 +16,9 @@ import { createMemoWrites } from './memo-rows.ts';
 import type { Deciding } from './protocol.ts';
 import { createRootUses } from './root-uses.ts';
 
-export type RecordWrites = Deciding<'burn' | 'markViewed' | 'setMemo' | 'setDelivery' | 'takeDueNotices'> & {
+export type RecordWrites = Deciding<
+  'burn' | 'markViewed' | 'setMemo' | 'queueDelivery' | 'setDelivery' | 'takeDueNotices'
+> & {
   /** The position of the new row; `null`, and nothing stored, when its account has been deleted. */
   put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
@@ -58,7 +60,7 @@ export function createRecordWrites(db: Database): RecordWrites {
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
-  const { queue, keepNotice, setDelivery, takeDueNotices } = createMailWrites(db);
+  const { queue, keepNotice, queueDelivery, setDelivery, takeDueNotices } = createMailWrites(db);
   const { keepMemo, setMemo } = createMemoWrites(db);
   const rootUses = createRootUses(db);
 
@@ -96,6 +98,7 @@ export function createRecordWrites(db: Database): RecordWrites {
     burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
     markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
     setMemo,
+    queueDelivery,
     setDelivery,
     takeDueNotices,
     forget: rootUses.forget,

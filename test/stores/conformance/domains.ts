@@ -216,13 +216,63 @@ const verificationChecks: readonly ConformanceCheck[] = [
       wallClock.advance(10);
       await store.noteDomainCheck(bob, late, verified);
       const due = async (before: number, limit = 10) =>
-        (await store.listDomainsToCheck(before, limit)).map((each) => each.name);
+        (await store.takeDomainsToCheck(before, limit, 0)).map((each) => each.name);
       assert.deepEqual(await due(store.now() + 1), [never, gone, late]);
       assert.deepEqual(await due(store.now()), [never, gone]);
       assert.deepEqual(await due(store.now() + 1, 2), [never, gone]);
-      assert.deepEqual(await store.listDomainsToCheck(store.now() + 1, 10).then((all) => all[2]), {
+      assert.deepEqual(await store.takeDomainsToCheck(store.now() + 1, 10, 0).then((all) => all[2]), {
         ...(await store.findDomain(bob, late)),
       });
+    },
+  ),
+
+  check(
+    'port',
+    'of many that ask at once for domains to check each domain goes to one, and to another when the lease has ended',
+    async ({ store, wallClock }) => {
+      const [ann] = await annAndBob(store);
+      const names = ['a', 'b', 'c', 'd', 'e'].map((label) => `${label}.example.org`);
+      for (const each of names) await domainOf(store, ann, each, { state: 'verified' });
+      wallClock.advance(10);
+      const take = async (limit: number) =>
+        (await store.takeDomainsToCheck(store.now(), limit, 60)).map((each) => each.name);
+      const taken = await Promise.all(Array.from({ length: 8 }, () => take(2)));
+      assert.deepEqual(taken.flat().sort(), names);
+      wallClock.advance(59);
+      assert.deepEqual(await take(10), []);
+      wallClock.advance(1);
+      assert.deepEqual((await take(10)).sort(), names);
+    },
+  ),
+
+  check(
+    'port',
+    'a domain that was taken and not checked is due again after its lease, as long unchecked as before',
+    async ({ store, wallClock }) => {
+      const [ann] = await annAndBob(store);
+      await domainOf(store, ann, name, { state: 'verified' });
+      const before = await store.findDomain(ann, name);
+      wallClock.advance(10);
+      const take = () => store.takeDomainsToCheck(store.now(), 10, 60);
+      assert.deepEqual(await take(), [before]);
+      assert.deepEqual(await store.findDomain(ann, name), before);
+      wallClock.advance(60);
+      assert.deepEqual(await take(), [before]);
+    },
+  ),
+
+  check(
+    'port',
+    'a domain that was checked during its lease is due by its check alone',
+    async ({ store, wallClock }) => {
+      const [ann] = await annAndBob(store);
+      await domainOf(store, ann, name, { state: 'verified' });
+      wallClock.advance(10);
+      assert.equal((await store.takeDomainsToCheck(store.now(), 10, 60)).length, 1);
+      await store.noteDomainCheck(ann, name, { state: 'verified', finding: null });
+      wallClock.advance(70);
+      assert.deepEqual(await store.takeDomainsToCheck(store.now() - 70, 10, 60), []);
+      assert.equal((await store.takeDomainsToCheck(store.now() - 69, 10, 60)).length, 1);
     },
   ),
 ];

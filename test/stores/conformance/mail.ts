@@ -73,6 +73,64 @@ const deliveryChecks: readonly ConformanceCheck[] = [
   }),
 
   check(
+    'port',
+    'of many that queue a mail of one secret at once one may hand it over, until it is no longer believed',
+    async ({ store, wallClock }) => {
+      const record = await putNew(store, longLife(store));
+      const queue = (staleAt: number, given = { noteBox: box(), addressBox: box() }) =>
+        store.queueDelivery(record.receiptId, { staleAt, ...given });
+      const staleAt = store.now() + 60;
+      const boxes = { noteBox: box(), addressBox: box() };
+      const queued = queue(staleAt, boxes);
+      const others = await Promise.all(Array.from({ length: 20 }, () => queue(staleAt + 7)));
+      assert.deepEqual([await queued, ...new Set(others)], ['queued', 'in_flight']);
+      const told = { state: 'queued', at: store.now(), staleAt, ...boxes };
+      assert.deepEqual(await deliveryOf(store, record), told);
+      wallClock.set(staleAt - 1);
+      assert.equal(await queue(staleAt + 60), 'in_flight');
+      wallClock.set(staleAt);
+      assert.deepEqual(await Promise.all([queue(staleAt + 60), queue(staleAt + 60)]), [
+        'queued',
+        'in_flight',
+      ]);
+      for (const state of ['accepted', 'refused', 'given_up', 'not_sent'] as const) {
+        await store.setDelivery(record.receiptId, ended(state));
+        assert.deepEqual(await Promise.all([queue(staleAt + 60), queue(staleAt + 60)]), [
+          'queued',
+          'in_flight',
+        ]);
+      }
+    },
+  ),
+
+  check(
+    'port',
+    'the first mail of a new record is in flight from its creation on',
+    async ({ store, wallClock }) => {
+      const staleAt = store.now() + 60;
+      const record = await putNew(store, { deliveryStaleAt: staleAt, ...longLife(store) });
+      const queue = () =>
+        store.queueDelivery(record.receiptId, { staleAt: staleAt + 60, noteBox: null, addressBox: null });
+      assert.equal(await queue(), 'in_flight');
+      wallClock.set(staleAt);
+      assert.equal(await queue(), 'queued');
+    },
+  ),
+
+  check('port', 'no mail is queued for a secret that no longer waits', async ({ store, wallClock }) => {
+    const records = [await putNew(store), await putNew(store), await putNew(store)] as const;
+    const [read, burned, expiring] = records;
+    const queue = (receiptId = newReceiptId()) =>
+      store.queueDelivery(receiptId, { staleAt: store.now() + 60, noteBox: box(), addressBox: box() });
+    await store.claim(await found(store, read.secretId), clientStays);
+    await store.burn(burned.receiptId, clientStays);
+    wallClock.set(expiring.expiresAt);
+    for (const { receiptId } of records) assert.equal(await queue(receiptId), 'gone');
+    assert.equal(await queue(), 'gone');
+    for (const record of records) assert.equal(await deliveryOf(store, record), null);
+  }),
+
+  check(
     'P6',
     'a mail is queued until the instant at which it is no longer believed, and then told as not sent',
     async ({ store, wallClock }) => {

@@ -37,6 +37,8 @@ export interface CountedTicket extends StoredTicket {
 
 /** A share domain without its logo's name, which its logo has. */
 export interface OwnedDomain extends Omit<StoredDomain, 'logoName'> {
+  /** Until when its check belongs to whoever took it. */
+  readonly leasedUntil: UnixSeconds;
   readonly logo: DomainLogo | null;
 }
 

@@ -16,7 +16,7 @@ import { type AccountTables, domainPlace, type OwnedDomain } from './account-tab
 
 const copyOfLogo = (logo: DomainLogo): DomainLogo => ({ ...logo, bytes: logo.bytes.slice() });
 
-function toDomain({ logo, ...domain }: OwnedDomain): StoredDomain {
+function toDomain({ logo, leasedUntil: _leasedUntil, ...domain }: OwnedDomain): StoredDomain {
   return { ...domain, brand: { ...domain.brand }, logoName: logo?.name ?? null };
 }
 
@@ -48,7 +48,15 @@ export function createMemoryDomains(tables: AccountTables, time: Pick<StoreTime,
       if (find(accountId, name) !== null) return 'exists';
       if (isTakenFrom(accountId, name)) return 'taken';
       if (ownedBy(tables, accountId).length >= max) return 'too_many';
-      keep({ ...domain, updatedAt, checkedAt: null, finding: null, brand: plainBrand, logo: null });
+      keep({
+        ...domain,
+        updatedAt,
+        checkedAt: null,
+        finding: null,
+        brand: plainBrand,
+        logo: null,
+        leasedUntil: 0,
+      });
       return 'added';
     },
     async findDomain(id, name) {
@@ -78,12 +86,17 @@ export function createMemoryDomains(tables: AccountTables, time: Pick<StoreTime,
       return logo === null ? null : copyOfLogo(logo);
     },
     removeDomain: async (id, name) => domains.delete(domainPlace(id, name)),
-    listDomainsToCheck: async (before, limit) =>
-      [...domains.values()]
-        .filter((each) => isChecked(each) && checkedAtOf(each) < before)
+    async takeDomainsToCheck(before, limit, leaseSeconds) {
+      const now = time.now();
+      const isLeased = (each: OwnedDomain) =>
+        now < each.leasedUntil && each.leasedUntil <= now + leaseSeconds;
+      const taken = [...domains.values()]
+        .filter((each) => isChecked(each) && checkedAtOf(each) < before && !isLeased(each))
         .sort((a, b) => checkedAtOf(a) - checkedAtOf(b) || byName(a, b))
-        .slice(0, limit)
-        .map(toDomain),
+        .slice(0, limit);
+      for (const each of taken) keep({ ...each, leasedUntil: now + leaseSeconds });
+      return taken.map(toDomain);
+    },
   };
 }
 

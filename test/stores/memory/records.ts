@@ -247,6 +247,15 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
       record.memoBox = copyOf(memoBox);
       return true;
     },
+    async queueDelivery(id, { staleAt, noteBox, addressBox }) {
+      const now = time.now();
+      const record = table.ofReceipt(id, now);
+      if (record === null || !isWaiting(record, now)) return 'gone';
+      if (deliveryAt(record.delivery, now)?.state === 'queued') return 'in_flight';
+      const [note, address] = [copyOf(noteBox), copyOf(addressBox)];
+      record.delivery = { state: 'queued', at: now, staleAt, noteBox: note, addressBox: address };
+      return 'queued';
+    },
     async setDelivery(id, { state, staleAt, noteBox, addressBox }) {
       const record = table.ofReceipt(id, time.now());
       if (record === null) return;
