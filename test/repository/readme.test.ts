@@ -121,7 +121,7 @@ describe('the examples of the README', () => {
     await sink.until(/MAYFLY_SMTP_URL/);
     await using server = await startServer({ env: { MAYFLY_SMTP_URL: `smtp://localhost:${mailPort}` } });
     const { token } = await createAccount(server.dataDir, 'you@example.com');
-    const [create, look = '', deliver] = examplesUnder('Mail that arrives, or says so');
+    const [create, look = '', deliver] = examplesUnder('Mail you can verify');
     const made = run(server, create, { TOKEN: token }) as { record: { metadata: { key: string } } };
     const known = { TOKEN: token, METADATA_KEY: made.record.metadata.key };
     expect(await sink.until(/To: friend@example\.org[\s\S]*\/secret\//)).toContain('you@example.com');
@@ -141,9 +141,7 @@ describe('the examples of the README', () => {
       { MAYFLY_DATA_DIR: server.dataDir },
     );
     const known = { TOKEN: (JSON.parse(made.stdout) as { token: string }).token };
-    const [add, records = '', verify, brand, share, open = ''] = examplesUnder(
-      'Links on a domain of your own',
-    );
+    const [add, records = '', verify, brand, share, open = ''] = examplesUnder('Links on your own domain');
     const added = run(server, add, known) as { record: Record<string, string> };
     const [, , , , , ...words] = fillIn(records, {
       TXT_HOST: added.record.txt_validation_host ?? '',
