@@ -18,15 +18,12 @@ import type { Serve } from '../http/pipeline.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createStatusPages } from './about/status.tsx';
-import { type AccountDeps, createAccountPages } from './account/account.tsx';
-import { createSignInPages, type SignInDeps } from './account/log-in.tsx';
-import { createRecentPages, type RecentDeps } from './account/recent.tsx';
+import { createAccountPages } from './account/account.tsx';
 import { createAssets } from './assets.ts';
 import type { Brands } from './brand/brand.ts';
 import { createFaces } from './brand/faces.ts';
 import { maxLogoBytes } from './brand/logo.ts';
 import { createSessionCookie } from './cookies.ts';
-import type { DomainDeps } from './domains/domain.tsx';
 import { createDomainPages } from './domains/domains.tsx';
 import { createLanguagePages } from './language.ts';
 import type { PageRoute } from './page.ts';
@@ -108,19 +105,12 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createSharePages(parts).map((route): PageRoute => ({ ...route, isSharing: true })),
     ...createReceiptPages(parts),
     ...createSecretPages(parts),
-    ...ofAccounts(parts).map((route): PageRoute => ({ ...route, onSiteOnly: true })),
+    ...[...createAccountPages(parts), ...createDomainPages(parts)].map(
+      (route): PageRoute => ({ ...route, onSiteOnly: true }),
+    ),
     ...createAboutPages(),
     ...createStatusPages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
-  ];
-}
-
-function ofAccounts(parts: SignInDeps & AccountDeps & RecentDeps & DomainDeps): PageRoute[] {
-  return [
-    ...createSignInPages(parts),
-    ...createAccountPages(parts),
-    ...createRecentPages(parts),
-    ...createDomainPages(parts),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * How it works, for people who have read nothing, and what the service promises and does not promise. Each promise is one
- * that the tests prove (SECURITY.md); what is not promised is on the same page.
+ * How it works, for people who have read nothing, and what the service promises and does not promise. Each promise is
+ * one that the tests prove (SECURITY.md); what is not promised is on the same page.
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
@@ -89,8 +89,8 @@ const arrow = 'M146 96h58m-8-7 8 7-8 7';
 const scenes = (): readonly FC[] => [Written, Sealed, OnItsWay, Opened];
 
 /**
- * Four drawings with no words but their title and description, so they serve every language. From right to left they are
- * mirrored with the text, except for their numbers. The style sheet puts two above two where space is short.
+ * Four drawings with no words but their title and description, so they serve every language. From right to left they
+ * are mirrored with the text, except for their numbers. The style sheet puts two above two where space is short.
  */
 const Picture: FC<{ words: Words }> = ({ words }) => (
   <div class="picture" role="img" aria-labelledby="picture-title picture-text">

@@ -1,11 +1,9 @@
 /** An account's own page: its facts, its language, which notices it wants, and the way to everything else about it. */
 import type { FC } from 'hono/jsx';
 import type { Account, NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
-import type { Plan, PlanName, Plans } from '../../core/plans.ts';
-import type { DomainService } from '../../core/share-domains/service.ts';
-import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import { type CookieSite, clearLanguageCookie, languageCookie } from '../cookies.ts';
+import type { Plan, PlanName } from '../../core/plans.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
+import { clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';
 import {
   type DoneTexts,
@@ -13,6 +11,7 @@ import {
   type FormRefusal,
   forAccount,
   formReply,
+  LanguageOptions,
   PageHead,
 } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
@@ -20,21 +19,17 @@ import { NoticeBoxes, readNoticeKinds } from '../kit/notices.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import type { RouteName } from '../routes.ts';
-import { createDeletePages, type DeleteDeps } from './delete.tsx';
-import { createPasswordPages, type PasswordDeps } from './password.tsx';
-import { createSessionPages, type SessionDeps } from './sessions.tsx';
-import { createTokenPages, type TokenDeps } from './tokens.tsx';
+import { createDeletePages } from './delete.tsx';
+import { createForgottenPages } from './forgotten.tsx';
+import type { AccountPageDeps } from './form.tsx';
+import { createLogInPages } from './log-in.tsx';
+import { createPasswordPages } from './password.tsx';
+import { createRecentPages } from './recent.tsx';
+import { createSessionPages } from './sessions.tsx';
+import { createSignUpPages } from './sign-up.tsx';
+import { createTokenPages } from './tokens.tsx';
 
-interface OwnDeps extends CookieSite {
-  readonly accounts: Pick<AccountService, 'setLocale' | 'setNotify'>;
-  readonly domains: Pick<DomainService, 'list' | 'maxDomains'>;
-  readonly plans: Plans;
-  readonly locales: readonly Locale[];
-}
-
-export type AccountDeps = OwnDeps & PasswordDeps & DeleteDeps & TokenDeps & SessionDeps;
-
-export function createAccountPages(deps: AccountDeps): PageRoute[] {
+export function createAccountPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'account',
@@ -55,10 +50,14 @@ export function createAccountPages(deps: AccountDeps): PageRoute[] {
         },
       ),
     },
+    ...createLogInPages(deps),
+    ...createSignUpPages(deps),
+    ...createForgottenPages(deps),
     ...createPasswordPages(deps),
     ...createDeletePages(deps),
     ...createTokenPages(deps),
     ...createSessionPages(deps),
+    ...createRecentPages(deps),
   ];
 }
 
@@ -80,23 +79,16 @@ const planNames: Readonly<Record<PlanName, MessageKey>> = {
   identity: 'account.planIdentity',
 };
 
-interface Way {
+interface Link {
   readonly to: RouteName;
   readonly icon: IconName;
   readonly label: MessageKey;
   readonly hint: MessageKey;
 }
 
-const domainsWay: Way = {
-  to: 'domains',
-  icon: 'link',
-  label: 'account.domainsLink',
-  hint: 'account.domainsHint',
-};
-
-const waysFor = (hasDomains: boolean): readonly Way[] => [
+const links: readonly Link[] = [
   { to: 'recent', icon: 'clock', label: 'account.recent', hint: 'account.recentHint' },
-  ...(hasDomains ? [domainsWay] : []),
+  { to: 'domains', icon: 'link', label: 'account.domainsLink', hint: 'account.domainsHint' },
   { to: 'tokens', icon: 'key', label: 'account.tokensLink', hint: 'account.tokensHint' },
   { to: 'sessions', icon: 'globe', label: 'account.sessionsLink', hint: 'account.sessionsHint' },
   { to: 'password', icon: 'lock', label: 'account.passwordLink', hint: 'account.passwordHint' },
@@ -116,6 +108,7 @@ interface AccountProps {
 const AccountPage: FC<AccountProps> = (props) => {
   const { frame, account, plan, notify, hasDomains, done, refusal } = props;
   const { say } = frame.words;
+  const shownLinks = links.filter(({ to }) => to !== 'domains' || hasDomains);
   return (
     <Page frame={frame} title={say('account.title')}>
       <PageHead {...{ frame, done, refusal }} title={say('account.title')} />
@@ -124,7 +117,7 @@ const AccountPage: FC<AccountProps> = (props) => {
       <NoticesForm frame={frame} ticked={notify} />
       <h2 class="large">{say('account.accessTitle')}</h2>
       <ul class="ways">
-        {waysFor(hasDomains).map(({ to, icon, label, hint }) => (
+        {shownLinks.map(({ to, icon, label, hint }) => (
           <li>
             <Icon name={icon} />
             <div>
@@ -163,20 +156,13 @@ const Facts: FC<Pick<AccountProps, 'frame' | 'account' | 'plan'>> = ({ frame, ac
 };
 
 const LanguageForm: FC<{ frame: Frame; chosen: string | null }> = ({ frame, chosen }) => {
-  const { say, languageName } = frame.words;
+  const { say } = frame.words;
   return (
     <PostForm frame={frame} action={frame.href('account')} class="sheet">
       <div class="field">
         <label for="lang">{say('account.language')}</label>
         <select id="lang" name="lang" autocomplete="off" aria-describedby="lang-hint">
-          <option value="" selected={chosen === null}>
-            {say('account.languageAsked')}
-          </option>
-          {frame.locales.map((locale) => (
-            <option value={locale} lang={locale} selected={locale === chosen}>
-              {languageName(locale)}
-            </option>
-          ))}
+          <LanguageOptions frame={frame} chosen={chosen ?? ''} />
         </select>
         <p class="hint" id="lang-hint">
           {say('account.languageHint')}
@@ -206,7 +192,7 @@ const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ fram
 async function showAccount(
   request: PageRequest,
   { caller }: SignedIn,
-  { plans, domains }: OwnDeps,
+  { plans, domains }: AccountPageDeps,
   refusal: FormRefusal | null,
   notify: readonly NoticeKind[] = caller.account.notify,
 ): Promise<PageReply> {
@@ -219,7 +205,11 @@ async function showAccount(
 }
 
 /** Anything but an offered language means: as the browser asks, on this browser too. */
-async function setLanguage(request: PageRequest, signedIn: SignedIn, deps: OwnDeps): Promise<PageReply> {
+async function setLanguage(
+  request: PageRequest,
+  signedIn: SignedIn,
+  deps: AccountPageDeps,
+): Promise<PageReply> {
   const asked = (await request.form()).text('lang');
   const locale = deps.locales.find((tag) => tag === asked) ?? null;
   await deps.accounts.setLocale(signedIn, locale);
@@ -227,7 +217,11 @@ async function setLanguage(request: PageRequest, signedIn: SignedIn, deps: OwnDe
   return seeOther(`${request.frame.href('account')}?done=language`, [cookie]);
 }
 
-async function setNotices(request: PageRequest, signedIn: SignedIn, deps: OwnDeps): Promise<PageReply> {
+async function setNotices(
+  request: PageRequest,
+  signedIn: SignedIn,
+  deps: AccountPageDeps,
+): Promise<PageReply> {
   const kinds = readNoticeKinds(await request.form());
   const account = request.frame.href('account');
   if (kinds === null) return seeOther(account);

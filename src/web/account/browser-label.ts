@@ -1,16 +1,14 @@
 /**
- * Which browser a log-in came from, in two words that its owner recognises.
- *
- * Owns: the reading of `User-Agent` (RFC 9110 §10.1.5) and the label that is kept. Invariants: a label is made only of
- * the names below, never of the header's own text, so it is short, harmless to show and says no more than a person needs;
- * work is bounded, whatever the header holds.
+ * Which browser a log-in came from, as a short label that its owner recognises (`User-Agent`, RFC 9110 §10.1.5). The
+ * label is made only of the names below, never of the header's own text, so it is harmless to show; the work is bounded
+ * whatever the header holds.
  */
 const longestHeaderLength = 400;
 
-type Sign = readonly [name: string, mark: RegExp];
+type Product = readonly [name: string, token: RegExp];
 
-/** The first that fits: most browsers also name those that they descend from. */
-const browsers: readonly Sign[] = [
+/** The first match counts: most browsers also name their ancestors. */
+const browsers: readonly Product[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\b(?:OPR|OPiOS|Opera)\//],
   ['Samsung Internet', /\bSamsungBrowser\//],
@@ -20,7 +18,7 @@ const browsers: readonly Sign[] = [
   ['Safari', /\bVersion\/[0-9.]+.* Safari\//],
 ];
 
-const systems: readonly Sign[] = [
+const systems: readonly Product[] = [
   ['Android', /\bAndroid\b/],
   ['iPad', /\biPad\b/],
   ['iPhone', /\biPhone\b/],
@@ -30,9 +28,10 @@ const systems: readonly Sign[] = [
   ['Linux', /\bLinux\b/],
 ];
 
-const nameIn = (header: string, signs: readonly Sign[]) => signs.find(([, mark]) => mark.test(header))?.[0];
+const nameIn = (header: string, products: readonly Product[]) =>
+  products.find(([, token]) => token.test(header))?.[0];
 
-/** `Firefox on Linux`; less, down to `''`, when the header does not say. */
+/** `Firefox on Linux`, or whichever part the header names; `''` if neither. */
 export function browserLabel(userAgent: string): string {
   const header = userAgent.slice(0, longestHeaderLength);
   const browser = nameIn(header, browsers) ?? '';
@@ -40,14 +39,13 @@ export function browserLabel(userAgent: string): string {
   return system === undefined ? browser : `${browser} on ${system}`.trimStart();
 }
 
+/** Each `''` when unknown. */
 export interface BrowserName {
-  /** `''` when unknown. */
   readonly browser: string;
-  /** `''` when unknown. */
   readonly system: string;
 }
 
-/** The parts of a label, so that each language puts them together in its own way. */
+/** The parts of a label, for each language to join in its own way. */
 export function parseBrowserLabel(label: string): BrowserName {
   const [, browser = '', system = ''] = /^(.*?) ?\bon (.+)$/.exec(label) ?? [];
   return system === '' ? { browser: label, system: '' } : { browser, system };

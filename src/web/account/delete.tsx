@@ -1,33 +1,24 @@
 /**
- * Deleting an account. The page says first everything that will happen; it takes the password, counted like a log-in, and
- * a ticked box. The page after that is rendered signed out, and clears the cookie.
+ * Deleting an account. The page says first everything that will happen; it takes the password, counted like a log-in,
+ * and a ticked box. The page after that is rendered signed out, and clears the cookie.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { SessionCookie } from '../cookies.ts';
 import {
   FormPage,
   type FormRefusal,
   forAccount,
   formReply,
   refuseField,
-  TextField,
   TickBox,
 } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
-import { countGuess, type GuessLimiter, UsernameField } from './form.tsx';
+import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
 
-export interface DeleteDeps {
-  readonly accounts: Pick<AccountService, 'deleteAccount'>;
-  readonly limiter: GuessLimiter;
-  readonly sessionCookie: SessionCookie;
-}
-
-export function createDeletePages(deps: DeleteDeps): PageRoute[] {
+export function createDeletePages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'deleteAccount',
@@ -57,14 +48,7 @@ const DeleteAccountPage: FC<DeleteAccountProps> = ({ frame, username, isTicked, 
       before={<WhatHappens frame={frame} />}
       action={frame.href('deleteAccount')}
     >
-      <UsernameField frame={frame} username={username} />
-      <TextField
-        name="password"
-        label={say('account.ownPassword')}
-        type="password"
-        autocomplete="current-password"
-        refusal={refusal}
-      />
+      <OwnPassword {...{ frame, username, refusal }} name="password" label={say('account.ownPassword')} />
       <div class="field">
         <TickBox
           name="confirm"
@@ -123,7 +107,7 @@ function showForm(
 async function deleteAccount(
   request: PageRequest,
   signedIn: SignedIn,
-  { accounts, limiter, sessionCookie }: DeleteDeps,
+  { accounts, limiter, sessionCookie }: AccountPageDeps,
 ): Promise<PageReply> {
   const { frame, clientPrefix } = request;
   const { say, locale } = frame.words;

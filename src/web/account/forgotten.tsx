@@ -1,58 +1,44 @@
 /**
  * A forgotten password: an address first, then the new password, with the link that is mailed to it. The first step
  * answers the same for every address (P17); opening the mailed link changes nothing (P4). The page says what a new
- * password loses before the button is pressed. A form that comes back keeps the API token, because without it the list of
- * what was shared is lost, and the choice about the tokens.
+ * password loses before the button is pressed. A form that comes back keeps the API token, because without it the
+ * list of what was shared is lost, and the choice about the tokens.
  */
 import type { FC } from 'hono/jsx';
 import type { TokenFate } from '../../core/accounts/accounts.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { Clock } from '../../core/time.ts';
-import type { SessionCookie } from '../cookies.ts';
 import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther, takeLimit } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
-  type GuessLimiter,
+  type AccountPageDeps,
   NewPasswordField,
   RevokeTokensBox,
   readTokenFate,
   refusalOfPassword,
-  refusalOfSignIn,
+  signInPost,
   UsernameField,
 } from './form.tsx';
 
-export interface ForgottenDeps {
-  readonly accounts: Pick<AccountService, 'requestReset' | 'checkReset' | 'resetPassword' | 'logOut'>;
-  readonly limiter: GuessLimiter;
-  readonly sessionCookie: SessionCookie;
-  readonly clock: Clock;
-}
-
-export function createForgottenPages(deps: ForgottenDeps): PageRoute[] {
+export function createForgottenPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'forgotten',
       isSignIn: true,
       get: { limit: 'none', handle: showForm },
-      post: {
-        limit: 'none',
-        handle: (request) => ask(request, deps),
-        refuse: async (request, problem) => redisplay(request, refusalOfSignIn(problem, request.frame.words)),
-      },
+      post: signInPost('none', (request) => ask(request, deps), redisplay),
     },
     {
       name: 'reset',
       isSignIn: true,
       get: { limit: 'manage', handle: (request) => showReset(request, deps, null) },
-      post: {
-        limit: 'manage',
-        handle: (request) => reset(request, deps),
-        refuse: (request, problem) => showReset(request, deps, refusalOfSignIn(problem, request.frame.words)),
-      },
+      post: signInPost(
+        'manage',
+        (request) => reset(request, deps),
+        (request, refusal) => showReset(request, deps, refusal),
+      ),
     },
   ];
 }
@@ -175,7 +161,7 @@ async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Pr
   return formReply(<ForgottenPage {...{ frame, email, refusal }} />, refusal);
 }
 
-async function ask(request: PageRequest, { limiter, accounts }: ForgottenDeps): Promise<PageReply> {
+async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix } = request;
   const email = (await request.form()).text('email').trim();
   takeLimit(limiter, 'signUp', 'anonymous', clientPrefix);
@@ -189,7 +175,7 @@ async function ask(request: PageRequest, { limiter, accounts }: ForgottenDeps): 
 
 async function showReset(
   { frame, key, form }: PageRequest,
-  { accounts }: ForgottenDeps,
+  { accounts }: AccountPageDeps,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const found = await accounts.checkReset(key);
@@ -201,7 +187,7 @@ async function showReset(
   return formReply(<ResetPage {...{ frame, ticket: key, username, token, tokens, refusal }} />, refusal);
 }
 
-async function reset(request: PageRequest, deps: ForgottenDeps): Promise<PageReply> {
+async function reset(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, key, userAgent, signedIn, clientPrefix } = request;
   const form = await request.form();
   const tokens = readTokenFate(form);

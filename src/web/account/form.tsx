@@ -1,14 +1,34 @@
-/** What the forms with passwords share: their fields, why a password is refused, and how guesses are counted. */
+/** What the pages of accounts share: what they need, their password fields, and how guesses at a password are counted. */
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
 import type { TokenFate } from '../../core/accounts/accounts.ts';
 import { type PasswordRefusal, passwordLength } from '../../core/accounts/passwords.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
+import type { Clock } from '../../core/time.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
+import type { Locale } from '../../locale/catalogues.ts';
+import type { CookieSite, SessionCookie } from '../cookies.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageProblem, takeLimit } from '../page.ts';
+import { type PageAction, type PageReply, type PageRequest, takeLimit } from '../page.ts';
+
+export interface AccountPageDeps extends CookieSite {
+  readonly accounts: AccountService;
+  readonly domains: DomainService;
+  readonly service: Pick<SecretService, 'recent'>;
+  readonly plans: Plans;
+  readonly locales: readonly Locale[];
+  readonly limiter: Pick<RateLimiter, 'take' | 'refund'>;
+  readonly sessionCookie: SessionCookie;
+  readonly links: { readonly baseUrl: string };
+  readonly clock: Clock;
+  readonly signUpIsOpen: boolean;
+}
 
 interface NewPasswordProps {
   readonly frame: Frame;
@@ -35,6 +55,23 @@ export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, u
   </div>
 );
 
+interface OwnPasswordProps {
+  readonly frame: Frame;
+  readonly username: string;
+  readonly name: string;
+  readonly label: string;
+  readonly hint?: string;
+  readonly refusal: FormRefusal | null;
+}
+
+/** Asks for the account's current password. */
+export const OwnPassword: FC<OwnPasswordProps> = ({ frame, username, ...field }) => (
+  <>
+    <UsernameField frame={frame} username={username} />
+    <TextField {...field} type="password" autocomplete="current-password" />
+  </>
+);
+
 const tokenFateField = 'revoke-tokens';
 
 export function readTokenFate(form: Form): TokenFate {
@@ -42,8 +79,8 @@ export function readTokenFate(form: Form): TokenFate {
 }
 
 /**
- * Revokes every API token together with the old password. Unticked by default: most new passwords are for forgotten ones,
- * and programs stop without their tokens.
+ * Revokes every API token together with the old password. Unticked by default: most new passwords are for forgotten
+ * ones, and programs stop without their tokens.
  */
 export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate }> = (props) => (
   <div class="field">
@@ -71,15 +108,25 @@ export function refusalOfPassword(refused: PasswordRefusal, name: string, { say 
   }
 }
 
-/** For logging in, signing up and resetting: without a session a form is stale when its cookie is missing. */
-export function refusalOfSignIn(problem: PageProblem, words: Words): FormRefusal {
-  const refusal = refusalOfProblem(problem, words);
-  return problem.problem === 'stale_form' ? { ...refusal, message: words.say('signIn.stale') } : refusal;
+/** The POST of a form that logs in, signs up or resets. Without a session it is stale when its cookie is missing. */
+export function signInPost(
+  limit: PageAction['limit'],
+  handle: PageAction['handle'],
+  redisplay: (request: PageRequest, refusal: FormRefusal) => Promise<PageReply>,
+): PageAction {
+  return {
+    limit,
+    handle,
+    refuse: (request, problem) => {
+      const { words } = request.frame;
+      const refusal = refusalOfProblem(problem, words);
+      const isStale = problem.problem === 'stale_form';
+      return redisplay(request, isStale ? { ...refusal, message: words.say('signIn.stale') } : refusal);
+    },
+  };
 }
 
-export type GuessLimiter = Pick<RateLimiter, 'take' | 'refund'>;
-
-export interface Guess<T> {
+interface Guess<T> {
   readonly clientPrefix: string;
   /** The address whose password is tried, as typed. */
   readonly username: string;
@@ -88,14 +135,14 @@ export interface Guess<T> {
 }
 
 /**
- * A guess at a password is counted before it is computed, against the client and against the address, known or not (P14,
- * P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are counted by a hash, so
- * none is kept and a long one takes no more memory (P18, P21).
+ * A guess at a password is counted before it is computed, against the client and against the address, known or not
+ * (P14, P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are counted by a
+ * hash, so none is kept and a long one takes no more memory (P18, P21).
  *
  * @throws RequestProblem before anything is computed.
  */
 export async function countGuess<T>(
-  limiter: GuessLimiter,
+  limiter: AccountPageDeps['limiter'],
   { clientPrefix, username, compute, isWrong }: Guess<T>,
 ): Promise<T> {
   const address = createHash('sha256').update(username.trim().toLowerCase()).digest('base64url');

@@ -1,12 +1,9 @@
 /**
- * Logging in and out. A failed log-in gets one answer for every cause (P17); each log-in starts a new session, whatever
- * cookie came with it; the address comes back in a refused form, the password never does.
+ * Logging in and out. A failed log-in gets one answer for every cause (P17); each log-in starts a new session,
+ * whatever cookie came with it; the address comes back in a refused form, the password never does.
  */
 import type { FC } from 'hono/jsx';
-import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { Clock } from '../../core/time.ts';
-import type { SessionCookie } from '../cookies.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
 import {
   type DoneTexts,
@@ -27,34 +24,15 @@ import {
   seeOther,
 } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
-import { createForgottenPages, type ForgottenDeps } from './forgotten.tsx';
-import { countGuess, type GuessLimiter, refusalOfSignIn } from './form.tsx';
-import { createSignUpPages, type SignUpDeps } from './sign-up.tsx';
+import { type AccountPageDeps, countGuess, signInPost } from './form.tsx';
 
-interface LogInDeps {
-  readonly accounts: Pick<AccountService, 'logIn' | 'logOut'>;
-  readonly limiter: GuessLimiter;
-  readonly sessionCookie: SessionCookie;
-  readonly clock: Clock;
-}
-
-export type SignInDeps = LogInDeps & SignUpDeps & ForgottenDeps;
-
-export function createSignInPages(deps: SignInDeps): PageRoute[] {
-  return [...createLogInPages(deps), ...createSignUpPages(deps), ...createForgottenPages(deps)];
-}
-
-function createLogInPages(deps: LogInDeps): PageRoute[] {
+export function createLogInPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'logIn',
       isSignIn: true,
       get: { limit: 'none', handle: showLogIn },
-      post: {
-        limit: 'none',
-        handle: (request) => logIn(request, deps),
-        refuse: async (request, problem) => redisplay(request, refusalOfSignIn(problem, request.frame.words)),
-      },
+      post: signInPost('none', (request) => logIn(request, deps), redisplay),
     },
     {
       name: 'logOut',
@@ -134,7 +112,7 @@ async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Pr
   return formReply(<LogInPage {...{ frame, email, refusal }} done={[]} />, refusal);
 }
 
-async function logIn(request: PageRequest, deps: LogInDeps): Promise<PageReply> {
+async function logIn(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix, userAgent, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
   const form = await request.form();
@@ -152,13 +130,17 @@ async function logIn(request: PageRequest, deps: LogInDeps): Promise<PageReply> 
   return seeOther(frame.href('home'), [deps.sessionCookie.set(outcome.session, deps.clock())]);
 }
 
-async function logOut({ frame, signedIn }: PageRequest, deps: LogInDeps): Promise<PageReply> {
+async function logOut({ frame, signedIn }: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
   if (signedIn !== null) await deps.accounts.logOut(signedIn);
   return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
 }
 
 /** Once the session has ended, the person is logged out already. */
-function refuseLogOut({ frame, signedIn }: PageRequest, problem: PageProblem, deps: LogInDeps): PageReply {
+function refuseLogOut(
+  { frame, signedIn }: PageRequest,
+  problem: PageProblem,
+  deps: AccountPageDeps,
+): PageReply {
   if (problem.problem === 'stale_form' && signedIn === null) {
     return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
   }

@@ -5,12 +5,12 @@ import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field } from '../kit/field.tsx';
+import type { Form } from '../kit/form.ts';
 import { type FormRefusal, TextField, TickBox } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus } from '../kit/parts.tsx';
-import { UsernameField } from './form.tsx';
+import { OwnPassword } from './form.tsx';
 
-/** The form of a new token, as typed. */
 export interface TypedToken {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
@@ -20,14 +20,22 @@ export interface TypedToken {
   readonly date: string;
 }
 
-/** In days; `''` in the form is for ever. */
-export const tokenLifetimesDays = [30, 90, 365] as const;
+const tokenLifetimesDays = [30, 90, 365] as const;
 
 const daySeconds = 86_400;
 
+export function typedToken(form: Form): TypedToken {
+  return {
+    name: form.text('name'),
+    scopes: tokenScopes.filter((scope) => form.text(`scope-${scope}`) === 'yes'),
+    expiry: form.text('expiry'),
+    date: form.text('date'),
+  };
+}
+
 export const untouchedToken: TypedToken = { name: '', scopes: tokenScopes, expiry: '', date: '' };
 
-export type TokenExpiry =
+type TokenExpiry =
   | { readonly outcome: 'valid'; readonly expiresAt: UnixSeconds | null }
   | { readonly outcome: 'invalid_choice' }
   | { readonly outcome: 'invalid_date' };
@@ -46,7 +54,7 @@ export function parseTokenExpiry(
 /** The first second after that day in UTC. */
 function untilEndOf(date: string, now: UnixSeconds): TokenExpiry {
   const beginMs = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN;
-  // A day that the month does not have is moved on to the next month by some engines.
+  // Some engines turn a day that the month does not have into one of the next month.
   if (Number.isNaN(beginMs) || !new Date(beginMs).toISOString().startsWith(date)) {
     return { outcome: 'invalid_date' };
   }
@@ -106,14 +114,11 @@ export const NewTokenForm: FC<NewTokenProps> = ({ frame, username, typed, refusa
           isOptional
         />
       </div>
-      <UsernameField frame={frame} username={username} />
-      <TextField
+      <OwnPassword
+        {...{ frame, username, refusal }}
         name="password"
         label={say('account.ownPassword')}
         hint={say('tokens.passwordHint')}
-        type="password"
-        autocomplete="current-password"
-        refusal={refusal}
       />
       <button type="submit">{say('tokens.submit')}</button>
     </PostForm>

@@ -1,10 +1,9 @@
 /**
- * Changing a password. It takes the current one, counted like a log-in, so an open browser is not enough and guesses are
- * limited.
+ * Changing a password. It takes the current one, counted like a log-in, so an open browser is not enough and guesses
+ * are limited.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/accounts/accounts.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
   BackToAccount,
@@ -13,26 +12,20 @@ import {
   forAccount,
   formReply,
   refuseField,
-  TextField,
 } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import {
+  type AccountPageDeps,
   countGuess,
-  type GuessLimiter,
   NewPasswordField,
+  OwnPassword,
   RevokeTokensBox,
   readTokenFate,
   refusalOfPassword,
-  UsernameField,
 } from './form.tsx';
 
-export interface PasswordDeps {
-  readonly accounts: Pick<AccountService, 'changePassword'>;
-  readonly limiter: GuessLimiter;
-}
-
-export function createPasswordPages(deps: PasswordDeps): PageRoute[] {
+export function createPasswordPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'password',
@@ -60,14 +53,7 @@ const PasswordPage: FC<PasswordProps> = ({ frame, username, tokens, refusal }) =
       submit={say('password.submit')}
       after={<BackToAccount frame={frame} />}
     >
-      <UsernameField frame={frame} username={username} />
-      <TextField
-        name="current"
-        label={say('password.current')}
-        type="password"
-        autocomplete="current-password"
-        refusal={refusal}
-      />
+      <OwnPassword {...{ frame, username, refusal }} name="current" label={say('password.current')} />
       <NewPasswordField frame={frame} name="next" label={say('password.next')} refusal={refusal} />
       <RevokeTokensBox frame={frame} hint={say('password.revokeHint')} tokens={tokens} />
     </FormPage>
@@ -84,7 +70,7 @@ async function showForm(
   return formReply(<PasswordPage {...{ frame, username, tokens, refusal }} />, refusal);
 }
 
-async function change(request: PageRequest, signedIn: SignedIn, deps: PasswordDeps): Promise<PageReply> {
+async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix } = request;
   const form = await request.form();
   const current = new Sensitive(form.text('current'));

@@ -1,26 +1,22 @@
 /**
- * What an account has shared, newest first: its own receipts only, without values, keys of secrets or plain recipients
- * (P16).
+ * What an account has shared, newest first: its own receipts only, without values, keys of secrets or plain
+ * recipients (P16).
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
 import type { ReceiptState } from '../../core/secrets/secret.ts';
-import type { SecretService } from '../../core/secrets/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { forAccount } from '../kit/form-page.tsx';
+import { forAccount, PageHead } from '../kit/form-page.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { Badge, type BadgeKind, type IconName, ShortTime, Table } from '../kit/parts.tsx';
 import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
-
-export interface RecentDeps {
-  readonly service: Pick<SecretService, 'recent'>;
-}
+import type { AccountPageDeps } from './form.tsx';
 
 const pageLength = 50;
 
-export function createRecentPages({ service }: RecentDeps): PageRoute[] {
-  return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, service)) }];
+export function createRecentPages(deps: AccountPageDeps): PageRoute[] {
+  return [{ name: 'recent', get: forAccount((request, signedIn) => showRecent(request, signedIn, deps)) }];
 }
 
 /** The filters, as the address names them. */
@@ -28,7 +24,6 @@ const recentStates = ['waiting', 'opened', 'burned', 'expired'] as const;
 type RecentState = (typeof recentStates)[number];
 
 interface Filter {
-  readonly states: readonly ReceiptState[];
   readonly label: MessageKey;
   readonly none: MessageKey;
   readonly kind: BadgeKind;
@@ -36,34 +31,10 @@ interface Filter {
 }
 
 const filters: Readonly<Record<RecentState, Filter>> = {
-  waiting: {
-    states: ['new', 'viewed'],
-    label: 'recent.waiting',
-    none: 'recent.noneWaiting',
-    kind: 'waiting',
-    icon: 'clock',
-  },
-  opened: {
-    states: ['received'],
-    label: 'recent.opened',
-    none: 'recent.noneOpened',
-    kind: 'good',
-    icon: 'check',
-  },
-  burned: {
-    states: ['burned'],
-    label: 'recent.burned',
-    none: 'recent.noneBurned',
-    kind: 'bad',
-    icon: 'flame',
-  },
-  expired: {
-    states: ['expired'],
-    label: 'recent.expired',
-    none: 'recent.noneExpired',
-    kind: 'plain',
-    icon: 'x',
-  },
+  waiting: { label: 'recent.waiting', none: 'recent.noneWaiting', kind: 'waiting', icon: 'clock' },
+  opened: { label: 'recent.opened', none: 'recent.noneOpened', kind: 'good', icon: 'check' },
+  burned: { label: 'recent.burned', none: 'recent.noneBurned', kind: 'bad', icon: 'flame' },
+  expired: { label: 'recent.expired', none: 'recent.noneExpired', kind: 'plain', icon: 'x' },
 };
 
 const filterOf: Readonly<Record<ReceiptState, RecentState>> = {
@@ -73,6 +44,10 @@ const filterOf: Readonly<Record<ReceiptState, RecentState>> = {
   burned: 'burned',
   expired: 'expired',
 };
+
+function statesIn(filter: RecentState): ReceiptState[] {
+  return (Object.keys(filterOf) as ReceiptState[]).filter((state) => filterOf[state] === filter);
+}
 
 interface RecentProps {
   readonly frame: Frame;
@@ -93,13 +68,12 @@ const RecentPage: FC<RecentProps> = (props) => {
   return (
     <Page frame={frame} title={say('recent.title')} scripts={['time']}>
       <div class="wide">
-        <h1>{say('recent.title')}</h1>
-        <p class="lead">{say('recent.lead')}</p>
-        {cursorIsBad ? (
-          <div class="note" role="status">
-            <p>{say('recent.badCursor')}</p>
-          </div>
-        ) : null}
+        <PageHead
+          frame={frame}
+          title={say('recent.title')}
+          lead={say('recent.lead')}
+          done={cursorIsBad ? [say('recent.badCursor')] : []}
+        />
         {isUntouched ? null : <FilterNav frame={frame} state={state} />}
         {isEmpty ? <Nothing {...props} /> : null}
         {receipts.length === 0 ? null : <List frame={frame} receipts={receipts} />}
@@ -225,11 +199,11 @@ const Paging: FC<RecentProps> = ({ frame, state, nextCursor, isLater }) => {
 async function showRecent(
   { frame, query }: PageRequest,
   { caller }: SignedIn,
-  service: RecentDeps['service'],
+  { service }: AccountPageDeps,
 ): Promise<PageReply> {
   const state = recentStates.find((each) => each === query.get('state')) ?? null;
   const cursor = query.get('cursor') ?? '';
-  const input = { limit: pageLength, cursor: null, states: state === null ? null : filters[state].states };
+  const input = { limit: pageLength, cursor: null, states: state === null ? null : statesIn(state) };
   const asked: RecentOutcome = await service.recent(
     { ...input, cursor: cursor === '' ? null : cursor },
     caller,

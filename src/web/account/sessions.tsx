@@ -1,24 +1,18 @@
 /**
- * The browsers that are logged in. A session is ended only by its own account; ending this browser's own is logging out,
- * cookie included.
+ * The browsers that are logged in. A session is ended only by its own account; ending this browser's own is logging
+ * out, cookie included.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, StoredSession } from '../../core/accounts/accounts.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
-import type { SessionCookie } from '../cookies.ts';
 import { BackToAccount, type DoneTexts, doneIn, forAccount, PageHead } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
 import { Badge, ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { parseBrowserLabel } from './browser-label.ts';
+import type { AccountPageDeps } from './form.tsx';
 
-export interface SessionDeps {
-  readonly accounts: Pick<AccountService, 'listSessions' | 'endSession' | 'logOut'>;
-  readonly sessionCookie: SessionCookie;
-}
-
-export function createSessionPages(deps: SessionDeps): PageRoute[] {
+export function createSessionPages(deps: AccountPageDeps): PageRoute[] {
   return [
     { name: 'sessions', get: forAccount((request, signedIn) => showSessions(request, signedIn, deps)) },
     {
@@ -103,7 +97,7 @@ function browserIn(label: string, { say }: Words): string {
 async function showSessions(
   request: PageRequest,
   signedIn: SignedIn,
-  { accounts }: SessionDeps,
+  { accounts }: AccountPageDeps,
 ): Promise<PageReply> {
   const all = await accounts.listSessions(signedIn);
   const isThis = ({ sessionId }: { readonly sessionId: number }) => sessionId === signedIn.sessionId;
@@ -117,7 +111,7 @@ async function showSessions(
 async function endSession(
   { frame, key }: PageRequest,
   signedIn: SignedIn,
-  { accounts, sessionCookie }: SessionDeps,
+  { accounts, sessionCookie }: AccountPageDeps,
 ): Promise<PageReply> {
   if (key === String(signedIn.sessionId)) {
     await accounts.logOut(signedIn);

@@ -1,13 +1,10 @@
 /**
- * Signing up: an address first, then a password, with the link that is mailed to it. The first step answers the same for
- * every address (P17), so only the holder of a mailed link learns whether it has an account. Opening that link changes
- * nothing, so a mail scanner uses nothing up (P4). Where sign-up is closed, older links do nothing either.
+ * Signing up: an address first, then a password, with the link that is mailed to it. The first step answers the same
+ * for every address (P17), so only the holder of a mailed link learns whether it has an account. Opening that link
+ * changes nothing, so a mail scanner uses nothing up (P4). Where sign-up is closed, older links do nothing either.
  */
 import type { FC } from 'hono/jsx';
-import type { AccountService } from '../../core/accounts/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { Clock } from '../../core/time.ts';
-import type { SessionCookie } from '../cookies.ts';
 import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
@@ -22,22 +19,14 @@ import {
 } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
-  type GuessLimiter,
+  type AccountPageDeps,
   NewPasswordField,
   refusalOfPassword,
-  refusalOfSignIn,
+  signInPost,
   UsernameField,
 } from './form.tsx';
 
-export interface SignUpDeps {
-  readonly accounts: Pick<AccountService, 'requestSignUp' | 'checkSignUp' | 'signUp' | 'logOut'>;
-  readonly limiter: GuessLimiter;
-  readonly sessionCookie: SessionCookie;
-  readonly clock: Clock;
-  readonly signUpIsOpen: boolean;
-}
-
-export function createSignUpPages(deps: SignUpDeps): PageRoute[] {
+export function createSignUpPages(deps: AccountPageDeps): PageRoute[] {
   const whenOpen = (handle: PageAction['handle']): PageAction['handle'] =>
     deps.signUpIsOpen ? handle : showClosed;
   const form = deps.signUpIsOpen ? ({ isSignIn: true } as const) : {};
@@ -46,22 +35,21 @@ export function createSignUpPages(deps: SignUpDeps): PageRoute[] {
       name: 'signUp',
       ...form,
       get: { limit: 'none', handle: whenOpen(showForm) },
-      post: {
-        limit: 'none',
-        handle: whenOpen((request) => ask(request, deps)),
-        refuse: async (request, problem) => redisplay(request, refusalOfSignIn(problem, request.frame.words)),
-      },
+      post: signInPost(
+        'none',
+        whenOpen((request) => ask(request, deps)),
+        redisplay,
+      ),
     },
     {
       name: 'completeSignUp',
       ...form,
       get: { limit: 'manage', handle: whenOpen((request) => showChoice(request, deps, null)) },
-      post: {
-        limit: 'manage',
-        handle: whenOpen((request) => complete(request, deps)),
-        refuse: (request, problem) =>
-          showChoice(request, deps, refusalOfSignIn(problem, request.frame.words)),
-      },
+      post: signInPost(
+        'manage',
+        whenOpen((request) => complete(request, deps)),
+        (request, refusal) => showChoice(request, deps, refusal),
+      ),
     },
   ];
 }
@@ -191,7 +179,7 @@ async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Pr
   return formReply(<SignUpPage {...{ frame, email, refusal }} />, refusal);
 }
 
-async function ask(request: PageRequest, { limiter, accounts }: SignUpDeps): Promise<PageReply> {
+async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
   const email = (await request.form()).text('email').trim();
@@ -206,7 +194,7 @@ async function ask(request: PageRequest, { limiter, accounts }: SignUpDeps): Pro
 
 async function showChoice(
   { frame, key }: PageRequest,
-  { accounts }: SignUpDeps,
+  { accounts }: AccountPageDeps,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
   const found = await accounts.checkSignUp(key);
@@ -215,7 +203,7 @@ async function showChoice(
   return formReply(<ChoosePasswordPage {...{ frame, ticket: key, username, refusal }} />, refusal);
 }
 
-async function complete(request: PageRequest, deps: SignUpDeps): Promise<PageReply> {
+async function complete(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, key, userAgent, signedIn, clientPrefix } = request;
   const password = new Sensitive((await request.form()).text('password'));
   const label = browserLabel(userAgent);

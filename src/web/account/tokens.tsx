@@ -1,19 +1,13 @@
 /**
- * API tokens of an account. Making one takes the password, counted like a log-in. A token appears once, in the answer to
- * the POST that made it, and in no address, cookie or redirect. A token is revoked by a POST alone, after a page that asks.
+ * API tokens of an account. Making one takes the password, counted like a log-in. A token appears once, in the answer
+ * to the POST that made it, and in no address, cookie or redirect. A token is revoked by a POST alone, after a page
+ * that asks.
  */
 import type { FC } from 'hono/jsx';
-import {
-  type SignedIn,
-  type StoredToken,
-  type TokenScope,
-  tokenScopes,
-} from '../../core/accounts/accounts.ts';
-import type { AccountService } from '../../core/accounts/service.ts';
+import type { SignedIn, StoredToken, TokenScope } from '../../core/accounts/accounts.ts';
 import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { Clock, UnixSeconds } from '../../core/time.ts';
-import type { Form } from '../kit/form.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 import {
   BackToAccount,
   type DoneTexts,
@@ -30,24 +24,18 @@ import { ConfirmPage } from '../kit/message-page.tsx';
 import { Badge, Dated, ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
 import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
-import { countGuess, type GuessLimiter } from './form.tsx';
+import { type AccountPageDeps, countGuess } from './form.tsx';
 import {
   NewTokenForm,
   parseTokenExpiry,
   scopeTexts,
   TokenReadyPage,
   type TypedToken,
+  typedToken,
   untouchedToken,
 } from './new-token.tsx';
 
-export interface TokenDeps {
-  readonly accounts: Pick<AccountService, 'listTokens' | 'createToken' | 'revokeToken'>;
-  readonly limiter: GuessLimiter;
-  readonly links: { readonly baseUrl: string };
-  readonly clock: Clock;
-}
-
-export function createTokenPages(deps: TokenDeps): PageRoute[] {
+export function createTokenPages(deps: AccountPageDeps): PageRoute[] {
   return [
     {
       name: 'tokens',
@@ -55,7 +43,7 @@ export function createTokenPages(deps: TokenDeps): PageRoute[] {
       post: forAccount(
         (request, signedIn) => create(request, signedIn, deps),
         async (request, signedIn, refusal) =>
-          showTokens(request, signedIn, deps, typedIn(await request.form()), refusal),
+          showTokens(request, signedIn, deps, typedToken(await request.form()), refusal),
       ),
     },
     {
@@ -71,7 +59,6 @@ const doneTexts: DoneTexts = { revoked: ['tokens.revoked'], gone: ['tokens.gone'
 interface TokensProps {
   readonly frame: Frame;
   readonly tokens: readonly StoredToken[];
-  /** Of the account. */
   readonly username: string;
   readonly now: UnixSeconds;
   readonly typed: TypedToken;
@@ -164,7 +151,7 @@ const RevokeTokenPage: FC<{ frame: Frame; token: StoredToken }> = ({ frame, toke
 async function showTokens(
   request: PageRequest,
   signedIn: SignedIn,
-  { accounts, clock }: TokenDeps,
+  { accounts, clock }: AccountPageDeps,
   typed: TypedToken,
   refusal: FormRefusal | null,
 ): Promise<PageReply> {
@@ -176,20 +163,11 @@ async function showTokens(
   return formReply(<TokensPage {...{ frame, tokens, username, now, typed, refusal, done }} />, refusal);
 }
 
-function typedIn(form: Form): TypedToken {
-  return {
-    name: form.text('name'),
-    scopes: tokenScopes.filter((scope) => form.text(`scope-${scope}`) === 'yes'),
-    expiry: form.text('expiry'),
-    date: form.text('date'),
-  };
-}
-
-async function create(request: PageRequest, signedIn: SignedIn, deps: TokenDeps): Promise<PageReply> {
+async function create(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix } = request;
   const { say, locale } = frame.words;
   const form = await request.form();
-  const typed = typedIn(form);
+  const typed = typedToken(form);
   const again = (refusal: FormRefusal) => showTokens(request, signedIn, deps, typed, refusal);
   const expiry = parseTokenExpiry(typed, deps.clock());
   if (expiry.outcome === 'invalid_choice') return again(refuseField('expiry', say('tokens.expiryWrong')));
@@ -223,18 +201,22 @@ function refusalOf(refused: Exclude<NewTokenOutcome, { outcome: 'created' }>, { 
 }
 
 /** The account's token with the number in the address. */
-async function findToken({ key }: PageRequest, signedIn: SignedIn, { accounts }: TokenDeps) {
+async function findToken({ key }: PageRequest, signedIn: SignedIn, { accounts }: AccountPageDeps) {
   const tokens = await accounts.listTokens(signedIn);
   return tokens.find(({ tokenId }: StoredToken) => String(tokenId) === key) ?? null;
 }
 
-async function askToRevoke(request: PageRequest, signedIn: SignedIn, deps: TokenDeps): Promise<PageReply> {
+async function askToRevoke(
+  request: PageRequest,
+  signedIn: SignedIn,
+  deps: AccountPageDeps,
+): Promise<PageReply> {
   const token = await findToken(request, signedIn, deps);
   if (token === null) return seeOther(`${request.frame.href('tokens')}?done=gone`);
   return pageReply(200, renderPage(<RevokeTokenPage frame={request.frame} token={token} />));
 }
 
-async function revoke(request: PageRequest, signedIn: SignedIn, deps: TokenDeps): Promise<PageReply> {
+async function revoke(request: PageRequest, signedIn: SignedIn, deps: AccountPageDeps): Promise<PageReply> {
   const token = await findToken(request, signedIn, deps);
   const isDone = token !== null && (await deps.accounts.revokeToken(signedIn, token.tokenId));
   return seeOther(`${request.frame.href('tokens')}?done=${isDone ? 'revoked' : 'gone'}`);

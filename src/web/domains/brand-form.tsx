@@ -1,6 +1,6 @@
 /**
- * The forms for a share domain's brand and logo. A form that comes back holds everything that was typed; Enter saves it
- * and never takes a colour that was only suggested. Colours are drawn, since the policy refuses inline styles.
+ * The forms for a share domain's brand and logo. A form that comes back holds everything that was typed; Enter saves
+ * it and never takes a colour that was only suggested. Colours are drawn, since the policy refuses inline styles.
  */
 import type { FC } from 'hono/jsx';
 import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domains.ts';
@@ -10,7 +10,7 @@ import { paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
-import { type FormRefusal, TextField } from '../kit/form-page.tsx';
+import { type FormRefusal, LanguageOptions, TextField } from '../kit/form-page.tsx';
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
@@ -26,15 +26,7 @@ export const brandFields = {
 } as const satisfies Readonly<Record<keyof DomainBrand, string>>;
 
 /** As typed; `''` for what follows the site. */
-export interface TypedBrand {
-  readonly name: string;
-  readonly colour: string;
-  readonly colourDark: string;
-  readonly instructionsBefore: string;
-  readonly instructionsAfter: string;
-  readonly locale: string;
-  readonly isPublic: boolean;
-}
+export type TypedBrand = { readonly [F in keyof DomainBrand]: F extends 'isPublic' ? boolean : string };
 
 export function typedFrom(brand: DomainBrand): TypedBrand {
   return {
@@ -118,7 +110,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
   return (
     <PostForm frame={frame} action={frame.href('domainBrand', name)} class="sheet" autocomplete="off">
       {/* The first button of a form is what Enter presses: it must save, not take a colour. */}
-      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key and no reader leads to it; the real one stands below */}
+      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
       <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
       <TextField
         name="name"
@@ -219,7 +211,7 @@ const Instructions: FC<InstructionsProps> = ({ frame, typed, refusal, which, lab
 };
 
 const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
-  const { say, languageName } = frame.words;
+  const { say } = frame.words;
   const texts = {
     name: brandFields.locale,
     label: say('domainBrand.language'),
@@ -229,14 +221,7 @@ const Language: FC<BrandFormProps> = ({ frame, typed, refusal }) => {
   return (
     <Field texts={texts}>
       <select {...controlAttributes(texts)} autocomplete="off">
-        <option value="" selected={typed.locale === ''}>
-          {say('account.languageAsked')}
-        </option>
-        {frame.locales.map((locale) => (
-          <option value={locale} lang={locale} selected={locale === typed.locale}>
-            {languageName(locale)}
-          </option>
-        ))}
+        <LanguageOptions frame={frame} chosen={typed.locale} />
       </select>
     </Field>
   );
@@ -284,7 +269,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             data-colour={`#${field}`}
           />
         </div>
-        {/* What both showed, so that it can be told which of them was changed. */}
+        {/* What both showed before, to see which of them was changed. */}
         <input type="hidden" name={`${field}-before`} value={typed} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>

@@ -1,6 +1,6 @@
 /**
- * The brand of a share domain: its name, colours, texts and logo. What was typed comes back with what is wrong with it, even
- * when the store does not answer; a file is judged by its content, and a refused one changes nothing.
+ * The brand of a share domain: its name, colours, texts and logo. What was typed comes back with what is wrong with
+ * it, even when the store does not answer; a file is judged by its content, and a refused one changes nothing.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
@@ -33,7 +33,7 @@ import {
   typedFrom,
   untouchedBrand,
 } from './brand-form.tsx';
-import type { DomainDeps } from './domain.tsx';
+import { type DomainDeps, toDomains } from './domain.tsx';
 
 /** `typed` is absent where the form was not sent. */
 interface Attempt {
@@ -115,10 +115,6 @@ const BrandPage: FC<BrandPageProps> = (props) => {
   );
 };
 
-function toList({ frame }: PageRequest): PageReply {
-  return seeOther(`${frame.href('domains')}?done=gone`);
-}
-
 async function showBrand(
   request: PageRequest,
   signedIn: SignedIn,
@@ -127,7 +123,7 @@ async function showBrand(
 ): Promise<PageReply> {
   const { frame, key } = request;
   const domain = await findOrNull(request, signedIn, deps, refusal !== null);
-  if (domain === 'unknown') return toList(request);
+  if (domain === 'unknown') return toDomains(request, 'gone');
   const shown = typed ?? (domain === null ? untouchedBrand : typedFrom(domain.brand));
   const done = doneIn(request, doneTexts);
   const page = <BrandPage {...{ frame, name: key, domain, typed: shown, refusal, nearest, done }} />;
@@ -160,7 +156,7 @@ async function saveBrand(request: PageRequest, signedIn: SignedIn, deps: DomainD
     case 'invalid':
       return showBrand(request, signedIn, deps, { typed, ...refusalOf(outcome.problems, frame.words) });
     case 'unknown':
-      return toList(request);
+      return toDomains(request, 'gone');
   }
 }
 
@@ -212,13 +208,13 @@ async function saveLogo(request: PageRequest, signedIn: SignedIn, deps: DomainDe
   const outcome = await deps.domains.setLogo(signedIn.caller, key, isRemoval ? null : file);
   switch (outcome.outcome) {
     case 'saved': {
-      const news = isRemoval ? 'logo-removed' : 'logo';
-      return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=${news}`);
+      const done = isRemoval ? 'logo-removed' : 'logo';
+      return seeOther(`${frame.href('domainBrand', outcome.domain.name)}?done=${done}`);
     }
     case 'invalid':
       return showBrand(request, signedIn, deps, { refusal: refusalOfLogo(outcome, frame.words) });
     case 'unknown':
-      return toList(request);
+      return toDomains(request, 'gone');
   }
 }
 

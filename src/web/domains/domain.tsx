@@ -1,7 +1,7 @@
 /**
- * One share domain of an account: its state, its check and its removal. The DNS is asked only when a person presses the
- * button; a domain is removed by a POST alone, after a page that asks; another account's domain is as unknown as one that
- * does not exist.
+ * One share domain of an account: its state, its check and its removal. The DNS is asked only when a person presses
+ * the button; a domain is removed by a POST alone, after a page that asks; another account's domain is as unknown as
+ * one that does not exist.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
@@ -24,10 +24,7 @@ import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther }
 import { DomainRecords } from './domain-records.tsx';
 
 export interface DomainDeps {
-  readonly domains: Pick<
-    DomainService,
-    'list' | 'maxDomains' | 'add' | 'find' | 'verify' | 'remove' | 'setBrand' | 'setLogo'
-  >;
+  readonly domains: DomainService;
 }
 
 export function createOneDomainPages(deps: DomainDeps): PageRoute[] {
@@ -220,8 +217,8 @@ const RemoveDomainPage: FC<{ frame: Frame; domain: DomainView }> = ({ frame, dom
   );
 };
 
-function toList({ frame }: PageRequest, news: 'removed' | 'gone'): PageReply {
-  return seeOther(`${frame.href('domains')}?done=${news}`);
+export function toDomains({ frame }: PageRequest, done: 'removed' | 'gone'): PageReply {
+  return seeOther(`${frame.href('domains')}?done=${done}`);
 }
 
 async function showDomain(
@@ -232,7 +229,7 @@ async function showDomain(
 ): Promise<PageReply> {
   const { frame, key, query } = request;
   const found = await domains.find(caller, key);
-  if (found.outcome === 'unknown') return toList(request, 'gone');
+  if (found.outcome === 'unknown') return toDomains(request, 'gone');
   const done = query.get('done');
   return formReply(<DomainPage {...{ frame, domain: found.domain, refusal, done }} />, refusal);
 }
@@ -246,7 +243,7 @@ async function verify(request: PageRequest, signedIn: SignedIn, deps: DomainDeps
     case 'taken':
       return showDomain(request, signedIn, deps, refuseForm(frame.words.say('domains.taken'), 409));
     case 'unknown':
-      return toList(request, 'gone');
+      return toDomains(request, 'gone');
   }
 }
 
@@ -256,7 +253,7 @@ async function askToRemove(
   { domains }: DomainDeps,
 ): Promise<PageReply> {
   const found = await domains.find(caller, request.key);
-  if (found.outcome === 'unknown') return toList(request, 'gone');
+  if (found.outcome === 'unknown') return toDomains(request, 'gone');
   return pageReply(200, renderPage(<RemoveDomainPage frame={request.frame} domain={found.domain} />));
 }
 
@@ -266,5 +263,5 @@ async function remove(
   { domains }: DomainDeps,
 ): Promise<PageReply> {
   const { outcome } = await domains.remove(caller, request.key);
-  return toList(request, outcome === 'removed' ? 'removed' : 'gone');
+  return toDomains(request, outcome === 'removed' ? 'removed' : 'gone');
 }

@@ -1,7 +1,7 @@
 /**
- * What a share domain does not serve itself. No page of accounts is shown on a host that belongs to somebody else, and no
- * form of one is taken there; the addresses that redirect to the site come from the configuration (P20). A link to a secret
- * opens on every share domain, even where only the owner may share.
+ * What a share domain does not serve itself. No page of accounts is shown on a host that belongs to somebody else,
+ * and no form of one is taken there; the addresses that redirect to the site come from the configuration (P20). A
+ * link to a secret opens on every share domain, even where only the owner may share.
  */
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';

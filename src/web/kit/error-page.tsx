@@ -1,6 +1,6 @@
 /**
- * The words for every problem, and the error page. It repeats nothing of the request except the address of a page that
- * exists, and says so when nothing was changed.
+ * The words for every problem, and the error page. It repeats nothing of the request except the address of a page
+ * that exists, and says so when nothing was changed.
  */
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';

@@ -1,6 +1,6 @@
 /**
- * Pages with a form. What was refused appears beside its field and in a summary that links to it; a form that comes back
- * has changed nothing, and a password is never put into a page.
+ * Pages with a form. What was refused appears beside its field and in a summary that links to it; a form that comes
+ * back has changed nothing, and a password is never put into a page.
  */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
@@ -222,5 +222,19 @@ export const TickBox: FC<TickBoxProps> = ({ isTicked, ...texts }) => (
         {texts.hint}
       </p>
     )}
+  </>
+);
+
+/** "As the browser asks" (`''`), then the offered languages. */
+export const LanguageOptions: FC<{ frame: Frame; chosen: string }> = ({ frame, chosen }) => (
+  <>
+    <option value="" selected={chosen === ''}>
+      {frame.words.say('account.languageAsked')}
+    </option>
+    {frame.locales.map((locale) => (
+      <option value={locale} lang={locale} selected={locale === chosen}>
+        {frame.words.languageName(locale)}
+      </option>
+    ))}
   </>
 );
