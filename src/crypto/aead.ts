@@ -1,8 +1,7 @@
 /**
- * AES-256-GCM (NIST SP 800-38D) with a 16-byte tag behind the ciphertext.
- *
- * Owns: the one place that calls the cipher. Invariant: every key and nonce come from a derivation over a fresh salt
- * and serve one encryption, so nonces never repeat under a key; a tag shorter than 16 bytes is never accepted.
+ * AES-256-GCM (NIST SP 800-38D) with a 16-byte tag after the ciphertext; the only place that calls the cipher. Every key and
+ * nonce are derived with a fresh salt and used for one encryption, so a nonce never repeats under a key. A tag shorter than
+ * 16 bytes is never accepted.
  */
 import { createCipheriv, createDecipheriv } from 'node:crypto';
 import type { SealKeys } from './derive.ts';
@@ -22,7 +21,7 @@ export function seal(keys: SealKeys, plaintext: Uint8Array, aad: Uint8Array): Ui
   return sealed;
 }
 
-/** The plaintext, or `null` when keys, bytes or additional data are not those of the sealing. */
+/** The plaintext, or `null` if keys, bytes or additional data differ from those of the sealing. */
 export function unseal(keys: SealKeys, sealed: Uint8Array, aad: Uint8Array): Uint8Array | null {
   if (sealed.length < tagBytes) return null;
   const end = sealed.length - tagBytes;

@@ -1,10 +1,10 @@
 /**
- * Boxes: the small sealed things beside a secret.
+ * Boxes: the small sealed values stored with a secret.
  *
- * Owns: the box's format. A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to 64). A
- * memo's text is padded to one of two lengths, so that its box tells a short one from a long one and no more (P11).
- * The creator's box is wrapped once more under the server's root, since it holds the secret key itself. Invariant: a box
- * opens only for the record (receipt id) and the purpose (label) that it was sealed for.
+ * A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to a multiple of 64). A memo's text is
+ * padded to one of two lengths, so its box reveals only whether the memo is short or long (P11). The creator's box is also
+ * wrapped under the server's root, because it holds the secret key itself. A box opens only for the record (receipt id) and
+ * the purpose (label) that it was sealed for.
  */
 import { seal, unseal } from './aead.ts';
 import { concat, FieldReader, FieldWriter, utf8 } from './bytes.ts';
@@ -14,7 +14,7 @@ import type { RandomBytes } from './random.ts';
 
 const saltBytes = 32;
 const bucketBytes = 64;
-/** Room for a label of some words, or for the longest memo: 500 characters of four bytes, and their length. */
+/** Fits a label of a few words, or the longest memo: 500 characters of four bytes, and their length. */
 const memoBytes = { short: 256, long: 2048 } as const;
 const version = 1;
 
@@ -29,7 +29,7 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   accountDataKey: utf8('mayfly/1/adk'),
 };
 
-/** lp(label) lp(binding): what the box belongs to. */
+/** lp(label) lp(binding). */
 function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
   const text = aadLabels[label];
   return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
@@ -37,13 +37,13 @@ function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
 
 export interface BoxInput {
   readonly label: BoxLabel;
-  /** The metadata key's ASCII bytes, with the secret key's behind them for the address; or a 32-byte key. */
+  /** The metadata key's ASCII bytes, followed by the secret key's for the address; or a 32-byte key. */
   readonly keyMaterial: Uint8Array;
   /** The receipt id; the account's id in digits for a cursor; empty for the account's data key. */
   readonly binding: Uint8Array;
 }
 
-/** How long the text is once padded, with its length before it. */
+/** The padded size of the text and its length prefix. */
 function paddedBytes(label: BoxLabel, contentBytes: number): number {
   const bytes = contentBytes + 4;
   if (label === 'memo' && bytes <= memoBytes.short) return memoBytes.short;
@@ -66,7 +66,7 @@ export function sealBox(
   return new FieldWriter(saltBytes + sealed.length).raw(salt).raw(sealed).bytes;
 }
 
-/** The content, or `null` when key, binding or bytes are not those of the sealing. */
+/** The content, or `null` if key, binding or bytes differ from those of the sealing. */
 export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
   if (box.length < saltBytes) return null;
   const keys = deriveBoxKeys(input.label, input.keyMaterial, box.subarray(0, saltBytes));
@@ -90,7 +90,7 @@ export function wrapBox(
   return new FieldWriter(3 + saltBytes + sealed.length).u8(version).u16(root.kid).raw(salt).raw(sealed).bytes;
 }
 
-/** The box, or `null` when it is damaged or no root of the ring has its key id. */
+/** The box, or `null` if it is damaged or no root of the ring has its key id. */
 export function unwrapBox(
   wrapped: Uint8Array,
   input: Omit<BoxInput, 'keyMaterial'>,

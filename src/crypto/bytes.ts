@@ -1,8 +1,6 @@
 /**
- * Bytes: the encodings that formats and derivations are written in.
- *
- * Owns: big-endian integers, length-prefixed fields, well-formed UTF-8. Invariant: an encoding is injective, so two
- * different records never have the same additional data.
+ * The encodings of formats and derivations: big-endian integers, length-prefixed fields, well-formed UTF-8. They are
+ * injective, so two different records never have the same additional data.
  */
 import { timingSafeEqual } from 'node:crypto';
 
@@ -55,7 +53,7 @@ export class FieldWriter {
     return this.u32(Math.floor(value / 2 ** 32)).u32(value % 2 ** 32);
   }
 
-  /** @throws RangeError when the bytes do not fit the announced size */
+  /** @throws RangeError if the bytes do not fit the announced size */
   raw(value: Uint8Array): this {
     this.bytes.set(value, this.#at);
     this.#at += value.length;
@@ -108,7 +106,7 @@ export class FieldReader {
   }
 }
 
-/** Whether two byte strings are the same, in time that depends only on their lengths. */
+/** Whether two byte strings are equal, in time that depends only on their lengths. */
 export function equalInConstantTime(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }

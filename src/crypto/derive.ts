@@ -1,8 +1,6 @@
 /**
- * Derivations: HKDF-SHA-256 (RFC 5869) over a closed list of labels.
- *
- * Owns: every label. Invariant: each use of a key has a label of its own, and a label carries the format's version:
- * another algorithm or layout gets new labels, never the same key. `test/vectors/` fixes every one of them.
+ * Derivations: HKDF-SHA-256 (RFC 5869) with a closed list of labels. Each use of a key has its own label, and a label carries
+ * the format's version: another algorithm or layout gets new labels, never the same key. `test/vectors/` fixes all of them.
  */
 import { createHmac, hash, hkdfSync } from 'node:crypto';
 import { concat, utf8 } from './bytes.ts';
@@ -44,7 +42,7 @@ const checkText = utf8('mayfly/1/check');
 const regionText = 'mayfly/1/region';
 const shortkeyText = 'mayfly/1/shortkey';
 
-/** Text keys are 31 ASCII characters; Latin-1 copies them byte for byte at the lowest cost. */
+/** Text keys are 31 ASCII characters, which Latin-1 copies byte for byte at the lowest cost. */
 function ascii(text: string): Uint8Array {
   return Buffer.from(text, 'latin1');
 }
@@ -103,12 +101,12 @@ export function deriveInnerKeys(
   return { ...sealKeys(bytes), commitment: bytes.subarray(44, 76) };
 }
 
-/** Seals the bcrypt hash under the link. */
+/** The keys that seal the bcrypt hash under the link. */
 export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(ascii(secretKey), salt, info.verifier, 44));
 }
 
-/** The layer that the server's root seals; the key id is part of the label. */
+/** The keys of the layer under the server's root; the key id is part of the label. */
 export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array): SealKeys {
   const label = concat(info.outer, Uint8Array.of(kid >> 8, kid & 0xff));
   return sealKeys(hkdf(root, salt, label, 44));
@@ -125,8 +123,8 @@ export type BoxLabel =
   | 'accountDataKey';
 
 /**
- * The keys of a box: of the creator, the details, the note and the memo under the metadata key, of the address under the
- * metadata key and the secret key together, of the others under 32-byte keys.
+ * The keys of a box: under the metadata key for the creator, details, note and memo; under the metadata key and the secret
+ * key together for the address; under 32-byte keys for the others.
  */
 export function deriveBoxKeys(label: BoxLabel, keyMaterial: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(hkdf(keyMaterial, salt, info[label], 44));
@@ -138,41 +136,41 @@ export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, client
 }
 
 /**
- * What the server keeps of an API token, a session's token or a ticket: 32 bytes. Each has 256 random bits, so a plain
- * hash is enough (ASVS 6.5.2); each kind has its own prefix, so that none works in another's place.
+ * The stored hash of an API token, a session token or a ticket: 32 bytes. Each has 256 random bits, so a plain hash is enough
+ * (ASVS 6.5.2). Each kind has its own prefix, so none works as another.
  */
 export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
 }
 
-/** What names a password in the store: 32 bytes, of the stretched password. */
+/** Identifies a password in the store: 32 bytes, from the stretched password. */
 export function derivePasswordVerifier(stretched: Uint8Array, salt: Uint8Array): Uint8Array {
   return hkdf(stretched, salt, info.passwordVerify, 32);
 }
 
-/** What binds a form to a session: 16 bytes, not reversible to the session's token. */
+/** Binds a form to a session: 16 bytes, not reversible to the session's token. */
 export function deriveFormToken(sessionToken: Uint8Array): Uint8Array {
   return hkdf(sessionToken, noSalt, info.formToken, 16);
 }
 
 /**
- * What covers the region's mark in a key: a number below 2^48, different for each head, so that the mark of one key says
- * nothing about another's.
- * @param head the characters of a key before its mark, ASCII
+ * Masks the region's tag in a key: a number below 2^48, different for each head, so one key's tag says nothing about
+ * another's.
+ * @param head the characters of a key before its tag, ASCII
  */
 export function regionMask(head: string): number {
   return hash('sha256', regionText + head, 'buffer').readUIntBE(0, 6);
 }
 
 /**
- * What covers a shortkey in the store: six bytes that follow from the metadata key, which has 160 random bits and one length,
- * so that a plain hash is enough.
+ * Masks a shortkey in the store: six bytes from the metadata key, which has 160 random bits and a fixed length, so a plain
+ * hash is enough.
  */
 export function shortkeyMask(metadataKey: string): Uint8Array {
   return hash('sha256', shortkeyText + metadataKey, 'buffer').subarray(0, 6);
 }
 
-/** Proves at boot that a root is the one this store was written with: 32 bytes. */
+/** Proves at start that a root is the one this store was written with: 32 bytes. */
 export function rootCheck(root: Uint8Array): Uint8Array {
   return createHmac('sha256', root).update(checkText).digest();
 }

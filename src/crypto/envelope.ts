@@ -1,9 +1,7 @@
 /**
- * The envelope: how a secret lies in the store.
- *
- * Owns: the row's format, version 1. Two layers: the inner one needs the link (and the passphrase), the outer one the
- * server's root, so that neither the database with every server key nor the link alone opens anything (P9), and the
- * outer layer can be exchanged without the link.
+ * The envelope: how a secret is stored, version 1. The inner layer needs the link (and the passphrase), the outer one the
+ * server's root, so neither the database with every server key nor the link alone opens anything (P9), and the outer layer
+ * can be replaced without the link.
  *
  *   aad   = lp("mayfly/1/secret") lp(secret id) u64 created u64 expires u8 flags lp(owner) lp(share domain)
  *   pad   = u32 length ‖ value ‖ zeros to a multiple of 256
@@ -11,8 +9,8 @@
  *   ver   = "" | AES-256-GCM(kv, nv, bcrypt hash, aad)            kv‖nv from link and R
  *   row   = u8 1 ‖ u16 kid ‖ R2(32) ‖ AES-256-GCM(ko, no, R(32) ‖ lp(ver) ‖ lp(body), aad)    ko‖no from root and R2
  *
- * Invariant: the outer layer authenticates every stored byte and the commitment proves link and passphrase, so all that
- * can be wrong is known before a secret is claimed and without computing any plaintext (P3).
+ * The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so anything that can be
+ * wrong is found before a secret is claimed and without computing any plaintext (P3).
  */
 import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, utf8 } from './bytes.ts';
@@ -28,13 +26,13 @@ const aadLabel = utf8('mayfly/1/secret');
 const hasPassphraseFlag = 1;
 const empty = new Uint8Array(0);
 
-/** What a row belongs to; authenticated, so that rows and their fields cannot be exchanged. */
+/** What a row belongs to; authenticated, so that rows and their fields cannot be swapped. */
 export interface SecretContext {
   readonly secretId: Uint8Array;
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly hasPassphrase: boolean;
-  /** An account's id, or `null`. */
+  /** An account's id. */
   readonly owner: number | null;
   readonly shareDomain: string;
 }
@@ -44,14 +42,14 @@ export interface SealInput {
   readonly secretKey: string;
   /** `R`: 32 fresh random bytes. */
   readonly salt: Uint8Array;
-  /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier; `null` for none. */
+  /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier. */
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
   readonly context: SecretContext;
   readonly root: RootKey;
   readonly random: RandomBytes;
 }
 
-/** A row with its outer layer taken off. Nothing in it tells the value or the passphrase without the link. */
+/** A row without its outer layer. Reveals neither value nor passphrase without the link. */
 export interface UnwrappedSecret {
   readonly salt: Uint8Array;
   readonly sealedVerifier: Uint8Array;
@@ -63,10 +61,10 @@ export type UnwrapOutcome =
   | { readonly outcome: 'unwrapped'; readonly secret: UnwrappedSecret }
   /** No root of the ring has this key id. */
   | { readonly outcome: 'unknown_root'; readonly kid: number }
-  /** Not a row of version 1, or not this record's, or changed since. */
+  /** Not a row of version 1, not this record's, or modified. */
   | { readonly outcome: 'damaged' };
 
-/** Keys that have been proven right by the commitment. */
+/** Keys that the commitment has proven right. */
 export type ProvenKeys = InnerKeys & { readonly proven: true };
 
 export function secretAad(context: SecretContext): Uint8Array {
@@ -132,7 +130,7 @@ function unwrapBytes(
   return unseal(deriveOuterKeys(root.key, kid, outerSalt), reader.rest(), aad);
 }
 
-/** Takes the outer layer off. */
+/** Removes the outer layer. */
 export function unwrapSecret(row: Uint8Array, context: SecretContext, ring: KeyRing): UnwrapOutcome {
   const aad = secretAad(context);
   const inner = unwrapBytes(row, aad, ring);
@@ -142,7 +140,7 @@ export function unwrapSecret(row: Uint8Array, context: SecretContext, ring: KeyR
   return fields === null ? { outcome: 'damaged' } : { outcome: 'unwrapped', secret: { ...fields, aad } };
 }
 
-/** The fields under the outer layer; `null` when whoever sealed it with the root wrote something else. */
+/** The fields under the outer layer; `null` if the root sealed something else. */
 function readFields(inner: Uint8Array): Omit<UnwrappedSecret, 'aad'> | null {
   const reader = new FieldReader(inner);
   try {
@@ -152,7 +150,7 @@ function readFields(inner: Uint8Array): Omit<UnwrappedSecret, 'aad'> | null {
   }
 }
 
-/** The same secret under the ring's current root, for rotation: needs no link. `null` as for `unwrapSecret`'s refusals. */
+/** The same secret under the ring's current root, for key rotation; needs no link. `null` where `unwrapSecret` refuses. */
 export function rewrapSecret(
   row: Uint8Array,
   context: SecretContext,
@@ -165,8 +163,8 @@ export function rewrapSecret(
 }
 
 /**
- * The keys, if link and passphrase are the right ones; `null` if not. Computes no plaintext.
- * @param passphraseKey the stretched passphrase, or `null` when none is set
+ * The keys, or `null` if link or passphrase is wrong. Computes no plaintext.
+ * @param passphraseKey the stretched passphrase, or `null` if none is set
  */
 export function proveKeys(
   secret: UnwrappedSecret,
@@ -178,7 +176,7 @@ export function proveKeys(
   return { ...keys, proven: true };
 }
 
-/** The bcrypt hash that is kept of the passphrase; `null` when none is set or the link is not the right one. */
+/** The stored bcrypt hash of the passphrase; `null` if none is set or the link is wrong. */
 export function openVerifier(secret: UnwrappedSecret, secretKey: string): string | null {
   if (secret.sealedVerifier.length === 0) return null;
   const opened = unseal(deriveVerifierKeys(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
@@ -186,8 +184,8 @@ export function openVerifier(secret: UnwrappedSecret, secretKey: string): string
 }
 
 /**
- * The value's bytes; the caller wipes them. Imported by `core/secrets/reveal.ts` alone: only a won claim may come here.
- * @throws RangeError when the body does not open although its keys are proven: it was sealed wrongly
+ * The value's bytes, which the caller wipes. Only `core/secrets/reveal.ts` may import it: it takes a won claim.
+ * @throws RangeError if the body does not open although its keys are proven: it was sealed wrongly
  */
 export function open(secret: UnwrappedSecret, keys: ProvenKeys): Uint8Array {
   const padded = unseal(keys, secret.body.subarray(commitmentBytes), secret.aad);

@@ -1,12 +1,7 @@
-/**
- * The ring of wrapping roots.
- *
- * Owns: which root new records are wrapped under, and how an older one is found. Invariant: the ring is never empty and
- * holds each key id once.
- */
+/** The ring of wrapping roots: never empty, and each key id occurs once. */
 import { rootCheck as checkOf } from './derive.ts';
 
-/** A wrapping root: 32 random bytes, named by its key id. */
+/** A wrapping root: 32 random bytes and their key id. */
 export interface RootKey {
   /** 1–65,535. */
   readonly kid: number;
@@ -14,13 +9,13 @@ export interface RootKey {
 }
 
 export interface KeyRing {
-  /** The root that new records are wrapped under: the one with the highest key id. */
+  /** Wraps new records: the root with the highest key id. */
   readonly current: RootKey;
   find(kid: number): RootKey | null;
   readonly all: readonly RootKey[];
 }
 
-/** @throws RangeError when there is no root, a key id is out of range or twice there, or a key is not 32 bytes */
+/** @throws RangeError if there is no root, a key id is out of range or duplicated, or a key is not 32 bytes */
 export function createKeyRing(roots: readonly RootKey[]): KeyRing {
   const byKid = new Map<number, RootKey>();
   for (const root of roots) {
@@ -36,7 +31,7 @@ export function createKeyRing(roots: readonly RootKey[]): KeyRing {
   return { current, find: (kid) => byKid.get(kid) ?? null, all };
 }
 
-/** What the store keeps to recognise the root at the next start: HMAC-SHA-256(root, "mayfly/1/check"), 32 bytes. */
+/** Stored to recognise the root at the next start: HMAC-SHA-256(root, "mayfly/1/check"), 32 bytes. */
 export function rootCheck(root: RootKey): Uint8Array {
   return checkOf(root.key);
 }

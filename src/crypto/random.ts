@@ -1,8 +1,6 @@
 /**
- * Randomness, always from the operating system's generator, passed as an argument so that vectors can fix it.
- *
- * Owns: drawing bytes, uniform text and uniform numbers. Invariant: no modulo bias: what is drawn outside the largest
- * multiple of the range is drawn again.
+ * Random bytes, texts and numbers from the operating system's generator, passed as an argument so that vectors can fix it.
+ * Without modulo bias: a draw outside the largest multiple of the range is repeated.
  */
 import { randomFillSync } from 'node:crypto';
 
@@ -17,7 +15,7 @@ let used = 0;
 export const systemRandom: RandomBytes = (length) => {
   if (length > poolBytes) return randomFillSync(new Uint8Array(length));
   if (used + length > pool.length) {
-    // A fresh block each time: what was handed out stays with its holder, and nothing is handed out twice.
+    // A fresh block each time: bytes handed out belong to their holder, and none are handed out twice.
     pool = randomFillSync(new Uint8Array(poolBytes));
     used = 0;
   }

@@ -1,14 +1,14 @@
 /**
- * The mail to a recipient: queued, handed over, and what became of it noted; and deliver, the same mail once more or to
- * another address.
+ * The mail with the link: queued, handed over, and its result noted. And deliver: the same mail once more, or to another
+ * address.
  *
- * The plain address goes to the mailer and into a box, and the server's reply into a box alone (P9): the event says only
- * how it ended (P18). `queued` is noted with the time until which it is to be believed, so that a process that ends leaves
- * no mail that looks under way.
+ * The plain address goes only to the mailer and into a box, the server's reply only into a box (P9); the event says only
+ * how it ended (P18). `queued` is noted with the time at which it goes stale, so a process that dies leaves no mail that
+ * looks in flight.
  *
- * A delivery takes the order find → check → open → count → queue → hand over. A mail goes out only for a secret that
- * waits, never beside another mail of the same secret, and to a new address only for an account that manages the record:
- * whoever merely holds the receipt's key reaches nobody new.
+ * A delivery takes the order find → check → open → count → queue → hand over. A mail goes out only while its secret waits,
+ * one at a time per secret, and to a new address only for an account that manages the record: holding the metadata key is
+ * not enough.
  */
 
 import type { Account, Caller } from '../accounts/accounts.ts';
@@ -28,10 +28,7 @@ import { Sensitive } from '../sensitive.ts';
 import { firstTrySeconds } from './mailer.ts';
 import { parseRecipient, withParsedRecipient } from './recipients.ts';
 
-/**
- * What is noted in the place of a reply where the mail server gave none that could be. It names no host, no address and no
- * setting, because whoever holds the receipt's key reads it.
- */
+/** Noted in place of a missing reply. Names no host, address or setting: anyone with the metadata key may read it. */
 export const mailTroubles = {
   unreachable: 'The mail server cannot be reached.',
   unanswered: 'The mail server did not answer.',
@@ -39,7 +36,7 @@ export const mailTroubles = {
 
 export type MailTrouble = keyof typeof mailTroubles;
 
-/** Which trouble a reply stands for; `null` where it is the server's own, or there is none. */
+/** The trouble that a reply stands for; `null` if the reply is the server's own, or missing. */
 export function mailTroubleOf(reply: string | null): MailTrouble | null {
   const names = Object.keys(mailTroubles) as MailTrouble[];
   return names.find((name) => mailTroubles[name] === reply) ?? null;
@@ -58,7 +55,7 @@ function note(
   return store.setDelivery(receiptId, { state, staleAt, ...sealNote(random, receiptId, mailing, reply) });
 }
 
-/** Notes that the mail is about to be handed over, where none is. */
+/** Notes that the mail is about to be handed over, unless one already is. */
 function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Mailing) {
   const staleAt = deps.store.now() + firstTrySeconds;
   return deps.store.queueDelivery(receiptId, { staleAt, ...sealNote(deps.random, receiptId, mailing, null) });
@@ -66,7 +63,7 @@ function queueLink(deps: Core, receiptId: NewRecord['receiptId'], mailing: Maili
 
 /**
  * @param from the sender's username
- * @param asked the language that the caller named, if any
+ * @param asked the language that the caller asked for
  */
 export async function sendLink(
   deps: Core,
@@ -83,7 +80,7 @@ export async function sendLink(
   let noted: Promise<unknown> = Promise.resolve();
   const onRetry = (withinSeconds: number, reply: string | null) => {
     const queued: Noted = { state: 'queued', staleAt: deps.store.now() + withinSeconds };
-    // One behind the other, so that the store never keeps the earlier of two; the mail goes on without a note.
+    // In order, so that the later note wins. The mail goes on even if a note fails.
     noted = noted.then(() => note(deps, receiptId, mailing, queued, reply)).catch(() => undefined);
   };
   const mail = { to, from: new Sensitive(from), link, hasPassphrase, expiresAt, locale, face };
@@ -93,7 +90,7 @@ export async function sendLink(
   await note(deps, receiptId, mailing, { state, staleAt: null }, reply);
 }
 
-type Told = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
+type Sending = Extract<DeliverOutcome, { receipt: unknown }>['outcome'];
 
 export async function deliver(deps: Core, given: DeliverInput, caller: Caller): Promise<DeliverOutcome> {
   const input = withParsedRecipient(given);
@@ -104,11 +101,11 @@ export async function deliver(deps: Core, given: DeliverInput, caller: Caller): 
   const outcome = await send(deps, managed, input, caller);
   if (typeof outcome !== 'string') return outcome;
   // What was read before may be out of date (P6).
-  const told = await findReceipt(deps, input, caller);
-  return told.outcome === 'unknown' ? told : { outcome, receipt: told.receipt };
+  const found = await findReceipt(deps, input, caller);
+  return found.outcome === 'unknown' ? found : { outcome, receipt: found.receipt };
 }
 
-/** Whether this caller may name this address; `null` when nothing stands in the way. */
+/** Why this caller may not mail this address; `null` if they may. */
 function checkRecipient(
   { recipient }: DeliverInput,
   { owner }: StoredReceipt,
@@ -121,13 +118,13 @@ function checkRecipient(
   return parseRecipient(address) !== null ? null : { outcome: 'undeliverable_recipient', recipient: address };
 }
 
-/** Of several calls at once, on whatever nodes, the one whose mail the store has queued hands it over. */
+/** Of several simultaneous calls, on any nodes, only the one whose mail the store has queued hands it over. */
 async function send(
   deps: Core,
   managed: ManagedReceipt,
   { recipient, locale }: DeliverInput,
   caller: Caller,
-): Promise<Told | TooManyMails> {
+): Promise<Sending | TooManyMails> {
   const { stored } = managed;
   const mailing = openMailing(deps, managed, recipient);
   if (mailing === null) return 'nothing_to_send';
@@ -145,7 +142,7 @@ async function send(
   return 'queued';
 }
 
-/** The account that made the secret; where none did, the one that asks. */
+/** The account that created the secret; for an anonymous secret, the one that asks. */
 async function senderOf(deps: Core, { owner }: StoredReceipt, caller: Caller): Promise<Account | null> {
   if (caller.kind === 'account' && (owner === null || owner === caller.account.id)) return caller.account;
   return owner === null ? null : deps.store.findAccountById(owner);

@@ -1,9 +1,7 @@
 /**
- * Notices: what an account asked to be told about its secrets.
- *
- * Owns: which notices a new secret gets, when one is due, and mailing it behind what happened. Invariant: a notice never
- * delays or fails what it tells of, goes to the account's own address alone, and names neither key nor recipient (P18);
- * an account that is gone gets none.
+ * Notices: mails to a secret's creator that it was read, was burned, or is about to expire unread. A notice never delays or
+ * fails what it reports, goes only to the account's own address, and names neither key nor recipient (P18). A deleted
+ * account gets none.
  */
 
 import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../accounts/accounts.ts';
@@ -20,19 +18,19 @@ export type NoticeCore = Pick<
 > & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
 
 const daySeconds = 86_400;
-/** A notice tells a day ahead, or a quarter of a lifetime that is shorter than four days. */
+/** A day ahead, or a quarter of a lifetime shorter than four days. */
 const leadShare = 4;
-/** Notices taken in one run: what a run takes is lost if the process dies before the mails are handed over. */
+/** What a run has taken is lost if the process dies before the mails are handed over. */
 const noticesPerRun = 200;
 
-/** What a new secret's account is told: as asked, else as the account has it. Nobody tells somebody anonymous. */
+/** As asked, else as the account's setting says; none for an anonymous caller. */
 export function noticesFor(asked: readonly NoticeKind[] | null, caller: Caller): readonly NoticeKind[] {
   if (caller.kind === 'anonymous') return [];
   const wanted = asked ?? caller.account.notify;
   return noticeKinds.filter((kind) => wanted.includes(kind));
 }
 
-/** When to tell that a secret is about to expire; `null`: never, also for a lifetime too short to be told in. */
+/** When the notice of expiry is due; `null` if not wanted, or if the lifetime is too short for one. */
 export function noticeDueAt(
   notify: readonly NoticeKind[],
   { createdAt, expiresAt }: { readonly createdAt: UnixSeconds; readonly expiresAt: UnixSeconds },
@@ -51,14 +49,14 @@ interface Subject {
 
 type Happening = Exclude<NoticeKind, 'expiring'>;
 
-/** Tells the secret's account, if it wanted to know, behind the answer at hand. */
-export function tell(deps: NoticeCore, what: Happening, secret: Subject, at: UnixSeconds): void {
+/** Mails the secret's account, if it wanted the notice, after the current answer. */
+export function sendNotice(deps: NoticeCore, what: Happening, secret: Subject, at: UnixSeconds): void {
   const { owner, notify } = secret;
   if (owner === null || !notify.includes(what)) return;
   mailAfter(deps, `secret_${what}`, { ...secret, owner }, at);
 }
 
-/** Begins to mail what is due; how many. The mails are handed over in the background. */
+/** Starts mailing the notices that are due, in the background; how many. */
 export async function sendDueNotices(deps: NoticeCore): Promise<number> {
   const due = await deps.store.takeDueNotices(noticesPerRun);
   for (const notice of due) mailAfter(deps, 'secret_expiring', notice, notice.expiresAt);

@@ -1,12 +1,11 @@
 /**
- * Recipients: which text is a deliverable address, and how one is shown.
+ * Recipients: which text is a deliverable address, and how an address is obfuscated.
  *
- * Owns: the address's form (a dot-atom local part and a host name of two labels or more, RFC 5321 without quoting and
- * literals), how what people type becomes one, and the obfuscation. Invariant: nothing that passes can change a mail's
- * headers or envelope (P26), nor mean more to a mail server behind ours than one mailbox: no route to another host (`%`,
- * `!`), no program (`|`), no option of one (a leading `-`), no encoded word (`=?`, RFC 2047). RFC 5321 allows these, and no
- * mailbox in use has them. A local part beyond ASCII is refused too: every mail server on the way must know SMTPUTF8
- * (RFC 6531), and the sender of a link would not hear of the one that does not.
+ * An address is a dot-atom local part and a host name of two labels or more (RFC 5321 without quoting and literals).
+ * Nothing accepted can change a mail's headers or envelope (P26), or mean more than one mailbox to a mail server after
+ * ours: no route to another host (`%`, `!`), no program (`|`), no option of one (a leading `-`), no encoded word (`=?`,
+ * RFC 2047). RFC 5321 allows these, but no mailbox in use has them. A non-ASCII local part is refused too: every mail
+ * server on the way must support SMTPUTF8 (RFC 6531), and the sender would not learn of one that does not.
  */
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { Sensitive } from '../sensitive.ts';
@@ -18,7 +17,7 @@ const maxAddressLength = 320;
 const maxLocalLength = 64;
 const maxDomainLength = 253;
 
-/** Whether mail to this text can be tried: one plain address, nothing around it. */
+/** Whether this is one plain address and nothing else. */
 export function isDeliverable(address: string): boolean {
   if (address.length > maxAddressLength) return false;
   const at = address.lastIndexOf('@');
@@ -34,14 +33,14 @@ export function isDeliverable(address: string): boolean {
   );
 }
 
-/** Line ends are no blanks: nobody types them into an address. */
+/** Not trimmed like spaces, because no one types them into an address. */
 const lineEnd = /[\n\v\f\r\u2028\u2029]/;
-/** Letters, marks and digits of any script; no sign that `domainToASCII` would turn into several characters. */
+/** Letters, marks and digits of any script; nothing that `domainToASCII` would turn into several characters. */
 const typedDomain = /^[\p{L}\p{M}\p{N}.-]+$/u;
 
 /**
- * The address in what was typed: without blanks around it, a domain of another script in ASCII (IDNA, UTS #46).
- * @returns `null` when it is not one deliverable address
+ * The address that was typed: trimmed, its domain converted to ASCII (IDNA, UTS #46).
+ * @returns `null` if it is not one deliverable address
  */
 export function parseRecipient(text: string): string | null {
   if (lineEnd.test(text)) return null;
@@ -54,7 +53,7 @@ export function parseRecipient(text: string): string | null {
   return ascii !== '' && isDeliverable(address) ? address : null;
 }
 
-/** The same input with the recipient's address as `parseRecipient` gives it; unchanged where it is none. */
+/** The input with its recipient parsed; unchanged if that is not an address. */
 export function withParsedRecipient<T extends { readonly recipient: Sensitive<string> | null }>(input: T): T {
   const address = input.recipient === null ? null : parseRecipient(input.recipient.expose());
   return address === null ? input : { ...input, recipient: new Sensitive(address) };
@@ -74,7 +73,7 @@ export function obfuscate(address: string): string {
   return `${shown}*****@${first}*****.${lastLabel}`;
 }
 
-/** The domain as people write it; as it is where it stands for nothing that they could write. */
+/** The domain in its own script; unchanged if it does not decode. */
 function toUnicode(domain: string): string {
   return /xn--/i.test(domain) ? domainToUnicode(domain) || domain : domain;
 }

@@ -1,10 +1,10 @@
 /**
- * The way from a link to proven keys: every step before a claim, none of which consumes. What comes out as `proven` will
- * open; what is wrong with a record is known here, so that it never costs the secret (P3).
+ * From a link to proven keys: every step before a claim, none of which consumes. A `proven` secret will open; anything wrong
+ * with a record is found here, so it never costs the secret (P3).
  *
- * Passphrase guesses are counted before they are computed: no guess is hashed without a durable reservation, so the bound
- * holds under any concurrency and across restarts (P14). A right passphrase gives its own reservation back and nobody
- * else's; no number of guesses destroys a secret.
+ * Passphrase guesses are counted before they are computed: no guess is hashed without a durable reservation, so the limit
+ * holds under any concurrency and across restarts (P14). A right passphrase returns its own reservation and no other; no
+ * number of guesses destroys a secret.
  */
 
 import { hex, utf8 } from '../../crypto/bytes.ts';
@@ -27,7 +27,7 @@ import type { UnixSeconds } from '../time.ts';
 import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
 import type { StoredSecret } from './secret.ts';
 
-/** 100 in a secret's life is the bound of NIST SP 800-63B for throttled authenticators. */
+/** 100 over a secret's life is the limit of NIST SP 800-63B for throttled authenticators. */
 export const attemptLimits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
 
 /** Bytes of UTF-8; every one counts (P15). */
@@ -47,7 +47,7 @@ export interface ProvenSecret {
   readonly keys: ProvenKeys;
 }
 
-/** What a log may call a record by: 8 hex digits of its id. */
+/** Identifies a record in logs: the first 8 hex digits of its id. */
 export function tagOf(id: Uint8Array): string {
   return hex(id.subarray(0, 4));
 }
@@ -126,7 +126,7 @@ interface Guess {
 
 type GuessOutcome = { readonly outcome: 'proven'; readonly keys: ProvenKeys } | SecretRefusal;
 
-/** A text that cannot have been stored is wrong without a guess: it costs nothing and tells nothing. */
+/** A text that cannot have been stored is wrong without a guess: it costs nothing and reveals nothing. */
 const impossibleGuess: WrongPassphrase = {
   outcome: 'passphrase_wrong',
   attemptsLeft: null,
@@ -151,7 +151,7 @@ async function tryPassphrase(
     return { outcome: 'attempts_exhausted', retryAfterSeconds: reservation.retryAfterSeconds };
 
   const keys = await stretchAndProve(deps, unwrapped, guess, bytes).catch(async (fault: unknown) => {
-    // Nothing was computed (the queue was full): the guess did not happen.
+    // Nothing was computed (the queue was full), so this was no guess.
     await deps.store.refund(stored.secretId, reservation.attempt);
     throw fault;
   });

@@ -1,14 +1,12 @@
 /**
- * Burn: destroying an unread secret.
- *
- * Owns: the order find → (prove) → view → burn. Invariant: a burn that loses to a reveal says so, and never reports
- * `burned` for what was read (P7); nothing is burned for a client that has left (P3).
+ * Burn: destroying an unread secret, in the order find → view → (prove) → burn. A burn that loses to a reveal never reports
+ * `burned` for what was read (P7), and nothing is burned for a client that has left (P3).
  */
 
 import type { Caller } from '../accounts/accounts.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
-import { tell } from '../mail/notices.ts';
+import { sendNotice } from '../mail/notices.ts';
 import { proveAccess, tagOf } from './access.ts';
 import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, type ManagedReceipt, viewOf } from './receipts.ts';
@@ -26,7 +24,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   if (burnedAt === 'abandoned') return { outcome: 'abandoned' };
   if (burnedAt === null) return alreadyGone(deps, input, caller, before);
   deps.events({ event: 'burned', tag: tagOf(managed.stored.secretId) });
-  tell(deps, 'burned', managed.stored, burnedAt);
+  sendNotice(deps, 'burned', managed.stored, burnedAt);
   const stored: ManagedReceipt['stored'] = {
     ...managed.stored,
     state: 'burned',
@@ -37,7 +35,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
 }
 
-/** Whoever won was quicker: what the record says now. */
+/** Another call was quicker: what the record says now. */
 async function alreadyGone(
   deps: Core,
   input: BurnInput,
@@ -55,10 +53,10 @@ type ProofRefusal = Extract<
   { outcome: 'passphrase_missing' | 'passphrase_wrong' | 'attempts_exhausted' | 'unknown' }
 >;
 
-/** Whether the passphrase is right, where burning asks for it; `null` when nothing stands in the way. */
+/** Checks the passphrase where burning requires it; `null` if the burn may go ahead. */
 async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
   if (input.proof === null || !before.hasPassphrase) return null;
-  // The secret waits, so only damage can hide its key; what cannot be proven is refused.
+  // The secret waits, so only damage can hide its key. Without proof, refuse.
   if (before.secretKey === null)
     throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
   const access = await proveAccess(deps, { secretKey: before.secretKey, ...input.proof });

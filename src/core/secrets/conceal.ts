@@ -1,9 +1,8 @@
 /**
- * Conceal and generate: how a secret comes to be stored.
+ * Conceal and generate store a secret, in the order check → seal → store → announce.
  *
- * Owns: the order check → seal → store → announce. Invariant: a refusal stores nothing; keys are returned only after
- * the store has confirmed (P5); the plain value, passphrase and recipient leave this file only sealed, except for the
- * mail that goes out after the secret is stored (P9).
+ * A refusal stores nothing. Keys are returned only after the store has confirmed (P5). The plain value, passphrase and
+ * recipient leave this file only sealed, except in the mail that goes out after the secret is stored (P9).
  */
 
 import { utf8 } from '../../crypto/bytes.ts';
@@ -31,7 +30,7 @@ import { type NewRecord, type StoredReceipt, shortkeyOf } from './secret.ts';
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
 
-/** What has been checked and may be stored. */
+/** Checked, ready to be sealed and stored. */
 interface Checked {
   readonly value: Uint8Array;
   readonly passphrase: { readonly bytes: Uint8Array; readonly place: HashPlace } | null;
@@ -44,38 +43,37 @@ interface Checked {
 }
 
 export function conceal(deps: Core, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
-  return create(deps, input, input.value.expose(), 'conceal', caller);
+  return concealValue(deps, input, input.value, 'conceal', caller);
 }
 
 export async function generate(deps: Core, input: GenerateInput, caller: Caller): Promise<CreationOutcome> {
-  const value = generateValue(
-    input.length ?? generatedLength.default,
-    input.charset ?? allCharacterSets,
-    deps.random,
+  const { length, charset } = input;
+  const value = new Sensitive(
+    generateValue(length ?? generatedLength.default, charset ?? allCharacterSets, deps.random),
   );
-  const outcome = await create(deps, input, value, 'generate', caller);
-  return outcome.outcome === 'created' ? { ...outcome, value: new Sensitive(value) } : outcome;
+  const outcome = await concealValue(deps, input, value, 'generate', caller);
+  return outcome.outcome === 'created' ? { ...outcome, value } : outcome;
 }
 
-async function create(
+async function concealValue(
   deps: Core,
   given: CreationOptions,
-  value: string,
+  secretValue: Sensitive<string>,
   kind: CreationKind,
   caller: Caller,
 ): Promise<CreationOutcome> {
   const input = withParsedRecipient(given);
+  const value = secretValue.expose();
   const refusal =
     checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller) ?? checkNotify(input, caller);
   if (refusal !== null) return refusal;
-  const { store: domains, links } = deps;
-  const choice = await chooseShareDomain({ store: domains, site: links }, input, caller);
+  const choice = await chooseShareDomain(deps, input, caller);
   if (choice.outcome !== 'chosen') return choice;
   const tooMany = countMail(deps, input, caller);
   if (tooMany !== null) return tooMany;
   const passphrase = input.passphrase?.expose() ?? '';
   const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
-  return store(deps, input, kind, caller, {
+  return sealAndStore(deps, input, kind, caller, {
     value: utf8(value),
     passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
     ttlSeconds: grantTtl(planOf(deps.plans, caller), input.ttlSeconds),
@@ -103,7 +101,7 @@ function checkTexts(deps: Core, input: CreationOptions, value: string, caller: C
   return checkMemo(input.memo?.expose() ?? '');
 }
 
-/** In bytes of UTF-8; a UTF-16 unit is never more than three. */
+/** In bytes of UTF-8, of which a UTF-16 unit takes at most three. */
 function isLongerThan(text: string, maxBytes: number): boolean {
   return text.length > maxBytes || (text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes);
 }
@@ -120,14 +118,14 @@ function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
   return isAsked && caller.kind === 'anonymous' ? { outcome: 'notify_needs_account' } : null;
 }
 
-/** The last check, so that what is refused for another reason counts for nothing. */
+/** The last check, so that what is refused for another reason is not counted. */
 function countMail({ mailQuota }: Core, { recipient }: CreationOptions, caller: Caller): Refusal | null {
   if (recipient === null || caller.kind === 'anonymous') return null;
   const quota = mailQuota.take(caller.account.id, recipient);
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 
-async function store(
+async function sealAndStore(
   deps: Core,
   input: CreationOptions,
   kind: CreationKind,
@@ -222,7 +220,7 @@ async function stretch(
   return { key, verifierHash: await hasher.hashVerifier(derivePassphraseVerifierInput(key, salt)) };
 }
 
-/** What the store would give back of a record just put, without asking it. */
+/** What the store would return for a record just put. */
 function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
   return {
     ...record,

@@ -1,9 +1,8 @@
 /**
  * Generated values: short random texts for temporary passwords and salts, and passphrases of words.
  *
- * Owns: the character sets, without the look-alikes `0 O o 1 l I i`, and what a person is offered as a value. Invariant:
- * every character is uniform over its set, the arrangement over all arrangements, and each chosen set is there at least
- * once; every word is uniform over the list, whatever words were drawn before it.
+ * The character sets leave out the look-alikes `0 O o 1 l I i`. A text is uniform over all texts of its length that contain
+ * each chosen set at least once; every word is uniform over the list, independent of the others.
  */
 
 import { type RandomBytes, randomBelow, randomText } from '../../crypto/random.ts';
@@ -22,14 +21,14 @@ export const allCharacterSets = Object.keys(characterSets) as readonly Character
 export const generatedLength = { min: 4, default: 12, max: 128 } as const;
 
 /**
- * Draws until every chosen set is there: rejection keeps the accepted texts uniform over all that qualify. With the
- * least favourable choice (four characters of four sets) about one draw in 15 qualifies.
+ * Redraws until every chosen set occurs: rejection keeps the result uniform over all texts that qualify. In the least
+ * favourable case (four characters of four sets) about one draw in 15 qualifies.
  * @param length 4–128
  * @throws RangeError when no set is chosen, or more sets than characters
  */
 export function generateValue(length: number, sets: readonly CharacterSet[], random: RandomBytes): string {
   const chosen = [...new Set(sets)].map((name) => characterSets[name]);
-  // No text would ever qualify: better an error than a loop without end.
+  // No text would ever qualify: fail instead of looping forever.
   if (chosen.length === 0 || length < chosen.length) throw new RangeError('no such value can be generated');
   const alphabet = chosen.join('');
   for (;;) {
@@ -38,7 +37,7 @@ export function generateValue(length: number, sets: readonly CharacterSet[], ran
   }
 }
 
-/** A value for the form: nothing is stored, and nobody but the caller has it. */
+/** A value for the form; nothing is stored. */
 export async function suggest(
   deps: Pick<Core, 'random' | 'words'>,
   input: SuggestInput,
@@ -50,7 +49,7 @@ export async function suggest(
 }
 
 function drawWords(list: readonly string[], count: number, random: RandomBytes): string[] {
-  // Without words every draw would be the same empty text: better an error than a passphrase that is none.
+  // Fail rather than return an empty passphrase.
   if (list.length === 0) throw new RangeError('there are no words to draw from');
   return Array.from({ length: count }, () => list[randomBelow(list.length, random)] ?? '');
 }

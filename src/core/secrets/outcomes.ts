@@ -1,8 +1,6 @@
 /**
- * What the use cases take and give.
- *
- * Owns: the inputs and the outcomes that API v1, v2 and the pages encode, each its own way. Invariant: an outcome is a
- * discriminated union, switched exhaustively; it carries no HTTP status, no wire name and no rendered sentence.
+ * The inputs and outcomes of the use cases for secrets. An outcome is a discriminated union, switched exhaustively; it carries
+ * no HTTP status, no wire name and no rendered sentence: API v1, v2 and the pages each encode it their own way.
  */
 
 import type { NoticeKind } from '../accounts/accounts.ts';
@@ -45,25 +43,25 @@ export interface GenerateInput extends CreationOptions {
   readonly charset: readonly CharacterSet[] | null;
 }
 
-/** A receipt, opened with its metadata key: all that any version shows of it. */
+/** A receipt, opened with its metadata key: everything that any version shows. */
 export interface ReceiptView {
   /** The owner's username, or `anon`. */
   readonly custid: string;
   readonly metadataKey: MetadataKey;
   /** `null` once the secret is gone. */
   readonly secretKey: SecretKey | null;
-  /** The first six characters of the secret key, also once that is gone; `''` where an earlier version did not keep them. */
+  /** The first six characters of the secret key, also once that is gone; `''` if an earlier version did not keep them. */
   readonly secretShortkey: string;
   readonly state: ReceiptState;
   /** The lifetime granted. */
   readonly ttlSeconds: number;
-  /** Seconds that remain at store time; `null` once the secret is gone. */
+  /** Remaining seconds at store time; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
-  /** Seconds that remain of the receipt at store time. */
+  /** The receipt's remaining seconds at store time. */
   readonly metadataTtlSeconds: number;
-  /** Obfuscated; `null` when none was given. */
+  /** Obfuscated. */
   readonly recipient: string | null;
-  /** `''` when none. */
+  /** `''` for the site's own host. */
   readonly shareDomain: string;
   readonly hasPassphrase: boolean;
   readonly createdAt: UnixSeconds;
@@ -73,14 +71,15 @@ export interface ReceiptView {
   readonly burnedAt: UnixSeconds | null;
   readonly delivery: Delivery | null;
   readonly notify: readonly NoticeKind[];
-  /** The creator's own label; `''` for none. */
+  /** The creator's own label. */
   readonly memo: string;
 }
 
 export type CreationOutcome =
   | {
       readonly outcome: 'created';
-      readonly receipt: ReceiptView /** Only for generate. */;
+      readonly receipt: ReceiptView;
+      /** Only for generate. */
       readonly value: Sensitive<string> | null;
     }
   /** The value is absent or empty. */
@@ -91,10 +90,10 @@ export type CreationOutcome =
   | { readonly outcome: 'passphrase_too_long'; readonly maxBytes: number }
   /** Anonymous callers may not name a recipient. */
   | { readonly outcome: 'recipient_needs_account' }
-  /** This installation lets only accounts create. */
+  /** Only accounts may create here. */
   | { readonly outcome: 'account_required' }
   | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
-  /** Anonymous callers are told nothing by mail. */
+  /** Anonymous callers get no notices. */
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
@@ -104,14 +103,14 @@ export type MemoRefusal =
   | { readonly outcome: 'memo_too_long'; readonly maxCharacters: number }
   | { readonly outcome: 'ill_formed'; readonly field: 'memo' };
 
-/** A bound on mails is reached: of this account, or to this address. Nothing was stored or sent. */
+/** A limit on mails is reached, of this account or to this address. Nothing was stored or sent. */
 export interface TooManyMails {
   readonly outcome: 'too_many_mails';
   readonly retryAfterSeconds: number;
 }
 
 export interface InspectInput {
-  /** As given: anything that is not a key is simply unknown. */
+  /** As given: anything that is not a key is unknown. */
   readonly secretKey: string;
   /** `null` and `''` both mean not given, which does not count as an attempt. */
   readonly passphrase: Sensitive<string> | null;
@@ -123,19 +122,19 @@ export interface RevealInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
 }
 
-/** What anyone who holds the link may know of a live secret, without its value. */
+/** What anyone with the link may know about a live secret. */
 export interface SecretView {
   readonly secretKey: SecretKey;
-  /** As in the receipt: `viewed` never follows from what a recipient does. */
+  /** As in the receipt, where nothing that a recipient does leads to `viewed`. */
   readonly state: 'new' | 'received';
   readonly hasPassphrase: boolean;
   readonly ttlSeconds: number;
-  /** What remains at store time. */
+  /** Remaining seconds at store time. */
   readonly secretTtlSeconds: number;
   readonly shareDomain: string;
   readonly createdAt: UnixSeconds;
   readonly updatedAt: UnixSeconds;
-  /** Whether the caller is the account that made it. */
+  /** Whether the caller is the account that created it. */
   readonly isOwner: boolean;
 }
 
@@ -149,9 +148,9 @@ export type SecretRefusal =
 
 export interface WrongPassphrase {
   readonly outcome: 'passphrase_wrong';
-  /** Guesses this client has left now; `null` when this one was not counted, because it could not have been right. */
+  /** Guesses this client has left; `null` if this one was not counted because it could not have been right. */
   readonly attemptsLeft: number | null;
-  /** Seconds until there is one more than that. */
+  /** Seconds until one more is allowed. */
   readonly moreAfterSeconds: number;
 }
 
@@ -160,20 +159,20 @@ export type RevealOutcome =
   | Abandoned
   | SecretRefusal;
 
-/** The client left before anything was decided, so nothing was: whatever this is answered with reaches nobody (P3). */
+/** The client left before anything was decided, so nothing was. The answer reaches no one (P3). */
 export interface Abandoned {
   readonly outcome: 'abandoned';
 }
 
-/** A look that does not consume; the passphrase was right or none is needed. */
+/** The passphrase was right, or none is needed. */
 export type InspectOutcome = { readonly outcome: 'waiting'; readonly secret: SecretView } | SecretRefusal;
 
-/** Without the passphrase: whether it still waits. */
+/** Whether it still waits; takes no passphrase. */
 export type StatusOutcome =
   | {
       readonly outcome: 'waiting';
       readonly secret: SecretView;
-      /** The obfuscated address of the account that made it; `null` when it was made without one. */
+      /** The obfuscated address of the account that created it; `null` if it was created anonymously. */
       readonly sender: string | null;
     }
   | { readonly outcome: 'unknown' };
@@ -182,8 +181,8 @@ export interface ReceiptInput {
   /** As given. */
   readonly metadataKey: string;
   /**
-   * `owner`: an account manages its own records, and any account that holds the key those made anonymously (P16).
-   * `holder`: whoever holds the key (the `upstream` dialect, and the creator's receipt page).
+   * `owner`: an account manages its own records, and with the key also those created anonymously (P16).
+   * `holder`: the key alone is enough (the `upstream` dialect, and the creator's receipt page).
    */
   readonly authority: 'owner' | 'holder';
 }
@@ -193,7 +192,7 @@ export type ReceiptOutcome =
   | { readonly outcome: 'unknown' };
 
 export interface MemoInput extends ReceiptInput {
-  /** In place of the one before; `null` or empty: none. */
+  /** Replaces the previous one; `null` or empty removes it. */
   readonly memo: Sensitive<string> | null;
 }
 
@@ -210,7 +209,7 @@ export interface BurnInput extends ReceiptInput {
 
 export type BurnOutcome =
   | { readonly outcome: 'burned'; readonly receipt: ReceiptView }
-  /** Read, burned or expired before. */
+  /** Already read, burned or expired. */
   | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
   | Abandoned
   | { readonly outcome: 'passphrase_missing' }
@@ -227,33 +226,33 @@ export interface RecentInput {
   readonly states: readonly ReceiptState[] | null;
 }
 
-/** What a person is offered as a value; nothing is stored. */
+/** A value to offer in the form; nothing is stored. */
 export type SuggestInput =
   | { readonly style: 'characters'; readonly length: number; readonly charset: readonly CharacterSet[] }
-  /** 3–12 words, with hyphens between them. */
+  /** 3–12 words, joined with hyphens. */
   | { readonly style: 'words'; readonly count: number };
 
 export interface DeliverInput extends ReceiptInput {
   /** A new address; `null` repeats the one that the secret was last sent to. */
   readonly recipient: Sensitive<string> | null;
-  /** The mail's language, a BCP 47 tag; the installation's own when it is not offered. */
+  /** The mail's language, a BCP 47 tag; the installation's default if it is not offered. */
   readonly locale: string;
 }
 
 export type DeliverOutcome =
-  /** The mail is being handed over: the receipt says what becomes of it. */
+  /** The mail is being handed over; the receipt will show the result. */
   | { readonly outcome: 'queued'; readonly receipt: ReceiptView }
-  /** A mail of this secret is being handed over already. */
+  /** A mail for this secret is already being handed over. */
   | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
-  /** The secret is gone, or no address was given and it never had one. */
+  /** The secret is gone, or there is no address. */
   | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
   | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
-  /** Another address needs a caller with an account: whoever only holds the receipt's key sends to nobody new. */
+  /** A new address needs a caller with an account: holding the metadata key is not enough. */
   | { readonly outcome: 'recipient_needs_account' }
   | TooManyMails
   | { readonly outcome: 'unknown' };
 
-/** `receipts` have `secretKey: null` always. */
+/** `secretKey` is always `null` in `receipts`. */
 export type RecentOutcome =
   | {
       readonly outcome: 'listed';

@@ -1,7 +1,5 @@
 /**
- * The recent list: an account's own receipts, page by page.
- *
- * Owns: how far one call looks. Invariant: a later page never repeats or skips what existed at the first
+ * The recent list: an account's own receipts, page by page. A later page never repeats or skips what existed at the first
  * one, and a list shows no secret key (P16).
  */
 
@@ -12,12 +10,12 @@ import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';
 import { type ReceiptState, receiptStateAt } from './secret.ts';
 
-/** How many records one call looks at for those in the states asked for, and how many of them at a time. */
+/** How many records one call scans for those in the requested states, and how many at a time. */
 const scanMax = 1_000;
 const scanPage = 200;
 const invalidCursor: RecentOutcome = { outcome: 'invalid_cursor' };
 
-/** The account's own live receipts, newest created first; those of an earlier data key are left out. */
+/** The account's live receipts, newest first, without those sealed under an earlier data key. */
 export async function recent(deps: Core, input: RecentInput, caller: AccountCaller): Promise<RecentOutcome> {
   const after = input.cursor === null ? null : openCursor(caller, input.cursor);
   if (input.cursor !== null && after === null) return invalidCursor;
@@ -33,8 +31,8 @@ export async function recent(deps: Core, input: RecentInput, caller: AccountCall
 }
 
 /**
- * Those in some states: looks on, page by page, until `limit` are found or `scanMax` were looked at, and continues at
- * the next call where it stopped. So a page can be short, or empty, with more to come; nothing is skipped.
+ * Those in some states: scans until it has found `limit` or scanned `scanMax`, and the next call continues where it stopped.
+ * So a page can be short, or empty, with more to come; nothing is skipped.
  */
 async function recentIn(
   deps: Core,

@@ -13,49 +13,48 @@ import type { AccountId, NoticeKind } from '../accounts/accounts.ts';
 import type { MetadataKey, ReceiptId, SecretId, SecretKey } from '../keys.ts';
 import type { UnixSeconds } from '../time.ts';
 
-/** What the store knows. Expiry is not stored: it follows from the time. */
+/** As stored. Expiry is not stored, because it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';
 
-/** What a creator is told. */
+/** As the creator sees it. */
 export const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
 export type ReceiptState = (typeof receiptStates)[number];
 
 /**
  * What became of the mail to the recipient.
- * - `queued`: being handed over, or waiting for another try.
- * - `accepted`: the mail server took it. Whether it was read nobody knows.
- * - `refused`: the mail server said no for good.
- * - `given_up`: it said "later" until the last try.
- * - `not_sent`: it never came to an answer, or the process that had it has ended: mail is kept in memory only.
+ * - `queued`: being handed over, or waiting for a retry.
+ * - `accepted`: the mail server took it. Whether it was read is unknown.
+ * - `refused`: the mail server rejected it permanently.
+ * - `given_up`: the mail server deferred it until the last try.
+ * - `not_sent`: the mail server never answered, or the process ended: mail is kept only in memory.
  */
 export const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** As the store keeps it. */
 export interface StoredDelivery {
   readonly state: DeliveryState;
-  /** When it came to this state, in store time. */
+  /** When it entered this state, in store time. */
   readonly at: UnixSeconds;
-  /** Until when `queued` is believed: from then on it is told as `not_sent`. `null` for the other states. */
+  /** From when on `queued` is reported as `not_sent`; `null` for the other states. */
   readonly staleAt: UnixSeconds | null;
-  /** Seals, for whoever holds the metadata key, the server's reply and the obfuscated recipient; `null` without either. */
+  /** Seals the server's reply and the obfuscated recipient under the metadata key; `null` without either. */
   readonly noteBox: Uint8Array | null;
   /**
-   * Seals the recipient's address where it is another than the creator's box holds, for whoever holds the metadata key
-   * while the creator's box still opens; `null` where it is not.
+   * Seals the recipient's address, if it differs from the one in the creator's box, under the metadata key and the secret
+   * key, which only the creator's box holds.
    */
   readonly addressBox: Uint8Array | null;
 }
 
-/** As the creator is told. */
+/** As the creator sees it. */
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: UnixSeconds;
-  /** What the mail server said last, one line, or one of `mailTroubles`; `null` for neither. */
+  /** The mail server's last reply, one line, or one of `mailTroubles`; `null` for neither. */
   readonly reply: string | null;
 }
 
-/** What creation hands to the store: ids, times and sealed bytes, nothing that opens without the link (P9). */
+/** What creation hands to the store: ids, times and sealed bytes; nothing that opens without the link (P9). */
 export interface NewRecord {
   readonly secretId: SecretId;
   readonly receiptId: ReceiptId;
@@ -63,29 +62,29 @@ export interface NewRecord {
   readonly owner: AccountId | null;
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
-  /** The receipt outlives the secret: created + 2 × ttl. */
+  /** Created + 2 × ttl: the receipt outlives the secret. */
   readonly receiptExpiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
   /** The sealed secret: see `crypto/envelope.ts`. */
   readonly sealedSecret: Uint8Array;
-  /** Seals the secret key for whoever holds the metadata key; goes when the secret goes. */
+  /** Seals the secret key under the metadata key; erased with the secret. */
   readonly creatorBox: Uint8Array;
   /**
-   * For whoever holds the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Stays with
+   * For the holder of the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Stays with
    * the receipt.
    */
   readonly detailsBox: Uint8Array | null;
-  /** Seals the metadata key (and what a list shows) under the account's data key; `null` for anonymous records. */
+  /** Seals the metadata key, and what a list shows, under the account's data key; `null` for anonymous records. */
   readonly recentBox: Uint8Array | null;
-  /** Seals the creator's memo for whoever holds the metadata key; stays with the receipt. `null` for none. */
+  /** Seals the creator's memo under the metadata key; stays with the receipt. */
   readonly memoBox: Uint8Array | null;
-  /** Until when the mail that is about to be handed over is believed to be queued; `null` when there is none. */
+  /** `staleAt` of the first delivery; `null` without a recipient. */
   readonly deliveryStaleAt: UnixSeconds | null;
-  /** What its account is told by mail; none for an anonymous record. In the order of `noticeKinds`. */
+  /** The notices its account gets, in the order of `noticeKinds`; none for an anonymous record. */
   readonly notify: readonly NoticeKind[];
-  /** When to tell that it expires unread, before `expiresAt`; `null`: never. */
+  /** When the notice that it is about to expire is due, before `expiresAt`; `null` for never. */
   readonly noticeDueAt: UnixSeconds | null;
 }
 
@@ -130,7 +129,7 @@ export interface ListedReceipt extends StoredReceipt {
   readonly cursor: string;
 }
 
-/** The state a creator is told, at store time `now`. */
+/** The state that the creator sees at store time `now`. */
 export function receiptStateAt(
   receipt: Pick<StoredReceipt, 'state' | 'expiresAt' | 'viewedAt'>,
   now: UnixSeconds,
@@ -167,8 +166,8 @@ export function shortkeyOf(secretKey: SecretKey): string {
   return secretKey.slice(0, shortkeyLength);
 }
 
-/** Puts six bytes, covered or uncovered, at a place. */
-function cover(
+/** Writes six bytes, masked or unmasked, at an offset. */
+function maskInto(
   byteAt: (at: number) => number,
   metadataKey: MetadataKey,
   into: Uint8Array,
@@ -178,7 +177,7 @@ function cover(
   for (let at = 0; at < shortkeyLength; at += 1) into[place + at] = byteAt(at) ^ (mask[at] ?? 0);
 }
 
-/** The details as they are stored. */
+/** The details as stored. */
 export function withShortkey(
   box: Uint8Array | null,
   metadataKey: MetadataKey,
@@ -187,24 +186,24 @@ export function withShortkey(
   const end = box?.length ?? 0;
   const details = new Uint8Array(end + shortkeyLength);
   if (box !== null) details.set(box);
-  cover((at) => secretKey.charCodeAt(at), metadataKey, details, end);
+  maskInto((at) => secretKey.charCodeAt(at), metadataKey, details, end);
   return details;
 }
 
 interface Details {
   readonly box: Uint8Array | null;
-  /** `null` where none was kept, or the metadata key is not the one it was covered by. */
+  /** `null` if none was kept, or it was masked under another metadata key. */
   readonly shortkey: string | null;
 }
 
-/** What `withShortkey` put together. */
+/** The reverse of `withShortkey`. */
 export function splitDetails(details: Uint8Array | null, metadataKey: MetadataKey): Details {
   if (details === null) return { box: null, shortkey: null };
   const end = details.length - shortkeyLength;
   if (end !== 0 && details.length % boxBucketBytes !== lastBucketBytes)
     return { box: details, shortkey: null };
   const bytes = new Uint8Array(shortkeyLength);
-  cover((at) => details[end + at] ?? 0, metadataKey, bytes, 0);
+  maskInto((at) => details[end + at] ?? 0, metadataKey, bytes, 0);
   const text = String.fromCharCode(...bytes);
   return {
     box: end === 0 ? null : details.subarray(0, end),

@@ -57,7 +57,7 @@ export function createService(parts: ServiceParts) {
     /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
-    /** Keeps, changes or removes the creator's label, also once the secret is gone: `found` with the record as it now is. */
+    /** Sets or removes the memo, also once the secret is gone: `found` with the updated receipt. */
     setMemo: (input: MemoInput, caller: Caller) => setMemo(core, input, caller),
     /** Sends the recipient's mail again, or to another address. Needs the metadata key: the secret key is in the creator's box. */
     deliver: (input: DeliverInput, caller: Caller) => deliver(core, input, caller),

@@ -1,26 +1,24 @@
 /**
- * What an owner may change in the face of a share domain.
- *
- * A brand that is kept can be read (its colours on our paper) and only tells:
- * no text rewrites what stands around it.
+ * What an owner may change in a share domain's brand. An accepted brand is legible on our backgrounds, and its texts cannot
+ * rewrite what surrounds them.
  */
 import type { DomainBrand, DomainLogo } from './share-domains.ts';
 
-/** What may be shown: judged where pages are made, because what can be read follows from their paper. */
+/** Implemented by the pages, because legibility depends on their backgrounds. */
 export interface BrandRules {
-  /** The colour itself when it can be read in that scheme, else the nearest that can. `#rrggbb` both. */
+  /** The colour itself if legible in that scheme, else the nearest that is. Both `#rrggbb`. */
   nearestReadable(colour: string, scheme: 'light' | 'dark'): string;
   parseLogo(bytes: Uint8Array): DomainLogo | { readonly problem: LogoProblem };
   readonly maxLogoBytes: number;
 }
 
-/** Absent: as it is. `null`: the site's own again. */
+/** A missing field stays as it is; `null` goes back to the site's own. */
 export type BrandChanges = { readonly [F in keyof DomainBrand]?: DomainBrand[F] };
 
 export interface BrandProblem {
   readonly field: keyof DomainBrand;
   readonly problem: 'malformed' | 'too_long' | 'unreadable_colour' | 'unknown_locale';
-  /** Of an unreadable colour: the nearest that can be read. */
+  /** Of an unreadable colour: the nearest legible one. */
   readonly nearest?: string;
   /** Of a text that is too long. */
   readonly maxLength?: number;
@@ -41,7 +39,7 @@ const maxNameLength = 60;
 const maxInstructionsLength = 500;
 
 const malformed: Problem = { problem: 'malformed' };
-/** Control characters, and those that turn the direction of what follows them (UAX #9). */
+/** Control characters, and those that change the direction of the text after them (UAX #9). */
 const unruly = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function checkText(text: string, maxLength: number, allowsLines: boolean): Checked<string> {
@@ -83,7 +81,7 @@ const checks: readonly (readonly [TextField, Check])[] = [
   ['locale', (tag, { locales }) => checkLocale(tag, locales)],
 ];
 
-/** The brand with the changes in it, or every problem that they have. */
+/** The changed brand, or every problem with the changes. */
 export function changeBrand(
   deps: BrandCore,
   brand: DomainBrand,

@@ -1,22 +1,21 @@
 /**
- * Whether a share domain is its account's and leads here, as the DNS says; when that is checked, and what becomes of it.
+ * Checks in the DNS whether a share domain belongs to its account and points here.
  *
- * That no answer came is told apart from the answer that there is nothing: an answer that failed to come concludes
- * nothing, so the state stays. A domain becomes verified only when its TXT record holds the challenge and the name leads
- * here. Only the resolver is asked, nothing is ever fetched from the name or its addresses.
+ * A missing answer is not the answer that there is nothing: without an answer the state stays. A domain becomes verified
+ * only if its TXT record holds the challenge and its name points here. Only the resolver is asked; nothing is ever fetched
+ * from the name or its addresses.
  *
- * A domain is checked once at a time, whoever asks, and all who ask get what that check found; an event tells of a state
- * that changed, and of nothing else.
+ * One check per domain runs at a time, and all callers get its result. Only a changed state causes an event.
  */
 import type { Events } from '../events.ts';
 import type { DomainStore } from '../ports.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from './share-domains.ts';
 
-/** What the DNS says, from the configured resolver and nowhere else. Never rejects. */
+/** From the configured resolver and nowhere else. Never rejects. */
 export type DnsAnswer =
   | { readonly outcome: 'found'; readonly values: readonly string[] }
-  /** There is no such name, or no such record. */
+  /** No such name, or no such record. */
   | { readonly outcome: 'none' }
   /** No usable answer: a timeout, a refusal, a failing server. Says nothing about the record. */
   | { readonly outcome: 'failed' };
@@ -26,9 +25,9 @@ export interface Resolver {
   txt(name: string): Promise<DnsAnswer>;
   /** Lower case, without the last dot. */
   cname(name: string): Promise<DnsAnswer>;
-  /** IPv4 and IPv6 together; `found` when one of them is. */
+  /** IPv4 and IPv6 together; `found` if either is. */
   addresses(name: string): Promise<DnsAnswer>;
-  /** The same for the questions of one check, which together take no longer than one question may; absent: no such bound. */
+  /** A resolver for the questions of one check, which together take no longer than one question may. */
   forOneCheck?(): Resolver;
 }
 
@@ -42,13 +41,13 @@ export interface CheckCore {
 
 type Dns = Pick<CheckCore, 'resolver' | 'target'>;
 
-/** Real chains have two or three; one that is longer, or never ends, leads nowhere. */
+/** Real chains have two or three; longer or endless ones do not count. */
 const maxHops = 5;
 
-/** A part of the challenge in the name lets several accounts prove the same domain at a time. */
+/** Part of the challenge in the name lets several accounts prove the same domain at once. */
 const challengeTagLength = 7;
 
-/** Where the challenge must stand. */
+/** The host of the TXT record that must hold the challenge. */
 export function txtHostOf(name: string, challenge: string): string {
   return `_mayfly-challenge-${challenge.slice(0, challengeTagLength)}.${name}`;
 }
@@ -70,8 +69,8 @@ async function followChain(resolver: Resolver, name: string, target: string): Pr
 }
 
 /**
- * A domain gains its state only when all of its addresses are the target's, or some readers would arrive elsewhere; it
- * keeps its state while one of them is, because a target with many addresses may name others every time.
+ * To become verified, all of its addresses must be the target's, or some readers would arrive elsewhere. To stay verified,
+ * one is enough, because a target with many addresses may return different ones every time.
  */
 function compareAddresses(own: DnsAnswer, target: DnsAnswer, isVerified: boolean): Pointing {
   if (own.outcome === 'failed' || target.outcome === 'failed') return 'unknown';
@@ -81,7 +80,7 @@ function compareAddresses(own: DnsAnswer, target: DnsAnswer, isVerified: boolean
   return isHere ? 'here' : 'elsewhere';
 }
 
-async function findWay(deps: Dns, { name, state }: StoredDomain): Promise<Pointing> {
+async function findPointing(deps: Dns, { name, state }: StoredDomain): Promise<Pointing> {
   const { resolver, target } = deps;
   const chain = await followChain(resolver, name, target);
   if (chain === 'here') return 'here';
@@ -90,7 +89,7 @@ async function findWay(deps: Dns, { name, state }: StoredDomain): Promise<Pointi
   return byAddress === 'elsewhere' && chain === 'unknown' ? 'unknown' : byAddress;
 }
 
-/** What was once verified is lost with its record or its way here; it does not begin anew. */
+/** A domain that was once verified becomes `lost`; it does not start over. */
 function without(finding: DomainFinding, state: DomainState, otherwise: DomainState): DomainCheck {
   const wasVerified = state === 'verified' || state === 'lost';
   return { state: wasVerified ? 'lost' : otherwise, finding };
@@ -108,22 +107,24 @@ export async function checkDomain(
   if (texts.outcome === 'failed') return unknown;
   if (texts.outcome === 'none') return without('txt_missing', state, 'unverified');
   if (!texts.values.includes(challenge)) return without('txt_differs', state, 'unverified');
-  const way = await findWay({ resolver: session, target }, domain);
-  if (way === 'unknown') return unknown;
-  return way === 'here' ? { state: 'verified', finding: null } : without('not_pointing', state, 'pending');
+  const pointing = await findPointing({ resolver: session, target }, domain);
+  if (pointing === 'unknown') return unknown;
+  return pointing === 'here'
+    ? { state: 'verified', finding: null }
+    : without('not_pointing', state, 'pending');
 }
 
 /** As `DomainStore.noteDomainCheck`. */
 type Checked = StoredDomain | 'taken' | null;
 
 interface DomainChecks {
-  /** Asks the DNS and notes what it says; a domain that stands by the operator's word is given back as it is. */
+  /** Asks the DNS and notes the result; a domain that the operator added is returned unchanged. */
   check(domain: StoredDomain): Promise<Checked>;
   checkDue(until?: AbortSignal): Promise<number>;
 }
 
 const recheckSeconds = 86_400;
-/** So that a run ends, and the domains that failed at its beginning are not the only ones that get a turn. */
+/** Ends a run, so that domains which fail early do not take every turn. */
 const domainsPerRun = 50;
 const checksAtOnce = 4;
 /** Longer than a run takes: what a node took and did not get to is another's after that. */
@@ -154,7 +155,7 @@ export function createDomainChecks(deps: CheckCore): DomainChecks {
 
   async function recheck(domain: StoredDomain): Promise<void> {
     if ((await check(domain)) !== 'taken') return;
-    // It stays lost while another account has it verified; noted, or it would be the first of every run.
+    // Stays lost while another account has it verified. Noted, or it would come first in every run.
     const { accountId, name, state, finding } = domain;
     await store.noteDomainCheck(accountId, name, { state, finding });
   }

@@ -27,7 +27,7 @@ async function scene() {
   for (const state of ['unverified', 'pending', 'lost'] as const)
     await store.addDomain({ ...base, name: `${state}.jo.example`, state }, 20);
   const choose = (wish: Partial<DomainWish>, caller: Caller) =>
-    chooseShareDomain({ store, site }, { shareDomain: null, arrivedOn: null, ...wish }, caller);
+    chooseShareDomain({ store, links: site }, { shareDomain: null, arrivedOn: null, ...wish }, caller);
   return { bench, jo, al, choose };
 }
 

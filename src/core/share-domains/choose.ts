@@ -1,15 +1,13 @@
 /**
- * Which domain a new link gets.
- *
- * Only a verified domain makes links: one of the caller's own, or the one that the request arrived on, if its owner lets
- * everybody share there (P20).
+ * Which host a new link gets. Only a verified domain makes links: one of the caller's own, or the one that the request
+ * arrived on, if its owner allows public sharing there (P20).
  */
 import type { Caller } from '../accounts/accounts.ts';
 import type { Links } from '../links.ts';
 import type { DomainStore } from '../ports.ts';
 import { hostNameOf, type StoredDomain } from './share-domains.ts';
 
-/** What `CreationOptions` says about the link's host. */
+/** The part of `CreationOptions` that chooses the link's host. */
 export interface DomainWish {
   /** The domain asked for; `null` and `''` both mean none. */
   readonly shareDomain: string | null;
@@ -18,28 +16,27 @@ export interface DomainWish {
 }
 
 export type DomainChoice =
-  /** `''`: the site's own host. */
+  /** `''` for the site's own host. */
   | { readonly outcome: 'chosen'; readonly shareDomain: string }
   | { readonly outcome: 'unknown_share_domain'; readonly shareDomain: string }
-  /** The request arrived on a domain whose owner shares there alone. */
+  /** The request arrived on a domain that only its owner may share on. */
   | { readonly outcome: 'public_sharing_disabled'; readonly shareDomain: string };
 
 type Site = Pick<Links, 'siteHost' | 'sitePort'>;
 
-/** The domain asked for in lower case; `''` when it is none, or the site itself. */
+/** The domain asked for, in lower case; `''` for none or the site itself. */
 function askedFor({ shareDomain }: DomainWish, { siteHost, sitePort }: Site): string {
   const asked = (shareDomain ?? '').toLowerCase();
   return asked === siteHost || asked === `${siteHost}:${sitePort}` ? '' : asked;
 }
 
-/** Which domain the new link gets. */
 export async function chooseShareDomain(
-  { store, site }: { readonly store: DomainStore; readonly site: Site },
+  { store, links }: { readonly store: Pick<DomainStore, 'findVerifiedDomain'>; readonly links: Site },
   wish: DomainWish,
   caller: Caller,
 ): Promise<DomainChoice> {
-  const asked = askedFor(wish, site);
-  const { siteHost } = site;
+  const asked = askedFor(wish, links);
+  const { siteHost } = links;
   const arrived = hostNameOf(wish.arrivedOn ?? siteHost);
   const arrivedDomain = arrived === siteHost ? null : await store.findVerifiedDomain(arrived);
   const isOwn = (domain: StoredDomain) => caller.kind === 'account' && domain.accountId === caller.account.id;

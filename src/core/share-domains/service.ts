@@ -1,9 +1,8 @@
 /**
- * Share domains: ports bound to use cases. What API v2 and the pages of domains call.
+ * The service for share domains: what API v2 and the pages of domains call.
  *
- * Another account's domain answers exactly as an unknown one, except that a name verified for somebody is told to be
- * taken. A name is kept and compared in one spelling; one check of a domain runs at a time; a host that cannot be a domain
- * costs no look-up.
+ * Another account's domain is answered exactly as an unknown one, except that a name verified by another account is
+ * reported as taken. Names are stored and compared in one spelling. A host that cannot be a domain costs no look-up.
  */
 
 import type { AccountCaller, AccountId } from '../accounts/accounts.ts';
@@ -30,20 +29,20 @@ import {
 } from './share-domains.ts';
 
 export interface DomainView {
-  /** In ASCII form, as it stands in links. */
+  /** In ASCII form, as in links. */
   readonly name: string;
   /** As people read it. The same as `name` for most. */
   readonly unicodeName: string;
   /** What was registered with a registry: `example.co.uk` of `secrets.example.co.uk`. */
   readonly baseDomain: string;
-  /** What stands before it; `''` for the base domain itself. */
+  /** The part before the base domain; `''` for the base domain itself. */
   readonly subdomain: string;
-  /** The part below which anybody can register: `co.uk`. */
+  /** The part under which anyone can register: `co.uk`. */
   readonly publicSuffix: string;
   readonly state: DomainState;
-  /** `null`: it stands by the operator's word. */
+  /** `null` for a domain that the operator added. */
   readonly txtRecord: { readonly host: string; readonly value: string } | null;
-  /** Where the name must lead: a CNAME to this host, or (the base domain itself) A and AAAA records with its addresses. */
+  /** Where the name must point: a CNAME to this host or, for a base domain, A and AAAA records with its addresses. */
   readonly target: { readonly host: string; readonly addresses: readonly string[] };
   readonly finding: DomainFinding | null;
   readonly checkedAt: UnixSeconds | null;
@@ -68,7 +67,7 @@ type DomainOutcome =
   | { readonly outcome: 'unknown' };
 
 type VerifyOutcome =
-  /** What it is now; `domain.finding` says what is missing. */
+  /** The updated domain; `domain.finding` says what is missing. */
   | { readonly outcome: 'checked'; readonly domain: DomainView }
   | { readonly outcome: 'taken' }
   | { readonly outcome: 'unknown' };
@@ -83,7 +82,7 @@ export type LogoOutcome =
   | { readonly outcome: 'invalid'; readonly problem: LogoProblem; readonly maxBytes: number }
   | { readonly outcome: 'unknown' };
 
-/** How a verified domain looks: what a request that arrives on it is answered with. */
+/** The brand of a verified domain, for answers to requests that arrive on it. */
 export interface DomainFace {
   readonly name: string;
   readonly brand: DomainBrand;
@@ -96,29 +95,29 @@ export interface DomainCore extends CheckCore, BrandCore, Pick<Core, 'random' | 
 }
 
 const challengeBytes = 16;
-/** What a `Host` or a path may name as a domain: ASCII form, two labels or more, the last no number. */
+/** A `Host` header or path that may be a domain: ASCII form, two labels or more, the last not a number. */
 const hostForm =
   /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** What `parseLogo` names its files: a hash and an extension. */
+/** As `parseLogo` names files: a hash and an extension. */
 const logoNameForm = /^[\w-]{8,128}\.[a-z]{3,4}$/;
 
 const unknown = { outcome: 'unknown' } as const;
 
-/** The one spelling of a name of any spelling; `null` when no domain can have it. */
+/** The canonical spelling of a name; `null` if no domain can have it. */
 async function spell(parseName: ParseDomainName, text: string): Promise<string | null> {
   const parsed = await parseName(text);
   if ('name' in parsed) return parsed.name;
-  // What the operator added, or a list of suffixes has swallowed since, is still somebody's.
+  // Added by the operator, or made a public suffix since: it still has an owner.
   const host = hostNameOf(text);
   return hostForm.test(host) ? host : null;
 }
 
 interface DomainViews {
-  /** Never fails because of the DNS: addresses that cannot be found are left out. */
+  /** Never fails because of the DNS: addresses that cannot be found are omitted. */
   viewOf(domain: StoredDomain): Promise<DomainView>;
 }
 
-/** The target's addresses are the operator's: they change rarely, and every page of domains shows them. */
+/** The target's addresses are the operator's and change rarely, but every page of domains shows them. */
 const addressesKeptSeconds = 60;
 
 function createTargetAddresses({ store, resolver, target }: DomainCore): () => Promise<readonly string[]> {
@@ -134,7 +133,7 @@ function createTargetAddresses({ store, resolver, target }: DomainCore): () => P
   };
 }
 
-/** Of a name that the list knows no suffix of, as only an operator can add: the whole of it is the base. */
+/** For a name without a known suffix, which only an operator can add: all of it is the base. */
 function wholeName(name: string): DomainName {
   const publicSuffix = name.slice(name.lastIndexOf('.') + 1);
   return { name, unicodeName: name, baseDomain: name, subdomain: '', publicSuffix };
@@ -171,7 +170,7 @@ async function findOwn(
   return name === null ? null : store.findDomain(id, name);
 }
 
-/** The domain as it now is, for an answer that says it was changed. */
+/** The updated domain, for an answer that says it was changed. */
 async function savedDomain(deps: Bound, id: AccountId, name: string): Promise<BrandOutcome & LogoOutcome> {
   const stored = await deps.store.findDomain(id, name);
   return stored === null ? unknown : { outcome: 'saved', domain: await deps.views.viewOf(stored) };
@@ -189,7 +188,7 @@ async function add(deps: Bound, { account }: AccountCaller, text: string): Promi
     maxDomains,
   );
   if (added === 'too_many') return { outcome: 'too_many', max: maxDomains };
-  // An account that was deleted meanwhile has no plan.
+  // The account was deleted meanwhile, so it has no plan.
   if (added === 'gone') return { outcome: 'plan_required' };
   if (added !== 'added') return { outcome: added };
   const stored = await store.findDomain(account.id, parsed.name);
@@ -229,7 +228,7 @@ async function setLogo(
   return isSet ? savedDomain(deps, id, domain.name) : unknown;
 }
 
-/** Runs for every page that is asked for on another host: the form is looked at before the store is. */
+/** Runs for every page on another host, so it checks the form before it asks the store. */
 async function findVerified({ store, siteHost }: Bound, host: string): Promise<StoredDomain | null> {
   const name = hostNameOf(host);
   return name === siteHost || !hostForm.test(name) ? null : store.findVerifiedDomain(name);
