@@ -1,8 +1,7 @@
 /**
- * The figures of a run, and the targets they are held against.
+ * The figures of a run and the targets they are compared with.
  *
- * Owns: the shapes, the medians and the verdicts. Invariant: a miss is called a miss; a figure that was not taken is
- * shown as not measured, never as kept.
+ * A figure that was not taken is shown as not measured, never as met.
  */
 import type { TimingFigure } from './interleave.ts';
 import type { JobKind } from './jobs.ts';

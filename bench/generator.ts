@@ -1,8 +1,8 @@
 /**
  * The load generator: one process, keep-alive connections, one request in flight on each.
  *
- * Owns: sending, checking and timing. Invariant: every answer is read to its last byte and must be 200, and a revealed
- * value must be the one that was sent: a fast wrong answer ends the run. Jobs come as lines on standard input.
+ * It reads every answer to its last byte, requires status 200 and the value that was sent, so that a fast wrong answer ends the run.
+ * Jobs arrive as lines on standard input.
  */
 
 import { createInterface } from 'node:readline';

@@ -1,9 +1,4 @@
-/**
- * What the load generator is asked to do, and what it answers.
- *
- * Owns: the kinds of work and their bytes. Invariant: main and generator agree on one line of JSON each way, and a kind
- * says how many requests one trip takes.
- */
+/** What the load generator is asked to do and answers: one line of JSON each way. */
 
 /** One trip of each kind, on one connection. */
 export type JobKind =

@@ -1,8 +1,8 @@
 /**
- * The pages' figures: what a browser transfers and waits for, and what a page costs the server.
+ * What a browser transfers and waits for, and what a page costs the server.
  *
- * Owns: the visits. Invariant: every visit is a first one (a fresh browser context, an empty cache); bytes are those of
- * the network, headers included, as the browser's own protocol counts them (CDP `Network.loadingFinished`).
+ * Every visit is a first one (a fresh browser context, an empty cache). Bytes are those on the wire, headers included, as the
+ * browser's protocol counts them (CDP `Network.loadingFinished`).
  */
 import { connect } from 'node:net';
 import type { Browser, Page } from 'playwright-core';

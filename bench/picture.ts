@@ -1,8 +1,7 @@
 /**
- * The picture: horizontal bars as SVG, drawn by hand.
+ * Horizontal bars as SVG.
  *
- * Owns: the drawing. Invariant: every bar starts at zero and carries its number, so the picture cannot exaggerate; text
- * takes the reader's colours, so that it can be read on a light and on a dark page.
+ * Every bar starts at zero and has its number. Text uses the reader's colours, so that it is legible on light and dark pages.
  */
 import { formatNumber } from './figures.ts';
 

@@ -1,9 +1,8 @@
 /**
- * The processes of a benchmark: started on a core of their own, measured from outside.
+ * The processes of a benchmark, each pinned to a core and measured from outside.
  *
- * Owns: pinning, the kernel's figures of a process, and the generator's two pipes. Invariant: what is measured is read
- * from the kernel, for all threads of the process, never from the process itself. Source: proc(5), fields 14 and 15 of
- * /proc/<pid>/stat and VmRSS of /proc/<pid>/status.
+ * Figures come from the kernel, for all threads of a process. Source: proc(5), fields 14 and 15 of /proc/<pid>/stat and VmRSS of
+ * /proc/<pid>/status.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

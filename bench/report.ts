@@ -1,8 +1,7 @@
 /**
- * The report: docs/benchmarks.md and its picture.
+ * Writes docs/benchmarks.md and its picture.
  *
- * Owns: the words and tables. Invariant: every number comes from the run that is named at its top; ratios are taken
- * within that run, because two runs on a shared machine cannot be compared.
+ * Every number comes from one run; ratios are taken within it, because two runs on a shared machine cannot be compared.
  */
 import { type Figures, formatNumber, judge, type Series, summary } from './figures.ts';
 import { requestsPerTrip } from './jobs.ts';
@@ -183,7 +182,7 @@ A trip of two requests (create, then reveal) counts as one in the first two colu
 
 ${throughputTable(figures)}
 
-A passphrase costs what it is meant to cost: argon2id (19 MiB) and bcrypt (cost 10), on all cores but one (two at least), off the main
+A passphrase is expensive by design: argon2id (19 MiB) and bcrypt (cost 10), on all cores but one (at least two), off the main
 thread; measured with 4 connections.
 
 ## The store alone
@@ -192,16 +191,16 @@ ${storeTable(figures)}
 
 ## The router
 
-The same request asked of a region's server and through the router before it, in turns, all on one core; processor time of
-the server and the router together, and of the router alone.
+The same request sent to a region's server directly and through the router, in turns, all on one core; processor time of the server
+and the router together, and of the router alone.
 
 ${routerTable(figures)}
 
 ## Times that must not differ
 
 One request at a time on one connection, all classes in each round in a random order; the slowest tenth of each is cut. \`t\`
-is Welch's, against the first class; another class of unknown ones shows what the machine alone makes of it. Where a form was
-posted, the next request on the same connection is timed as well, because work put off shows there.
+is Welch's, against the first class; a second class of unknown ones shows the machine's own noise. After a posted form the next
+request on the same connection is timed as well, because deferred work shows there.
 
 ${uniformTable(figures)}
 

@@ -1,9 +1,8 @@
 /**
- * What a hop through the router costs, beside the same request asked of the region itself.
+ * What a hop through the router costs, compared with asking the region directly; alone: `bun bench/router.ts`.
  *
- * Owns: the pairs of figures, and their run alone: `bun bench/router.ts`. Invariant: both ways are measured in the same
- * rounds, one after the other, against the same server; the router's processor time is that of its own process, and what
- * it costs more than asking directly counts the server's too.
+ * Both ways are measured in the same rounds against the same server. The router's processor time is that of its own process; the
+ * extra cost of a hop includes the server's.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

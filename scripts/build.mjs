@@ -1,8 +1,7 @@
 /**
- * The single file, `npm run build`: Mayfly and its runtime as one executable, `dist/mayfly` or the path that is given.
+ * `npm run build`: Mayfly and its runtime as one executable, `dist/mayfly` or the given path. Runs on Node 20 with nothing installed.
  *
- * Owns: what goes into it. Runs on Node 20 with nothing installed. The writer's thread is an entry of its own, and both
- * entries lie flat, because the executable finds the thread's code beside its own.
+ * The writer thread is a second entry in the same folder, because the executable looks for the thread's code next to its own.
  */
 
 import { mkdirSync } from 'node:fs';

@@ -1,8 +1,6 @@
 /**
- * A name server for trying out: answers with the records that it is given.
+ * A name server for trying Mayfly out: answers with the given records, on this machine only.
  * `npm run demo:dns -- NAME TYPE VALUE [NAME TYPE VALUE …] --port 5353`
- *
- * Owns: reading the records and answering. Invariant: it listens on this machine alone and asks nobody else.
  */
 import { parseArgs } from 'node:util';
 import { createServer, Packet } from 'dns2';

@@ -1,8 +1,4 @@
-/**
- * A mail server for trying out: takes every mail and prints it. `npm run demo:mail -- --port 2525`
- *
- * Owns: the printing. Invariant: it listens on this machine alone and hands nothing on.
- */
+/** A mail server for trying Mayfly out: prints every mail, forwards none, on this machine only. `npm run demo:mail -- --port 2525` */
 import { parseArgs } from 'node:util';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';

@@ -1,8 +1,7 @@
 /**
- * Two regions and the router on one machine: `npm run demo:regions`, or `-- --once` for a tour that goes by itself.
+ * Two regions and the router on one machine: `npm run demo:regions`, or `-- --once` for an automatic tour.
  *
- * Owns: starting the three, saying what is where, and the tour. Invariant: everything listens on this machine alone, lives
- * in a folder of its own that is removed at the end, and ends with the demo.
+ * Everything listens on this machine only, uses a folder that is removed at the end, and ends with the demo.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

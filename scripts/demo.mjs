@@ -1,9 +1,4 @@
-/**
- * Things to try Mayfly out with on one machine: `npm run demo:mail`, `npm run demo:dns`, `npm run demo:regions`.
- *
- * Owns: starting `demo-<name>.ts` with everything installed. Runs on Node 20 with nothing installed. Invariant: arguments,
- * streams, signals and the exit code pass through.
- */
+/** `npm run demo:mail|dns|regions`: starts `demo-<name>.ts` with everything installed. Runs on Node 20 with nothing installed. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bun, install, root } from './install.mjs';

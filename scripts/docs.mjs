@@ -1,8 +1,4 @@
-/**
- * Writes the generated documents anew: `npm run docs`.
- *
- * Owns: the list of generators. Runs on Node 20 with nothing installed.
- */
+/** `npm run docs`: regenerates the generated documents. Runs on Node 20 with nothing installed. */
 import { install } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 

@@ -1,8 +1,4 @@
-/**
- * Writes docs/configuration.md from the table of settings.
- *
- * Owns: the file. A test holds it to being up to date.
- */
+/** Writes docs/configuration.md from the settings; a test checks that it is up to date. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { renderReference } from '../src/config/reference.ts';

@@ -1,9 +1,8 @@
 /**
  * Pictures of the pages: `npm run pictures`, or `npm run pictures -- FOLDER LANGUAGE` for every state in one language.
  *
- * Owns: `docs/pictures/`: the main pages on a phone and on a desk, light and dark. Invariant: what is pictured is the whole
- * service over its in-memory store, under the address of an installation, at a fixed time. The certificate is made by
- * `openssl` for this run alone.
+ * They show the whole service over its in-memory store, under the address of an installation, at a fixed time. `openssl` makes a
+ * certificate for this run only.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,8 +1,7 @@
 /**
- * Whether what package-lock.json names is installed, and installing it.
+ * Installs what package-lock.json names, if it is missing. The only place that calls npm. Runs on Node 20 with nothing installed.
  *
- * Owns: the only place that calls npm. Runs on Node 20 with nothing installed. Invariant: an installation that is right
- * is left alone, because `npm ci` starts by deleting it.
+ * A correct installation is left alone, because `npm ci` starts by deleting it.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';

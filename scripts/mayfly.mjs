@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 /**
- * The `mayfly` command in a checkout: `npm start`, `npm run dev`, `npm run mayfly -- …`.
+ * The `mayfly` command in a checkout: `npm start`, `npm run dev`, `npm run mayfly -- …`. Runs on Node 20 with nothing installed.
  *
- * Owns: getting from plain Node to the runtime. Runs on Node 20 with nothing installed. Invariant: it adds nothing to
- * the command itself: arguments, streams, signals and the exit code pass through.
+ * Arguments, streams, signals and the exit code pass through unchanged.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

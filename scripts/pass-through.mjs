@@ -1,8 +1,7 @@
 /**
- * A child process that stands for this one.
+ * Runs a child process in place of this one. Runs on Node 20 with nothing installed.
  *
- * Owns: signals, the exit code, and the end of npm. Runs on Node 20 with nothing installed. Invariant: the child does not
- * outlive npm, and this process does not outlive the child.
+ * The child does not outlive npm, and this process does not outlive the child.
  */
 import { constants } from 'node:os';
 

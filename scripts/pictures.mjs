@@ -1,9 +1,4 @@
-/**
- * Takes the pictures of the pages anew: `npm run pictures`, or `npm run pictures -- FOLDER LANGUAGE`.
- *
- * Owns: starting `generate-pictures.ts` with everything installed. Runs on Node 20 with nothing installed; Chromium and
- * openssl must be there.
- */
+/** `npm run pictures`: starts `generate-pictures.ts` with everything installed; needs Chromium and openssl. Runs on Node 20 with nothing installed. */
 import { install } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 
