@@ -5,23 +5,13 @@
  * store has proved its settings and the key file has proved to be the store's (P12, P25); a stop takes no new request,
  * finishes what is in flight, and closes the store last (P23).
  */
-import {
-  createMailLocaleOf,
-  mailOptions,
-  mailRefusal,
-  outboxOptions,
-  readBrands,
-  readLocales,
-  readProxies,
-  readRateLimits,
-  regionsOf,
-  SettingRefusal,
-  StartRefusal,
-} from './app-settings.ts';
-import type { Config } from './config/read.ts';
+import { join } from 'node:path';
+import type { SmtpServer } from './config/addresses.ts';
+import type { Settings } from './config/read.ts';
 import { isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
+import type { MailLocaleOf } from './core/mail/mailer.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
@@ -32,10 +22,11 @@ import { refuseForeignHosts } from './http/foreign-host.ts';
 import { createMailQuota } from './http/mail-quota.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
+import { lookUp } from './locale/negotiate.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
 import type { MailProbe } from './mail/probe.ts';
-import { MailSettingError } from './mail/settings.ts';
-import { createSmtpMailer, type SmtpMailer } from './mail/smtp.ts';
+import { type MailSetting, MailSettingError } from './mail/settings.ts';
+import { createSmtpMailer, type SmtpMailer, type SmtpServerOptions } from './mail/smtp.ts';
 import { startDomainChecker } from './ops/domain-checker.ts';
 import { createDomainNameParser } from './ops/domain-names.ts';
 import { createAnswerObserver, createEvents } from './ops/events.ts';
@@ -57,18 +48,28 @@ import { openSqliteStore } from './store/sqlite/store.ts';
 import type { Store } from './store/store.ts';
 import type { Brands } from './web/brand/brand.ts';
 
+/** The start cannot go on: a sentence for the operator. */
+export class StartRefusal extends Error {
+  override readonly name: string = 'StartRefusal';
+}
+
+/** A setting makes the start impossible: wrong usage, rather than a machine in the wrong state. */
+export class SettingRefusal extends StartRefusal {
+  override readonly name = 'SettingRefusal';
+}
+
 export interface OpenStore {
   readonly store: Store;
   close(): Promise<void>;
 }
 
 /** Whether the settings name a store that was made before; a server alone makes one. */
-export function isStoreThere({ dataDir }: Config): boolean {
+export function isStoreThere({ dataDir }: Settings): boolean {
   return hasStore(dataDir);
 }
 
 /** Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`. */
-export async function openStore({ dataDir, maxStorageBytes }: Config): Promise<OpenStore> {
+export async function openStore({ dataDir, maxStorageBytes }: Settings): Promise<OpenStore> {
   try {
     const clock = createMachineClock();
     const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes });
@@ -99,15 +100,60 @@ const mailGraceMs = 1_000;
 /** A mail that was asked for waits no longer than people wait anyway. */
 const longestMailPauseMs = 2_000;
 
-function openMailer(config: Config, brands: Brands, watch: MailWatch): SmtpMailer {
-  const { smtpUrl } = config;
+/** The file's brands; the built-in one without a file. Rejects with `SettingRefusal`. */
+async function readBrands({ brandFile }: Settings): Promise<Brands> {
+  const { ownBrands } = await import('./web/brand/brand.ts');
+  if (brandFile === null) return ownBrands;
+  const { readBrandFile } = await import('./web/brand/brand-file.ts');
+  const brands = readBrandFile(brandFile);
+  if ('error' in brands) throw new SettingRefusal(`MAYFLY_BRAND_FILE (${brandFile}): ${brands.error}`);
+  return brands;
+}
+
+/** What would stop the start but for the settings of mail, which the mail server's probe judges. */
+export async function settingProblems(settings: Settings): Promise<readonly string[]> {
+  const faults = settings.serverFaults.filter(({ setting }) => setting !== 'smtpServer');
+  const problems = faults.map(({ sentence }) => sentence);
   try {
-    if (smtpUrl === null) {
-      const outbox = createOutboxMailer(outboxOptions(config, brands));
+    await readBrands(settings);
+    return problems;
+  } catch (error) {
+    if (!(error instanceof SettingRefusal)) throw error;
+    return [...problems, error.message];
+  }
+}
+
+const mailVariables: Readonly<Record<MailSetting, string>> = {
+  sender: 'MAYFLY_MAIL_FROM',
+  return_path: 'MAYFLY_MAIL_RETURN_PATH',
+  dkim: 'MAYFLY_DKIM_DOMAIN, MAYFLY_DKIM_SELECTOR, MAYFLY_DKIM_KEY',
+};
+
+function mailRefusal({ setting, message }: MailSettingError): string {
+  return `${mailVariables[setting]}: ${message}`;
+}
+
+function siteNameOf({ baseUrl }: Settings, brands: Brands): string {
+  return brands.forHost(createLinks(baseUrl).siteHost).name;
+}
+
+function mailOptions(settings: Settings, brands: Brands, server: SmtpServer): SmtpServerOptions {
+  const { mailFrom: from, mailReturnPath: returnPath } = settings;
+  const { dkimDomain: domain, dkimSelector: selector, dkimKey: privateKey } = settings;
+  const siteName = siteNameOf(settings, brands);
+  return { server, from, siteName, returnPath, dkim: { domain, selector, privateKey } };
+}
+
+function openMailer(settings: Settings, brands: Brands, watch: MailWatch): SmtpMailer {
+  const { smtpServer, dataDir, mailFrom: from } = settings;
+  try {
+    if (smtpServer === null) {
+      const directory = join(dataDir, 'outbox');
+      const outbox = createOutboxMailer({ directory, from, siteName: siteNameOf(settings, brands) });
       return { ...outbox, close: () => {} };
     }
     return createSmtpMailer({
-      ...mailOptions(config, brands, smtpUrl.expose()),
+      ...mailOptions(settings, brands, smtpServer),
       onFault: watch.onFault,
       onAnswer: watch.onAnswer,
     });
@@ -116,15 +162,19 @@ function openMailer(config: Config, brands: Brands, watch: MailWatch): SmtpMaile
   }
 }
 
-/** Tries out the mail server that the settings name, which they must; a setting that is wrong is an answer too. */
-export async function tryMailServer(config: Config, recipient: Sensitive<string> | null): Promise<MailProbe> {
+/** Tries out the mail server that the settings name; a setting that is wrong is an answer too. */
+export async function tryMailServer(
+  settings: Settings,
+  server: SmtpServer,
+  recipient: Sensitive<string> | null,
+): Promise<MailProbe> {
   const { probeMail } = await import('./mail/probe.ts');
-  const site = createLinks(config.baseUrl).siteHost;
-  const { defaultLocale: locale, smtpUrl } = config;
+  const site = createLinks(settings.baseUrl).siteHost;
+  const { defaultLocale: locale } = settings;
   try {
-    const brands = await readBrands(config);
+    const brands = await readBrands(settings);
     return await probeMail({
-      ...mailOptions(config, brands, smtpUrl?.expose() ?? ''),
+      ...mailOptions(settings, brands, server),
       recipient,
       site,
       locale,
@@ -137,10 +187,10 @@ export async function tryMailServer(config: Config, recipient: Sensitive<string>
   }
 }
 
-async function openObservers(config: Config, store: Store, mailWatch: MailWatch, log: Log) {
-  const { internalPort, maxStorageBytes, smtpUrl } = config;
+async function openObservers(settings: Settings, store: Store, mailWatch: MailWatch, log: Log) {
+  const { internalPort, maxStorageBytes, smtpServer } = settings;
   const storage = { usedBytes: store.usedBytes, maxBytes: maxStorageBytes };
-  const mailIsReached = smtpUrl === null ? undefined : mailWatch.isReached;
+  const mailIsReached = smtpServer === null ? undefined : mailWatch.isReached;
   const metrics = internalPort === null ? null : await openMetrics(storage, mailIsReached);
   const counts = metrics ?? noMetrics;
   return { metrics, events: createEvents(log, counts), onAnswer: createAnswerObserver(log, counts) };
@@ -153,7 +203,7 @@ interface InternalDeps {
 }
 
 function listenInternally(
-  { internalHost, internalPort }: Config,
+  { internalHost, internalPort }: Settings,
   deps: InternalDeps,
   closers: Closers,
 ): void {
@@ -171,15 +221,15 @@ function listenInternally(
   closers.push(server.stop);
 }
 
-async function openKeys(config: Config, store: Store) {
+async function openKeys(settings: Settings, store: Store) {
   const wallClockMs = Date.now;
-  const keys = await openRootKeys(config.rootKeysFile, store, { random: systemRandom, wallClockMs });
+  const keys = await openRootKeys(settings.rootKeysFile, store, { random: systemRandom, wallClockMs });
   if (keys.outcome === 'refused') throw new StartRefusal(keys.problem);
   return keys;
 }
 
 async function openDomains(
-  { plans, dnsServers, domainTarget }: Config,
+  { plans, dnsServers, domainTarget }: Settings,
   deps: Pick<DomainCore, 'store' | 'events' | 'siteHost' | 'locales'>,
 ): Promise<DomainService> {
   const { brandRules } = await import('./web/brand/brand-rules.ts');
@@ -204,34 +254,38 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-async function start(config: Config, version: string, log: Log, closers: Closers): Promise<RunningApp> {
-  const locales = readLocales(config);
-  const table = readRateLimits(config);
-  const clientAddressOf = createClientAddressOf(readProxies(config), () => log({ event: 'proxy_untrusted' }));
-  const brands = await readBrands(config);
+async function start(settings: Settings, version: string, log: Log, closers: Closers): Promise<RunningApp> {
+  const { serverFaults, locales, defaultLocale, plans, anonymousMayCreate, region, regions } = settings;
+  if (serverFaults.length > 0)
+    throw new SettingRefusal(serverFaults.map(({ sentence }) => sentence).join('\n'));
+  const clientAddressOf = createClientAddressOf(settings.trustedProxies, () =>
+    log({ event: 'proxy_untrusted' }),
+  );
+  const brands = await readBrands(settings);
   const mailWatch = createMailWatch(log);
-  const mailer = openMailer(config, brands, mailWatch);
+  const mailer = openMailer(settings, brands, mailWatch);
   closers.push(mailer.close);
-  const opening = openStore(config);
+  const opening = openStore(settings);
   // Awaited below: until then a refusal is nobody's unhandled one.
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
   const { store, close } = await opening;
   closers.push(close);
-  const mark = markServing(config.dataDir);
+  const mark = markServing(settings.dataDir);
   closers.push(mark.leave);
-  const { ring, isNew } = await openKeys(config, store);
-  const { events, onAnswer, metrics } = await openObservers(config, store, mailWatch, log);
-  const links = createLinks(config.baseUrl);
-  const shared = { links, plans: config.plans, anonymousMayCreate: config.anonymous === 'create' };
+  const { ring, isNew } = await openKeys(settings, store);
+  const { events, onAnswer, metrics } = await openObservers(settings, store, mailWatch, log);
+  const links = createLinks(settings.baseUrl);
+  const shared = { links, plans, anonymousMayCreate };
   const hasher = createPassphraseHasher();
   const ports = { store, mailer, hasher, events, links, random: systemRandom };
-  const limiter = createRateLimiter({ table, nowMs: () => performance.now() });
+  const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
   const { createMailFaceOf } = await import('./web/brand/mail-face.ts');
-  const domains = await openDomains(config, { store, events, siteHost: links.siteHost, ...locales });
-  listenInternally(config, { metrics, domains, log }, closers);
-  const mailLocaleOf = createMailLocaleOf(locales);
+  const domains = await openDomains(settings, { store, events, siteHost: links.siteHost, locales });
+  listenInternally(settings, { metrics, domains, log }, closers);
+  const mailLocaleOf: MailLocaleOf = (asked) =>
+    (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
   const service = createService({
     ...ports,
     ...shared,
@@ -240,7 +294,7 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     mailQuota: createMailQuota(limiter),
     mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf,
-    region: config.region,
+    region,
   });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
   const pauseBeforeSending = pauses.pause;
@@ -267,33 +321,34 @@ async function start(config: Config, version: string, log: Log, closers: Closers
     service,
     accounts,
     domains,
-    dialect: config.v1Dialect,
-    v2Dialect: config.v2Dialect,
+    dialect: settings.v1Dialect,
+    v2Dialect: settings.v2Dialect,
     version,
-    ...locales,
+    locales,
+    defaultLocale,
     mailLocaleOf,
-    signUpIsOpen: config.signUp === 'open',
+    signUpIsOpen: settings.signUpIsOpen,
     brands,
     limiter,
-    regions: regionsOf(config),
+    regions: region === null ? null : { own: region, all: regions },
     clientAddressOf,
-    allowedOrigins: new Set(config.allowedOrigins),
+    allowedOrigins: settings.allowedOrigins,
     onAnswer,
     onFault,
     clock: store.now,
     clockVerdict: () => store.clock().verdict,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
   });
-  const served = isForThisMachineAlone(config)
+  const served = isForThisMachineAlone(settings)
     ? refuseForeignHosts(fetch, {
-        baseUrl: config.baseUrl,
+        baseUrl: settings.baseUrl,
         isShareDomain: async (name) =>
           brands.forHost(name) !== brands.forHost(null) ||
           // Without the store nothing can be done by the name either, and the handlers say so in their own words.
           (await domains.isVerified(name).catch(() => true)),
       })
     : fetch;
-  const server = await startServer({ fetch: served, hostname: config.host, port: config.port, onFault });
+  const server = await startServer({ fetch: served, hostname: settings.host, port: settings.port, onFault });
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library behind the first answers rather than in front of the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
@@ -306,10 +361,10 @@ async function closeAll(closers: Closers): Promise<void> {
 }
 
 /** Starts serving. Rejects with `StartRefusal` when the settings, the store, the keys or the port do not allow it. */
-export async function startApp(config: Config, version: string, log: Log): Promise<RunningApp> {
+export async function startApp(settings: Settings, version: string, log: Log): Promise<RunningApp> {
   const closers: Closers = [];
   try {
-    return await start(config, version, log, closers);
+    return await start(settings, version, log, closers);
   } catch (error) {
     await closeAll(closers);
     throw error instanceof ListenError ? new StartRefusal(error.message, { cause: error }) : error;

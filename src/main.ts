@@ -11,7 +11,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
 import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
-import { type Config, processEnvironment, readConfig } from './config/read.ts';
+import type { Settings } from './config/read.ts';
 import { systemRandom } from './crypto/random.ts';
 import { type DoctorDeps, examine } from './ops/doctor.ts';
 import { describeFault } from './ops/fault.ts';
@@ -56,10 +56,10 @@ function stopSignal(): Promise<StopSignal> {
   return received.promise;
 }
 
-function openLogger(config: Config): Logger {
+function openLogger(settings: Settings): Logger {
   const after = (milliseconds: number, run: () => void): void => void setTimeout(run, milliseconds);
   const writer = createLineWriter(writeTo(1), (retry) => after(10, retry));
-  return createLogger({ level: config.logLevel, writer, wallClockMs: Date.now, after });
+  return createLogger({ level: settings.logLevel, writer, wallClockMs: Date.now, after });
 }
 
 interface Running {
@@ -82,17 +82,23 @@ async function runUntil(
   await close();
 }
 
-async function serve(config: Config): Promise<ExitCode> {
+/** Settings and their schemas load only for the commands that need them. */
+const loadSettings = () => import('./config/read.ts');
+
+async function serve(settings: Settings): Promise<ExitCode> {
+  const { serverRegionProblem } = await import('./config/conflicts.ts');
+  const problem = serverRegionProblem(settings);
+  if (problem !== null) {
+    terminal.err(`${problem}\n`);
+    return 2;
+  }
   const stopped = stopSignal();
-  const [{ startApp }, { SettingRefusal, StartRefusal }] = await Promise.all([
-    import('./app.ts'),
-    import('./app-settings.ts'),
-  ]);
-  const opened = openLogger(config);
+  const { startApp, SettingRefusal, StartRefusal } = await import('./app.ts');
+  const opened = openLogger(settings);
   try {
-    const app = await startApp(config, version, opened.log);
+    const app = await startApp(settings, version, opened.log);
     logger = opened;
-    terminal.err(renderStartWords(config, { version, ...app }));
+    terminal.err(renderStartWords(settings, { version, ...app }));
     await runUntil(stopped, opened, app);
     return 0;
   } catch (error) {
@@ -102,41 +108,44 @@ async function serve(config: Config): Promise<ExitCode> {
   }
 }
 
-async function route(config: Config): Promise<ExitCode> {
+async function route(settings: Settings): Promise<ExitCode> {
+  const { routerProblem } = await import('./config/conflicts.ts');
+  const problem = routerProblem(settings);
+  if (problem !== null) {
+    terminal.err(`${problem}\n`);
+    return 2;
+  }
   const stopped = stopSignal();
   const { startRouterApp } = await import('./router-app.ts');
-  const opened = openLogger(config);
-  const router = await startRouterApp(config, opened.log);
+  const opened = openLogger(settings);
+  const router = await startRouterApp(settings, opened.log);
   if (router.outcome === 'refused') {
     terminal.err(`The router does not start. ${router.problem}\n`);
     return 1;
   }
   logger = opened;
-  terminal.err(renderRouterWords(config, version));
+  terminal.err(renderRouterWords(settings, version));
   await runUntil(stopped, opened, router);
   return 0;
 }
 
-async function openTheStore(config: Config) {
-  const [{ isStoreThere, openStore }, { StartRefusal }] = await Promise.all([
-    import('./app.ts'),
-    import('./app-settings.ts'),
-  ]);
-  if (!isStoreThere(config)) {
-    const folder = resolve(config.dataDir);
+async function openTheStore(settings: Settings) {
+  const { isStoreThere, openStore, StartRefusal } = await import('./app.ts');
+  if (!isStoreThere(settings)) {
+    const folder = resolve(settings.dataDir);
     const problem = `There is no store in ${folder}. Start Mayfly once, or set MAYFLY_DATA_DIR.`;
     return { outcome: 'no_store', problem } as const;
   }
   try {
-    return { outcome: 'open', ...(await openStore(config)) } as const;
+    return { outcome: 'open', ...(await openStore(settings)) } as const;
   } catch (error) {
     if (!(error instanceof StartRefusal)) throw error;
     return { outcome: 'refused', problem: error.message } as const;
   }
 }
 
-async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
-  const opened = await openTheStore(config);
+async function openAccounts(settings: Settings): Promise<OpenAccountsOutcome> {
+  const opened = await openTheStore(settings);
   if (opened.outcome !== 'open') return opened;
   const { store, close } = opened;
   return { outcome: 'open', accounts: { store, random: systemRandom, close } };
@@ -145,21 +154,25 @@ async function openAccounts(config: Config): Promise<OpenAccountsOutcome> {
 const world: World = {
   terminal,
   version,
-  readConfig: () => readConfig(processEnvironment()),
+  async readConfig() {
+    const { processEnvironment, readConfig } = await loadSettings();
+    return readConfig(processEnvironment());
+  },
+  parseServerAddress: async (text) => (await loadSettings()).parseServerAddress(text),
   openAccounts,
   serve,
   route,
-  examine: async (config, recipient) => {
-    const { settingProblems } = await import('./app-settings.ts');
-    const problems = (await settingProblems(config)).map(
+  examine: async (settings, recipient) => {
+    const { settingProblems } = await import('./app.ts');
+    const problems = (await settingProblems(settings)).map(
       (words) => ({ what: 'settings', verdict: 'fault', words }) as const,
     );
     const deps: DoctorDeps = {
-      openStore: () => openTheStore(config),
-      probeMail: async (to) => (await import('./app.ts')).tryMailServer(config, to),
-      resolver: createResolver(config.dnsServers),
+      openStore: () => openTheStore(settings),
+      probeMail: async (server, to) => (await import('./app.ts')).tryMailServer(settings, server, to),
+      resolver: createResolver(settings.dnsServers),
     };
-    return [...problems, ...(await examine(config, deps, recipient))];
+    return [...problems, ...(await examine(settings, deps, recipient))];
   },
   fetch: (url, init) => fetch(url, init),
   readFile: async (path) => new Uint8Array(await readFile(path)),

@@ -4,14 +4,14 @@
  * Owns: what is built from what when `mayfly router` starts, and the order of its stopping. Invariant: it opens no store
  * and no key file; it listens to the world only after its internal port could be had.
  */
-import type { Config } from './config/read.ts';
+import type { Settings } from './config/read.ts';
 import { type InternalServer, startInternalServer } from './ops/internal-server.ts';
 import type { Log } from './ops/logger.ts';
 import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './ops/router-metrics.ts';
 import { type RouterStart, startRouter } from './router/start.ts';
 
 function listenInternally(
-  { internalHost, internalPort }: Config,
+  { internalHost, internalPort }: Settings,
   metrics: OpenRouterMetrics | null,
   log: Log,
 ): InternalServer | null {
@@ -27,19 +27,19 @@ function listenInternally(
   );
 }
 
-export async function startRouterApp(config: Config, log: Log): Promise<RouterStart> {
-  const opened = config.internalPort === null ? null : await openRouterMetrics();
-  const internal = listenInternally(config, opened, log);
+export async function startRouterApp(settings: Settings, log: Log): Promise<RouterStart> {
+  const opened = settings.internalPort === null ? null : await openRouterMetrics();
+  const internal = listenInternally(settings, opened, log);
   if (internal?.outcome === 'refused') return internal;
   const metrics = opened ?? noRouterMetrics;
   const router = await startRouter({
-    hostname: config.host,
-    port: config.port,
-    regions: config.regions,
-    upstreams: config.routerUpstreams,
-    weights: config.routerWeights,
-    deprecatedSince: config.routerDeprecation,
-    trustedProxies: config.trustedProxies,
+    hostname: settings.host,
+    port: settings.port,
+    regions: settings.regions,
+    upstreams: settings.routerUpstreams,
+    weights: settings.routerWeights,
+    deprecatedSince: settings.routerDeprecation,
+    trustedProxies: settings.trustedProxies,
     onChange: (region, isHealthy) => {
       log({ event: isHealthy ? 'region_back' : 'region_lost', region });
       metrics.noteRegion(region, isHealthy);

@@ -10,13 +10,13 @@ import type { PlanName } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import {
   type Command,
-  configOrWords,
   type ExitCode,
   type Input,
   type OpenAccounts,
   printResult,
   readTextFrom,
   refuse,
+  settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
@@ -37,9 +37,9 @@ export async function withAccounts(
   world: World,
   work: (accounts: OpenAccounts) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const config = configOrWords(world);
-  if (config === null) return 2;
-  const opened = await world.openAccounts(config);
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const opened = await world.openAccounts(settings);
   if (opened.outcome === 'no_store') return refuse(world, input, 'no_store', opened.problem);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
   try {

@@ -10,16 +10,15 @@ import {
   MayflyError,
   parseLink,
 } from '../../sdk/mayfly.ts';
-import type { Config } from '../config/read.ts';
-import { options } from '../config/settings.ts';
+import type { Settings } from '../config/read.ts';
 import {
-  configOrWords,
   decodeText,
   type ExitCode,
   type Input,
   type OptionUsage,
   readTextFrom,
   refuse,
+  settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
@@ -42,27 +41,26 @@ export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
   },
 };
 
-function serverGiven(input: Input): string | null {
+async function serverGiven(input: Input, world: World): Promise<string | null> {
   const text = input.texts.server;
   if (text === undefined) return null;
-  const parsed = options.server.kind.parse(text);
+  const parsed = await world.parseServerAddress(text);
   if ('problem' in parsed) throw new UsageError(`--server: ${parsed.problem}.`);
   return parsed.value;
 }
 
 function chooseServer(
-  input: Input,
-  config: Config,
+  named: string | null,
+  settings: Settings,
   link: string | null,
 ): Pick<ClientOptions, 'server' | 'credentials'> {
-  const named = serverGiven(input);
-  const isConfigured = config.given.has('server');
-  const chosen = named ?? config.server;
+  const isConfigured = settings.given.has('server');
+  const chosen = named ?? settings.server;
   // A link names its server, but a chosen server wins, because share domains point to it too.
   const linked = named !== null || isConfigured || link === null ? null : (parseLink(link)?.server ?? null);
   const server = linked ?? chosen;
-  const { username, token } = config;
-  const mayCarry = server === (isConfigured ? config.server : chosen);
+  const { username, token } = settings;
+  const mayCarry = server === (isConfigured ? settings.server : chosen);
   if (username === null || token === null || !mayCarry) return { server };
   return { server, credentials: { username, token: token.expose() } };
 }
@@ -74,9 +72,9 @@ export async function withClient(
   link: string | null,
   work: (client: MayflyClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const config = configOrWords(world);
-  if (config === null) return 2;
-  const choice = chooseServer(input, config, link);
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const choice = chooseServer(await serverGiven(input, world), settings, link);
   try {
     return await work(createClient({ ...choice, fetch: world.fetch }));
   } catch (error) {
@@ -117,8 +115,8 @@ export async function readPassphrase(input: Input, world: World): Promise<string
   if (input.flags.has('passphrase')) return askPassphrase(world);
   const source = input.texts['passphrase-file'];
   if (source !== undefined) return passphraseFromFile(source, world);
-  const reading = world.readConfig();
-  return reading.outcome === 'read' ? reading.config.passphrase?.expose() : undefined;
+  const reading = await world.readConfig();
+  return reading.outcome === 'read' ? reading.settings.passphrase?.expose() : undefined;
 }
 
 /** As `readPassphrase` for a new secret: a prompt asks twice, because a typo could not be corrected later. */

@@ -7,7 +7,7 @@
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { nearestWord } from '../config/nearest.ts';
-import type { Config, ConfigReading } from '../config/read.ts';
+import type { ConfigReading, Settings } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { DomainStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
@@ -33,15 +33,19 @@ export type OpenAccountsOutcome =
 export interface World {
   readonly terminal: Terminal;
   readonly version: string;
-  readonly readConfig: () => ConfigReading;
+  readonly readConfig: () => Promise<ConfigReading>;
+  /** An address of an installation, in its one spelling. */
+  readonly parseServerAddress: (
+    text: string,
+  ) => Promise<{ readonly value: string } | { readonly problem: string }>;
   /** Opens the store directly: works while the server runs. */
-  readonly openAccounts: (config: Config) => Promise<OpenAccountsOutcome>;
+  readonly openAccounts: (settings: Settings) => Promise<OpenAccountsOutcome>;
   /** Serves until told to stop. */
-  readonly serve: (config: Config) => Promise<ExitCode>;
+  readonly serve: (settings: Settings) => Promise<ExitCode>;
   /** Routes to the regions until told to stop. */
-  readonly route: (config: Config) => Promise<ExitCode>;
+  readonly route: (settings: Settings) => Promise<ExitCode>;
   /** The checks of `mayfly doctor`; with a recipient they send a test mail. */
-  readonly examine: (config: Config, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
+  readonly examine: (settings: Settings, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
 }
@@ -105,9 +109,15 @@ export function refuse(world: World, input: Input, code: string, sentence: strin
 }
 
 /** The settings, or `null` with the reasons on standard error: the command then ends with 2. */
-export function configOrWords(world: World): Config | null {
-  const reading = world.readConfig();
-  if (reading.outcome === 'read') return reading.config;
+export async function settingsOrWords(world: World): Promise<Settings | null> {
+  const reading = await readOrWords(world);
+  return reading?.settings ?? null;
+}
+
+/** As `settingsOrWords`, with what `mayfly config` prints. */
+export async function readOrWords(world: World): Promise<Extract<ConfigReading, { outcome: 'read' }> | null> {
+  const reading = await world.readConfig();
+  if (reading.outcome === 'read') return reading;
   for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
   return null;
 }

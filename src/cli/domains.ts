@@ -11,11 +11,11 @@ import { createResolver } from '../ops/resolver.ts';
 import { withAccount } from './accounts.ts';
 import {
   type Command,
-  configOrWords,
   type ExitCode,
   type Input,
   printResult,
   refuse,
+  settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
@@ -33,9 +33,9 @@ const anyNumber = 1_000_000;
 
 async function runAdd(input: Input, world: World): Promise<ExitCode> {
   const name = parseDomain(input.words[1] ?? '');
-  const config = configOrWords(world);
-  if (config === null) return 2;
-  if (new URL(config.baseUrl).hostname === name) {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  if (new URL(settings.baseUrl).hostname === name) {
     return refuse(world, input, 'own_host', `${name} is this site's own host: its links need no entry.`);
   }
   return withAccount(input, world, async ({ store }, { id: accountId, username }) => {
@@ -85,12 +85,12 @@ const findingWords: Readonly<Record<DomainFinding, string>> = {
 
 async function runVerify(input: Input, world: World): Promise<ExitCode> {
   const name = parseDomain(input.words[1] ?? '');
-  const config = configOrWords(world);
-  if (config === null) return 2;
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
   return withAccount(input, world, async ({ store }, { id, username }) => {
     const domain = await store.findDomain(id, name);
-    const resolver = createResolver(config.dnsServers);
-    const checks = createDomainChecks({ store, resolver, target: config.domainTarget, events: () => {} });
+    const resolver = createResolver(settings.dnsServers);
+    const checks = createDomainChecks({ store, resolver, target: settings.domainTarget, events: () => {} });
     const checked = domain === null ? null : await checks.check(domain);
     if (checked === null)
       return refuse(world, input, 'no_domain', `${username} has no share domain ${name}.`);

@@ -82,7 +82,7 @@ describe('a command', () => {
   });
 
   it('does nothing with settings that are wrong', async () => {
-    const overrides = { readConfig: () => readConfig({ PORT: 'x' }) };
+    const overrides = { readConfig: async () => readConfig({ PORT: 'x' }) };
     for (const args of [['serve'], ['config'], ['account', 'list'], ['status', 'x']]) {
       const { code, out, err, requests } = await run(args, overrides);
       expect([code, out, requests]).toEqual([2, '', []]);
@@ -107,7 +107,7 @@ describe('the commands for people', () => {
     MAYFLY_TOKEN: 'f'.repeat(64),
     MAYFLY_SERVER: 'https://own.example',
   };
-  const overrides = { readConfig: () => readConfig(env) };
+  const overrides = { readConfig: async () => readConfig(env) };
 
   it('send credentials to the configured server, wherever the link leads', async () => {
     const { requests } = await run(['reveal', `https://elsewhere.example/secret/${key}`], overrides);
@@ -118,7 +118,7 @@ describe('the commands for people', () => {
   it('follow the link when no server was chosen, and then send it no credentials (P18)', async () => {
     const { MAYFLY_SERVER: _none, ...rest } = env;
     const { requests } = await run(['reveal', `https://elsewhere.example/secret/${key}`], {
-      readConfig: () => readConfig(rest),
+      readConfig: async () => readConfig(rest),
     });
     expect(requests[0]?.url).toBe(`https://elsewhere.example/api/v2/secret/${key}/reveal`);
     expect(requests[0]?.init.headers).not.toHaveProperty('Authorization');
@@ -126,7 +126,7 @@ describe('the commands for people', () => {
 
   it('send no credentials to a server that only this call names', async () => {
     const { requests } = await run(['status', key, '--server', 'https://other.example'], {
-      readConfig: () => readConfig(env),
+      readConfig: async () => readConfig(env),
     });
     expect(requests[0]?.url).toBe(`https://other.example/api/v2/secret/${key}/status`);
     expect(requests[0]?.init.headers).not.toHaveProperty('Authorization');

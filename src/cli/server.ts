@@ -4,8 +4,6 @@
  * None of them starts or reports anything with wrong settings, and the store is not changed before the operator has seen what that
  * means and agreed.
  */
-import { routerProblem, serverRegionProblem } from '../config/conflicts.ts';
-import { effectiveSettings } from '../config/reference.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { ClockReport } from '../core/time.ts';
 import { differenceWords } from '../ops/clock-words.ts';
@@ -13,29 +11,26 @@ import type { Finding } from '../ops/doctor.ts';
 import { withAccounts } from './accounts.ts';
 import {
   type Command,
-  configOrWords,
   type ExitCode,
   type Input,
   type OpenAccounts,
   printResult,
+  readOrWords,
   refuse,
+  settingsOrWords,
   type World,
 } from './command.ts';
 import { timeOf } from './terminal.ts';
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
-  const config = configOrWords(world);
-  if (config === null) return 2;
-  const problem = serverRegionProblem(config);
-  if (problem === null) return world.serve(config);
-  world.terminal.err(`${problem}\n`);
-  return 2;
+  const settings = await settingsOrWords(world);
+  return settings === null ? 2 : world.serve(settings);
 }
 
 async function runConfig(input: Input, world: World): Promise<ExitCode> {
-  const config = configOrWords(world);
-  if (config === null) return 2;
-  const settings = effectiveSettings(config);
+  const reading = await readOrWords(world);
+  if (reading === null) return 2;
+  const settings = reading.effective;
   const json = Object.fromEntries(settings.map(({ env, value, given }) => [env, { value, given }]));
   const width = Math.max(...settings.map(({ env }) => env.length));
   const lines = settings.map(
@@ -61,7 +56,7 @@ function report(findings: readonly Finding[], input: Input, world: World): ExitC
 }
 
 async function runDoctor(input: Input, world: World): Promise<ExitCode> {
-  const reading = world.readConfig();
+  const reading = await world.readConfig();
   if (reading.outcome === 'refused') {
     const faults = reading.refusals.map((words) => ({ what: 'settings', verdict: 'fault', words }) as const);
     return report(faults, input, world);
@@ -69,11 +64,11 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   const settings: Finding = {
     what: 'settings',
     verdict: 'ok',
-    words: `${reading.config.given.size} set, the others at their defaults`,
+    words: `${reading.settings.given.size} set, the others at their defaults`,
   };
   const mailTo = input.texts['mail-to'];
   const recipient = mailTo === undefined ? null : new Sensitive(mailTo);
-  const found = await world.examine(reading.config, recipient);
+  const found = await world.examine(reading.settings, recipient);
   const isSettingWrong = found.some(({ what }) => what === settings.what);
   return report(isSettingWrong ? found : [settings, ...found], input, world);
 }
@@ -112,12 +107,8 @@ export const serverCommands: readonly Command[] = [
 ];
 
 async function runRouter(_input: Input, world: World): Promise<ExitCode> {
-  const config = configOrWords(world);
-  if (config === null) return 2;
-  const problem = routerProblem(config);
-  if (problem === null) return world.route(config);
-  world.terminal.err(`${problem}\n`);
-  return 2;
+  const settings = await settingsOrWords(world);
+  return settings === null ? 2 : world.route(settings);
 }
 
 export const routerCommands: readonly Command[] = [

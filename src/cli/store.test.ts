@@ -30,7 +30,8 @@ function installation() {
         askHidden: unasked,
       },
       version: '1.2.3',
-      readConfig: () => readConfig({}),
+      readConfig: async () => readConfig({}),
+      parseServerAddress: unasked,
       openAccounts: async () => ({
         outcome: 'open',
         accounts: { store, random: systemRandom, close: async () => {} },

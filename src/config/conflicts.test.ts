@@ -3,14 +3,14 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { routerProblem, serverRegionProblem } from './conflicts.ts';
-import { type Config, type Environment, readConfig } from './read.ts';
+import { type Environment, readConfig, type Settings } from './read.ts';
 
 const both = 'us=https://us.example.com,eu=https://eu.example.com/mayfly';
 
-function read(env: Environment): Config {
+function read(env: Environment): Settings {
   const reading = readConfig(env);
   if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
-  return reading.config;
+  return reading.settings;
 }
 
 function refusals(env: Environment): readonly string[] {
@@ -22,10 +22,10 @@ describe('a region', () => {
   it('is reached at its own address when nothing else is said, and all that follows from it follows', () => {
     const config = read({ MAYFLY_REGION: 'eu', MAYFLY_REGIONS: both, PORT: '8080' });
     expect(config.baseUrl).toBe('https://eu.example.com/mayfly');
-    expect([config.domainTarget, config.mailFrom, config.signUp]).toEqual([
+    expect([config.domainTarget, config.mailFrom, config.signUpIsOpen]).toEqual([
       'eu.example.com',
       'mayfly@eu.example.com',
-      'closed',
+      false,
     ]);
     expect(config.given.has('baseUrl')).toBe(false);
   });

@@ -1,14 +1,14 @@
 /** What settings have to do with each other. A sentence names every variable that it is about. */
-import type { Region, RegionLabel } from '../core/regions.ts';
-import { type OptionName, type OptionValues, options } from './settings.ts';
+import type { Region } from '../core/regions.ts';
+import { definitions, regionAddress, type SettingName, type SettingValues } from './settings.ts';
 
 const signing = ['dkimDomain', 'dkimSelector', 'dkimKey'] as const;
 
-function envsOf(names: readonly OptionName[]): string {
-  return names.map((name) => options[name].env).join(' and ');
+function envsOf(names: readonly SettingName[]): string {
+  return names.map((name) => definitions[name].env).join(' and ');
 }
 
-function signingProblems(values: Pick<OptionValues, (typeof signing)[number]>): string[] {
+function signingProblems(values: Pick<SettingValues, (typeof signing)[number]>): string[] {
   const set = signing.filter((name) => values[name] !== null);
   const missing = signing.filter((name) => values[name] === null);
   if (set.length === 0 || missing.length === 0) return [];
@@ -18,21 +18,11 @@ function signingProblems(values: Pick<OptionValues, (typeof signing)[number]>): 
   ];
 }
 
-function portProblems({ port, internalPort }: Pick<OptionValues, 'port' | 'internalPort'>): string[] {
+function portProblems({ port, internalPort }: Pick<SettingValues, 'port' | 'internalPort'>): string[] {
   if (internalPort !== port) return [];
   return [
     `MAYFLY_INTERNAL_PORT and PORT are both ${port}: /metrics must not be on the port of the service, so choose another for one of them.`,
   ];
-}
-
-/** Every reason why these values cannot stand together. */
-export function conflictsBetween(values: OptionValues): string[] {
-  return [...signingProblems(values), ...portProblems(values)];
-}
-
-/** The address of a region; `null` when it is not listed, or there is none. */
-export function regionAddress(region: RegionLabel | null, regions: readonly Region[]): string | null {
-  return regions.find(({ label }) => label === region)?.baseUrl ?? null;
 }
 
 function listed(regions: readonly Region[]): string {
@@ -46,12 +36,11 @@ function strangerProblem(env: string, label: string, regions: readonly Region[])
 }
 
 type RegionValues = Pick<
-  OptionValues,
+  SettingValues,
   'region' | 'regions' | 'baseUrl' | 'routerUpstreams' | 'routerWeights'
 >;
 
-/** Every reason why these values cannot stand together, whoever reads them. */
-export function regionProblems(values: RegionValues, given: ReadonlySet<OptionName>): string[] {
+function regionProblems(values: RegionValues, given: ReadonlySet<SettingName>): string[] {
   const { region, regions, baseUrl, routerUpstreams, routerWeights } = values;
   const isListed = (label: string) => regions.some((one) => one.label === label);
   const strangers = (env: string, labels: readonly string[]) =>
@@ -79,14 +68,19 @@ export function regionProblems(values: RegionValues, given: ReadonlySet<OptionNa
 export function serverRegionProblem({
   region,
   regions,
-}: Pick<OptionValues, 'region' | 'regions'>): string | null {
+}: Pick<SettingValues, 'region' | 'regions'>): string | null {
   if (regions.length === 0 || region !== null) return null;
   return `MAYFLY_REGIONS is set and MAYFLY_REGION is not: say which of them this server is (${listed(regions)}).`;
 }
 
 /** Why a router cannot route with these settings; `null` when nothing is amiss. */
-export function routerProblem({ regions }: Pick<OptionValues, 'regions'>): string | null {
+export function routerProblem({ regions }: Pick<SettingValues, 'regions'>): string | null {
   return regions.length > 0
     ? null
     : 'MAYFLY_REGIONS is not set: the router needs to know all regions, such as us=https://us.example.com,eu=https://eu.example.com.';
+}
+
+/** Why these values contradict each other, whatever reads them. */
+export function conflictsBetween(values: SettingValues, given: ReadonlySet<SettingName>): string[] {
+  return [...regionProblems(values, given), ...signingProblems(values), ...portProblems(values)];
 }

@@ -1,63 +1,116 @@
 /**
- * Kinds of settings: how a text becomes a checked value.
+ * Kinds of settings: how a text becomes a value of its final type.
  *
- * Owns: the parsers that the option table is written with. Invariant: a kind either yields a value that is safe to use
- * or says in words what is allowed; it never repairs a text (design: an unsafe value stops the start).
+ * A kind yields a value that is safe to use or says what is allowed; it never repairs a text.
  */
-import { isIP } from 'node:net';
-import { parseRegionLabel, type Region, type RegionLabel } from '../core/regions.ts';
+import { z } from 'zod';
+import type { Plans } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
+import { type Locale, supportedLocales } from '../locale/catalogues.ts';
+import { plansFile, readJson } from './json-files.ts';
+import { builtInRateLimits, type RateLimitTable, rateLimitsFile } from './rate-limits.ts';
 
-export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+/** Reads a small text file; throws when it cannot. */
+export type ReadText = (path: string) => string;
 
-export interface OptionKind<T> {
+export type Parsed<T> =
+  | { readonly value: T }
+  /** Goes on after `NAME is "text": `. */
+  | { readonly problem: string }
+  | Objections;
+
+export interface Objections {
+  /** Each goes on right after the variable's name. */
+  readonly objections: readonly string[];
+  /** Only a server refuses it: the commands do without the value. */
+  readonly isForServer: boolean;
+}
+
+export interface Kind<T> {
   /** What is allowed, as the end of "it must be …". */
   readonly allowed: string;
-  /** The text is never empty: empty means not given. */
-  readonly parse: (text: string) => Parsed<T>;
-  /** How a value is shown by `mayfly config`; `String` where absent. */
-  readonly show?: (value: T) => string;
+  /** Never printed; can also be read from the file that `<variable>_FILE` names. */
+  readonly isSecret: boolean;
+  /** @param text never empty: empty means not given */
+  parse(text: string, readText: ReadText): Parsed<T>;
+  /** @param text that the value was read from; `null` for a default */
+  show(value: T, text: string | null): string;
 }
 
-function kind<T>(
-  allowed: string,
-  parse: (text: string) => T | undefined,
-  show?: (value: T) => string,
-): OptionKind<T> {
-  return {
-    allowed,
-    parse: (text) => {
-      const value = parse(text);
-      return value === undefined ? { problem: `it must be ${allowed}` } : { value };
-    },
-    ...(show === undefined ? {} : { show }),
-  };
+/** What a parser says in place of "it must be …". */
+export class Complaint {
+  readonly params: { readonly problem: string } | Objections;
+  constructor(params: Complaint['params']) {
+    this.params = params;
+  }
 }
 
-/** The same kind where the option may be left out altogether. */
-export function optional<T>(of: OptionKind<T>, shownAs = 'none'): OptionKind<T | null> {
-  const show = of.show ?? String;
-  return { ...of, show: (value) => (value === null ? shownAs : show(value)) };
-}
-
-/** The same kind for a text that must never be printed. */
-export function sensitive(of: OptionKind<string>): OptionKind<Sensitive<string>> {
-  return {
-    allowed: of.allowed,
-    parse: (text) => {
-      const parsed = of.parse(text);
-      return 'problem' in parsed ? parsed : { value: new Sensitive(parsed.value) };
-    },
-    show: () => 'set, not shown',
-  };
-}
-
-export function wholeNumber(min: number, max: number): OptionKind<number> {
-  return kind(`a whole number from ${min} to ${max}`, (text) => {
-    if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined;
-    const value = Number(text);
-    return value >= min && value <= max ? value : undefined;
+/** A schema for what no schema of zod's says as well. `undefined`: not allowed. */
+export function readBy<T>(parse: (text: string) => T | Complaint | undefined): z.ZodType<T, string> {
+  return z.string().transform((text, context): T => {
+    const value = parse(text);
+    if (value !== undefined && !(value instanceof Complaint)) return value;
+    context.addIssue({ code: 'custom', ...(value !== undefined && { params: { complaint: value } }) });
+    return z.NEVER;
   });
+}
+
+export function kind<T>(
+  allowed: string,
+  schema: z.ZodType<T, string>,
+  show: (value: T) => string = String,
+): Kind<T> {
+  const parse = (text: string): Parsed<T> => {
+    const parsed = schema.safeParse(text);
+    if (parsed.success) return { value: parsed.data };
+    const [issue] = parsed.error.issues;
+    const complaint: unknown = issue?.code === 'custom' ? issue.params?.complaint : undefined;
+    return complaint instanceof Complaint ? complaint.params : { problem: `it must be ${allowed}` };
+  };
+  return { allowed, isSecret: false, parse, show };
+}
+
+/** The same kind where the setting may be left out. */
+export function optional<T>(of: Kind<T>, shownAs = 'none'): Kind<T | null> {
+  return { ...of, show: (value, text) => (value === null ? shownAs : of.show(value, text)) };
+}
+
+export function hidden<T>(of: Kind<T>): Kind<T> {
+  return { ...of, isSecret: true, show: () => 'set, not shown' };
+}
+
+function sensitive(allowed: string, schema: z.ZodType<string, string>): Kind<Sensitive<string>> {
+  return hidden(
+    kind(
+      allowed,
+      schema.transform((text) => new Sensitive(text)),
+    ),
+  );
+}
+
+export function wholeNumber(min: number, max: number): Kind<number> {
+  const digits = z.string().regex(/^(0|[1-9][0-9]{0,15})$/);
+  return kind(
+    `a whole number from ${min} to ${max}`,
+    digits.transform(Number).pipe(z.number().min(min).max(max)),
+  );
+}
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(' or ');
+}
+
+export function oneOf<const T extends string>(...allowed: readonly T[]): Kind<T> {
+  return kind(quoted(allowed), z.enum(allowed));
+}
+
+/** A question with two words as its answers. */
+export function yesNo(yes: string, no: string): Kind<boolean> {
+  return kind(
+    quoted([yes, no]),
+    z.enum([yes, no]).transform((word) => word === yes),
+    (value) => (value ? yes : no),
+  );
 }
 
 const unitBytes: Readonly<Record<string, number>> = {
@@ -82,226 +135,136 @@ function showByteSize(bytes: number): string {
 }
 
 /** A size in bytes; `null` for none. */
-export const byteLimit: OptionKind<number | null> = kind<number | null>(
+export const byteLimit: Kind<number | null> = kind(
   'a size in MB, MiB, GB, GiB, TB or TiB, such as 500MB or 10GiB, or "none"',
-  (text) => (text === 'none' ? null : parseByteSize(text)),
+  readBy((text) => (text === 'none' ? null : parseByteSize(text))),
   (bytes) => (bytes === null ? 'none' : showByteSize(bytes)),
 );
 
-export function oneOf<const T extends string>(...allowed: readonly T[]): OptionKind<T> {
-  return kind(allowed.map((word) => `"${word}"`).join(' or '), (text) =>
-    allowed.find((word) => word === text),
-  );
-}
+export const filePath = kind('a path', z.string().regex(/^[^\0]*$/));
 
-export const filePath: OptionKind<string> = kind('a path', (text) =>
-  text.includes('\0') ? undefined : text,
-);
+const singleLine = z.string().regex(/^[^\r\n\0]*$/);
 
+export const plainText = kind('text without line breaks', singleLine);
+export const sensitiveLine = sensitive('text without line breaks', singleLine);
 /** Anything at all, byte for byte. */
-export const anyText: OptionKind<string> = { allowed: 'text', parse: (text) => ({ value: text }) };
+export const sensitiveText = sensitive('text', z.string());
 
-export const plainText: OptionKind<string> = kind('text without line breaks', (text) =>
-  /[\r\n\0]/.test(text) ? undefined : text,
-);
+const addressForm = /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/;
 
-/** An address to listen on: `node:net` decides what an address is; names are what people put in a host file. */
-export const listenAddress: OptionKind<string> = kind(
-  'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
-  (text) => (isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text) ? text : undefined),
-);
-
-function parseUrl(text: string, protocols: readonly string[]): URL | undefined {
-  if (!URL.canParse(text)) return undefined;
-  const url = new URL(text);
-  return protocols.includes(url.protocol) && url.hostname !== '' ? url : undefined;
-}
-
-/** Origin and path of an installation, without a trailing slash. */
-export const baseUrl: OptionKind<string> = kind(
-  'an http or https address without user, query or fragment, such as https://secrets.example.org',
-  (text) => {
-    const url = parseUrl(text, ['http:', 'https:']);
-    if (url === undefined || url.username !== '' || url.password !== '') return undefined;
-    if (text.includes('?') || text.includes('#')) return undefined;
-    return url.origin + url.pathname.replace(/\/+$/, '');
-  },
-);
-
-/** Only the form: what the connection may do is judged where mail is sent. */
-export const smtpUrl: OptionKind<string> = kind(
-  'an address such as smtps://user:password@mail.example.org:465 or smtp://localhost:25',
-  (text) => (parseUrl(text, ['smtp:', 'smtps:']) === undefined ? undefined : text),
-);
-
-/** RFC 5322 addr-spec in its usual form, alone or after a name: `Mayfly <mayfly@example.org>`. */
-export const mailSender: OptionKind<string> = kind(
+/** RFC 5322 addr-spec in its usual form, alone or after a name. `mail/` has the last word. */
+export const mailSender = kind(
   'an address such as mayfly@example.org or "Mayfly <mayfly@example.org>"',
-  (text) => {
-    const plain = /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/;
-    const named = /^[^<>\r\n\0]{1,100}<([^<>]{3,320})>$/.exec(text)?.[1];
-    if (text.length > 430) return undefined;
-    return plain.test(named ?? text) ? text : undefined;
-  },
+  z
+    .string()
+    .max(430)
+    .refine((text) => addressForm.test(/^[^<>\r\n\0]{1,100}<([^<>]{3,320})>$/.exec(text)?.[1] ?? text)),
 );
 
-function listOf<T>(allowed: string, parseOne: (text: string) => T | undefined): OptionKind<readonly T[]> {
-  return kind<readonly T[]>(
-    allowed,
-    (text) => {
-      const values = text.split(',').map((part) => parseOne(part.trim()));
-      return values.every((value) => value !== undefined) ? (values as T[]) : undefined;
-    },
-    (values) => (values.length === 0 ? 'none' : values.join(', ')),
+export const mailAddress = kind(
+  'one address such as bounces@example.org',
+  z.string().max(320).regex(addressForm),
+);
+
+export function parts<T>(one: z.ZodType<T, string>): z.ZodType<T[], string> {
+  return z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .pipe(z.array(one));
+}
+
+export function showList(values: Iterable<string>): string {
+  return [...values].join(', ') || 'none';
+}
+
+export function listOf<T extends string>(allowed: string, one: z.ZodType<T, string>): Kind<readonly T[]> {
+  return kind<readonly T[]>(allowed, parts(one), showList);
+}
+
+const localeTag = readBy((text): Locale | Complaint | undefined => {
+  const tag = canonicalTag(text);
+  if (tag === undefined) return undefined;
+  const spoken = supportedLocales.join(', ');
+  const unknown = ` names the language "${tag}", which Mayfly does not speak: it speaks ${spoken}.`;
+  return (
+    supportedLocales.find((locale) => locale === tag) ??
+    new Complaint({ objections: [unknown], isForServer: true })
   );
-}
+});
 
-function parseAddressRange(text: string): string | undefined {
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || rest.length > 0) return undefined;
-  const bits = family === 4 ? 32 : 128;
-  if (prefix === undefined) return `${address}/${bits}`;
-  return /^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits ? text : undefined;
-}
-
-/** A lone address counts as a range of one. */
-export const addressRanges = listOf(
-  'addresses or ranges with commas between them, such as 10.0.0.0/8, ::1',
-  parseAddressRange,
-);
-
-/** Origins as browsers send them: RFC 6454 §6.1, lower case, without a trailing slash. */
-export const origins = listOf(
-  'origins with commas between them, such as https://app.example.org, written as a browser sends them',
-  (text) => {
-    const url = parseUrl(text, ['http:', 'https:']);
-    return url !== undefined && url.origin === text ? text : undefined;
-  },
-);
-
-function parseLocale(text: string): string | undefined {
+function canonicalTag(text: string): string | undefined {
   try {
     return Intl.getCanonicalLocales(text)[0];
   } catch {
-    // Intl throws RangeError for anything that is no language tag: the refusal says so in our words.
+    // Intl throws RangeError for anything but a language tag.
     return undefined;
   }
 }
 
-/** BCP 47 tags. Whether a language is shipped is judged where languages are loaded. */
-export const locale: OptionKind<string> = kind('a language tag such as en or pt-BR', parseLocale);
-export const locales = listOf('language tags with commas between them, such as en, fr', parseLocale);
+export const locale = kind('a language tag such as en or pt-BR', localeTag);
+export const locales: Kind<readonly Locale[]> = {
+  ...listOf('language tags with commas between them, such as en, fr', localeTag),
+  show: (values, text) => (text === null ? 'all shipped' : showList(values)),
+};
 
-/** Where values live. The other stores have addresses of their own. */
-export const storeAddress: OptionKind<'sqlite'> = {
-  allowed: '"sqlite"',
-  parse: (text) => {
-    if (text === 'sqlite') return { value: 'sqlite' };
+/** Where values live. */
+export const storeAddress = kind(
+  '"sqlite"',
+  readBy((text) => {
+    if (text === 'sqlite') return text;
     const scheme = /^(postgres|postgresql|redis|rediss|valkey):\/\//.exec(text)?.[1];
-    if (scheme === undefined) return { problem: 'it must be "sqlite"' };
-    return { problem: `a ${scheme} store is not part of this version; leave it out or set it to "sqlite"` };
-  },
+    if (scheme === undefined) return undefined;
+    return new Complaint({
+      problem: `a ${scheme} store is not part of this version; leave it out or set it to "sqlite"`,
+    });
+  }),
+);
+
+/** The value is in a JSON file; the text is its path. */
+function inJsonFile<T>(path: Kind<string>, file: z.ZodType<T>, isForServer: boolean) {
+  return (text: string, readText: ReadText): Parsed<T> => {
+    const named = path.parse(text, readText);
+    if (!('value' in named)) return named;
+    let json: string;
+    try {
+      json = readText(text);
+    } catch {
+      return { objections: [` names a file that cannot be read: ${text}`], isForServer };
+    }
+    const read = readJson(json, file);
+    if ('value' in read) return read;
+    return { objections: read.problems.map((problem) => ` (${text}): ${problem}.`), isForServer };
+  };
+}
+
+export const plans: Kind<Plans> = {
+  ...filePath,
+  parse: inJsonFile(filePath, plansFile, false),
+  show: (_, text) => text ?? 'none',
 };
 
-/** `on`, `off`, or the path of a table. */
-export type RateLimitSetting =
-  | { readonly mode: 'on' }
-  | { readonly mode: 'off' }
-  | { readonly mode: 'file'; readonly path: string };
-
-export const rateLimits: OptionKind<RateLimitSetting> = kind(
+const limitsPath = kind(
   '"on", "off" or the path of a JSON file',
-  (text) => {
-    if (text === 'on' || text === 'off') return { mode: text };
-    return text.includes('/') || text.endsWith('.json') ? { mode: 'file', path: text } : undefined;
+  z.string().refine((text) => text.includes('/') || text.endsWith('.json')),
+);
+const limitsInFile = inJsonFile(limitsPath, rateLimitsFile, true);
+
+export const rateLimits: Kind<RateLimitTable | 'off'> = {
+  ...limitsPath,
+  parse(text, readText) {
+    if (text === 'on') return { value: builtInRateLimits };
+    return text === 'off' ? { value: text } : limitsInFile(text, readText);
   },
-  (value) => (value.mode === 'file' ? value.path : value.mode),
-);
-
-/** A host name of letters, digits and inner hyphens (RFC 1123 §2.1); one label is enough. */
-const hostNameForm =
-  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/;
-
-export const domainName: OptionKind<string> = kind('a host name such as mail.example.org', (text) =>
-  hostNameForm.test(text.toLowerCase()) ? text.toLowerCase() : undefined,
-);
-
-export const mailAddress: OptionKind<string> = kind('one address such as bounces@example.org', (text) =>
-  text.length <= 320 && /^[^\s<>@,;:"]+@[^\s<>@,;:"]+$/.test(text) ? text : undefined,
-);
-
-/** An IP address with a port perhaps: `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
-function parseDnsServer(text: string): string | undefined {
-  const [, bracketed, plain, port = '53'] =
-    /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*?))(?::(\d{1,5}))?$/.exec(text) ?? [];
-  const address = bracketed ?? plain ?? '';
-  return isIP(address) !== 0 && Number(port) >= 1 && Number(port) <= 65_535 ? text : undefined;
-}
-
-export const dnsServers = listOf(
-  'IP addresses with commas between them, with ports perhaps, such as 192.0.2.53, [2001:db8::53]:5353',
-  parseDnsServer,
-);
-
-export const regionLabel: OptionKind<RegionLabel> = kind(
-  'two characters of a-z and 0-9, such as us or eu',
-  (text) => parseRegionLabel(text) ?? undefined,
-);
-
-function parseRegionUrl(text: string): Region | undefined {
-  const [, label = '', address = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
-  const parsed = baseUrl.parse(address.trim());
-  const known = parseRegionLabel(label.trim());
-  return known === null || 'problem' in parsed ? undefined : { label: known, baseUrl: parsed.value };
-}
-
-const regionsForm =
-  'labels of two characters, each with an http or https address, such as us=https://us.example.com,eu=https://eu.example.com';
-
-function showRegions(values: readonly Region[]): string {
-  return values.length === 0 ? 'none' : values.map(({ label, baseUrl: url }) => `${label}=${url}`).join(',');
-}
-
-/** A label may stand several times. */
-export const regionUrls: OptionKind<readonly Region[]> = {
-  ...listOf(regionsForm, parseRegionUrl),
-  show: showRegions,
+  show: (_, text) => text ?? 'on',
 };
 
-/** No label and no address stands twice. */
-export const regions: OptionKind<readonly Region[]> = {
-  ...regionUrls,
-  parse: (text) => {
-    const parsed = regionUrls.parse(text);
-    if ('problem' in parsed) return parsed;
-    const isUnique = (values: readonly string[]) => new Set(values).size === values.length;
-    const { value } = parsed;
-    return isUnique(value.map(({ label }) => label)) && isUnique(value.map(({ baseUrl: url }) => url))
-      ? parsed
-      : { problem: 'no label and no address may stand in it twice' };
-  },
-};
-
-/** `us=3,eu=1`: whole numbers from 0 to 1,000, one of them above 0. */
-export const regionWeights: OptionKind<Readonly<Record<string, number>>> = kind(
-  'labels of regions, each with a whole number from 0 to 1000, one of them above 0, such as us=3,eu=1',
-  (text) => {
-    const pairs = text.split(',').map((part) => /^\s*([0-9a-z]{2})=(\d{1,4})\s*$/.exec(part));
-    if (!pairs.every((pair) => pair !== null && Number(pair[2]) <= 1_000)) return undefined;
-    const weights = Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])]));
-    const isWell =
-      Object.keys(weights).length === pairs.length && Object.values(weights).some((weight) => weight > 0);
-    return isWell ? weights : undefined;
-  },
-  (value) =>
-    Object.entries(value)
-      .map(([label, weight]) => `${label}=${weight}`)
-      .join(','),
+/** A day that exists, as ISO 8601 writes it, in seconds since 1970 at its beginning in UTC. */
+export const day: Kind<number> = kind(
+  'a day such as 2027-01-31',
+  z.iso.date().transform((text) => Date.parse(`${text}T00:00:00Z`) / 1_000),
+  dayText,
 );
 
-/** A day that exists, as ISO 8601 writes it. */
-export const httpDate: OptionKind<string> = kind('a day such as 2027-01-31', (text) => {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return Number.isNaN(time) || !new Date(time).toISOString().startsWith(text) ? undefined : text;
-});
+export function dayText(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().slice(0, 10);
+}

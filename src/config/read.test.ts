@@ -1,18 +1,24 @@
 import { describe, expect, it } from 'bun:test';
 import { inspect } from 'node:util';
 import { builtInPlans } from '../core/plans.ts';
-import { type Config, type Environment, readConfig } from './read.ts';
-import { effectiveSettings, renderReference } from './reference.ts';
-import { optionList } from './settings.ts';
+import { supportedLocales } from '../locale/catalogues.ts';
+import { type Environment, readConfig, type Settings } from './read.ts';
+import { renderReference } from './reference.ts';
+import { definitionList } from './settings.ts';
 
 const noFiles = (path: string): string => {
   throw new Error(`no such file: ${path}`);
 };
 
-function read(env: Environment, files: Record<string, string> = {}): Config {
+function read(env: Environment, files: Record<string, string> = {}): Settings {
   const reading = readConfig(env, (path) => files[path] ?? noFiles(path));
   if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
-  return reading.config;
+  return reading.settings;
+}
+
+function effective(env: Environment) {
+  const reading = readConfig(env);
+  return reading.outcome === 'read' ? reading.effective : [];
 }
 
 function refusals(env: Environment, files: Record<string, string> = {}): readonly string[] {
@@ -29,8 +35,12 @@ describe('configuration', () => {
       'data/keys.json',
       'sqlite',
     ]);
-    expect([config.v1Dialect, config.anonymous, config.logLevel]).toEqual(['documented', 'create', 'info']);
-    expect([config.smtpUrl, config.locales, config.internalPort]).toEqual([null, null, null]);
+    expect([config.v1Dialect, config.anonymousMayCreate, config.logLevel]).toEqual([
+      'documented',
+      true,
+      'info',
+    ]);
+    expect([config.smtpServer, config.locales, config.internalPort]).toEqual([null, supportedLocales, null]);
     expect(config.plans).toEqual(builtInPlans);
     expect(config.given.size).toBe(0);
   });
@@ -45,20 +55,20 @@ describe('configuration', () => {
 
   it('lets people sign up where it is tried out, and elsewhere only when told so', () => {
     const signUpAt = (MAYFLY_BASE_URL: string, more: Environment = {}) =>
-      read({ MAYFLY_BASE_URL, ...more }).signUp;
+      read({ MAYFLY_BASE_URL, ...more }).signUpIsOpen;
     const here = ['http://localhost:3000', 'http://127.0.0.1', 'http://[::1]:80', 'https://localhost/base'];
-    expect(here.map((url) => signUpAt(url))).toEqual(here.map(() => 'open'));
+    expect(here.map((url) => signUpAt(url))).toEqual(here.map(() => true));
     const elsewhere = ['https://secrets.example.com', 'http://10.0.0.1', 'https://localhost.example.com'];
-    expect(elsewhere.map((url) => signUpAt(url))).toEqual(elsewhere.map(() => 'closed'));
+    expect(elsewhere.map((url) => signUpAt(url))).toEqual(elsewhere.map(() => false));
     for (const HOST of ['localhost', '127.0.0.2', '::1'])
-      expect(signUpAt(here[0] ?? '', { HOST })).toBe('open');
+      expect(signUpAt(here[0] ?? '', { HOST })).toBe(true);
     for (const HOST of ['0.0.0.0', '::', '192.0.2.1', 'mayfly.internal']) {
-      expect(signUpAt(here[0] ?? '', { HOST })).toBe('closed');
-      expect(read({ HOST }).signUp).toBe('closed');
-      expect(read({ HOST, MAYFLY_SIGNUP: 'open' }).signUp).toBe('open');
+      expect(signUpAt(here[0] ?? '', { HOST })).toBe(false);
+      expect(read({ HOST }).signUpIsOpen).toBe(false);
+      expect(read({ HOST, MAYFLY_SIGNUP: 'open' }).signUpIsOpen).toBe(true);
     }
-    expect(signUpAt('http://localhost', { MAYFLY_SIGNUP: 'closed' })).toBe('closed');
-    expect(signUpAt('https://secrets.example.com', { MAYFLY_SIGNUP: 'open' })).toBe('open');
+    expect(signUpAt('http://localhost', { MAYFLY_SIGNUP: 'closed' })).toBe(false);
+    expect(signUpAt('https://secrets.example.com', { MAYFLY_SIGNUP: 'open' })).toBe(true);
   });
 
   it('counts an empty variable as not set', () => {
@@ -155,7 +165,7 @@ describe('configuration', () => {
     expect(['500MB', '500 MiB', '2GB', '3TiB'].map(limit)).toEqual([5e8, 500 * 2 ** 20, 2e9, 3 * 2 ** 40]);
     expect(limit('none')).toBeNull();
     const shown = (text: string) =>
-      effectiveSettings(read({ MAYFLY_MAX_STORAGE: text })).find(({ env }) => env === 'MAYFLY_MAX_STORAGE');
+      effective({ MAYFLY_MAX_STORAGE: text }).find(({ env }) => env === 'MAYFLY_MAX_STORAGE');
     const texts = ['10GiB', '1024MiB', '1500MB', 'none'];
     expect(texts.map((text) => shown(text)?.value)).toEqual(['10GiB', '1GiB', '1500MB', 'none']);
     for (const text of ['0MB', '-1GB', '1.5GB', '10', '10G', '10gb', '1e3MB', '9999999MB', 'None']) {
@@ -180,8 +190,8 @@ describe('configuration', () => {
       MAYFLY_ALLOWED_ORIGINS: 'https://a.example,http://localhost:5173',
       MAYFLY_LOCALES: 'en, pt-br',
     });
-    expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1/128']);
-    expect(config.allowedOrigins).toEqual(['https://a.example', 'http://localhost:5173']);
+    expect(config.trustedProxies.ranges).toEqual(['10.0.0.0/8', '::1/128']);
+    expect([...config.allowedOrigins]).toEqual(['https://a.example', 'http://localhost:5173']);
     expect(config.locales).toEqual(['en', 'pt-BR']);
   });
 });
@@ -191,7 +201,8 @@ describe('secrets among the settings', () => {
 
   it('can be read from a file, without the line break at its end', () => {
     const config = read({ MAYFLY_SMTP_URL_FILE: '/run/smtp' }, { '/run/smtp': `${canary}\n` });
-    expect(config.smtpUrl?.expose()).toBe(canary);
+    expect(config.smtpServer).toMatchObject({ host: 'mail.example.org', port: 465, tls: 'implicit' });
+    expect(config.smtpServer?.login?.password.expose()).toBe('canary-password');
     expect(read({ MAYFLY_PASSPHRASE_FILE: '/p' }, { '/p': ' two lines\n\n' }).passphrase?.expose()).toBe(
       ' two lines\n',
     );
@@ -207,19 +218,16 @@ describe('secrets among the settings', () => {
   });
 
   it('stand in no refusal, no listing and no print of the configuration (P18)', () => {
-    const config = read({
+    const env = {
       MAYFLY_SMTP_URL: canary,
       MAYFLY_TOKEN: 'canary-token',
       MAYFLY_PASSPHRASE: 'canary-pass',
       MAYFLY_DKIM_DOMAIN: 'example.org',
       MAYFLY_DKIM_SELECTOR: 'mayfly',
       MAYFLY_DKIM_KEY: 'canary-key',
-    });
-    const printed = [
-      inspect(config, { depth: 9 }),
-      JSON.stringify(config),
-      JSON.stringify(effectiveSettings(config)),
-    ];
+    };
+    const config = read(env);
+    const printed = [inspect(config, { depth: 9 }), JSON.stringify(config), JSON.stringify(effective(env))];
     printed.push(
       ...refusals({ MAYFLY_SMTP_URL: 'http://canary' }),
       ...refusals({ MAYFLY_TOKEN: 'canary\nx' }),
@@ -228,7 +236,7 @@ describe('secrets among the settings', () => {
     printed.push(...refusals({ MAYFLY_BASE_URL: 'https://u:canary@example.org' }));
     expect(printed).toHaveLength(7);
     expect(printed.join('\n')).not.toContain('canary');
-    expect(effectiveSettings(config).find(({ env }) => env === 'MAYFLY_TOKEN')?.value).toBe('set, not shown');
+    expect(effective(env).find(({ env }) => env === 'MAYFLY_TOKEN')?.value).toBe('set, not shown');
   });
 });
 
@@ -244,15 +252,15 @@ describe('the plans file', () => {
   it('is laid over the built-in plans', () => {
     const reading = plansOf({ anonymous: { ttlMinSeconds: 1 }, basic: { maxValueBytes: 2_000 } });
     if (reading.outcome === 'refused') throw new Error('refused');
-    expect(reading.config.plans.anonymous).toEqual({ ...builtInPlans.anonymous, ttlMinSeconds: 1 });
-    expect(reading.config.plans.basic).toEqual({ ...builtInPlans.basic, maxValueBytes: 2_000 });
-    expect(reading.config.plans.identity).toEqual(builtInPlans.identity);
+    expect(reading.settings.plans.anonymous).toEqual({ ...builtInPlans.anonymous, ttlMinSeconds: 1 });
+    expect(reading.settings.plans.basic).toEqual({ ...builtInPlans.basic, maxValueBytes: 2_000 });
+    expect(reading.settings.plans.identity).toEqual(builtInPlans.identity);
   });
 
   it('may leave a plan without share domains, or give it some', () => {
     const reading = plansOf({ identity: { maxDomains: 0 }, basic: { maxDomains: 10_000 } });
     if (reading.outcome === 'refused') throw new Error('refused');
-    const { identity, basic } = reading.config.plans;
+    const { identity, basic } = reading.settings.plans;
     expect([identity.maxDomains, basic.maxDomains]).toEqual([0, 10_000]);
   });
 
@@ -285,7 +293,7 @@ describe('the settings reference', () => {
   it('keeps what the router reads apart from what only the server does', () => {
     const [, router = ''] = renderReference().split('## The router');
     const [told = ''] = router.split('## The commands');
-    for (const [, { env, reader }] of optionList) {
+    for (const [, { env, reader }] of definitionList) {
       expect([env, told.includes(`\`${env}\``)]).toEqual([
         env,
         reader === 'router' || reader === 'server and router',
@@ -295,7 +303,7 @@ describe('the settings reference', () => {
 
   it('lists every setting with its default', () => {
     const page = renderReference();
-    for (const [, of] of optionList) {
+    for (const [, of] of definitionList) {
       expect(page).toContain(`\`${of.env}\``);
       expect(page).toContain(`| ${of.defaultText} |`);
     }

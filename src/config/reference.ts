@@ -1,10 +1,6 @@
-/**
- * The settings for people: the reference page, and what this process would use.
- *
- * Owns: both renderings of the option table. Invariant: a secret's value is in neither (P18).
- */
-import type { Config } from './read.ts';
-import { type Option, type OptionName, optionList } from './settings.ts';
+/** docs/configuration.md, written from the table of settings. */
+import { builtInRateLimits, type LimitRule } from './rate-limits.ts';
+import { type Definition, definitionList } from './settings.ts';
 
 const intro = `# Settings
 
@@ -16,13 +12,13 @@ effect. A setting marked *secret* is never printed, and can also be read from a 
 end to the path.
 `;
 
-type Reader = Option<unknown>['reader'];
+type Reader = Definition<unknown>['reader'];
 
 function rows(...readers: readonly Reader[]): string {
-  const lines = optionList
+  const lines = definitionList
     .filter(([, of]) => readers.includes(of.reader))
     .map(([, of]) => {
-      const name = of.secret === true ? `\`${of.env}\` (*secret*)` : `\`${of.env}\``;
+      const name = of.kind.isSecret ? `\`${of.env}\` (*secret*)` : `\`${of.env}\``;
       return `| ${name} | ${of.defaultText} | ${of.doc} | ${of.kind.allowed} |`;
     });
   return ['| variable | default | meaning | allowed |', '| --- | --- | --- | --- |', ...lines, ''].join('\n');
@@ -30,7 +26,7 @@ function rows(...readers: readonly Reader[]): string {
 
 /** The settings of the server that the router reads too, by name. */
 function sharedNames(): string {
-  const shared = optionList.filter(([, of]) => of.reader === 'server and router');
+  const shared = definitionList.filter(([, of]) => of.reader === 'server and router');
   return shared.map(([, of]) => `\`${of.env}\``).join(', ');
 }
 
@@ -59,38 +55,24 @@ account may register (0: none):
 \`\`\`
 `;
 
+/** The built-in limits as JSON, a rule to a line. */
+function limitsTable(): string {
+  const rule = ({ limit, windowSeconds, burst }: LimitRule) =>
+    `{ "limit": ${limit}, "windowSeconds": ${windowSeconds}, "burst": ${burst} }`;
+  const entries = Object.entries(builtInRateLimits).map(
+    ([name, { anonymous, account }]) =>
+      `  "${name}": {\n    "anonymous": ${rule(anonymous)},\n    "account": ${rule(account)}\n  }`,
+  );
+  return `{\n${entries.join(',\n')}\n}`;
+}
+
 const rateLimitsText = `## Rate limits
 
 \`MAYFLY_RATE_LIMITS\` may name a JSON file that is laid over the built-in limits. What it leaves out keeps its built-in value.
 This is the built-in table: \`limit\` calls per \`windowSeconds\` in the long run, of which \`burst\` may come at once.
 
 \`\`\`json
-{
-  "create": {
-    "anonymous": { "limit": 1200, "windowSeconds": 3600, "burst": 300 },
-    "account": { "limit": 12000, "windowSeconds": 3600, "burst": 1000 }
-  },
-  "manage": {
-    "anonymous": { "limit": 1200, "windowSeconds": 3600, "burst": 120 },
-    "account": { "limit": 12000, "windowSeconds": 3600, "burst": 600 }
-  },
-  "logIn": {
-    "anonymous": { "limit": 10, "windowSeconds": 600, "burst": 10 },
-    "account": { "limit": 100, "windowSeconds": 3600, "burst": 30 }
-  },
-  "signUp": {
-    "anonymous": { "limit": 10, "windowSeconds": 3600, "burst": 10 },
-    "account": { "limit": 10, "windowSeconds": 3600, "burst": 10 }
-  },
-  "mail": {
-    "anonymous": { "limit": 50, "windowSeconds": 3600, "burst": 50 },
-    "account": { "limit": 50, "windowSeconds": 3600, "burst": 50 }
-  },
-  "mailbox": {
-    "anonymous": { "limit": 20, "windowSeconds": 86400, "burst": 20 },
-    "account": { "limit": 20, "windowSeconds": 86400, "burst": 20 }
-  }
-}
+${limitsTable()}
 \`\`\`
 
 - \`anonymous\` counts callers without an account by network (IPv4 /24, IPv6 /56), \`account\` by account.
@@ -120,23 +102,4 @@ export function renderReference(): string {
     '',
     rows('commands'),
   ].join('\n');
-}
-
-export interface EffectiveSetting {
-  readonly env: string;
-  readonly value: string;
-  readonly given: boolean;
-}
-
-/** What is in effect, in the order of the table. */
-export function effectiveSettings(config: Config): EffectiveSetting[] {
-  return optionList.map(([name, of]) => ({
-    env: of.env,
-    value: showValue(of, config[name]),
-    given: config.given.has(name as OptionName),
-  }));
-}
-
-function showValue(of: Option<unknown>, value: unknown): string {
-  return (of.kind.show ?? String)(value);
 }

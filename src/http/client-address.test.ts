@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
+import { proxiesOf } from '../../test/support/settings.ts';
+import { addressRanges } from '../config/addresses.ts';
 import {
   addressWithoutSocket,
   type ClientAddressOf,
   clientPrefixOf,
   createClientAddressOf,
   parseAddress,
-  parseTrustedProxies,
 } from './client-address.ts';
 
 function resolver(ranges: readonly string[]): ClientAddressOf {
-  const trusted = parseTrustedProxies(ranges);
-  if ('error' in trusted) throw new Error(trusted.error);
+  const trusted = proxiesOf(ranges);
   return createClientAddressOf(trusted);
 }
 
@@ -33,8 +33,7 @@ function canBeSpoofed(addressOf: ClientAddressOf): boolean {
 
 describe('a proxy that is not trusted', () => {
   function told(ranges: readonly string[], ...calls: readonly ReturnType<typeof from>[]): number {
-    const trusted = parseTrustedProxies(ranges);
-    if ('error' in trusted) throw new Error(trusted.error);
+    const trusted = proxiesOf(ranges);
     let times = 0;
     const addressOf = createClientAddressOf(trusted, () => {
       times += 1;
@@ -136,7 +135,7 @@ describe('the client address', () => {
   });
 });
 
-describe('parseTrustedProxies', () => {
+describe('trusted proxies', () => {
   it.each([
     '10.0.0.0/33',
     '10.0.0/8',
@@ -148,12 +147,13 @@ describe('parseTrustedProxies', () => {
     'fe80::1%eth0/64',
     '10.0.0.1/ 8',
   ])('refuses %j with a sentence', (range) => {
-    expect(parseTrustedProxies([range])).toEqual({ error: expect.stringContaining('is no address range') });
+    expect(addressRanges.parse(range, () => '')).toEqual({
+      problem: expect.stringContaining('it must be addresses or ranges'),
+    });
   });
 
   it('holds exactly the addresses of its ranges', () => {
-    const trusted = parseTrustedProxies(['10.1.0.0/16', '2001:db8::/32', '192.0.2.1', '::1']);
-    if ('error' in trusted) throw new Error(trusted.error);
+    const trusted = proxiesOf(['10.1.0.0/16', '2001:db8::/32', '192.0.2.1', '::1']);
     const inside = ['10.1.255.255', '2001:db8:ffff::1', '192.0.2.1', '::1'];
     const outside = ['10.2.0.0', '2001:db9::', '192.0.2.2', '::2', '127.0.0.1'];
     expect([...inside, ...outside].filter((address) => trusted.has(address))).toEqual(inside);

@@ -6,16 +6,11 @@
  * IPv4 /24 or IPv6 /56, because a site's hosts share those.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { TrustedProxies } from '../config/addresses.ts';
 
 /** What a server offers to ask for the socket's peer; Bun's server object is one, an empty environment has none. */
 export interface PeerSource {
   requestIP?(request: Request): { readonly address: string } | null;
-}
-
-/** Ranges whose `X-Forwarded-For` is believed. */
-export interface TrustedProxies {
-  readonly isEmpty: boolean;
-  has(address: string): boolean;
 }
 
 /** The client's address in plain spelling. `peer` is absent where there is no socket. */
@@ -27,32 +22,14 @@ export const addressWithoutSocket = '127.0.0.1';
 /** Entries of `X-Forwarded-For` looked at, from the right; more than any chain of proxies has. */
 const maxHops = 32;
 
-/** @param ranges addresses or CIDR ranges, IPv4 or IPv6. */
-export function parseTrustedProxies(ranges: readonly string[]): TrustedProxies | { readonly error: string } {
-  const list = new BlockList();
-  for (const range of ranges) {
-    if (!addRange(list, range.trim()))
-      return { error: `"${range}" is no address range; write for example 10.0.0.0/8 or fd00::/8` };
-  }
-  const has = (address: string) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
-  return { isEmpty: ranges.length === 0, has };
-}
-
-function addRange(list: BlockList, range: string): boolean {
-  const [network = '', length, ...rest] = range.split('/');
-  const version = network.includes('%') ? 0 : isIP(network);
-  const bits = version === 4 ? 32 : 128;
-  if (version === 0 || rest.length > 0) return false;
-  if (length !== undefined && (!/^\d{1,3}$/.test(length) || Number(length) > bits)) return false;
-  list.addSubnet(network, length === undefined ? bits : Number(length), version === 4 ? 'ipv4' : 'ipv6');
-  return true;
-}
-
 /** Where a proxy of one's own stands: loopback, link-local, and the ranges of RFC 1918, RFC 6598 and RFC 4193. */
 const nearby = new BlockList();
 const nearbyRanges =
   '127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 100.64.0.0/10 ::1/128 fc00::/7 fe80::/10';
-for (const range of nearbyRanges.split(' ')) addRange(nearby, range);
+for (const range of nearbyRanges.split(' ')) {
+  const [network = '', bits] = range.split('/');
+  nearby.addSubnet(network, Number(bits), isIPv4(network) ? 'ipv4' : 'ipv6');
+}
 
 function isNearby(address: string): boolean {
   return nearby.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
@@ -82,7 +59,8 @@ export function createClientAddressOf(
 
   return (request, peer) => {
     const socketAddress = socketAddressOf(request, peer);
-    if (trusted.isEmpty || !trusted.has(socketAddress)) return socketClient(request, socketAddress);
+    if (trusted.ranges.length === 0 || !trusted.has(socketAddress))
+      return socketClient(request, socketAddress);
     const forwarded = request.headers.get('x-forwarded-for');
     return forwarded === null ? socketAddress : clientOf(forwarded, socketAddress, trusted);
   };

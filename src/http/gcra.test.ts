@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { Gcra, type LimitRule } from './gcra.ts';
+import type { LimitRule } from '../config/rate-limits.ts';
+import { Gcra } from './gcra.ts';
 
 interface Limit {
   take(client: string): number;

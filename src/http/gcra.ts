@@ -6,14 +6,7 @@
  * rounded up, so no fraction accumulates. The table never exceeds `maxClients`: clients whose allowance is whole again
  * are forgotten, which changes nothing for them.
  */
-
-export interface LimitRule {
-  /** Calls per window in the long run. */
-  readonly limit: number;
-  readonly windowSeconds: number;
-  /** Calls that may come at once. */
-  readonly burst: number;
-}
+import type { LimitRule } from '../config/rate-limits.ts';
 
 /** Monotonic milliseconds, such as `performance.now`. */
 export type MonotonicMs = () => number;

@@ -3,12 +3,12 @@
  *
  * It uses the settings and checks of real mail, so what it finds is true of real mail. It tries each thing once, within a bounded time.
  */
+import type { SmtpServer, SmtpTls } from '../config/addresses.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import { composeMessage, namesOf, serviceName } from './compose.ts';
 import { type AttemptFault, isAboutLogIn, toFault, toReplyLine } from './faults.ts';
 import { parseAddress } from './mailbox.ts';
 import { renderTestMail } from './messages.tsx';
-import type { SmtpSettings, SmtpTls } from './settings.ts';
 import { type ConnectionOptions, openOnce, type SmtpServerOptions, toConnection } from './smtp.ts';
 
 export interface MailProbeOptions extends SmtpServerOptions {
@@ -118,7 +118,7 @@ const encryptionWords: Readonly<Record<SmtpTls, string>> = {
   never: 'not encrypted',
 };
 
-function describe({ host, port, tls, login }: SmtpSettings, isLoggedIn: boolean): string {
+function describe({ host, port, tls, login }: SmtpServer, isLoggedIn: boolean): string {
   const loggedIn = isLoggedIn
     ? 'takes the log-in'
     : 'offers no log-in, so the one in MAYFLY_SMTP_URL is not used';
@@ -127,12 +127,12 @@ function describe({ host, port, tls, login }: SmtpSettings, isLoggedIn: boolean)
 }
 
 interface Explanation {
-  readonly fits: (fault: AttemptFault, settings: SmtpSettings) => boolean;
-  readonly words: (settings: SmtpSettings) => string;
+  readonly fits: (fault: AttemptFault, settings: SmtpServer) => boolean;
+  readonly words: (settings: SmtpServer) => string;
 }
 
 const isTemporary = ({ replyCode }: AttemptFault) => replyCode !== null && replyCode < 500;
-const at = ({ host, port }: SmtpSettings) => `${host} on port ${port}`;
+const at = ({ host, port }: SmtpServer) => `${host} on port ${port}`;
 
 /** The first row that fits wins, so narrow ones come before wide ones. No sentence repeats what the settings keep secret. */
 const rows: readonly Explanation[] = [
@@ -251,7 +251,7 @@ const rows: readonly Explanation[] = [
 ];
 
 /** What went wrong and what to do, in one or two sentences. */
-export function explain(fault: AttemptFault, settings: SmtpSettings): string {
+export function explain(fault: AttemptFault, settings: SmtpServer): string {
   const row = rows.find(({ fits }) => fits(fault, settings));
   return row?.words(settings) ?? `${at(settings)} does not take mail (${fault.code}): look into its log.`;
 }

@@ -7,6 +7,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
+import type { SmtpServer, SmtpTls } from '../config/addresses.ts';
 import { type MailTrouble, mailTroubles } from '../core/mail/link-mail.ts';
 import type { Handover, OnRetry } from '../core/mail/mailer.ts';
 import {
@@ -19,20 +20,11 @@ import {
 } from './compose.ts';
 import { type AttemptFault, isAboutLogIn, judge, toFault, toReplyLine, troubleOf } from './faults.ts';
 import { toMailbox, toReturnPath } from './mailbox.ts';
-import {
-  type DkimSettings,
-  type DkimSigner,
-  MailSettingError,
-  parseSmtpUrl,
-  type SmtpSettings,
-  type SmtpTls,
-  toDkimSigner,
-} from './settings.ts';
+import { type DkimSettings, type DkimSigner, toDkimSigner } from './settings.ts';
 
 /** The settings of a mail server, and of what is handed to it. */
 export interface SmtpServerOptions {
-  /** See `parseSmtpUrl`. */
-  readonly url: string;
+  readonly server: SmtpServer;
   /** `name@host` or `Name <name@host>`. */
   readonly from: string;
   /** The site's brand, used when `from` has no name (Mayfly). */
@@ -72,10 +64,8 @@ const usualMaxPending = 500;
 
 /** The options, checked. @throws MailSettingError when one of them is not what it must be. */
 export function toConnection(options: SmtpServerOptions) {
-  const settings = parseSmtpUrl(options.url);
-  if ('error' in settings) throw new MailSettingError('server', settings.error);
   const connection: ConnectionOptions = {
-    settings,
+    settings: options.server,
     dkim: options.dkim == null ? null : toDkimSigner(options.dkim),
     timeoutMs: options.attemptTimeoutMs ?? usualAttemptTimeoutMs,
     trustedAuthority: options.trustedAuthority ?? null,
@@ -222,7 +212,7 @@ export interface Transport {
 }
 
 export interface ConnectionOptions {
-  readonly settings: SmtpSettings;
+  readonly settings: SmtpServer;
   readonly dkim: DkimSigner | null;
   /** Longest time for each step. */
   readonly timeoutMs: number;

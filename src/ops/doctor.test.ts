@@ -1,16 +1,16 @@
 /** What the doctor makes of mail: which finding is a fault, and which is only advice. */
 import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { type Config, type Environment, readConfig } from '../config/read.ts';
+import { type Environment, readConfig, type Settings } from '../config/read.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { DnsAnswer } from '../core/share-domains/check.ts';
 import type { ClockReport } from '../core/time.ts';
 import { type DoctorDeps, examine, type MailAnswer } from './doctor.ts';
 
-function read(env: Environment): Config {
+function read(env: Environment): Settings {
   const reading = readConfig({ MAYFLY_DATA_DIR: './no-such-folder', ...env });
   if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
-  return reading.config;
+  return reading.settings;
 }
 
 const recipient = new Sensitive('jo@example.org');
@@ -26,7 +26,7 @@ async function findingsOn(
   const asked: (Sensitive<string> | null)[] = [];
   const deps: DoctorDeps = {
     openStore: async () => ({ outcome: 'refused', problem: 'not looked at here' }),
-    probeMail: async (whom) => {
+    probeMail: async (_server, whom) => {
       asked.push(whom);
       return { server: answers.server ?? well, testMail: answers.testMail ?? null };
     },

@@ -6,7 +6,8 @@
  */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
-import type { Config } from '../config/read.ts';
+import type { SmtpServer } from '../config/addresses.ts';
+import type { Settings } from '../config/read.ts';
 import { isLoopbackHost } from '../core/links.ts';
 import type { RootStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
@@ -52,6 +53,7 @@ export interface DoctorDeps {
    * recipient, unless the server was not even reached: then it is `null`.
    */
   readonly probeMail: (
+    server: SmtpServer,
     recipient: Sensitive<string> | null,
   ) => Promise<{ readonly server: MailAnswer; readonly testMail: MailAnswer | null }>;
   readonly resolver: Pick<Resolver, 'txt'>;
@@ -66,7 +68,7 @@ const mebibyte = 1_048_576;
 const scarceMebibytes = 1_024;
 const tooFewMebibytes = 64;
 
-function examineFolder({ dataDir }: Config): Finding {
+function examineFolder({ dataDir }: Settings): Finding {
   if (!existsSync(dataDir)) return ok('folder', `${dataDir} will be made at the first start`);
   const { mode } = statSync(dataDir);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
@@ -78,7 +80,7 @@ function examineFolder({ dataDir }: Config): Finding {
   return ok('folder', dataDir);
 }
 
-function examineDisk({ dataDir }: Config): Finding {
+function examineDisk({ dataDir }: Settings): Finding {
   const { bavail, bsize } = statfsSync(existsSync(dataDir) ? dataDir : '.');
   const freeMebibytes = Math.floor((bavail * bsize) / mebibyte);
   const words = `${freeMebibytes} MiB free where ${dataDir} is`;
@@ -88,7 +90,7 @@ function examineDisk({ dataDir }: Config): Finding {
 }
 
 /** The ring when it could be read, beside what to say of it. */
-function examineKeys({ rootKeysFile }: Config): { finding: Finding; ring: KeyRing | null } {
+function examineKeys({ rootKeysFile }: Settings): { finding: Finding; ring: KeyRing | null } {
   const reading = readRootKeys(rootKeysFile);
   if (reading.outcome === 'refused') return { finding: fault('keys', reading.problem), ring: null };
   if (reading.outcome === 'missing') {
@@ -102,7 +104,7 @@ function examineKeys({ rootKeysFile }: Config): { finding: Finding; ring: KeyRin
 /** From this part of the limit on, the operator is told. */
 const nearlyFull = 0.8;
 
-function examineStorage({ maxStorageBytes }: Config, usedBytes: number): Finding {
+function examineStorage({ maxStorageBytes }: Settings, usedBytes: number): Finding {
   const used = Math.ceil(usedBytes / mebibyte);
   if (maxStorageBytes === null)
     return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s`);
@@ -117,7 +119,7 @@ function examineStorage({ maxStorageBytes }: Config, usedBytes: number): Finding
 }
 
 async function examineStore(
-  config: Config,
+  settings: Settings,
   ring: KeyRing | null,
   deps: DoctorDeps,
 ): Promise<readonly Finding[]> {
@@ -125,12 +127,12 @@ async function examineStore(
   if (opened.outcome === 'no_store') return [ok('store', 'will be made at the first start')];
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
-    const compared = await compareRoots(ring, config.rootKeysFile, opened.store);
+    const compared = await compareRoots(ring, settings.rootKeysFile, opened.store);
     const opening =
       compared.outcome === 'refused'
         ? fault('store', compared.problem)
         : ok('store', 'opens with safe settings, and fits the keys');
-    const storage = examineStorage(config, await opened.store.usedBytes());
+    const storage = examineStorage(settings, await opened.store.usedBytes());
     return [opening, storage, examineClock(opened.store.clock())];
   } finally {
     await opened.close();
@@ -143,9 +145,9 @@ function examineClock(report: ClockReport): Finding {
   return report.verdict === 'disputed' ? fault('clock', problem) : advice('clock', problem);
 }
 
-function examineAddress(config: Config): Finding {
-  const { baseUrl, trustedProxies } = config;
-  const links = unreachableLinks(config);
+function examineAddress(settings: Settings): Finding {
+  const { baseUrl, trustedProxies } = settings;
+  const links = unreachableLinks(settings);
   if (links !== null) return advice('address', `links ${links}`);
   const { protocol, hostname } = new URL(baseUrl);
   if (isLoopbackHost(hostname)) return ok('address', `${baseUrl}, for this machine alone`);
@@ -154,7 +156,7 @@ function examineAddress(config: Config): Finding {
       'address',
       `${baseUrl} is not encrypted: put a proxy with TLS in front and let MAYFLY_BASE_URL start with https`,
     );
-  if (isIP(hostname) === 0 && trustedProxies.length === 0) {
+  if (isIP(hostname) === 0 && trustedProxies.ranges.length === 0) {
     return advice(
       'address',
       `${baseUrl}; if a proxy stands in front, name it in MAYFLY_TRUSTED_PROXIES, or all its visitors count as one`,
@@ -180,16 +182,18 @@ function withSender(found: string, mailFrom: string): Finding {
 }
 
 async function examineMail(
-  { smtpUrl, mailFrom, dataDir }: Config,
+  { smtpServer, mailFrom, dataDir, serverFaults }: Settings,
   deps: DoctorDeps,
   recipient: Sensitive<string> | null,
 ): Promise<readonly Finding[]> {
-  if (smtpUrl === null) {
+  const wrong = serverFaults.find(({ setting }) => setting === 'smtpServer');
+  if (wrong !== undefined) return [fault('mail', wrong.sentence)];
+  if (smtpServer === null) {
     const kept = `kept as files in ${dataDir}/outbox, which hold live links: set MAYFLY_SMTP_URL to send it`;
     const unsent = fault('test mail', 'not sent, because there is no mail server: set MAYFLY_SMTP_URL');
     return [advice('mail', kept), ...(recipient === null ? [] : [unsent])];
   }
-  const { server, testMail } = await deps.probeMail(recipient);
+  const { server, testMail } = await deps.probeMail(smtpServer, recipient);
   return [
     server.outcome === 'well' ? withSender(server.words, mailFrom) : toFinding('mail', server),
     ...(testMail === null ? [] : [toFinding('test mail', testMail)]),
@@ -197,10 +201,10 @@ async function examineMail(
 }
 
 /** Nothing to say where mail is not signed. */
-async function examineSignature(config: Config, { resolver }: DoctorDeps): Promise<readonly Finding[]> {
-  const { dkimDomain, dkimSelector, dkimKey } = config;
+async function examineSignature(settings: Settings, { resolver }: DoctorDeps): Promise<readonly Finding[]> {
+  const { dkimDomain, dkimSelector, dkimKey } = settings;
   if (dkimDomain === null || dkimSelector === null || dkimKey === null) return [];
-  if (isUnsigned(config)) return [advice('signature', unsigned)];
+  if (isUnsigned(settings)) return [advice('signature', unsigned)];
   const name = `${dkimSelector}._domainkey.${dkimDomain}`;
   const compared = await compareDkimRecord(name, dkimKey, resolver);
   switch (compared.outcome) {
@@ -227,19 +231,19 @@ async function examineSignature(config: Config, { resolver }: DoctorDeps): Promi
 
 /** @param recipient of a test mail; `null`: none is sent */
 export async function examine(
-  config: Config,
+  settings: Settings,
   deps: DoctorDeps,
   recipient: Sensitive<string> | null,
 ): Promise<readonly Finding[]> {
-  const keys = examineKeys(config);
+  const keys = examineKeys(settings);
   return [
-    examineFolder(config),
-    examineDisk(config),
+    examineFolder(settings),
+    examineDisk(settings),
     keys.finding,
-    ...(await examineStore(config, keys.ring, deps)),
-    examineAddress(config),
-    ok('sign-up', signUpWords(config)),
-    ...(await examineMail(config, deps, recipient)),
-    ...(await examineSignature(config, deps)),
+    ...(await examineStore(settings, keys.ring, deps)),
+    examineAddress(settings),
+    ok('sign-up', signUpWords(settings)),
+    ...(await examineMail(settings, deps, recipient)),
+    ...(await examineSignature(settings, deps)),
   ];
 }

@@ -3,9 +3,9 @@
  *
  * Owns: those lines. Invariant: they say where it listens, which regions it leads to and by what, and nothing secret.
  */
-import type { Config } from '../config/read.ts';
+import type { Settings } from '../config/read.ts';
 
-function choiceWords({ routerWeights, regions }: Config): string {
+function choiceWords({ routerWeights, regions }: Settings): string {
   if (routerWeights === null)
     return `to the first region that is well: ${regions.map(({ label }) => label).join(', then ')}`;
   return `spread by weight: ${Object.entries(routerWeights)
@@ -13,8 +13,8 @@ function choiceWords({ routerWeights, regions }: Config): string {
     .join(', ')}`;
 }
 
-export function renderRouterWords(config: Config, version: string): string {
-  const { host, port, regions, routerUpstreams, routerDeprecation } = config;
+export function renderRouterWords(settings: Settings, version: string): string {
+  const { host, port, regions, routerUpstreams, routerDeprecation } = settings;
   const lines = regions.map(({ label, baseUrl }) => {
     const servers = routerUpstreams
       .filter((server) => server.label === label)
@@ -24,10 +24,12 @@ export function renderRouterWords(config: Config, version: string): string {
   return [
     `Mayfly ${version} routes on ${host}, port ${port}`,
     ...lines,
-    `  new      ${choiceWords(config)}`,
+    `  new      ${choiceWords(settings)}`,
     ...(routerDeprecation === null
       ? []
-      : [`  says     that its address is deprecated since ${routerDeprecation}`]),
+      : [
+          `  says     that its address is deprecated since ${new Date(routerDeprecation * 1_000).toISOString().slice(0, 10)}`,
+        ]),
     '',
   ].join('\n');
 }

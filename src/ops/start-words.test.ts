@@ -1,13 +1,13 @@
 /** What the start says of who can reach it, and what the doctor says of the same settings. */
 import { describe, expect, it } from 'bun:test';
-import { type Config, type Environment, readConfig } from '../config/read.ts';
+import { type Environment, readConfig, type Settings } from '../config/read.ts';
 import { type DoctorDeps, examine } from './doctor.ts';
 import { renderStartWords } from './start-words.ts';
 
-function read(env: Environment): Config {
+function read(env: Environment): Settings {
   const reading = readConfig({ MAYFLY_DATA_DIR: './no-such-folder', ...env });
   if (reading.outcome === 'refused') throw new Error(reading.refusals.join('\n'));
-  return reading.config;
+  return reading.settings;
 }
 
 /** The line of the start that begins so; `''` when there is none. */

@@ -5,7 +5,7 @@
  * live links (the one exception to P9); no secret setting is in them.
  */
 import { join } from 'node:path';
-import type { Config } from '../config/read.ts';
+import type { Settings } from '../config/read.ts';
 import type { ClockReport } from '../core/time.ts';
 import { clockProblem } from './clock-words.ts';
 import { signUpWords, unreachableLinks } from './reach-words.ts';
@@ -24,14 +24,14 @@ export function senderAdvice(mailFrom: string): string {
   return mailFrom.endsWith('@mayfly.invalid') ? ', which is nobody’s address: set MAYFLY_MAIL_FROM' : '';
 }
 
-function mailWords({ smtpUrl, mailFrom, dataDir }: Config): string {
-  if (smtpUrl !== null) return `sent as ${mailFrom}${senderAdvice(mailFrom)}`;
+function mailWords({ smtpServer, mailFrom, dataDir }: Settings): string {
+  if (smtpServer !== null) return `sent as ${mailFrom}${senderAdvice(mailFrom)}`;
   return `kept in ${join(dataDir, 'outbox')}, for trying out: these files hold live links. MAYFLY_SMTP_URL sends it`;
 }
 
 /** Whether a signature is set up that no mail gets. */
-export function isUnsigned({ dkimDomain, smtpUrl }: Config): boolean {
-  return dkimDomain !== null && smtpUrl === null;
+export function isUnsigned({ dkimDomain, smtpServer }: Settings): boolean {
+  return dkimDomain !== null && smtpServer === null;
 }
 
 export const unsigned =
@@ -40,22 +40,22 @@ export const unsigned =
 const secondServer =
   'another server runs on this data folder too. Both work; if you did not mean to start two, stop one of them';
 
-export function renderStartWords(config: Config, facts: StartFacts): string {
-  const { baseUrl, host, port, dataDir, rootKeysFile } = config;
+export function renderStartWords(settings: Settings, facts: StartFacts): string {
+  const { baseUrl, host, port, dataDir, rootKeysFile } = settings;
   const keys = facts.hasNewKeys
     ? `${rootKeysFile}, made just now: keep a copy, apart from the store's`
     : rootKeysFile;
   const problem = clockProblem(facts.clock);
-  const links = unreachableLinks(config);
+  const links = unreachableLinks(settings);
   return [
     `Mayfly ${facts.version} is ready: ${baseUrl}`,
     `  listens  ${host}, port ${port}`,
     ...(links === null ? [] : [`  LINKS    ${links}`]),
     `  store    SQLite in ${dataDir}`,
     `  keys     ${keys}`,
-    `  mail     ${mailWords(config)}`,
-    ...(isUnsigned(config) ? [`  DKIM     ${unsigned}`] : []),
-    `  sign-up  ${signUpWords(config)}`,
+    `  mail     ${mailWords(settings)}`,
+    ...(isUnsigned(settings) ? [`  DKIM     ${unsigned}`] : []),
+    `  sign-up  ${signUpWords(settings)}`,
     `  API      ${baseUrl}/api/docs`,
     ...(facts.isSecondServer ? [`  NOTE     ${secondServer}`] : []),
     ...(problem === null ? [] : [`  CLOCK    ${problem}`]),

@@ -4,16 +4,11 @@
  * It listens only after every server was asked once, and is ready while one region is. It holds no store and no key of a server, and
  * writes nothing to disk.
  */
+import type { TrustedProxies } from '../config/addresses.ts';
 import type { Region, RegionLabel } from '../core/regions.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
 import { createBodyReader } from '../http/body.ts';
-import {
-  type ClientAddressOf,
-  createClientAddressOf,
-  type PeerSource,
-  parseTrustedProxies,
-  type TrustedProxies,
-} from '../http/client-address.ts';
+import { type ClientAddressOf, createClientAddressOf, type PeerSource } from '../http/client-address.ts';
 import { healthAnswers } from '../http/health.ts';
 import { ListenError, startServer } from '../http/server.ts';
 import { createUpstreamClient } from './connection.ts';
@@ -123,10 +118,8 @@ export interface RouterOptions {
   /** Servers' addresses, by label. */
   readonly upstreams: readonly Region[];
   readonly weights: Readonly<Record<string, number>> | null;
-  /** A day, `2027-01-31`. */
-  readonly deprecatedSince: string | null;
-  /** Address ranges whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: readonly string[];
+  readonly deprecatedSince: number | null;
+  readonly trustedProxies: TrustedProxies;
   /** Called once, when another proxy forwards requests. */
   readonly onUntrustedProxy?: () => void;
   readonly onChange: (label: RegionLabel, isHealthy: boolean) => void;
@@ -142,24 +135,22 @@ export type RouterStart =
 const idleTimeoutSeconds = 60;
 const graceMs = 8_000;
 
-function settingsOf(options: RouterOptions, trustedProxies: TrustedProxies): RouterSettings {
-  const { regions, upstreams, weights, deprecatedSince: day } = options;
+function settingsOf(options: RouterOptions): RouterSettings {
+  const { regions, upstreams, weights, deprecatedSince, trustedProxies } = options;
   const { onChange, onAnswer, onUntrustedProxy } = options;
   return {
     regions: routerRegions(regions, upstreams),
     weights,
-    deprecatedSince: day === null ? null : Date.parse(`${day}T00:00:00Z`) / 1_000,
+    deprecatedSince,
     clientAddressOf: createClientAddressOf(trustedProxies, onUntrustedProxy),
     ...{ onChange, onAnswer },
   };
 }
 
 export async function startRouter(options: RouterOptions): Promise<RouterStart> {
-  const proxies = parseTrustedProxies(options.trustedProxies);
-  if ('error' in proxies) return { outcome: 'refused', problem: proxies.error };
   const client = createUpstreamClient();
   const edges = { hop: client.hop, after: afterMs, random: systemRandom, nowMs: () => performance.now() };
-  const { fetch, health } = assembleRouter(settingsOf(options, proxies), edges);
+  const { fetch, health } = assembleRouter(settingsOf(options), edges);
   const close = () => {
     health.stop();
     client.close();

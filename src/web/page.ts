@@ -5,13 +5,15 @@
  * a redirect. Only `toResponse` builds responses: every answer carries the common headers and a policy, and nothing that
  * repeats what was sent is compressed.
  */
+
+import type { LimitName, LimitParty } from '../config/rate-limits.ts';
 import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { LimitClass } from '../http/operation.ts';
 import { problemOf } from '../http/pipeline.ts';
 import { type Problem, RequestProblem } from '../http/problem.ts';
-import type { LimitName, LimitParty, RateLimiter } from '../http/rate-limit.ts';
+import type { RateLimiter } from '../http/rate-limit.ts';
 import type { SiteFile } from './assets.ts';
 import { gzip } from './gzip.ts';
 import type { Form } from './kit/form.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { optionList } from '../../src/config/settings.ts';
+import { definitionList } from '../../src/config/settings.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { shippedCaddyfile } from './caddy.ts';
 
@@ -11,8 +11,8 @@ const page = readFileSync(pagePath, 'utf8');
 const caddyfile = readFileSync(shippedCaddyfile, 'utf8');
 
 const placeholders = [...caddyfile.matchAll(/\{\$([A-Z_]+)/g)].map(([, name = '']) => name);
-const settings = optionList.flatMap(([, { env, secret }]) =>
-  secret === true ? [env, `${env}_FILE`] : [env],
+const settings = definitionList.flatMap(([, { env, kind }]) =>
+  kind.isSecret ? [env, `${env}_FILE`] : [env],
 );
 const known = new Set([...settings, ...placeholders]);
 

@@ -9,7 +9,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { optionList } from '../../src/config/settings.ts';
+import { definitionList } from '../../src/config/settings.ts';
 import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
 import { sendOnce } from '../support/raw-client.ts';
 import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';
@@ -120,7 +120,7 @@ describe('a wrong setting stops the start', () => {
 
   test('every setting of the server has its case', () => {
     const covered = new Set(wrongSettings.map(([env]) => env));
-    const missing = optionList
+    const missing = definitionList
       .filter(([, { reader }]) => reader.startsWith('server'))
       .filter(([, { env }]) => !covered.has(env) && !anyTextWillDo.has(env))
       .map(([, { env }]) => env);

@@ -3,13 +3,16 @@
  *
  * Owns: nothing of the product. Invariant: everything between the request and the handler is the real kit.
  */
+
+import { builtInRateLimits, type RateLimitTable } from '../../src/config/rate-limits.ts';
 import { type AccountCaller, type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';
-import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { createClientAddressOf } from '../../src/http/client-address.ts';
 import type { Exchange, Operation } from '../../src/http/operation.ts';
 import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
-import { builtInRateLimits, createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
+import { createRateLimiter } from '../../src/http/rate-limit.ts';
+import { proxiesOf } from '../support/settings.ts';
 
 export const token = '0123456789abcdef'.repeat(4);
 export const username = 'owner@mayfly.example';
@@ -88,8 +91,7 @@ export function setUp({ handle, surface, limits = 'off', origins = [], ...given 
   const faults: unknown[] = [];
   const lookUps: string[] = [];
   const clock = { nowMs: 0 };
-  const trusted = parseTrustedProxies(['127.0.0.1']);
-  if ('error' in trusted) throw new Error(trusted.error);
+  const trusted = proxiesOf(['127.0.0.1']);
   const deps: ApiDeps = {
     async authenticate(name, secret) {
       lookUps.push(name);

@@ -6,10 +6,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';
-import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { createFetch } from '../../src/http/pipeline.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { type RunningServer, startServer } from '../../src/http/server.ts';
+import { proxiesOf } from '../support/settings.ts';
 import {
   type ExchangeOptions,
   exchange,
@@ -67,8 +68,7 @@ const surface: ApiSurface = {
 };
 
 beforeAll(async () => {
-  const trusted = parseTrustedProxies([]);
-  if ('error' in trusted) throw new Error(trusted.error);
+  const trusted = proxiesOf([]);
   const deps: ApiDeps = {
     authenticate: async () => null,
     limiter: createRateLimiter({ table: 'off', nowMs: () => 0 }),

@@ -8,6 +8,7 @@ import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
+import { smtpServerOf } from '../support/settings.ts';
 import { openPostOffice, type PostOffice, type Treatment } from './post-office.ts';
 
 const canary = { value: 'canary-value-7f3a', passphrase: 'canary-passphrase-91bc' };
@@ -25,7 +26,7 @@ async function open(treatments: Treatment[], until: Promise<void> = Promise.reso
     onConnect: (_session, done) => void until.then(() => done()),
   });
   const mailer = createSmtpMailer({
-    url: office.url,
+    server: smtpServerOf(office.url),
     from: 'noreply@mail.example.com',
     sleep: async () => {},
   });
@@ -110,7 +111,7 @@ describe('a creation while the mail server is down', () => {
     const paused = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
     const mailer = createSmtpMailer({
-      url: office.url,
+      server: smtpServerOf(office.url),
       from: 'noreply@mail.example.com',
       sleep() {
         paused.resolve();

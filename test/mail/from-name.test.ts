@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import type { AccountMail, SecretLinkMail } from '../../src/core/mail/mailer.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
+import { smtpServerOf } from '../support/settings.ts';
 import { openPostOffice, type PostOffice, sampleAccountMails, sampleMail } from './post-office.ts';
 
 const address = 'noreply@mail.example.com';
@@ -20,7 +21,7 @@ interface Settings {
 
 /** The From of the mail as it arrived: the whole header line, and what a mail program reads in it. */
 async function sent(mail: SecretLinkMail | AccountMail, { from = address, ...site }: Settings = {}) {
-  const mailer = createSmtpMailer({ url: office.url, from, ...site });
+  const mailer = createSmtpMailer({ server: smtpServerOf(office.url), from, ...site });
   const { state } = await ('kind' in mail ? mailer.sendAccountMail(mail) : mailer.sendSecretLink(mail));
   mailer.close();
   expect(state).toBe('accepted');

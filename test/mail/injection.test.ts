@@ -10,6 +10,7 @@ import type { AccountMail } from '../../src/core/mail/mailer.ts';
 import { parseRecipient } from '../../src/core/mail/recipients.ts';
 import { messageHeaders } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
+import { smtpServerOf } from '../support/settings.ts';
 import {
   brandNames,
   colours,
@@ -83,7 +84,7 @@ describe('hostile texts', () => {
   beforeAll(async () => {
     office = await openPostOffice();
     mailer = createSmtpMailer({
-      url: office.url,
+      server: smtpServerOf(office.url),
       from: 'Mayfly <noreply@mail.example.com>',
       retryDelaysMs: [],
     });
@@ -206,7 +207,7 @@ describe('hostile texts', () => {
   for (const [index, reply] of replies.entries()) {
     it(`the reply ${index} (${JSON.stringify(reply.slice(0, 30))}) is one printable line without the link (P26)`, async () => {
       await using server = await openStubbornServer([{ at: 'message', says: reply }]);
-      const own = createSmtpMailer({ url: server.url, from: 'noreply@mail.example.com' });
+      const own = createSmtpMailer({ server: smtpServerOf(server.url), from: 'noreply@mail.example.com' });
       const ended = await own.sendSecretLink(sampleMail());
       own.close();
       expect(ended.state).toBe('refused');
@@ -259,7 +260,7 @@ describe('hostile texts', () => {
       'A\u0000 <a@b.org>',
     ];
     for (const from of settings) {
-      expect(() => createSmtpMailer({ url: office.url, from })).toThrow(RangeError);
+      expect(() => createSmtpMailer({ server: smtpServerOf(office.url), from })).toThrow(RangeError);
     }
   });
 });

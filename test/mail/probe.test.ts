@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { type MailProbeOptions, probeMail } from '../../src/mail/probe.ts';
+import { smtpServerOf } from '../support/settings.ts';
 import { certificate } from './certificate.ts';
 import { openPostOffice, type PostOffice, type Treatment } from './post-office.ts';
 import { type Conduct, openStubbornServer } from './stubborn-server.ts';
@@ -17,7 +18,7 @@ const options = {
 };
 
 function probe(url: string, changes: Partial<MailProbeOptions> = {}) {
-  return probeMail({ ...options, url, trustedAuthority: certificate.cert, ...changes });
+  return probeMail({ ...options, server: smtpServerOf(url), trustedAuthority: certificate.cert, ...changes });
 }
 
 function withLogIn(url: string): string {
@@ -120,7 +121,9 @@ describe('encryption that fails', () => {
   it('because nobody vouches for the certificate, or it is for another name', async () => {
     await using office = await openPostOffice([], certificate);
     const url = `${office.url}?tls=required`;
-    expect((await probeMail({ ...options, url })).server.words).toContain('NODE_EXTRA_CA_CERTS');
+    expect((await probeMail({ ...options, server: smtpServerOf(url) })).server.words).toContain(
+      'NODE_EXTRA_CA_CERTS',
+    );
     expect((await probe(url.replace('127.0.0.1', 'localhost'))).server.words).toContain(
       'The certificate of localhost is for another name',
     );

@@ -3,8 +3,10 @@
  *
  * Owns: its settings where a test gives none. Invariant: pauses are noted and not waited for.
  */
+
 import type { MailTrouble } from '../../src/core/mail/link-mail.ts';
 import { createSmtpMailer, type MailFault, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
+import { smtpServerOf } from '../support/settings.ts';
 
 /** What the sender is told before a pause, and the pause. */
 export type RetryStep = readonly ['told', number, string | null] | readonly ['paused', number];
@@ -15,7 +17,7 @@ export function mailerFor(server: { readonly url: string }, options: Partial<Smt
   const troubles: (MailTrouble | null)[] = [];
   let answers = 0;
   const mailer = createSmtpMailer({
-    url: server.url,
+    server: smtpServerOf(server.url),
     from: 'Mayfly <noreply@mail.example.com>',
     sleep: async (milliseconds) => void steps.push(['paused', milliseconds]),
     onFault(fault, trouble) {

@@ -6,11 +6,12 @@
 
 import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { startServer } from '../../src/http/server.ts';
 import { createUpstreamClient, type UpstreamLimits } from '../../src/router/connection.ts';
 import { type Hop, routerRegions } from '../../src/router/fleet.ts';
 import { assembleRouter, type RouterParts } from '../../src/router/start.ts';
+import { proxiesOf } from '../support/settings.ts';
 
 export interface StartedRouter extends AsyncDisposable {
   readonly port: number;
@@ -47,8 +48,7 @@ export async function startTestRouter(setup: RouterSetup): Promise<StartedRouter
   const upstreams = labels.flatMap((label) =>
     (setup.regions[label] ?? []).map((port) => ({ label, baseUrl: `http://127.0.0.1:${port}` })),
   );
-  const trusted = parseTrustedProxies(setup.trustedProxies ?? []);
-  if ('error' in trusted) throw new Error(trusted.error);
+  const trusted = proxiesOf(setup.trustedProxies ?? []);
   const client = createUpstreamClient({ ...limits, ...setup.limits });
   const [faults, changes]: [unknown[], string[]] = [[], []];
   const parts = assembleRouter(

@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from '../../src/config/json-files.ts';
+import { builtInRateLimits, rateLimitsFile } from '../../src/config/rate-limits.ts';
 import { renderReference } from '../../src/config/reference.ts';
-import { options } from '../../src/config/settings.ts';
-import { builtInRateLimits, parseRateLimits } from '../../src/http/rate-limit.ts';
+import { definitions } from '../../src/config/settings.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 
 function read(path: string): string {
@@ -37,8 +38,8 @@ describe('generated documents', () => {
   });
 
   it('self-test: a setting that changed would be noticed', () => {
-    expect(read('docs/configuration.md')).toContain(options.port.doc);
-    expect(renderReference().replace(options.port.doc, 'Something else.')).not.toBe(
+    expect(read('docs/configuration.md')).toContain(definitions.port.doc);
+    expect(renderReference().replace(definitions.port.doc, 'Something else.')).not.toBe(
       read('docs/configuration.md'),
     );
   });
@@ -53,8 +54,8 @@ describe('the rate limits of docs/configuration.md', () => {
   });
 
   it('show a file that is taken', () => {
-    expect(parseRateLimits(JSON.parse(example ?? ''))).toMatchObject({
-      create: { account: { limit: 24_000, windowSeconds: 3_600, burst: 2_000 } },
+    expect(readJson(example ?? '', rateLimitsFile)).toMatchObject({
+      value: { create: { account: { limit: 24_000, windowSeconds: 3_600, burst: 2_000 } } },
     });
   });
 });

@@ -10,7 +10,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/core': ['src/crypto', 'node:crypto', 'node:url'],
   'src/locale': [],
   'src/store': ['src/core', 'bun:sqlite', 'node:*'],
-  'src/mail': ['src/core', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
+  'src/mail': ['src/config', 'src/core', 'src/locale', 'hono/jsx', 'hono/html', 'nodemailer', 'node:*'],
   'src/ops': [
     'src/config',
     'src/core',
@@ -22,28 +22,35 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'tldts',
     'node:*',
   ],
-  'src/http': ['src/core', 'src/crypto', 'zod', 'node:*'],
-  'src/api': ['src/core', 'src/http', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
-  'src/web': ['src/core', 'src/http', 'src/locale', 'hono/jsx', 'hono/html', 'qr', 'zod', 'node:*'],
-  'src/router': ['src/core', 'src/crypto', 'src/http', 'src/locale', 'hono/html', 'bun', 'node:*'],
-  'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'node:*'],
-  'src/site.ts': ['src/core', 'src/http', 'src/locale', 'src/api', 'src/web'],
-  'src/app-settings.ts': [
+  'src/http': ['src/config', 'src/core', 'src/crypto', 'zod', 'node:*'],
+  'src/api': ['src/config', 'src/core', 'src/http', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
+  'src/web': [
     'src/config',
     'src/core',
     'src/http',
     'src/locale',
-    'src/mail',
-    'src/ops',
-    'src/site.ts',
-    'src/web',
+    'hono/jsx',
+    'hono/html',
+    'qr',
+    'zod',
     'node:*',
   ],
+  'src/router': [
+    'src/config',
+    'src/core',
+    'src/crypto',
+    'src/http',
+    'src/locale',
+    'hono/html',
+    'bun',
+    'node:*',
+  ],
+  'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'node:*'],
+  'src/site.ts': ['src/core', 'src/http', 'src/locale', 'src/api', 'src/web'],
   'src/router-app.ts': ['src/config', 'src/router', 'src/ops'],
   'src/app.ts': ['src/*', 'node:*'],
   'src/main.ts': [
     'src/app.ts',
-    'src/app-settings.ts',
     'src/router-app.ts',
     'src/cli',
     'src/config',
@@ -77,6 +84,23 @@ function strayImports(sources: readonly SourceFile[]): string[] {
       .filter((target) => !isAllowed(partOf(source.path), target))
       .map((target) => `${source.path} imports ${target}`),
   );
+}
+
+/** Parts that get the settings from what starts them: of `config/` they know types alone. */
+const readersOfSettings = ['http', 'api', 'web', 'mail', 'router', 'ops', 'cli'].map((part) => `src/${part}`);
+/** Compares words, and knows no setting. */
+const openToAll = 'src/config/nearest.ts';
+
+function fetchedSettings(sources: readonly SourceFile[]): string[] {
+  const values = (source: SourceFile) =>
+    importsOf({ path: source.path, text: source.text.replace(/^import type [^;]*;/gm, '') });
+  return sources
+    .filter(({ path }) => readersOfSettings.includes(partOf(path)))
+    .flatMap((source) =>
+      values(source)
+        .filter((target) => target.startsWith('src/config/') && target !== openToAll)
+        .map((target) => `${source.path} imports more than types of ${target}`),
+    );
 }
 
 /** Who may import a name that opens what is sealed. */
@@ -137,6 +161,26 @@ describe('the layout', () => {
       { path: 'src/fresh/new.ts', text: `import '../core/keys.ts';` },
     ];
     for (const source of seeded) expect(strayImports([source])).toHaveLength(1);
+  });
+
+  it('lets the parts know the types of settings, and get their values from the app', () => {
+    expect(fetchedSettings(sources)).toEqual([]);
+  });
+
+  it('self-test: a value of the settings is found, beside a type, dynamic, handed on or for its effect', () => {
+    for (const text of [
+      `import { readConfig } from '../config/read.ts';`,
+      `import { type Settings, readConfig } from '../config/read.ts';`,
+      `import type { Settings } from '../config/read.ts';\nimport { definitions } from '../config/settings.ts';`,
+      `const { readConfig } = await import('../config/read.ts');`,
+      `export { definitions } from '../config/settings.ts';`,
+      `import '../config/read.ts';`,
+    ]) {
+      for (const part of readersOfSettings)
+        expect(fetchedSettings([{ path: `${part}/x.ts`, text }])).toHaveLength(1);
+    }
+    const type = `import type { Settings } from '../config/read.ts';`;
+    expect(fetchedSettings([{ path: 'src/web/x.ts', text: type }])).toEqual([]);
   });
 
   it('lets only the reveal open a secret, and only receipts open theirs (P1, P9)', () => {

@@ -8,6 +8,7 @@ import { createHmac } from 'node:crypto';
 import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/surface.ts';
 import type { DialectName } from '../../src/api/version.ts';
+import type { RateLimitTable } from '../../src/config/rate-limits.ts';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
@@ -25,10 +26,10 @@ import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { type ApiDeps, createApi } from '../../src/http/api.ts';
 import { bodyCapBytesFor } from '../../src/http/body.ts';
-import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { createMailQuota } from '../../src/http/mail-quota.ts';
 import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
-import { createRateLimiter, type RateLimitTable } from '../../src/http/rate-limit.ts';
+import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { lookUp } from '../../src/locale/negotiate.ts';
 import { createDomainNameParser } from '../../src/ops/domain-names.ts';
@@ -40,6 +41,7 @@ import { createPages } from '../../src/web/pages.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { frontRegion, standBefore } from './router-front.ts';
+import { proxiesOf } from './settings.ts';
 
 export interface TestAppOptions {
   readonly dialect?: DialectName;
@@ -231,8 +233,7 @@ function mountDeps(
   answers: AnswerFacts[],
   faults: unknown[],
 ): Omit<ApiDeps, 'authenticate'> {
-  const trusted = parseTrustedProxies(options.trustedProxies ?? []);
-  if ('error' in trusted) throw new Error(trusted.error);
+  const trusted = proxiesOf(options.trustedProxies ?? []);
   return {
     limiter: createRateLimiter({ table: options.rateLimits ?? 'off', nowMs: () => performance.now() }),
     clientAddressOf: createClientAddressOf(trusted),

@@ -5,7 +5,7 @@
  */
 import type { World } from '../../src/cli/command.ts';
 import { runCommand } from '../../src/cli/run.ts';
-import { readConfig } from '../../src/config/read.ts';
+import { parseServerAddress, readConfig } from '../../src/config/read.ts';
 
 /** What a passphrase file holds; it must stand in no message. */
 export const cliSecret = 'hunter2-canary';
@@ -28,7 +28,8 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       askHidden: async () => null,
     },
     version: '1.2.3',
-    readConfig: () => readConfig({}),
+    readConfig: async () => readConfig({}),
+    parseServerAddress: async (text) => parseServerAddress(text),
     openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
     serve: async () => 0,
     route: async () => 0,

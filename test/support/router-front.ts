@@ -8,9 +8,10 @@
 
 import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
-import { createClientAddressOf, parseTrustedProxies } from '../../src/http/client-address.ts';
+import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { type Hop, type HopOutcome, type HopRequest, routerRegions } from '../../src/router/fleet.ts';
 import { assembleRouter, type RouterParts } from '../../src/router/start.ts';
+import { proxiesOf } from './settings.ts';
 
 export type Handler = (request: Request, server?: object) => Response | Promise<Response>;
 
@@ -45,8 +46,7 @@ function routerBefore(handler: Handler, trustedProxies: readonly string[]): Hand
 }
 
 async function startRouting(handler: Handler, trustedProxies: readonly string[]): Promise<RouterParts> {
-  const trusted = parseTrustedProxies(trustedProxies);
-  if ('error' in trusted) throw new Error(trusted.error);
+  const trusted = proxiesOf(trustedProxies);
   const [first, second] = [us, eu].map((label) => ({ label, baseUrl: `https://${label}.mayfly.example` }));
   if (first === undefined || second === undefined) throw new Error('two regions are needed');
   const regions = routerRegions([first, second], []);

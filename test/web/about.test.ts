@@ -1,7 +1,7 @@
 /** The pages around the service, and what a refusal looks like. */
 import { describe, expect, it } from 'bun:test';
+import { builtInRateLimits } from '../../src/config/rate-limits.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { wordsIn } from '../../src/web/kit/words.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, type Visit, visit } from './visit.ts';

@@ -1,7 +1,7 @@
 /** The account's own pages, without a browser: password, tokens, sessions, language, mails, and its end. */
 import { describe, expect, it } from 'bun:test';
+import { builtInRateLimits } from '../../src/config/rate-limits.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import {

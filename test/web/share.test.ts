@@ -1,8 +1,8 @@
 /** The start page: sharing, and every way it is refused. */
 import { describe, expect, it } from 'bun:test';
+import { builtInRateLimits } from '../../src/config/rate-limits.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
-import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';

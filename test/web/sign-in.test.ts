@@ -1,7 +1,7 @@
 /** Signing up, logging in and out, and a forgotten password, without a browser. */
 import { describe, expect, it } from 'bun:test';
+import { builtInRateLimits, type RateLimitTable } from '../../src/config/rate-limits.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { builtInRateLimits, type RateLimitTable } from '../../src/http/rate-limit.ts';
 import { createTestApp, fastHasher } from '../support/app.ts';
 import {
   address,

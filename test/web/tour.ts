@@ -5,11 +5,11 @@
  * finds its way by ids and addresses, never by words, so that it walks in every language.
  */
 import type { Page } from 'playwright-core';
+import { builtInRateLimits } from '../../src/config/rate-limits.ts';
 import { tokenScopes } from '../../src/core/accounts/accounts.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { RegionLabel, Regions } from '../../src/core/regions.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';

@@ -1,7 +1,7 @@
 /** What all pages have in common: headers, methods, forms of other sites, base path, small files. */
 import { describe, expect, it } from 'bun:test';
+import { builtInRateLimits } from '../../src/config/rate-limits.ts';
 import { createLinks } from '../../src/core/links.ts';
-import { builtInRateLimits } from '../../src/http/rate-limit.ts';
 import { createHref, type RouteName, routes } from '../../src/web/routes.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, share, type Visit, visit } from './visit.ts';

@@ -1,0 +1,237 @@
+/** Kinds of settings that are addresses: of this installation, its mail server, its proxies, its regions. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { z } from 'zod';
+import { isLoopbackHost } from '../core/links.ts';
+import { parseRegionLabel, type Region, type RegionLabel } from '../core/regions.ts';
+import { Sensitive } from '../core/sensitive.ts';
+import { Complaint, hidden, type Kind, kind, listOf, parts, readBy, showList } from './kinds.ts';
+
+/** An address to listen on: `node:net` decides what an address is; names are what people put in a host file. */
+export const listenAddress = kind(
+  'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
+  z.string().refine((text) => isIP(text) !== 0 || /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/i.test(text)),
+);
+
+function parseUrl(text: string, protocols: readonly string[]): URL | undefined {
+  const url = URL.parse(text);
+  return url !== null && protocols.includes(url.protocol) && url.hostname !== '' ? url : undefined;
+}
+
+const installation = readBy((text) => {
+  const url = parseUrl(text, ['http:', 'https:']);
+  if (url === undefined || url.username !== '' || url.password !== '') return undefined;
+  if (text.includes('?') || text.includes('#')) return undefined;
+  return url.origin + url.pathname.replace(/\/+$/, '');
+});
+
+/** Origin and path of an installation, without a trailing slash. */
+export const baseUrl = kind(
+  'an http or https address without user, query or fragment, such as https://secrets.example.org',
+  installation,
+);
+
+/**
+ * How mail is encrypted on its way to the server. Unencrypted mail carries live links, so a server that is not on this
+ * machine must offer TLS unless the URL says otherwise. STARTTLS is then required and not just used when offered: an
+ * attacker who strips the offer gets no mail (RFC 8314 §4.1, RFC 3207 §6).
+ *
+ * - `implicit`: TLS from the first byte (`smtps:`).
+ * - `required`: STARTTLS, or no mail.
+ * - `opportunistic`: STARTTLS where it is offered, else plain. The certificate is not checked: an attacker who could
+ *   forge one could also remove the offer (RFC 7435 §3).
+ * - `never`: plain, also when the server offers STARTTLS.
+ */
+export type SmtpTls = 'implicit' | 'required' | 'opportunistic' | 'never';
+
+export interface SmtpServer {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: SmtpTls;
+  readonly login: { readonly user: string; readonly password: Sensitive<string> } | null;
+}
+
+interface SmtpUrlError {
+  /** Says what to do, and never repeats the URL, which may hold a password. */
+  readonly error: string;
+}
+
+const choices: readonly SmtpTls[] = ['required', 'opportunistic', 'never'];
+
+const form = 'smtp://[user:password@]host[:port] or smtps://[user:password@]host[:port]';
+
+export function parseSmtpUrl(url: string): SmtpServer | SmtpUrlError {
+  const parsed = URL.parse(url);
+  if (parsed === null || !['smtp:', 'smtps:'].includes(parsed.protocol)) return { error: `Must be ${form}.` };
+  const host = parsed.hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  if (!/^[a-z0-9.:_-]+$/.test(host)) return { error: `Names no mail server. Must be ${form}.` };
+  if (!['', '/'].includes(parsed.pathname) || parsed.hash !== '')
+    return { error: `Has more than a server in it. Must be ${form}.` };
+  const tls = parseTls(parsed, host);
+  if (typeof tls === 'object') return tls;
+  const login = parseLogin(parsed);
+  if (login !== null && 'error' in login) return login;
+  const port = parsed.port === '' ? (tls === 'implicit' ? 465 : 587) : Number(parsed.port);
+  return port === 0 ? { error: 'Port 0 is no port.' } : { host, port, tls, login };
+}
+
+function parseTls(url: URL, host: string): SmtpTls | SmtpUrlError {
+  const unknown = [...url.searchParams.keys()].filter((name) => name !== 'tls');
+  if (unknown.length > 0) return { error: 'Has an unknown parameter: only ?tls=… is known.' };
+  const asked = url.searchParams.getAll('tls');
+  const choice = choices.find((one) => one === asked[0]);
+  if (asked.length > 1 || (asked.length === 1 && choice === undefined))
+    return { error: 'The parameter tls is required, opportunistic or never, and stands once.' };
+  if (url.protocol === 'smtps:') {
+    return choice === undefined || choice === 'required'
+      ? 'implicit'
+      : { error: 'smtps:// is always encrypted: leave ?tls= out, or write smtp://.' };
+  }
+  return choice ?? (isLoopbackHost(host) ? 'never' : 'required');
+}
+
+function parseLogin(url: URL): SmtpServer['login'] | SmtpUrlError {
+  if (url.username === '' && url.password === '') return null;
+  try {
+    const user = decodeURIComponent(url.username);
+    const password = new Sensitive(decodeURIComponent(url.password));
+    return user === '' ? { error: 'Has a password but no user.' } : { user, password };
+  } catch {
+    return { error: 'User or password is not percent-encoded: write % as %25.' };
+  }
+}
+
+export const smtpServer: Kind<SmtpServer> = hidden(
+  kind(
+    'an address such as smtps://user:password@mail.example.org:465 or smtp://localhost:25',
+    readBy((text) => {
+      if (parseUrl(text, ['smtp:', 'smtps:']) === undefined) return undefined;
+      const server = parseSmtpUrl(text);
+      return 'error' in server
+        ? new Complaint({ objections: [`: ${server.error}`], isForServer: true })
+        : server;
+    }),
+  ),
+);
+
+/** Ranges whose `X-Forwarded-For` is believed. */
+export interface TrustedProxies {
+  /** In CIDR form. */
+  readonly ranges: readonly string[];
+  /** @param address in plain spelling */
+  has(address: string): boolean;
+}
+
+/** A lone address is a range of one. */
+const addressRange = readBy((text) => {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = address.includes('%') ? 0 : isIP(address);
+  if (family === 0 || rest.length > 0) return undefined;
+  const bits = family === 4 ? 32 : 128;
+  if (prefix === undefined) return `${address}/${bits}`;
+  return /^(0|[1-9][0-9]{0,2})$/.test(prefix) && Number(prefix) <= bits ? text : undefined;
+});
+
+/** @param ranges in CIDR form */
+function trustedProxies(ranges: readonly string[]): TrustedProxies {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [network = '', bits] = range.split('/');
+    list.addSubnet(network, Number(bits), isIPv4(network) ? 'ipv4' : 'ipv6');
+  }
+  const has = (address: string) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6');
+  return { ranges, has };
+}
+
+export const noProxies = trustedProxies([]);
+
+export const addressRanges: Kind<TrustedProxies> = kind(
+  'addresses or ranges with commas between them, such as 10.0.0.0/8, ::1',
+  parts(addressRange).transform(trustedProxies),
+  ({ ranges }) => showList(ranges),
+);
+
+/** Origins as browsers send them: RFC 6454 §6.1, lower case, without a trailing slash. */
+export const origins: Kind<ReadonlySet<string>> = kind(
+  'origins with commas between them, such as https://app.example.org, written as a browser sends them',
+  parts(z.string().refine((text) => parseUrl(text, ['http:', 'https:'])?.origin === text)).transform(
+    (values) => new Set(values),
+  ),
+  showList,
+);
+
+/** A host name of letters, digits and inner hyphens (RFC 1123 §2.1); one label is enough. */
+const hostNameForm =
+  /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9])?)*$/;
+
+export const domainName = kind(
+  'a host name such as mail.example.org',
+  z.string().toLowerCase().regex(hostNameForm),
+);
+
+/** An IP address with a port perhaps: `192.0.2.53`, `127.0.0.1:5353`, `[::1]:5353`. */
+function isDnsServer(text: string): boolean {
+  const [, bracketed, plain, port = '53'] =
+    /^(?:\[([^\]]+)\]|([^:]+|.*:.*:.*?))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  const address = bracketed ?? plain ?? '';
+  return isIP(address) !== 0 && Number(port) >= 1 && Number(port) <= 65_535;
+}
+
+export const dnsServers = listOf(
+  'IP addresses with commas between them, with ports perhaps, such as 192.0.2.53, [2001:db8::53]:5353',
+  z.string().refine(isDnsServer),
+);
+
+const regionLabelText = readBy((text) => parseRegionLabel(text) ?? undefined);
+
+export const regionLabel: Kind<RegionLabel> = kind(
+  'two characters of a-z and 0-9, such as us or eu',
+  regionLabelText,
+);
+
+const regionUrl = z
+  .string()
+  .transform((text): unknown => {
+    const [, label = '', address = ''] = /^([^=]*)=(.*)$/.exec(text) ?? [];
+    return { label: label.trim(), baseUrl: address.trim() };
+  })
+  .pipe(z.object({ label: regionLabelText, baseUrl: installation }));
+
+const regionsForm =
+  'labels of two characters, each with an http or https address, such as us=https://us.example.com,eu=https://eu.example.com';
+
+function showRegions(values: readonly Region[]): string {
+  return values.length === 0 ? 'none' : values.map(({ label, baseUrl: url }) => `${label}=${url}`).join(',');
+}
+
+/** A label may occur several times. */
+export const regionUrls: Kind<readonly Region[]> = kind(regionsForm, parts(regionUrl), showRegions);
+
+function isUnique(values: readonly string[]): boolean {
+  return new Set(values).size === values.length;
+}
+
+export const regions: Kind<readonly Region[]> = kind(
+  regionsForm,
+  parts(regionUrl).refine(
+    (values) => isUnique(values.map(({ label }) => label)) && isUnique(values.map((each) => each.baseUrl)),
+    { params: { complaint: new Complaint({ problem: 'no label and no address may stand in it twice' }) } },
+  ),
+  showRegions,
+);
+
+/** `us=3,eu=1`: whole numbers from 0 to 1,000, one of them above 0. */
+export const regionWeights: Kind<Readonly<Record<string, number>>> = kind(
+  'labels of regions, each with a whole number from 0 to 1000, one of them above 0, such as us=3,eu=1',
+  readBy((text) => {
+    const pairs = text.split(',').map((part) => /^\s*([0-9a-z]{2})=(\d{1,4})\s*$/.exec(part));
+    if (!pairs.every((pair) => pair !== null && Number(pair[2]) <= 1_000)) return undefined;
+    const weights = Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', Number(pair?.[2])]));
+    const isUsable =
+      Object.keys(weights).length === pairs.length && Object.values(weights).some((weight) => weight > 0);
+    return isUsable ? weights : undefined;
+  }),
+  (value) =>
+    Object.entries(value)
+      .map(([label, weight]) => `${label}=${weight}`)
+      .join(','),
+);

@@ -1,0 +1,162 @@
+/**
+ * The settings that are JSON files: one reader, from text to sentences that name every wrong entry by its path.
+ *
+ * An unknown field is always refused: a typo must not leave a limit at its default unnoticed.
+ */
+import { z } from 'zod';
+import { builtInPlans, type Plan, type PlanName, type Plans } from '../core/plans.ts';
+import { createKeyRing, type KeyRing } from '../crypto/keyring.ts';
+
+export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
+
+/**
+ * In the messages of a schema `{at}` is the path of what is wrong, `{key}` its last part and `{in}` what is before that; a
+ * message without them is put after the path.
+ * @param root what the file as a whole is called
+ */
+export function readJson<T>(text: string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {
+  const json = parseJson(text);
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { value: parsed.data };
+  const found = parsed.error.issues.flatMap(placesOf);
+  const places = found.map((place) => ({ ...place, position: positionOf(place.path, json) }));
+  places.sort((one, other) => one.position.localeCompare(other.position, 'en', { numeric: true }));
+  return { problems: places.map((place) => sentenceAt(place, root)) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message may quote the file; "not JSON" is what the reader needs.
+    return undefined;
+  }
+}
+
+type Path = readonly PropertyKey[];
+
+interface Place {
+  readonly path: Path;
+  readonly message: string;
+}
+
+function placesOf(issue: z.core.$ZodIssue): Place[] {
+  const { path, message } = issue;
+  if (issue.code !== 'unrecognized_keys') return [{ path, message }];
+  return issue.keys.map((key) => ({ path: [...path, key], message }));
+}
+
+/** Sorts as the places occur in the file. */
+function positionOf(path: Path, json: unknown): string {
+  let node = json;
+  const positions = path.map((part) => {
+    const entries = Object.entries(node ?? {});
+    const index = entries.findIndex(([key]) => key === String(part));
+    node = entries[index]?.[1];
+    return index;
+  });
+  return positions.join('.');
+}
+
+function sentenceAt({ path, message }: Place, root: string): string {
+  const at = pathText(path) || root;
+  if (!message.includes('{')) return `${at} ${message}`;
+  return message
+    .replace('{at}', () => at)
+    .replace('{key}', () => String(path.at(-1)))
+    .replace('{in}', () => pathText(path.slice(0, -1)) || root);
+}
+
+/** `links[0].url`, `domains["a.example"].name`. */
+function pathText(path: Path): string {
+  const parts = path.map((part) => {
+    if (typeof part === 'number') return `[${part}]`;
+    return /^\w+$/.test(String(part)) ? `.${String(part)}` : `[${JSON.stringify(String(part))}]`;
+  });
+  return parts.join('').replace(/^\./, '');
+}
+
+/** An object of these fields, each of which may be left out, and of no others. */
+export function fieldsOf<S extends z.ZodRawShape>(
+  shape: S,
+  { mustBe, unknown }: { readonly mustBe: string; readonly unknown: string },
+) {
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : mustBe) });
+}
+
+export function wholeNumber(least: number, most: number) {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error }).exactOptional();
+}
+
+export function namesOf(table: object): string {
+  return Object.keys(table).join(', ');
+}
+
+/** 100 years. */
+const ageSeconds = 3_155_760_000;
+
+/**
+ * Above 64 MiB, 100 years and as many domains as one list can show, a number is a slip, and arithmetic on it would leave
+ * the safe integers.
+ */
+const planFields = {
+  maxValueBytes: wholeNumber(1, 67_108_864),
+  ttlMinSeconds: wholeNumber(1, ageSeconds),
+  ttlDefaultSeconds: wholeNumber(1, ageSeconds),
+  ttlMaxSeconds: wholeNumber(1, ageSeconds),
+  maxDomains: wholeNumber(0, 10_000),
+} satisfies Readonly<Record<keyof Plan, z.ZodType>>;
+
+function planOver(builtIn: Plan) {
+  return fieldsOf(planFields, {
+    mustBe: 'must be an object',
+    unknown: `{at} is not a field of a plan (${namesOf(planFields)})`,
+  })
+    .transform((given): Plan => ({ ...builtIn, ...given }))
+    .check((context) => {
+      const { ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds } = context.value;
+      if (ttlMinSeconds <= ttlDefaultSeconds && ttlDefaultSeconds <= ttlMaxSeconds) return;
+      const message = `{at}: ttlMinSeconds (${ttlMinSeconds}) must not be above ttlDefaultSeconds (${ttlDefaultSeconds}), nor that above ttlMaxSeconds (${ttlMaxSeconds})`;
+      context.issues.push({ code: 'custom', message, input: context.value });
+    })
+    .exactOptional();
+}
+
+/** A plan or a field that the file leaves out keeps its built-in value. */
+export const plansFile: z.ZodType<Plans> = fieldsOf(
+  {
+    anonymous: planOver(builtInPlans.anonymous),
+    basic: planOver(builtInPlans.basic),
+    identity: planOver(builtInPlans.identity),
+  } satisfies Readonly<Record<PlanName, z.ZodType>>,
+  {
+    mustBe: 'must hold a JSON object of plans',
+    unknown: `there is no plan "{key}" (${namesOf(builtInPlans)})`,
+  },
+).transform((given) => ({ ...builtInPlans, ...given }));
+
+/** 43 characters carry two bits too many for 32 bytes: only one spelling of a key is accepted. */
+const rootKey = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{43}$/)
+  .transform((text) => ({ text, bytes: new Uint8Array(Buffer.from(text, 'base64url')) }))
+  .refine(({ text, bytes }) => Buffer.from(bytes).toString('base64url') === text)
+  .transform(({ bytes }) => bytes);
+
+const keyFile = z.object({
+  version: z.literal(1),
+  roots: z.array(z.object({ kid: z.number(), key: rootKey })),
+});
+
+/** The ring, or `null` when the text is not a key file. Its content is in no message. */
+export function parseKeyFile(text: string): KeyRing | null {
+  const file = readJson(text, keyFile);
+  if ('problems' in file) return null;
+  try {
+    return createKeyRing(file.value.roots);
+  } catch {
+    // Roots that form no ring: none, the same id twice, or an id out of range.
+    return null;
+  }
+}
