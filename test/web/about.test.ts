@@ -5,6 +5,7 @@ import { ServiceError } from '../../src/core/errors.ts';
 import { wordsIn } from '../../src/web/kit/words.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, type Visit, visit } from './visit.ts';
+import { words } from './words.ts';
 
 /** What is wrong with a page's outline. */
 function flawsOf(html: string): string[] {
@@ -76,7 +77,7 @@ describe('the status', () => {
   it('says 200 and the version while the store answers', async () => {
     const { status, html } = await visit(createTestApp(), '/status');
     expect(status).toBe(200);
-    for (const text of ['Everything works', '0.1.0', 'UTC']) expect(html).toContain(text);
+    for (const text of [words('status.works'), '0.1.0', 'UTC']) expect(html).toContain(text);
   });
 
   it('says 503 in the same face when the store does not answer or cannot be asked', async () => {
@@ -91,7 +92,7 @@ describe('the status', () => {
     for (const isReady of failures) {
       const { status, html } = await visit(createTestApp({ isReady }), '/status');
       expect([status, flawsOf(html)]).toEqual([503, []]);
-      expect(html).toContain('The service is not available');
+      expect(html).toContain(words('status.fails'));
       expect(html).not.toContain('canary');
     }
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { address, mailedTicket, newPassword, password } from './account-visitor.ts';
 import { launchBrowser, openSite, openVisitor, type Site, storageEntries, type Visitor } from './browser.ts';
+import { saying, words } from './words.ts';
 
 const patienceMs = 120_000;
 
@@ -24,15 +25,15 @@ const none = { violations: [], elsewhere: [], storage: [] };
 
 async function signUp(page: Page, { app, baseUrl }: Site): Promise<void> {
   await page.goto(`${baseUrl}/`);
-  await page.click('text=Sign up');
+  await page.click(`text=${words('frame.signUp')}`);
   await page.fill('#email', address);
   await submit(page);
-  expect(await heading(page)).toBe('Look into your mailbox');
+  expect(await heading(page)).toBe(words('signUp.sentTitle'));
   await app.accounts.settled();
   await page.goto(`${baseUrl}/sign-up/${mailedTicket(app, 'sign_up')}`);
   await page.fill('#password', password);
   await submit(page);
-  expect(await page.textContent('[role=status]')).toContain('Welcome.');
+  expect(await page.textContent('[role=status]')).toBe(words('account.welcome'));
 }
 
 async function logIn(page: Page, { baseUrl }: Site, secret: string): Promise<void> {
@@ -44,7 +45,7 @@ async function logIn(page: Page, { baseUrl }: Site, secret: string): Promise<voi
 
 async function makeToken(page: Page, { baseUrl }: Site): Promise<string> {
   await page.goto(`${baseUrl}/account`);
-  await page.click('main >> text=API tokens');
+  await page.click(`main >> text=${words('account.tokensLink')}`);
   await page.fill('#name', 'Backup');
   await page.fill('#password', password);
   await submit(page);
@@ -54,7 +55,7 @@ async function makeToken(page: Page, { baseUrl }: Site): Promise<string> {
 async function reset(page: Page, { app, baseUrl }: Site, token: string): Promise<void> {
   app.clock.advance(120);
   await page.goto(`${baseUrl}/log-in`);
-  await page.click('text=Set a new password');
+  await page.click(`text=${words('logIn.forgotten')}`);
   await page.fill('#email', address);
   await submit(page);
   await app.accounts.settled();
@@ -88,14 +89,14 @@ for (const scripts of [false, true]) {
         const shared = await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
         expect(shared.status).toBe(200);
         expect((await callApi(site.baseUrl, token, '/api/v2/private/recent')).status).toBe(200);
-        await page.click('text=Recent');
-        await page.click('text=Open the receipt');
+        await page.click(`text=${words('frame.recent')}`);
+        await page.click(`text=${words('recent.openReceipt')}`);
         expect(pathOf(page)).toStartWith('/receipt/');
         expect(await page.content()).not.toContain('canary');
         await page.goto(`${site.baseUrl}/account/tokens`);
-        await page.click('main >> text=Revoke');
-        await page.click('text=Yes, revoke it');
-        expect(await page.textContent('[role=status]')).toContain('The token is revoked.');
+        await page.click(`main >> text=${words('tokens.revoke')}`);
+        await page.click(`text=${words('tokens.revokeSubmit')}`);
+        expect(await page.textContent('[role=status]')).toContain(words('tokens.revoked'));
         expect((await callApi(site.baseUrl, token, '/api/v2/private/recent')).status).toBe(401);
         expect(await traces(visitor)).toEqual(none);
       },
@@ -112,15 +113,15 @@ for (const scripts of [false, true]) {
         await signUp(page, site);
         await logIn(other.page, site, password);
         expect(pathOf(other.page)).toBe('/');
-        await page.click('text=Change your password');
+        await page.click(`text=${words('account.passwordLink')}`);
         await page.fill('#current', password);
         await page.fill('#next', newPassword);
         await submit(page);
-        expect(await page.textContent('[role=status]')).toContain('Your password is changed.');
+        expect(await page.textContent('[role=status]')).toMatch(saying('account.passwordChanged'));
         await other.page.goto(`${site.baseUrl}/account`);
         expect(pathOf(other.page)).toBe('/log-in');
         await logIn(other.page, site, password);
-        expect(await other.page.textContent('[role=alert]')).toContain('There is no account here');
+        expect(await other.page.textContent('[role=alert]')).toMatch(saying('logIn.wrong'));
         expect(await other.page.inputValue('#email')).toBe(address);
         await logIn(other.page, site, newPassword);
         expect(pathOf(other.page)).toBe('/');
@@ -138,17 +139,17 @@ for (const scripts of [false, true]) {
         await signUp(page, site);
         const token = await makeToken(page, site);
         await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
-        await page.click('text=Log out');
-        expect(await page.textContent('[role=status]')).toContain('You are logged out.');
+        await page.click(`text=${words('frame.logOut')}`);
+        expect(await page.textContent('[role=status]')).toContain(words('logIn.loggedOut'));
         await reset(page, site, token);
-        expect(await page.textContent('[role=status]')).toContain('is kept');
+        expect(await page.textContent('[role=status]')).toMatch(saying('account.resetKept'));
         await page.goto(`${site.baseUrl}/recent`);
-        expect(await page.locator('text=Open the receipt').count()).toBe(1);
-        await page.click('text=Log out');
+        expect(await page.locator(`text=${words('recent.openReceipt')}`).count()).toBe(1);
+        await page.click(`text=${words('frame.logOut')}`);
         await reset(page, site, '');
-        expect(await page.textContent('[role=status]')).toContain('no longer in your list');
+        expect(await page.textContent('[role=status]')).toMatch(saying('account.resetLost'));
         await page.goto(`${site.baseUrl}/recent`);
-        expect(await page.locator('text=Open the receipt').count()).toBe(0);
+        expect(await page.locator(`text=${words('recent.openReceipt')}`).count()).toBe(0);
         expect(await traces(visitor)).toEqual(none);
       },
       patienceMs,
@@ -163,9 +164,9 @@ for (const scripts of [false, true]) {
         const { page } = visitor;
         await signUp(page, site);
         await logIn(other.page, site, password);
-        await page.click('main >> text=Sessions');
+        await page.click(`main >> text=${words('account.sessionsLink')}`);
         await page.click('main table button');
-        expect(await page.textContent('[role=status]')).toContain('The session has ended.');
+        expect(await page.textContent('[role=status]')).toContain(words('sessions.ended'));
         await other.page.goto(`${site.baseUrl}/recent`);
         expect(pathOf(other.page)).toBe('/log-in');
         const token = await makeToken(page, site);
@@ -174,11 +175,11 @@ for (const scripts of [false, true]) {
         await page.fill('#password', password);
         await page.check('#confirm');
         await page.click('main button.alarm');
-        expect(await heading(page)).toBe('Your account is deleted');
-        expect(await page.textContent('.lead')).toContain('1 secret that still waited was burned.');
+        expect(await heading(page)).toBe(words('account.deletedTitle'));
+        expect(await page.textContent('.lead')).toBe(words('account.deletedBurned', { count: 1 }));
         expect((await page.context().cookies()).map(({ name }) => name)).toEqual(['mayfly-form']);
         await logIn(page, site, password);
-        expect(await page.textContent('[role=alert]')).toContain('There is no account here');
+        expect(await page.textContent('[role=alert]')).toMatch(saying('logIn.wrong'));
         expect([await traces(visitor), await traces(other)]).toEqual([none, none]);
       },
       patienceMs,
@@ -198,10 +199,10 @@ describe('the keyboard alone', () => {
       await using visitor = await openVisitor(browser, site);
       const { page } = visitor;
       await signUp(page, site);
-      await page.click('text=Log out');
+      await page.click(`text=${words('frame.logOut')}`);
       await page.goto(`${site.baseUrl}/log-in`);
       await page.keyboard.press('Tab');
-      expect(await focused(page)).toBe('Skip to the content');
+      expect(await focused(page)).toBe(words('frame.skip'));
       await page.keyboard.press('Enter');
       await page.keyboard.press('Tab');
       expect(await focused(page)).toBe('email');
@@ -210,7 +211,7 @@ describe('the keyboard alone', () => {
       expect(await focused(page)).toBe('password');
       await page.keyboard.type('not the password');
       await page.keyboard.press('Tab');
-      expect(await focused(page)).toBe('Log in');
+      expect(await focused(page)).toBe(words('logIn.title'));
       const outline = await page.evaluate(() => {
         const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement ?? document.body);
         return `${outlineStyle} ${outlineWidth}`;
@@ -224,7 +225,7 @@ describe('the keyboard alone', () => {
       await page.keyboard.type(password);
       await page.keyboard.press('Enter');
       await page.waitForURL(`${site.baseUrl}/`);
-      expect(await page.locator('text=Log out').count()).toBe(1);
+      expect(await page.locator(`text=${words('frame.logOut')}`).count()).toBe(1);
     },
     patienceMs,
   );

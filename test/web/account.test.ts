@@ -17,6 +17,7 @@ import {
   wrongFields,
 } from './account-visitor.ts';
 import { postForm, sendForm, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const gets = [
   '/account',
@@ -135,7 +136,14 @@ describe('a form of an account', () => {
 describe('the account’s page', () => {
   it('shows the address, the plan and its limits in words', async () => {
     const { html } = await (await signUp(createTestApp())).get('/account');
-    for (const text of [address, 'Basic', '10,000 bytes', '1 minute', '7 days', '14 days']) {
+    for (const text of [
+      address,
+      words('account.planBasic'),
+      '10,000 bytes',
+      '1 minute',
+      '7 days',
+      '14 days',
+    ]) {
       expect(html).toContain(text);
     }
   });
@@ -171,7 +179,7 @@ describe('a change of password', () => {
     await visitor.get('/account/password');
     const changed = await visitor.post('/account/password', { current: password, next: newPassword });
     expect([changed.status, changed.headers.get('location')]).toEqual([303, '/account?done=password']);
-    expect((await visitor.get('/account?done=password')).html).toContain('Your password is changed.');
+    expect((await visitor.get('/account?done=password')).html).toMatch(saying('account.passwordChanged'));
     expect((await other.get('/account')).status).toBe(303);
     expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(422);
     expect((await sendForm(app, '/log-in', { email: address, password: newPassword })).status).toBe(303);
@@ -191,7 +199,7 @@ describe('a change of password', () => {
     expect(changed.headers.get('location')).toBe('/account?done=password-tokens');
     expect(await tokens()).toBe(true);
     expect((await visitor.get('/account?done=password-tokens')).html).toContain(
-      'Every API token is revoked.',
+      words('account.tokensRevoked'),
     );
   });
 
@@ -252,17 +260,15 @@ describe('the sessions', () => {
     await phone.get('/log-in');
     await phone.post('/log-in', { email: address, password });
     const list = await visitor.get('/account/sessions');
-    expect(list.html.match(/This browser/g)).toHaveLength(1);
-    expect(list.html).toContain('Safari on iPhone');
+    expect(list.html.split(words('sessions.this'))).toHaveLength(2);
+    expect(list.html).toContain(words('sessions.browserOn', { browser: 'Safari', system: 'iPhone' }));
     expect(list.html).not.toContain('605.1.15');
     const path = /action="(\/account\/sessions\/\d+\/end)"/.exec(list.html)?.[1] ?? '';
     expect((await visitor.get(path)).headers.get('location')).toBe('/account/sessions');
     expect((await phone.get('/account')).status).toBe(200);
     expect((await visitor.post(path)).headers.get('location')).toBe('/account/sessions?done=ended');
     expect((await phone.get('/account')).status).toBe(303);
-    expect((await visitor.get('/account/sessions?done=ended')).html).toContain(
-      'No other browser is logged in.',
-    );
+    expect((await visitor.get('/account/sessions?done=ended')).html).toContain(words('sessions.onlyThis'));
   });
 
   it('end with a log-out when it is one’s own, and another account’s not at all (P16)', async () => {
@@ -299,7 +305,7 @@ describe('the end of an account', () => {
     }
     await visitor.get('/account/delete');
     const gone = await visitor.post('/account/delete', { password, confirm: 'yes' });
-    expect([gone.status, gone.html.includes('2 secrets that still waited were burned.')]).toEqual([
+    expect([gone.status, gone.html.includes(words('account.deletedBurned', { count: 2 }))]).toEqual([
       200,
       true,
     ]);
@@ -312,7 +318,7 @@ describe('the end of an account', () => {
     expect(await app.service.authenticate(address, token)).toBeNull();
     for (const each of made) {
       const path = each.outcome === 'created' ? `/receipt/${each.receipt.metadataKey}` : '';
-      expect((await visit(app, path)).html).toContain('It was burned');
+      expect((await visit(app, path)).html).toContain(words('receipt.burnedTitle'));
     }
   });
 

@@ -11,6 +11,7 @@ import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
 import { createTestApp } from '../support/app.ts';
 import { plainSvg } from './pictures.ts';
 import { visit } from './visit.ts';
+import { words } from './words.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -218,7 +219,7 @@ describe('pages of a brand', () => {
   it('show its name, logo and links, and a policy that admits its colours by their hash alone (P19)', async () => {
     const app = createTestApp({ brands: await brandsOf(await documented()) });
     const { headers, html } = await visit(app, '/about');
-    expect(html).toContain('<title>How it works · Example Vault</title>');
+    expect(html).toContain(`<title>${words('about.title')} · Example Vault</title>`);
     expect(html).toMatch(/<img src="\/logo\/logo-[0-9a-f]{32}\.svg" alt=""/);
     for (const url of [
       'https://help.example.org/secrets',

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import { accessibilityFlaws, launchBrowser, openSite, openVisitor, type Visitor } from './browser.ts';
+import { saying, words } from './words.ts';
 
 const patienceMs = 60_000;
 const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀';
@@ -44,17 +45,17 @@ describe('a person without scripts', () => {
       expect(link).toStartWith(`${site.baseUrl}/secret/`);
       await creator.page.reload();
       expect(await creator.page.locator('#link').count()).toBe(0);
-      await creator.page.click('text=Show the link');
+      await creator.page.click(`text=${words('receipt.show')}`);
       expect(await creator.page.inputValue('#link')).toBe(link);
 
       await recipient.page.goto(link);
-      expect(await heading(recipient)).toBe('A secret is waiting');
-      await recipient.page.click('text=Open the secret');
+      expect(await heading(recipient)).toBe(words('secret.title'));
+      await recipient.page.click(`text=${words('secret.submit')}`);
       expect(await recipient.page.inputValue('#value')).toBe(value);
       expect((await recipient.page.goto(link))?.status()).toBe(404);
 
       await creator.page.goto(receipt);
-      expect(await heading(creator)).toBe('It was opened');
+      expect(await heading(creator)).toBe(words('receipt.receivedTitle'));
       for (const visitor of [creator, recipient]) {
         expect([violationsOf(visitor), visitor.elsewhere]).toEqual([[], []]);
         expect(await visitor.page.context().cookies()).toEqual([]);
@@ -71,8 +72,10 @@ describe('a person without scripts', () => {
       const { link } = await shareIn(visitor, site.baseUrl, 'rïght pass ');
       await visitor.page.goto(link);
       await visitor.page.fill('#passphrase', 'wrong');
-      await visitor.page.click('text=Open the secret');
-      expect(await visitor.page.textContent('#passphrase-wrong')).toContain('That is not the passphrase');
+      await visitor.page.click(`text=${words('secret.submit')}`);
+      expect(await visitor.page.textContent('#passphrase-wrong')).toMatch(
+        saying('secret.passphraseWrong', { count: 4 }),
+      );
       await visitor.page.fill('#passphrase', 'rïght pass ');
       await visitor.page.keyboard.press('Enter');
       expect(await visitor.page.inputValue('#value')).toBe(value);
@@ -90,8 +93,8 @@ describe('a person without scripts', () => {
       visitor.page.on('request', (request) => referrers.push(request.headers().referer ?? ''));
       const { link } = await shareIn(visitor, site.baseUrl);
       await visitor.page.goto(link);
-      await visitor.page.click('text=Open the secret');
-      await visitor.page.click('text=Share a secret of your own');
+      await visitor.page.click(`text=${words('secret.submit')}`);
+      await visitor.page.click(`text=${words('gone.shareOwn')}`);
       expect(new Set(referrers)).toEqual(new Set(['']));
       expect(await visitor.page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
       expect(await visitor.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(0);
@@ -115,7 +118,7 @@ describe('a scanner that runs scripts and follows every link', () => {
         for (const address of found) await visitor.page.goto(address);
       }
       await visitor.page.goto(link);
-      await visitor.page.click('text=Open the secret');
+      await visitor.page.click(`text=${words('secret.submit')}`);
       expect(await visitor.page.inputValue('#value')).toBe(value);
     },
     patienceMs,

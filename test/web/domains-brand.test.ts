@@ -9,6 +9,7 @@ import { addVerified, type DomainOwner, openOwner } from './domain-owner.ts';
 import { plainSvg, png } from './pictures.ts';
 import { withMethod } from './store-method.ts';
 import { chosenIn, textIn, type Visit, valueIn, visit } from './visit.ts';
+import { words } from './words.ts';
 
 const name = 'secrets.example.com';
 const page = `/account/domains/${name}/brand`;
@@ -180,7 +181,7 @@ async function upload(
 }
 
 async function logoIn(visitor: AccountVisitor): Promise<string> {
-  return /<img src="(\/logo\/[^"]+)" alt="The logo/.exec((await visitor.get(page)).html)?.[1] ?? '';
+  return /<img src="(\/logo\/[^"]+)" alt="[^"]+/.exec((await visitor.get(page)).html)?.[1] ?? '';
 }
 
 describe('the logo of a domain', () => {
@@ -211,12 +212,22 @@ describe('the logo of a domain', () => {
 
   const svg = (inside: string) => new Uint8Array(Buffer.from(`<svg>${inside}</svg>`));
   const refusals: readonly [string, Uint8Array<ArrayBuffer> | null, number, string][] = [
-    ['none', null, 422, 'Choose a file first.'],
-    ['no picture', new Uint8Array(Buffer.from('<html>')), 422, 'This file is no picture'],
-    ['a script', svg('<script/>'), 422, 'This SVG does more than draw'],
-    ['half a picture', png.slice(0, 60), 422, 'This file is damaged'],
-    ['a byte too many', svg(' '.repeat(maxLogoBytes)), 413, 'A logo can have at most 256 kB'],
-    ['far too much', new Uint8Array(4 * maxLogoBytes), 413, 'A logo can have at most 256 kB'],
+    ['none', null, 422, words('domainBrand.logoMissing')],
+    ['no picture', new Uint8Array(Buffer.from('<html>')), 422, words('domainBrand.logoUnknown')],
+    ['a script', svg('<script/>'), 422, words('domainBrand.logoUnsafe')],
+    ['half a picture', png.slice(0, 60), 422, words('domainBrand.logoDamaged')],
+    [
+      'a byte too many',
+      svg(' '.repeat(maxLogoBytes)),
+      413,
+      words('domainBrand.logoTooLarge', { count: 256 }),
+    ],
+    [
+      'far too much',
+      new Uint8Array(4 * maxLogoBytes),
+      413,
+      words('domainBrand.logoTooLarge', { count: 256 }),
+    ],
   ];
   for (const [what, file, status, sentence] of refusals) {
     it(`is refused beside its field, and the one before stays: ${what}`, async () => {

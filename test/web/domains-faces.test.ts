@@ -14,6 +14,7 @@ import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { postForm, sendForm, visit } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
+import { saying, words } from './words.ts';
 
 const name = 'secrets.example.com';
 
@@ -143,10 +144,12 @@ describe('a share domain', () => {
     const { secretPath } = await makeWaiting(app);
     expect((await visit(app, secretPath)).html).not.toContain('id="instructions"');
     const asked = (await at(app, secretPath)).html;
-    expect(asked).toContain('<h2 id="instructions">A note from Example &amp; Sons</h2>');
+    expect(asked).toContain(
+      `<h2 id="instructions">${words('secret.instructions', { site: 'Example &amp; Sons' })}</h2>`,
+    );
     expect(asked).toContain('<p dir="auto">Call us first.</p><p dir="auto">Then &lt;open&gt; it.</p>');
     expect(asked).not.toContain('Keep it safe');
-    expect(asked.indexOf('Call us first')).toBeLessThan(asked.indexOf('<button type="submit">Open'));
+    expect(asked.indexOf('Call us first')).toBeLessThan(asked.indexOf('<button type="submit">'));
     const opened = (await postAt(app, secretPath)).html;
     expect(opened).toContain('<p dir="auto">Keep it safe.</p>');
     expect(opened).not.toContain('Call us first');
@@ -229,12 +232,12 @@ describe('a share domain that its owner keeps to itself', () => {
     const { app } = await openDomain(closed);
     const { status, html } = await at(app, '/', { host: 'SECRETS.Example.COM:8443' });
     expect(status).toBe(200);
-    expect(html).toContain(`Only the owner of \u2068${name}\u2069 shares secrets on this domain.`);
+    expect(html).toContain(words('domainClosed.lead', { domain: `\u2068${name}\u2069` }));
     expect([html.includes('<textarea'), html.includes('Example.COM')]).toEqual([false, false]);
     for (const path of ['/share', '/suggest']) {
       const refused = await postAt(app, path, { secret: 'the value' });
       expect([path, refused.status, refused.html.includes('the value')]).toEqual([path, 403, false]);
-      expect(refused.html).toContain(`Only the owner of`);
+      expect(refused.html).toMatch(saying('domainClosed.lead'));
       expect((await at(app, path)).headers.get('location')).toBe('/');
     }
     expect(storedIn(app)).toBe(0);

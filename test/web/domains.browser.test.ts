@@ -7,6 +7,7 @@ import { carry, flawsOf, headingOf, noticedBy, patienceMs } from './creator.ts';
 import { allowDomains, createDns, setUpDns, type TestDns } from './domain-owner.ts';
 import { plainSvg } from './pictures.ts';
 import { makeWaiting } from './waiting.ts';
+import { saying, words } from './words.ts';
 
 const name = 'secrets.example.com';
 const page = `/account/domains/${name}`;
@@ -65,10 +66,10 @@ describe('a share domain', () => {
       expect(await own.inputValue('#cname-value')).toBe('localhost');
 
       await press(own, '#check');
-      expect(await own.textContent('.note.alert')).toContain('There is no TXT record');
+      expect(await own.textContent('.note.alert')).toMatch(saying('domain.txtMissing'));
       await setUpDns({ app: site.app, dns }, id, name);
       await press(own, '#check');
-      expect(await own.textContent('main .badge')).toBe('Works');
+      expect(await own.textContent('main .badge')).toBe(words('domain.verified'));
 
       await press(own, `main a[href="${page}/brand"]`);
       await own.fill('#name', 'Example Vault');
@@ -76,7 +77,7 @@ describe('a share domain', () => {
       await own.fill('#note-before', 'Call us first.');
       await own.fill('#note-after', 'Keep it safe.');
       await press(own, '#save');
-      expect(await own.textContent('#colour-wrong')).toContain('too pale');
+      expect(await own.textContent('#colour-wrong')).toMatch(saying('domainBrand.tooPale'));
       const nearest = (await own.getAttribute('#take-colour', 'value')) ?? '';
       expect(await own.getAttribute('.swatch rect', 'fill')).toBe(nearest);
       await press(own, '#take-colour');
@@ -94,7 +95,7 @@ describe('a share domain', () => {
       await using reader = await openVisitor(browser, { baseUrl: new URL(there('/')).origin });
       const read = reader.page;
       await read.goto(there(secretPath));
-      expect(await read.title()).toBe('A secret is waiting · Example Vault');
+      expect(await read.title()).toBe(`${words('secret.title')} · Example Vault`);
       expect(await read.getAttribute('header img', 'src')).toBe(logo);
       expect(await read.locator('header img').evaluate((img: HTMLImageElement) => img.naturalWidth > 0)).toBe(
         true,

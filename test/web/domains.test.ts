@@ -7,6 +7,7 @@ import { address, signUp, wrongFields } from './account-visitor.ts';
 import { addVerified, allowDomains, createDns, openOwner, setUpDns } from './domain-owner.ts';
 import { withMethod } from './store-method.ts';
 import { textIn, valueIn } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const name = 'secrets.example.com';
 const page = `/account/domains/${name}`;
@@ -19,7 +20,7 @@ function badgeIn(html: string): string {
 describe('a domain', () => {
   it('is added by its name, and its page shows both records to make, part by part', async () => {
     const { app, visitor, id } = await openOwner();
-    expect((await visitor.get('/account/domains')).html).toContain('You have no domain yet');
+    expect((await visitor.get('/account/domains')).html).toMatch(saying('domains.none'));
     const added = await visitor.post('/account/domains', { domain: ' Secrets.Example.COM ' });
     expect([added.status, added.headers.get('location')]).toEqual([303, `${page}?done=added`]);
     const { html } = await visitor.get(`${page}?done=added`);
@@ -31,8 +32,8 @@ describe('a domain', () => {
       name,
       'mayfly.example',
     ]);
-    expect(badgeIn(html)).toBe('Not set up yet');
-    expect(html).toContain('Nothing has been checked yet');
+    expect(badgeIn(html)).toBe(words('domain.unverified'));
+    expect(html).toMatch(saying('domain.unchecked'));
     expect((await visitor.get('/account/domains')).html).toContain(`href="${page}"`);
   });
 
@@ -44,7 +45,7 @@ describe('a domain', () => {
     await visitor.post('/account/domains', { domain: 'example.com' });
     const { html } = await visitor.get('/account/domains/example.com');
     expect([textIn(html, 'address-1'), textIn(html, 'address-2')]).toEqual(['192.0.2.7', '2001:db8::7']);
-    expect(html).toContain('Value of the AAAA record');
+    expect(html).toContain(words('domain.recordValue', { type: 'AAAA' }));
     expect(textIn(html, 'cname-name')).toBeNull();
   });
 
@@ -67,31 +68,23 @@ describe('a domain', () => {
       const checked = await visitor.post(`${page}/verify`);
       expect(checked.headers.get('location')).toBe(`${page}?done=checked`);
       const { html } = await visitor.get(`${page}?done=checked`);
-      return [badgeIn(html), /<p class="note alert"[^>]*>([^.]*)/.exec(html)?.[1] ?? ''];
+      return [badgeIn(html), /<p class="note alert"[^>]*>([^<]*)/.exec(html)?.[1] ?? ''];
     };
     dns.isDown = true;
-    expect(await check()).toEqual([
-      'Not set up yet',
-      'The DNS of this domain did not answer, so nothing is known',
-    ]);
+    expect(await check()).toEqual([words('domain.unverified'), words('domain.dnsFailed')]);
     dns.isDown = false;
-    expect(await check()).toEqual(['Not set up yet', 'There is no TXT record with the name of step 1']);
+    expect(await check()).toEqual([words('domain.unverified'), words('domain.txtMissing')]);
     await setUpDns(owner, id, name);
     const [[host = '', value = []] = []] = [...dns.records.txt];
     dns.records.txt.set(host, ['another value']);
-    expect((await check())[1]).toBe(
-      'There is a TXT record with the name of step 1, and it has another value',
-    );
+    expect((await check())[1]).toBe(words('domain.txtDiffers'));
     dns.records.txt.set(host, value);
     dns.records.cname.set(name, ['elsewhere.example.net']);
-    expect(await check()).toEqual([
-      'Nearly there',
-      'The TXT record is right, and the domain does not lead here yet',
-    ]);
+    expect(await check()).toEqual([words('domain.pending'), words('domain.notPointing')]);
     dns.records.cname.set(name, ['mayfly.example']);
-    expect(await check()).toEqual(['Works', '']);
+    expect(await check()).toEqual([words('domain.verified'), '']);
     dns.records.txt.delete(host);
-    expect((await check())[0]).toBe('No longer works');
+    expect((await check())[0]).toBe(words('domain.lost'));
     expect(app.faults).toEqual([]);
   });
 
@@ -100,7 +93,7 @@ describe('a domain', () => {
     const { app, visitor, id } = owner;
     await addVerified(owner, name);
     const { status, html } = await visitor.get(`${page}/remove`);
-    expect([status, html.includes('Remove this domain?')]).toEqual([200, true]);
+    expect([status, html.includes(words('domain.removeTitle'))]).toEqual([200, true]);
     expect(await app.store.findDomain(id, name)).not.toBeNull();
     const removed = await visitor.post(`${page}/remove`);
     expect(removed.headers.get('location')).toBe('/account/domains?done=removed');
@@ -113,20 +106,20 @@ describe('a domain', () => {
     await app.store.addDomain(operators, 1);
     const { html } = await visitor.get(page);
     expect([html.includes('id="txt-value"'), html.includes(`href="${page}/brand"`)]).toEqual([false, true]);
-    expect(html).toContain('Whoever runs this service has set this domain up for you');
+    expect(html).toMatch(saying('domain.vouchedLead'));
   });
 });
 
 describe('a name that is refused', () => {
   const refusals: readonly [string, number, string][] = [
-    ['', 422, 'Give the name of a domain.'],
-    ['https://secrets.example.com/', 422, 'This is not the name of a domain.'],
-    ['192.0.2.7', 422, 'This is the address of a machine.'],
-    ['intranet', 422, 'This name does not exist on the public internet.'],
-    ['co.uk', 422, 'Anybody can register a name below this one.'],
-    ['mayfly.example', 422, 'This is the domain of this service.'],
-    ['mine.example.com', 409, 'You have added this domain already.'],
-    ['theirs.example.com', 409, 'Another account has proved that this domain belongs to it.'],
+    ['', 422, words('domains.nameMissing')],
+    ['https://secrets.example.com/', 422, words('domains.nameMalformed')],
+    ['192.0.2.7', 422, words('domains.nameIsAddress')],
+    ['intranet', 422, words('domains.nameNotPublic')],
+    ['co.uk', 422, words('domains.nameIsSuffix')],
+    ['mayfly.example', 422, words('domains.nameIsOurs')],
+    ['mine.example.com', 409, words('domains.exists')],
+    ['theirs.example.com', 409, words('domains.taken')],
   ];
   for (const [typed, status, sentence] of refusals) {
     it(`is told why and comes back in the form: “${typed}”`, async () => {
@@ -155,7 +148,7 @@ describe('a name that is refused', () => {
     await app.store.addDomain({ accountId: id, name, state: 'pending', challenge: null, createdAt: 0 }, 1);
     const refused = await visitor.post('/account/domains', { domain: 'one.more.example.com' });
     expect([refused.status, valueIn(refused.html, 'domain')]).toEqual([409, 'one.more.example.com']);
-    expect(refused.html).toContain('Your plan allows 1 domain.');
+    expect(refused.html).toContain(words('domains.tooMany', { count: 1 }));
     expect((await visitor.get('/account/domains')).html).not.toContain('id="domain"');
   });
 
@@ -226,7 +219,7 @@ describe('an account whose plan has no domains', () => {
     expect((await visitor.get('/account')).html).not.toContain('/account/domains');
     const { status, html } = await visitor.get('/account/domains');
     expect([status, html.includes('id="domain"')]).toEqual([200, false]);
-    expect(html).toContain('Domains belong to a larger plan.');
+    expect(html).toMatch(saying('domains.planRequired'));
     const refused = await visitor.post('/account/domains', { domain: name });
     expect(refused.status).toBe(403);
   });

@@ -15,6 +15,7 @@ import {
   wrongFields,
 } from './account-visitor.ts';
 import { sendForm, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const sensitive = (text: string) => new Sensitive(text);
 
@@ -48,15 +49,15 @@ describe('a forgotten password', () => {
     );
     const path = await askForReset(app);
     const form = await visit(app, path);
-    expect(form.html).toContain('The list of what you shared before is lost, unless');
-    expect(form.html).toContain('Links and receipts keep working.');
+    expect(form.html).toMatch(saying('reset.changesList'));
+    expect(form.html).toMatch(saying('reset.changesLinks'));
     expect((await visitor.get('/account')).status).toBe(200);
     const other = openAccountVisitor(app);
     await other.get(path);
     const set = await other.post(path, { password: newPassword, token: '' });
     expect(set.headers.get('location')).toBe('/account?done=reset-lost');
-    expect((await other.get('/account?done=reset-lost')).html).toContain('no longer in your list');
-    expect((await other.get('/recent')).html).toContain('Nothing shared yet');
+    expect((await other.get('/account?done=reset-lost')).html).toMatch(saying('account.resetLost'));
+    expect((await other.get('/recent')).html).toContain(words('recent.emptyTitle'));
     expect((await visitor.get('/account')).status).toBe(303);
     expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(422);
     expect((await sendForm(app, path, { password: newPassword, token: '' })).status).toBe(404);
@@ -78,7 +79,7 @@ describe('a forgotten password', () => {
     await visitor.get(path);
     const set = await visitor.post(path, { password: newPassword, token: ` ${account.token}\n` });
     expect(set.headers.get('location')).toBe('/account?done=reset-kept');
-    expect((await visitor.get('/recent')).html).toContain('Open the receipt');
+    expect((await visitor.get('/recent')).html).toContain(words('recent.openReceipt'));
   });
 
   it('offers to revoke every API token, unticked, and says afterwards that it did', async () => {
@@ -96,8 +97,8 @@ describe('a forgotten password', () => {
     const set = await visitor.post(path, typed);
     expect(set.headers.get('location')).toBe('/account?done=reset-kept-tokens');
     const { html } = await visitor.get('/account?done=reset-kept-tokens');
-    expect(html).toContain('The list of what you shared before is kept.');
-    expect(html).toContain('Every API token is revoked.');
+    expect(html).toMatch(saying('account.resetKept'));
+    expect(html).toContain(words('account.tokensRevoked'));
     expect(await app.store.listTokens(account.id)).toEqual([]);
     const { authorization } = account;
     expect((await app.fetch('/api/v2/authcheck', { headers: { authorization } })).status).toBe(401);
@@ -111,6 +112,6 @@ describe('a forgotten password', () => {
     expect((await sendForm(app, '/log-in', { email: address, password })).status).toBe(303);
     expect((await sendForm(app, path, { password: newPassword })).status).toBe(303);
     const gone = await visit(app, path);
-    expect([gone.status, gone.html.includes('This link no longer works')]).toEqual([404, true]);
+    expect([gone.status, gone.html.includes(words('reset.goneTitle'))]).toEqual([404, true]);
   });
 });

@@ -5,6 +5,7 @@ import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { postForm, share, textIn, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const label = 'VPN <key> for "Al" & Bo';
 const escaped = 'VPN &lt;key&gt; for &quot;Al&quot; &amp; Bo';
@@ -51,7 +52,7 @@ describe('the label on a receipt', () => {
     const typed = 'x'.repeat(501);
     const { status, html } = await postForm(app, `${receiptPath}/memo`, { memo: typed });
     expect([status, valueIn(html, 'memo')]).toEqual([422, typed]);
-    expect(html).toContain('at most 500 characters');
+    expect(html).toContain(words('memo.tooLong', { max: 500 }));
     expect((await visit(app, receiptPath)).html).toContain('<bdi>before</bdi>');
   });
 
@@ -102,8 +103,8 @@ describe('the label on the share form', () => {
     const typed = 'x'.repeat(501);
     const { status, html } = await postForm(app, '/share', { secret: 'kept', ttl: '3600', memo: typed });
     expect([status, valueIn(html, 'memo'), textIn(html, 'secret')]).toEqual([422, typed, 'kept']);
-    expect(html).toContain('<a href="#memo">This label is too long: at most 500 characters are allowed.</a>');
-    expect(html).toContain('Nothing was stored.');
+    expect(html).toContain(`<a href="#memo">${words('memo.tooLong', { max: 500 })}</a>`);
+    expect(html).toMatch(saying('share.refused'));
   });
 });
 

@@ -15,6 +15,7 @@ import {
   signUpBy,
   taken,
 } from './mailed.ts';
+import { saying, words } from './words.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -63,14 +64,14 @@ for (const scripts of [false, true]) {
         await page.waitForSelector('#link');
         await site.app.service.settled();
         await page.reload();
-        expect(await stateOf(page)).toBe('The mail server took it');
+        expect(await stateOf(page)).toBe(words('receipt.mailAccepted'));
         expect(await page.textContent('.reply samp')).toBe(taken.reply);
         await page.click('.mail summary');
         await page.click(submit);
         await page.waitForURL('**/receipt/*?mail=sent#mail');
         await site.app.service.settled();
         await page.reload();
-        expect(await page.textContent('.mail [role="status"]')).toContain('The mail was set on its way.');
+        expect(await page.textContent('.mail [role="status"]')).toMatch(saying('receipt.mailTaken'));
         expect(site.server.mails.map(({ to }) => to.expose())).toEqual([recipient, recipient]);
         expect(await page.content()).not.toContain('joanna@');
         expect(noticedBy(visitor)).toEqual([]);
@@ -85,7 +86,7 @@ for (const scripts of [false, true]) {
         await using visitor = await openVisitor(browser, site, { scripts });
         const { page } = visitor;
         const { secretPath } = await standOn(page, site, refused);
-        expect(await stateOf(page)).toBe('The mail server refused it');
+        expect(await stateOf(page)).toBe(words('receipt.mailSaidNo'));
         expect(await page.textContent('.reply samp')).toBe(refused.reply);
         site.server.says(taken);
         await tabTo(page, 'recipient');
@@ -98,7 +99,7 @@ for (const scripts of [false, true]) {
         await page.waitForURL('**/receipt/*?mail=sent#mail');
         await site.app.service.settled();
         await page.reload();
-        expect(await stateOf(page)).toBe('The mail server took it');
+        expect(await stateOf(page)).toBe(words('receipt.mailAccepted'));
         expect(await page.textContent('.mail dd')).toContain('ca*****@e*****.net');
         const last = site.server.mails.at(-1);
         expect([last?.to.expose(), last?.link.expose()]).toEqual([otherRecipient, site.baseUrl + secretPath]);
@@ -113,8 +114,8 @@ for (const scripts of [false, true]) {
 async function typeBesideLink(page: Page, site: Site & { readonly server: MailServer }): Promise<string> {
   await page.clock.install();
   const { secretPath } = await standOn(page, site, 'nothing');
-  await page.click('text="Show the link"');
-  expect(await stateOf(page)).toBe('Being handed to the mail server');
+  await page.click(`text="${words('receipt.show')}"`);
+  expect(await stateOf(page)).toBe(words('receipt.mailQueued'));
   await page.click('.mail summary');
   await page.fill(field, 'half of an addr');
   return site.baseUrl + secretPath;
@@ -131,9 +132,9 @@ describe('a page that waits for its mail, with scripts', () => {
       await site.server.answer(refused);
       await site.app.service.settled();
       await page.clock.runFor(5_000);
-      await page.waitForSelector('.badge:has-text("The mail server refused it")');
+      await page.waitForSelector(`.badge:has-text("${words('receipt.mailSaidNo')}")`);
       expect(await page.textContent('.reply samp')).toBe(refused.reply);
-      expect(await page.textContent('#watch [role="status"]')).toContain('There is news about the mail.');
+      expect(await page.textContent('#watch [role="status"]')).toMatch(saying('receipt.changedMail'));
       expect(await page.getAttribute('.standing time', 'title')).toContain('2025');
       expect([await page.inputValue('#link'), await page.inputValue(field)]).toEqual([
         link,
@@ -153,7 +154,7 @@ describe('a page that waits for its mail, with scripts', () => {
       const { page } = visitor;
       await typeBesideLink(page, site);
       await page.evaluate(() => location.replace(document.getElementById('watch')?.dataset.page ?? ''));
-      await page.waitForSelector('text="Show the link"');
+      await page.waitForSelector(`text="${words('receipt.show')}"`);
       expect([await page.locator('#link').count(), await page.inputValue(field)]).toEqual([0, '']);
       await site.server.answer(taken);
     },
@@ -180,7 +181,7 @@ describe('a page that waits for its mail, with scripts', () => {
       await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
       expect(loads.splice(0)).toEqual([`${site.baseUrl}/icon.svg`]);
       await page.clock.runFor(5_000);
-      await page.waitForSelector('.badge:has-text("The mail server took it")');
+      await page.waitForSelector(`.badge:has-text("${words('receipt.mailAccepted')}")`);
       expect(loads).toHaveLength(1);
       const secretKey = link.split('/').at(-1) ?? '';
       await site.app.service.reveal(
@@ -189,9 +190,9 @@ describe('a page that waits for its mail, with scripts', () => {
       );
       await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
       await page.clock.runFor(5_000);
-      await page.waitForSelector('text="The secret was just opened. This page is up to date."');
+      await page.waitForSelector(`text="${words('receipt.changedReceived')}"`);
       await page.clock.runFor(2_500);
-      await page.waitForSelector('h1:has-text("It was opened")');
+      await page.waitForSelector(`h1:has-text("${words('receipt.receivedTitle')}")`);
       expect(noticedBy(visitor)).toEqual([]);
     },
     patienceMs,
@@ -225,7 +226,7 @@ describe('every state of the mail', () => {
           if (end !== 'nothing' && end.state === 'refused') {
             await page.fill(field, 'not an address');
             await page.click(submit);
-            expect(await headingOf(page)).toBe('Not opened yet');
+            expect(await headingOf(page)).toBe(words('receipt.newTitle'));
             flaws.push(...(await flawsOf(page, 'refused address')));
             await page.context().clearCookies();
             await page.goto(site.baseUrl + receiptPath);

@@ -2,20 +2,22 @@
 import { describe, expect, it } from 'bun:test';
 import { mailTroubles } from '../../src/core/mail/link-mail.ts';
 import type { Handover } from '../../src/core/mail/mailer.ts';
+import { translate } from '../../src/locale/translate.ts';
 import { type Mailed, mailSecret, openMailServer, press, recipient, signUpBy, taken } from './mailed.ts';
 import { postForm, share, visit, wordsOf } from './visit.ts';
+import { saying, words } from './words.ts';
 
 interface Expected {
   readonly label: string;
   readonly help: string;
 }
 
-const words: Readonly<Record<Handover['state'] | 'queued', Expected>> = {
-  queued: { label: 'Being handed to the mail server', help: 'This takes a few seconds' },
-  accepted: { label: 'The mail server took it', help: 'ask them to look in the spam folder' },
-  refused: { label: 'The mail server refused it', help: 'This mail will not arrive.' },
-  given_up: { label: 'Given up after several tries', help: 'Send the mail again later' },
-  not_sent: { label: 'Not sent', help: 'No mail server took the mail.' },
+const expected: Readonly<Record<Handover['state'] | 'queued', Expected>> = {
+  queued: { label: words('receipt.mailQueued'), help: words('receipt.mailQueuedHelp') },
+  accepted: { label: words('receipt.mailAccepted'), help: words('receipt.mailAcceptedHelp') },
+  refused: { label: words('receipt.mailSaidNo'), help: words('receipt.mailSaidNoHelp') },
+  given_up: { label: words('receipt.mailGivenUp'), help: words('receipt.mailGivenUpHelp') },
+  not_sent: { label: words('receipt.mailUnsent'), help: words('receipt.mailUnsentHelp') },
 };
 
 const ends: readonly Handover[] = [
@@ -25,7 +27,7 @@ const ends: readonly Handover[] = [
   { state: 'not_sent', reply: null },
 ];
 
-const madeAt = 'Since Thursday, 8 May 2025 at 10:26 UTC';
+const madeAt = words('receipt.mailSince', { date: 'Thursday, 8 May 2025 at 10:26 UTC' });
 
 /** The part about the mail. */
 function mailOf(html: string): string {
@@ -40,7 +42,7 @@ describe('the mail on the receipt', () => {
   for (const end of ends) {
     it(`that is ${end.state} says so, since when, what it means, and what the mail server said`, async () => {
       const html = await lookAt(await mailSecret({ says: end }));
-      for (const text of [words[end.state].label, words[end.state].help, madeAt])
+      for (const text of [expected[end.state].label, expected[end.state].help, madeAt])
         expect(wordsOf(html)).toContain(text);
       const reply = /<blockquote dir="ltr"><samp>([^<]*)<\/samp><\/blockquote>/.exec(html)?.[1] ?? null;
       expect(reply).toBe(end.reply);
@@ -51,11 +53,12 @@ describe('the mail on the receipt', () => {
   it('that is under way says so, and that it was not sent once nobody can be handing it over any more', async () => {
     const mailed = await mailSecret({ says: 'nothing' });
     const html = await lookAt(mailed);
-    for (const text of [words.queued.label, words.queued.help, madeAt]) expect(wordsOf(html)).toContain(text);
+    for (const text of [expected.queued.label, expected.queued.help, madeAt])
+      expect(wordsOf(html)).toContain(text);
     expect(html).not.toContain('<samp>');
     mailed.app.clock.advance(3_600);
     const later = await lookAt(mailed);
-    for (const text of [words.not_sent.label, words.not_sent.help]) expect(later).toContain(text);
+    for (const text of [expected.not_sent.label, expected.not_sent.help]) expect(later).toContain(text);
     await mailed.server.answer(taken);
   });
 
@@ -64,8 +67,8 @@ describe('the mail on the receipt', () => {
       const mailed = await mailSecret({ says: end });
       await postForm(mailed.app, `${mailed.receiptPath}/burn`, mailed.token, mailed.headers);
       const html = await lookAt(mailed);
-      expect(html).toContain(words[end.state].label);
-      expect(html).not.toContain(words[end.state].help);
+      expect(html).toContain(expected[end.state].label);
+      expect(html).not.toContain(expected[end.state].help);
       expect(html).not.toContain('<form');
     }
   });
@@ -86,25 +89,36 @@ describe('the mail on the receipt', () => {
         }),
       });
     const asked = await lookAt(await waiting('451 4.7.1 Greylisted'));
-    for (const text of ['Waiting for another try', 'about 20 minutes', '<samp>451 4.7.1 Greylisted</samp>'])
+    for (const text of [
+      words('receipt.mailRetrying'),
+      words('receipt.mailRetryingHelp'),
+      '<samp>451 4.7.1 Greylisted</samp>',
+    ])
       expect(asked).toContain(text);
     const lost = await waiting(mailTroubles.unreachable);
     const html = await lookAt(lost);
-    for (const text of ['Waiting for another try', 'about 20 minutes', 'The mail server cannot be reached.'])
+    for (const text of [
+      words('receipt.mailRetrying'),
+      words('receipt.mailRetryingHelp'),
+      words('receipt.mailUnreachable'),
+    ])
       expect(html).toContain(text);
     expect(html).not.toContain('<samp>');
     const headers = { ...lost.headers, 'accept-language': 'de' };
     const german = await lookAt({ ...lost, headers });
-    expect(german).toContain('Der Mailserver ist nicht erreichbar.');
+    expect(german).toContain(translate('de', 'receipt.mailUnreachable'));
     expect(german).not.toContain(mailTroubles.unreachable);
   });
 
   it('that was given up without an answer does not say that the server asked to wait', async () => {
-    for (const reply of Object.values(mailTroubles)) {
+    for (const [reply, told] of [
+      [mailTroubles.unreachable, words('receipt.mailUnreachable')],
+      [mailTroubles.unanswered, words('receipt.mailUnanswered')],
+    ] as const) {
       const html = await lookAt(await mailSecret({ says: { state: 'given_up', reply } }));
-      for (const text of [words.given_up.label, reply, 'Send it again, or give the link away yourself.'])
+      for (const text of [expected.given_up.label, told, words('receipt.mailUnsentHelp')])
         expect(html).toContain(text);
-      expect(html).not.toContain('asked to wait');
+      expect(html).not.toMatch(saying('receipt.mailGivenUpHelp'));
       expect(html).not.toContain('<samp>');
     }
   });
@@ -149,20 +163,20 @@ describe('the mail on the receipt', () => {
     expect(await lookAt(mailed, '?mail=sent')).not.toContain('role="status"');
     const sent = await mailSecret();
     expect(await lookAt(sent)).not.toContain('role="status"');
-    expect(await lookAt(sent, '?mail=sent')).toContain('The mail was set on its way.');
+    expect(await lookAt(sent, '?mail=sent')).toMatch(saying('receipt.mailTaken'));
   });
 });
 
 describe('who is offered an address', () => {
   const field = 'id="recipient"';
-  const needsAccount = 'Only an account can choose who gets the link by mail.';
-  const needsMaker = 'Only the account that made this secret can choose who gets the link by mail.';
+  const needsAccount = words('receipt.mailNeedsAccount');
+  const needsMaker = words('receipt.mailNeedsMaker');
 
   it('is the account that made the secret, mailed before or not', async () => {
     expect(await lookAt(await mailSecret())).toContain(field);
     const unmailed = await lookAt(await mailSecret({ to: null }));
     expect(unmailed).toContain(field);
-    expect(unmailed).toContain('Send the link by mail');
+    expect(unmailed).toContain(words('receipt.sendFirst'));
   });
 
   it('is any account for a secret that was made without one', async () => {

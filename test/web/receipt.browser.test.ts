@@ -5,6 +5,7 @@ import { clientStays } from '../stores/conformance/check.ts';
 import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, patienceMs, shareIn, tabTo } from './creator.ts';
 import { decodeQr } from './qr-code.ts';
+import { words } from './words.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -29,12 +30,12 @@ for (const scripts of [false, true]) {
         await using visitor = await openVisitor(browser, site, { scripts });
         const { page } = visitor;
         const { link, receipt } = await shareIn(page, site.baseUrl);
-        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(link).toStartWith(`${site.baseUrl}/secret/`);
         expect((await page.textContent('.own code'))?.trim()).toBe(receipt);
         await page.reload();
         expect(await page.locator('#link').count()).toBe(0);
-        await page.click('text="Show the link"');
+        await page.click(`text="${words('receipt.show')}"`);
         expect(await page.inputValue('#link')).toBe(link);
         expect(noticedBy(visitor)).toEqual([]);
         expect(await page.context().cookies()).toEqual([]);
@@ -50,7 +51,7 @@ for (const scripts of [false, true]) {
         const { page } = visitor;
         const { link } = await shareIn(page, site.baseUrl);
         expect(await page.isVisible('.qr')).toBe(false);
-        await page.click('text="Show it as a QR code"');
+        await page.click(`text="${words('receipt.qr')}"`);
         expect(await page.isVisible('.qr')).toBe(true);
         expect(decodeQr(await page.content())).toBe(link);
         const fill = (selector: string) =>
@@ -70,15 +71,15 @@ for (const scripts of [false, true]) {
         await using visitor = await openVisitor(browser, site, { scripts });
         const { page } = visitor;
         const { link, receipt } = await shareIn(page, site.baseUrl);
-        await page.click('text="Burn the secret"');
-        await page.click('text="No, keep it"');
+        await page.click(`text="${words('receipt.burnOffer')}"`);
+        await page.click(`text="${words('burn.keep')}"`);
         expect(page.url()).toBe(receipt);
-        await page.click('text="Burn the secret"');
+        await page.click(`text="${words('receipt.burnOffer')}"`);
         await page.focus('main');
         await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');
         await page.waitForURL(receipt);
-        expect(await headingOf(page)).toBe('It was burned');
+        expect(await headingOf(page)).toBe(words('receipt.burnedTitle'));
         expect((await page.goto(link))?.status()).toBe(404);
         expect(noticedBy(visitor)).toEqual([]);
       },
@@ -93,10 +94,10 @@ for (const scripts of [false, true]) {
         const { page } = visitor;
         const { link, receipt } = await shareIn(page, site.baseUrl);
         await openElsewhere(site, link);
-        await page.click('text="Look again"');
+        await page.click(`text="${words('receipt.lookAgain')}"`);
         await page.waitForURL(receipt);
-        expect(await headingOf(page)).toBe('It was opened');
-        expect(await page.textContent('.timeline')).toContain('Opened');
+        expect(await headingOf(page)).toBe(words('receipt.receivedTitle'));
+        expect(await page.textContent('.timeline')).toContain(words('receipt.received'));
       },
       patienceMs,
     );
@@ -114,10 +115,10 @@ describe('handing the link over', () => {
       const { link } = await shareIn(page, site.baseUrl);
       await page.evaluate(() => navigator.clipboard.writeText('before'));
       await page.reload();
-      await page.click('text="Show the link"');
+      await page.click(`text="${words('receipt.show')}"`);
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('before');
-      await page.click('text="Copy the link"');
-      await page.waitForSelector('text="The link is copied."');
+      await page.click(`text="${words('receipt.copy')}"`);
+      await page.waitForSelector(`text="${words('receipt.copied')}"`);
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
       expect(noticedBy(visitor)).toEqual([]);
     },
@@ -135,7 +136,7 @@ describe('handing the link over', () => {
       await tabTo(page, 'link');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      await page.waitForSelector('text="The link is copied."');
+      await page.waitForSelector(`text="${words('receipt.copied')}"`);
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
     },
     patienceMs,
@@ -152,8 +153,8 @@ describe('handing the link over', () => {
         document.execCommand = () => false;
       });
       const { link } = await shareIn(page, site.baseUrl);
-      await page.click('text="Copy the link"');
-      await page.waitForSelector('text=The link is selected');
+      await page.click(`text="${words('receipt.copy')}"`);
+      await page.waitForSelector(`text="${words('receipt.notCopied')}"`);
       expect(await page.evaluate(() => getSelection()?.toString())).toBe(link);
     },
     patienceMs,
@@ -173,7 +174,7 @@ describe('handing the link over', () => {
         });
       });
       const { link } = await shareIn(page, site.baseUrl);
-      await page.click('text="Send it with an app"');
+      await page.click(`text="${words('receipt.share')}"`);
       expect(JSON.parse(await page.title())).toEqual({ url: link });
     },
     patienceMs,
@@ -221,10 +222,10 @@ describe('a page that waits, with scripts', () => {
         if (!withLink) await page.goto(receipt);
         await openElsewhere(site, link);
         await page.clock.runFor(5_000);
-        await page.waitForSelector('text="The secret was just opened. This page is up to date."');
+        await page.waitForSelector(`text="${words('receipt.changedReceived')}"`);
         expect(page.url()).toBe(receipt);
         await page.clock.runFor(2_500);
-        await page.waitForSelector('h1:has-text("It was opened")');
+        await page.waitForSelector(`h1:has-text("${words('receipt.receivedTitle')}")`);
         expect([page.url(), await page.locator('#link').count()]).toEqual([receipt, 0]);
         expect(await keptBy(page)).toEqual(nothingKept);
         expect(noticedBy(visitor)).toEqual([]);
@@ -309,13 +310,13 @@ describe('every state of the receipt', () => {
         const flaws: string[] = [];
         const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
         const { receipt } = await shareIn(page, site.baseUrl, { passphrase: 'p' });
-        await page.click('text="Show it as a QR code"');
+        await page.click(`text="${words('receipt.qr')}"`);
         await look('ready');
         await page.goto(receipt);
         await look('waiting');
-        await page.click('text="Burn the secret"');
+        await page.click(`text="${words('receipt.burnOffer')}"`);
         await look('burn');
-        await page.click('text="Yes, burn it"');
+        await page.click(`text="${words('burn.submit')}"`);
         await look('burned');
         const opened = await shareIn(page, site.baseUrl);
         await openElsewhere(site, opened.link);
@@ -324,7 +325,7 @@ describe('every state of the receipt', () => {
         const expired = await shareIn(page, site.baseUrl);
         site.app.clock.advance(604_800);
         await page.goto(expired.receipt);
-        expect(await headingOf(page)).toBe('It expired unread');
+        expect(await headingOf(page)).toBe(words('receipt.expiredTitle'));
         await look('expired');
         expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
       },

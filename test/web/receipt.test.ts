@@ -6,6 +6,7 @@ import { noOptions } from '../support/inputs.ts';
 import { decodeQr } from './qr-code.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, share, textIn, type Visit, visit } from './visit.ts';
+import { words } from './words.ts';
 
 /** What is the page's own, without the frame of all pages. */
 function mainOf({ html }: Visit): string {
@@ -43,7 +44,7 @@ describe('the receipt page', () => {
     const pressed = await postForm(app, receiptPath);
     expect(textIn(pressed.html, 'link')).toBe(`https://mayfly.example${secretPath}`);
     expect(await stateOf(app, receiptPath)).toBe('viewed');
-    expect((await visit(app, receiptPath)).html).toContain('Link shown to you');
+    expect((await visit(app, receiptPath)).html).toContain(words('receipt.viewed'));
   });
 
   it('builds the link from the configuration, never from the request (P20)', async () => {
@@ -60,9 +61,9 @@ describe('the receipt page', () => {
   });
 
   const titles = {
-    received: 'It was opened',
-    burned: 'It was burned',
-    expired: 'It expired unread',
+    received: words('receipt.receivedTitle'),
+    burned: words('receipt.burnedTitle'),
+    expired: words('receipt.expiredTitle'),
   } as const;
   const endings: Readonly<
     Record<keyof typeof titles, (app: TestApp, paths: { secretPath: string; receiptPath: string }) => unknown>
@@ -107,7 +108,7 @@ describe('the receipt page', () => {
       made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '',
     );
     expect(html).toContain('jo*****@e*****.org');
-    expect(html).toContain('The mail server took it');
+    expect(html).toContain(words('receipt.mailAccepted'));
     expect(html).not.toContain('joanna');
   });
 
@@ -117,7 +118,7 @@ describe('the receipt page', () => {
     const fresh = { cookie, host: 'evil.example' };
     const { html } = await visit(app, receiptPath, { headers: fresh });
     const own = html.slice(html.indexOf('<section class="own">'));
-    expect(own).toContain('Only for you: the address of this page');
+    expect(own).toContain(words('receipt.ownTitle'));
     expect(own).toContain(`https://mayfly.example${receiptPath}</code>`);
     expect(own.slice(0, own.indexOf('</section>'))).not.toContain('/secret/');
     expect(html.indexOf('<section class="own">')).toBeGreaterThan(html.indexOf('id="link"'));
@@ -130,7 +131,7 @@ describe('the receipt page', () => {
     expect((await visit(app, receiptPath)).html).not.toContain('class="qr"');
     const { html } = await postForm(app, receiptPath);
     expect(decodeQr(html)).toBe(textIn(html, 'link') ?? 'no link');
-    expect(html).toContain('aria-label="QR code of the link to give away"');
+    expect(html).toContain(`aria-label="${words('receipt.qrAlt')}"`);
   });
 
   it('self-test: one module of the QR code less is noticed', async () => {
@@ -144,7 +145,7 @@ describe('the receipt page', () => {
 
   it('reminds of the passphrase beside the link, and only when there is one', async () => {
     const app = createTestApp();
-    const reminder = 'Whoever opens the link has to type the passphrase.';
+    const reminder = words('receipt.passphraseReminder');
     const withOne = await share(app, { secret: 'x', passphrase: 'p' });
     expect((await postForm(app, withOne.receiptPath)).html).toContain(reminder);
     const without = await share(app, { secret: 'x' });
@@ -161,9 +162,9 @@ describe('the receipt page', () => {
     const { html } = await visit(app, receiptPath);
     const events = [...html.matchAll(/<li><strong>([^<]*)<\/strong> <time datetime="([^"]*)"/g)];
     expect(events.map(([, what, at]) => [what, at])).toEqual([
-      ['Created', '2025-05-08T10:26:40.000Z'],
-      ['Link shown to you', '2025-05-08T10:27:40.000Z'],
-      ['Opened', '2025-05-08T10:28:40.000Z'],
+      [words('receipt.created'), '2025-05-08T10:26:40.000Z'],
+      [words('receipt.viewed'), '2025-05-08T10:27:40.000Z'],
+      [words('receipt.received'), '2025-05-08T10:28:40.000Z'],
     ]);
   });
 
@@ -172,7 +173,7 @@ describe('the receipt page', () => {
     const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
     const made = await app.service.conceal({ ...noOptions, value: new Sensitive('x') }, signedIn.caller);
     const path = made.outcome === 'created' ? `/receipt/${made.receipt.metadataKey}` : '';
-    const toRecent = 'All your recent secrets';
+    const toRecent = words('receipt.recent');
     expect((await visit(app, path, { headers: { cookie } })).html).toContain(toRecent);
     expect((await visit(app, path)).html).not.toContain(toRecent);
     const anonymously = await share(app, { secret: 'x' });
@@ -253,7 +254,7 @@ describe('burning', () => {
   it('asks first and happens by POST, then the link is dead and the receipt says so (P7)', async () => {
     const app = createTestApp();
     const { receiptPath, secretPath } = await share(app, { secret: 'x' });
-    expect((await visit(app, `${receiptPath}/burn`)).html).toContain('Yes, burn it');
+    expect((await visit(app, `${receiptPath}/burn`)).html).toContain(words('burn.submit'));
     const burned = await postForm(app, `${receiptPath}/burn`);
     expect([burned.status, burned.headers.get('location')]).toEqual([303, receiptPath]);
     expect((await postForm(app, secretPath)).status).toBe(404);

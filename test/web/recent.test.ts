@@ -8,6 +8,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { type AccountVisitor, openAccountVisitor, signUp } from './account-visitor.ts';
 import { visit } from './visit.ts';
+import { words } from './words.ts';
 
 async function callerOf(app: TestApp, visitor: AccountVisitor): Promise<AccountCaller> {
   const token = /__Host-mayfly=([0-9a-f]{64})/.exec(visitor.cookie())?.[1] ?? '';
@@ -49,7 +50,7 @@ describe('the recent list', () => {
   it('says how to fill it while it is empty, and why it may be shorter than expected', async () => {
     const { status, html } = await (await signUp(createTestApp())).get('/recent');
     expect(status).toBe(200);
-    for (const text of ['Nothing shared yet', 'Share a secret', 'If you replaced a forgotten password']) {
+    for (const text of [words('recent.emptyTitle'), words('recent.share'), words('recent.shorter')]) {
       expect(html).toContain(text);
     }
   });
@@ -66,7 +67,14 @@ describe('the recent list', () => {
     const second = await conceal(app, caller);
     const { html } = await visitor.get('/recent');
     expect(listed(html)).toEqual([second.metadataKey, first.metadataKey]);
-    for (const text of ['jo*****@e*****.org', '59 minutes', '1 hour', 'Waiting', 'Yes', 'Nobody']) {
+    for (const text of [
+      'jo*****@e*****.org',
+      '59 minutes',
+      '1 hour',
+      words('recent.waiting'),
+      words('recent.withPassphrase'),
+      words('recent.noRecipient'),
+    ]) {
       expect(html).toContain(text);
     }
     for (const secret of ['john.doe', 'canary', first.secretKey, second.secretKey]) {
@@ -98,7 +106,7 @@ describe('the recent list', () => {
     expect(await of('')).toHaveLength(3);
     expect(await of('nonsense')).toHaveLength(3);
     const burned = await visitor.get('/recent?state=burned');
-    expect(burned.html).toContain('None of your secrets was burned.');
+    expect(burned.html).toContain(words('recent.noneBurned'));
     expect(burned.html).toMatch(/href="\/recent\?state=burned" aria-current="page"/);
   });
 
@@ -127,7 +135,7 @@ describe('the recent list', () => {
     const visitor = await signUp(createTestApp());
     for (const cursor of ['!', 'AAAA', '%00', 'x'.repeat(5_000)]) {
       const { status, html } = await visitor.get(`/recent?cursor=${cursor}`);
-      expect([status, html.includes('so it starts with the newest')]).toEqual([200, true]);
+      expect([status, html.includes(words('recent.badCursor'))]).toEqual([200, true]);
     }
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import type { RegionLabel, Regions } from '../../src/core/regions.ts';
 import { createTestApp } from '../support/app.ts';
 import { visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const regions: Regions = {
   own: 'eu' as RegionLabel,
@@ -19,11 +20,11 @@ describe('a region', () => {
     const app = createTestApp({ regions });
     for (const path of ['/', '/about', '/status', '/log-in', '/nope', '/secret/nope']) {
       const foot = footOf((await visit(app, path)).html);
-      expect([path, foot.includes('Region: EU.'), foot.includes('href="/regions"')]).toEqual([
+      expect([
         path,
-        true,
-        true,
-      ]);
+        foot.includes(words('frame.region', { region: 'EU' })),
+        foot.includes('href="/regions"'),
+      ]).toEqual([path, true, true]);
     }
   });
 
@@ -39,12 +40,12 @@ describe('a region', () => {
       ['US', 'https://us.mayfly.example/', 'us.mayfly.example', false],
       ['EU', 'https://eu.mayfly.example:8443/secrets/', 'eu.mayfly.example:8443', true],
     ]);
-    expect(html).toContain('Nothing moves from one to another.');
+    expect(html).toMatch(saying('regions.lead'));
   });
 
   it('is told by the status', async () => {
     const { html } = await visit(createTestApp({ regions }), '/status');
-    expect(html).toContain('<dt>Region</dt><dd>EU</dd>');
+    expect(html).toContain(`<dt>${words('status.region')}</dt><dd>EU</dd>`);
   });
 });
 

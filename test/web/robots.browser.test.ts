@@ -7,6 +7,7 @@ import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { withMethod } from './store-method.ts';
 import { textIn } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
+import { words } from './words.ts';
 
 const patienceMs = 120_000;
 const canary = 'still here';
@@ -138,7 +139,7 @@ describe('a robot that only looks', () => {
       const look: Look = async (_site, link) => void pages.push(...(await expand(link, agent)));
       expect(await survives(look)).toBe(true);
       const whole = pages.join('\n');
-      expect(whole).toContain('A secret is waiting');
+      expect(whole).toContain(words('secret.title'));
       expect(whole).not.toMatch(/og:|twitter:|oembed|name="description"|rel="canonical"|ld\+json/);
       for (const head of whole.matchAll(/<head>.*?<\/head>/gs)) expect(head[0]).not.toContain('/secret/');
       expect(whole).not.toContain(canary);

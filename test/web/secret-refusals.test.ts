@@ -9,6 +9,7 @@ import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { postForm, textIn, visit } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
+import { saying, words } from './words.ts';
 
 describe('what is in the way', () => {
   it('a form of another session is asked again, with nothing opened and nothing counted', async () => {
@@ -18,11 +19,13 @@ describe('what is in the way', () => {
     for (const token of ['', 'f'.repeat(32)]) {
       const stale = await postForm(app, secretPath, { 'form-token': token, passphrase: 'wrong' }, { cookie });
       expect([stale.status, stale.html.includes('type="password"')]).toEqual([403, true]);
-      expect(stale.html).toContain('No try was counted.');
+      expect(stale.html).toMatch(saying('secret.stale'));
       expect(stale.html).toContain(signedIn.formToken);
     }
     const current = { 'form-token': signedIn.formToken, passphrase: 'wrong' };
-    expect((await postForm(app, secretPath, current, { cookie })).html).toContain('4 tries left');
+    expect((await postForm(app, secretPath, current, { cookie })).html).toMatch(
+      saying('secret.passphraseWrong', { count: 4 }),
+    );
   });
 
   it('a form of a session that has ended is asked again', async () => {
@@ -49,8 +52,8 @@ describe('what is in the way', () => {
     const before = lookups;
     for (const refused of [await visit(app, secretPath), await postForm(app, secretPath)]) {
       expect([refused.status, refused.headers.get('retry-after'), lookups]).toEqual([429, '1', before]);
-      expect(refused.html).toContain('Try again in 1 second.');
-      expect(refused.html).toContain(`<a href="${secretPath}">Back to the secret</a>`);
+      expect(refused.html).toContain(words('secret.rate', { wait: '1 second' }));
+      expect(refused.html).toContain(`<a href="${secretPath}">${words('secret.back')}</a>`);
     }
   });
 
@@ -64,8 +67,8 @@ describe('what is in the way', () => {
     const { secretPath } = await makeWaiting(app);
     const refused = await postForm(app, secretPath);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
-    expect(refused.html).toContain('It is still here, unopened. Try again in 2 seconds.');
-    expect(refused.html).toContain('Open the secret');
+    expect(refused.html).toContain(words('secret.unavailable', { wait: '2 seconds' }));
+    expect(refused.html).toContain(words('secret.submit'));
     expect(refused.html).not.toContain('canary');
     isDown = false;
     expect(textIn((await postForm(app, secretPath)).html, 'value')).toBe('canary');
@@ -82,7 +85,7 @@ describe('what is in the way', () => {
     isDown = true;
     for (const refused of [await visit(app, secretPath), await postForm(app, secretPath)]) {
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
-      expect(refused.html).toContain('Back to the secret');
+      expect(refused.html).toContain(words('secret.back'));
     }
     isDown = false;
     expect(textIn((await postForm(app, secretPath)).html, 'value')).toBe('canary');

@@ -14,6 +14,7 @@ import {
   type Visitor,
 } from './browser.ts';
 import { makeWaiting } from './waiting.ts';
+import { words } from './words.ts';
 
 const patienceMs = 120_000;
 const canary = 'canary-of-a-value-that-was-shown-once';
@@ -71,7 +72,7 @@ async function waysThatShow(visitor: Visitor, site: Site): Promise<string[]> {
   await moved(page.goForward());
   await look('forward again');
   const link = await openIn(page, site);
-  await page.click('text=Share a secret of your own');
+  await page.click(`text=${words('gone.shareOwn')}`);
   await page.waitForURL(`${site.baseUrl}/`);
   await moved(page.goBack());
   await look('back from another page');
@@ -105,7 +106,7 @@ for (const scripts of [false, true]) {
         await openIn(visitor.page, site);
         const again = await visitor.page.reload();
         expect([again?.request().method(), again?.status()]).toEqual(['POST', 404]);
-        expect(await visitor.page.textContent('h1')).toBe('There is nothing here');
+        expect(await visitor.page.textContent('h1')).toBe(words('gone.title'));
       },
       patienceMs,
     );
@@ -198,7 +199,7 @@ describe('what the script does when the page is left', () => {
       await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
       expect([await showsCanary(page), await page.locator('#save').count()]).toEqual([false, 0]);
       await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
-      await page.waitForSelector('text=There is nothing here');
+      await page.waitForSelector(`text=${words('gone.title')}`);
       expect([visitor.violations, visitor.elsewhere]).toEqual([[], []]);
     },
     patienceMs,

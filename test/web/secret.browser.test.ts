@@ -14,6 +14,7 @@ import {
 } from './browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { makeWaiting, type WaitingOptions } from './waiting.ts';
+import { saying, words } from './words.ts';
 
 const patienceMs = 120_000;
 const value = '\n The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀\n';
@@ -56,14 +57,14 @@ for (const scripts of [false, true]) {
         const { page } = visitor;
         const link = await linkTo(site);
         await page.goto(link);
-        expect(await heading(page)).toBe('A secret is waiting');
+        expect(await heading(page)).toBe(words('secret.title'));
         await page.click(openButton);
         expect(await page.inputValue('#value')).toBe(value);
         expect(page.url()).toBe(link);
-        expect(await page.title()).toBe('Here is the secret · Mayfly');
+        expect(await page.title()).toBe(`${words('revealed.title')} · Mayfly`);
         await expectNoTraces(visitor);
         expect((await page.goto(link))?.status()).toBe(404);
-        expect(await heading(page)).toBe('There is nothing here');
+        expect(await heading(page)).toBe(words('gone.title'));
         await expectNoTraces(visitor);
       },
       patienceMs,
@@ -80,8 +81,10 @@ for (const scripts of [false, true]) {
         await page.keyboard.type('wrong');
         await page.keyboard.press('Enter');
         await page.waitForSelector('#passphrase-wrong');
-        expect(await page.textContent('#passphrase-wrong')).toContain('You have 4 tries left');
-        expect(await page.title()).toBe('The secret was not opened · Mayfly');
+        expect(await page.textContent('#passphrase-wrong')).toMatch(
+          saying('secret.passphraseWrong', { count: 4 }),
+        );
+        expect(await page.title()).toBe(`${words('secret.refusedTitle')} · Mayfly`);
         expect(await page.inputValue('#passphrase')).toBe('');
         expect(await page.locator('#passphrase:focus').count()).toBe(1);
         await page.keyboard.type('rïght pass ');
@@ -107,10 +110,10 @@ for (const scripts of [false, true]) {
           await page.fill('#passphrase', 'wrong');
           await page.click(openButton);
         }
-        expect(await heading(page)).toBe('Too many wrong passphrases');
-        expect(await page.textContent('main')).toContain('in 10 minutes');
+        expect(await heading(page)).toBe(words('secret.exhaustedTitle'));
+        expect(await page.textContent('main')).toContain(words('secret.exhausted', { left: '10 minutes' }));
         site.app.clock.advance(600);
-        await page.click('text=Back to the secret');
+        await page.click(`text=${words('secret.back')}`);
         await page.fill('#passphrase', 'right');
         await page.click(openButton);
         expect(await page.inputValue('#value')).toBe(value);
@@ -132,10 +135,10 @@ for (const scripts of [false, true]) {
         expect(await page.locator('noscript p').isVisible()).toBe(!scripts);
         await tabTo(page, '#save');
         const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('Enter')]);
-        expect(download.suggestedFilename()).toBe('secret.txt');
+        expect(download.suggestedFilename()).toBe(words('revealed.fileName'));
         expect(download.url().startsWith(scripts ? 'blob:' : 'data:')).toBe(true);
         expect(await readFile(await download.path(), 'utf8')).toBe(exact);
-        expect(await heading(page)).toBe('Here is the secret');
+        expect(await heading(page)).toBe(words('revealed.title'));
         await expectNoTraces(visitor);
       },
       patienceMs,
@@ -178,11 +181,11 @@ describe('what scripts add', () => {
       await page.goto(await linkTo(site, { passphrase: 'right' }));
       await page.fill('#passphrase', 'wrong');
       const kind = () => page.getAttribute('#passphrase', 'type');
-      await page.click('text=Show the passphrase');
+      await page.click(`text=${words('secret.showPassphrase')}`);
       expect(await kind()).toBe('text');
-      await page.click('text=Hide the passphrase');
+      await page.click(`text=${words('secret.hidePassphrase')}`);
       expect(await kind()).toBe('password');
-      await page.click('text=Show the passphrase');
+      await page.click(`text=${words('secret.showPassphrase')}`);
       await page.click(openButton);
       expect([await kind(), await page.inputValue('#passphrase')]).toEqual(['password', '']);
       await expectNoTraces(visitor);
@@ -210,10 +213,10 @@ describe('what scripts add', () => {
           .locator('#value')
           .evaluate((field) => getComputedStyle(field).getPropertyValue('-webkit-text-security'));
       expect(await security()).toBe('disc');
-      expect(await page.locator('[data-cover]:focus').textContent()).toBe('Show');
+      expect(await page.locator('[data-cover]:focus').textContent()).toBe(words('revealed.show'));
       await page.click('[data-copy]');
       await page.waitForSelector('#copied:not(:empty)');
-      expect(await page.textContent('#copied')).toBe('The secret is copied.');
+      expect(await page.textContent('#copied')).toBe(words('revealed.copied'));
       expect(await clipboard()).toBe(value);
       await page.click('[data-cover]');
       expect(await security()).toBe('none');
@@ -226,8 +229,8 @@ describe('what scripts add', () => {
   it(
     'pressing again while the answer is on its way opens once and shows the value; without scripts it would not',
     async () => {
-      expect(await pressTwice(true, 1)).toEqual({ posts: 1, heading: 'Here is the secret' });
-      expect(await pressTwice(false, 2)).toEqual({ posts: 2, heading: 'There is nothing here' });
+      expect(await pressTwice(true, 1)).toEqual({ posts: 1, heading: words('revealed.title') });
+      expect(await pressTwice(false, 2)).toEqual({ posts: 2, heading: words('gone.title') });
     },
     patienceMs,
   );
@@ -252,7 +255,7 @@ describe('what scripts add', () => {
       expect(await copied()).toBe(value);
       await page.evaluate('document.execCommand = () => false');
       await page.click('[data-copy]');
-      await page.waitForSelector('text=Copying did not work.');
+      await page.waitForSelector(`text=${words('revealed.copyFailed')}`);
       await expectNoTraces(visitor);
     },
     patienceMs,
@@ -296,7 +299,7 @@ async function pressTwice(
   await press();
   await arrived.promise;
   gate.resolve();
-  await page.waitForSelector('h1:not(:text("A secret is waiting"))');
+  await page.waitForSelector(`h1:not(:text("${words('secret.title')}"))`);
   return { posts, heading: await heading(page) };
 }
 

@@ -5,6 +5,7 @@ import { ServiceError } from '../../src/core/errors.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { type Mailed, mailSecret, otherRecipient, press, recipient, signUpBy } from './mailed.ts';
 import { chosenIn, postForm, share, type Visit, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const language = supportedLocales.at(-1) ?? 'en';
 const elsewhere = { recipient: otherRecipient, 'mail-language': language };
@@ -30,8 +31,8 @@ describe('sending the mail again', () => {
     const links = mailed.server.mails.map(({ link }) => link.expose());
     expect(new Set(links).size).toBe(1);
     const { html } = await visit(mailed.app, `${mailed.receiptPath}?mail=sent`, { headers: mailed.headers });
-    expect(html).toContain('The mail was set on its way.');
-    expect(html).toContain('The mail server took it');
+    expect(html).toMatch(saying('receipt.mailTaken'));
+    expect(html).toContain(words('receipt.mailAccepted'));
     expect(html).not.toContain('joanna');
   });
 
@@ -91,7 +92,7 @@ describe('sending it to another address', () => {
     const answer = await press(mailed);
     expect([answer.status, sentTo(mailed)]).toEqual([422, []]);
     expect(answer.html).toContain('id="recipient-wrong"');
-    expect(answer.html).toContain('<a href="#recipient">Write the address that the mail should go to.</a>');
+    expect(answer.html).toContain(`<a href="#recipient">${words('receipt.mailNobody')}</a>`);
   });
 
   it('marks an address that no mail can be sent to, and keeps it in its field', async () => {
@@ -110,7 +111,7 @@ describe('sending it to another address', () => {
     const answer = await postForm(mailed.app, `${mailed.receiptPath}/send-again`, elsewhere);
     await mailed.app.service.settled();
     expect([answer.status, sentTo(mailed)]).toEqual([403, [recipient]]);
-    expect(answer.html).toContain('Only an account can choose who gets the link by mail.');
+    expect(answer.html).toContain(words('receipt.mailNeedsAccount'));
     expect(answer.html).toContain('href="/log-in"');
     expect(typedIn(answer)).toEqual(elsewhere);
   });
@@ -122,7 +123,7 @@ describe('sending it to another address', () => {
     const answer = await press(other, elsewhere);
     await mailed.app.service.settled();
     expect([answer.status, sentTo(mailed)]).toEqual([403, [recipient]]);
-    expect(answer.html).toContain('Only the account that made this secret can choose');
+    expect(answer.html).toMatch(saying('receipt.mailNeedsMaker'));
     expect(typedIn(answer)).toEqual(elsewhere);
   });
 });
@@ -132,7 +133,7 @@ describe('a mail that is not sent', () => {
     const mailed = await mailSecret({ says: 'nothing' });
     const answer = await press(mailed, elsewhere);
     expect([answer.status, sentTo(mailed)]).toEqual([409, [recipient]]);
-    expect(answer.html).toContain('The mail is being sent just now. It was not sent a second time.');
+    expect(answer.html).toContain(words('receipt.mailInFlight'));
     expect(typedIn(answer)).toEqual(elsewhere);
     await mailed.server.answer({ state: 'not_sent', reply: null });
   });
@@ -143,7 +144,7 @@ describe('a mail that is not sent', () => {
       await postForm(mailed.app, mailed.secretPath);
       const answer = await press(mailed, fields);
       expect([answer.status, sentTo(mailed)]).toEqual([409, [recipient]]);
-      expect(answer.html).toContain('There is nothing to send');
+      expect(answer.html).toMatch(saying('receipt.mailNothing'));
     }
   });
 
@@ -152,7 +153,7 @@ describe('a mail that is not sent', () => {
     const { receiptPath } = await share(app, { secret: 'x' });
     expect((await visit(app, receiptPath)).html).not.toContain('/send-again');
     const { status, html } = await postForm(app, `${receiptPath}/send-again`);
-    expect([status, html.includes('There is nothing to send'), server.mails]).toEqual([409, true, []]);
+    expect([status, html.includes(words('receipt.mailNothing')), server.mails]).toEqual([409, true, []]);
   });
 
   it('because too many were sent says when to try again, and loses nothing', async () => {
@@ -165,8 +166,8 @@ describe('a mail that is not sent', () => {
     await mailed.app.service.settled();
     expect([answer.status, sentTo(mailed)]).toEqual([429, [recipient, recipient]]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(answer.html).toContain('Nothing was sent now. Try again in');
-    expect(answer.html).toContain('Not opened yet');
+    expect(answer.html).toMatch(saying('receipt.mailTooMany'));
+    expect(answer.html).toContain(words('receipt.newTitle'));
     expect(typedIn(answer)).toEqual(elsewhere);
   });
 
@@ -178,7 +179,7 @@ describe('a mail that is not sent', () => {
     await mailed.app.service.settled();
     const answer = await press(mailed, elsewhere);
     expect([answer.status, sentTo(mailed)]).toEqual([429, [recipient, recipient]]);
-    expect(answer.html).toContain('There were too many requests');
+    expect(answer.html).toMatch(saying('error.rate'));
     expect(typedIn(answer)).toEqual(elsewhere);
   });
 
@@ -187,7 +188,7 @@ describe('a mail that is not sent', () => {
     await mailed.app.accounts.logOut(mailed.signedIn);
     const answer = await press(mailed, elsewhere);
     expect([answer.status, sentTo(mailed)]).toEqual([403, [recipient]]);
-    expect(answer.html).toContain('You logged in or out after this form was shown.');
+    expect(answer.html).toMatch(saying('problem.stale'));
     expect(typedIn(answer)).toEqual(elsewhere);
   });
 

@@ -10,6 +10,7 @@ import { createTestApp, type TestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { chosenIn, postForm, textIn, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 /** A domain that the operator vouches for. */
 async function own(app: TestApp, { caller }: SignedIn, name: string, isPublic = true): Promise<void> {
@@ -36,9 +37,9 @@ describe('sharing with an account', () => {
     const anonymous = { ...builtInPlans.anonymous, maxValueBytes: 8_000 };
     const app = createTestApp({ plans: { anonymous } });
     const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
-    expect((await visit(app, '/')).html).toContain('At most 8,000 bytes');
+    expect((await visit(app, '/')).html).toContain(words('share.limit', { count: 8_000 }));
     const { html } = await visit(app, '/', { headers: { cookie } });
-    expect(html).toContain('At most 10,000 bytes');
+    expect(html).toContain(words('share.limit', { count: 10_000 }));
     expect(html).toContain('<option value="1209600"');
     const token = { 'form-token': signedIn.formToken };
     const made = await postForm(app, '/share', { ...token, secret: value, ttl: '1209600' }, { cookie });
@@ -125,7 +126,7 @@ describe('sharing with an account', () => {
       odd,
       'p',
     ]);
-    expect(refused.html).toContain(`On ${name} only its owner shares secrets.`);
+    expect(refused.html).toContain(words('share.domainClosed', { domain: name }));
     expect(app.events.filter(({ event }) => event === 'concealed')).toEqual([]);
   });
 
@@ -144,7 +145,7 @@ describe('sharing with an account', () => {
       'joanna@example.org',
     ]);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(refused.html).toContain('Too many mails were sent, by you or to this address. Try again in');
+    expect(refused.html).toMatch(saying('share.tooManyMails'));
     expect(refused.html).toContain('id="recipient-wrong"');
     await app.service.settled();
     expect(app.mails).toHaveLength(1);
@@ -160,7 +161,7 @@ describe('sharing with an account', () => {
       await app.accounts.logOut(signedIn);
       const stale = await postForm(app, path, { 'form-token': signedIn.formToken, ...typed }, { cookie });
       expect(stale.status).toBe(403);
-      expect(stale.html).toContain('You logged in or out after this form was shown.');
+      expect(stale.html).toMatch(saying('problem.stale'));
       const kept = [
         textIn(stale.html, 'secret'),
         valueIn(stale.html, 'passphrase'),

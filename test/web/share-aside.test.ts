@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { postForm as send, share, textIn, type Visit } from './visit.ts';
+import { words } from './words.ts';
 
 const odd = '\n a "quoted" <b>line</b> & more\n\n\tünï😀 \n';
 
@@ -31,7 +32,7 @@ describe('text that was typed before something is generated', () => {
     expect(offersIt(drawn)).toBe(true);
     const back = await takeBack(app, fieldsOf(drawn, { passphrase: 'kept' }));
     expect([back.status, secretIn(back)]).toEqual([200, odd]);
-    expect(back.html).toContain('Your text is in the field again.');
+    expect(back.html).toContain(words('suggest.takenBack'));
     expect(back.html).toContain('value="kept"');
     expect(offersIt(back)).toBe(false);
     expect(app.events).toEqual([]);

@@ -16,6 +16,7 @@ import {
   tabTo,
 } from './creator.ts';
 import { signUpAs } from './signed-in.ts';
+import { saying, words } from './words.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -59,11 +60,11 @@ for (const scripts of [true, false]) {
         expect((await typedIn(page)).join() === typed(long).join()).toBe(true);
         expect(await focusOf(page)).toBe('secret');
         const said = await page.locator('[role="alert"]').allTextContents();
-        expect(said.join()).toContain('This is longer than 10,000 bytes, the most that fits.');
+        expect(said.join()).toContain(words('share.tooLarge', { count: 10_000 }));
         expect(created(site)).toEqual([]);
         await page.fill('#secret', 'short');
         await sendShare(page);
-        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(noticedBy(visitor)).toEqual([]);
       },
       patienceMs,
@@ -80,13 +81,13 @@ for (const scripts of [true, false]) {
         await sendShare(page, '#generate');
         await sendShare(page, '#generate');
         expect(await page.inputValue('#secret')).not.toContain('IMPORTANT');
-        expect(await page.textContent('.aside')).toContain('The text that you had typed is kept.');
+        expect(await page.textContent('.aside')).toContain(words('suggest.aside'));
         await tabTo(page, 'take-back');
         await sendShare(page, 'Space');
         expect(await typedIn(page)).toEqual(typed('IMPORTANT\n TEXT '));
         expect([await focusOf(page), await page.textContent('#news')]).toEqual([
           'secret',
-          'Your text is in the field again.',
+          words('suggest.takenBack'),
         ]);
         expect(created(site)).toEqual([]);
         expect(noticedBy(visitor)).toEqual([]);
@@ -107,7 +108,7 @@ describe('a text that is too long', () => {
       page.on('request', (request) => sent.push(request.method()));
       await fill(page, site, 'x'.repeat(900_000));
       await page.click('#create');
-      expect(await page.textContent('#stopped')).toContain('This is longer than');
+      expect(await page.textContent('#stopped')).toContain(words('share.tooLarge', { count: 10_000 }));
       expect(await page.getAttribute('#secret', 'aria-describedby')).toContain('stopped');
       expect(sent).not.toContain('POST');
       await page.fill('#secret', 'x'.repeat(5_000));
@@ -134,9 +135,9 @@ describe('without a network', () => {
       expect(await typedIn(page)).toEqual(typed('typed on a phone'));
       const said = await page.textContent('#unsent');
       for (const text of [
-        'No answer came',
-        'What you typed is still here',
-        'may have been stored all the same',
+        words('share.noAnswerTitle'),
+        words('share.noAnswer'),
+        words('share.noAnswerUnsure'),
       ])
         expect(said).toContain(text);
       expect(said).not.toContain('mail');
@@ -145,7 +146,7 @@ describe('without a network', () => {
       expect(await flawsOf(page, 'no answer')).toEqual([]);
       await page.context().setOffline(false);
       await sendShare(page);
-      expect(await headingOf(page)).toBe('Your link is ready');
+      expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
       expect(created(site)).toHaveLength(1);
     },
     patienceMs,
@@ -185,7 +186,7 @@ describe('without a network', () => {
       await page.fill('#recipient', 'joanna@example.org');
       await page.click('#create');
       await page.waitForSelector('#unsent h2');
-      expect(await page.textContent('#unsent')).toContain('and the mail sent. Look at your recent secrets');
+      expect(await page.textContent('#unsent')).toMatch(saying('share.noAnswerMail'));
       expect([await page.inputValue('#secret'), await page.inputValue('#recipient')]).toEqual([
         'mailed',
         'joanna@example.org',
@@ -213,7 +214,7 @@ describe('while the form is on its way', () => {
       await fill(page, site, 'once');
       await page.click('#create');
       expect([await page.textContent('#sending'), await page.isDisabled('#create')]).toEqual([
-        'Sending…',
+        words('share.sending'),
         true,
       ]);
       for (const key of ['Enter', 'Control+Enter']) await page.press('#passphrase', key);
@@ -231,9 +232,9 @@ describe('an answer without the form', () => {
       what: 'a proxy’s own page',
       status: 502,
       body: '<h1>502 Bad Gateway</h1>',
-      says: 'No answer came (502)',
+      says: `${words('share.noAnswerTitle')} (502)`,
     },
-    { what: 'one that is no page', status: 504, body: '', says: 'No answer came (504)' },
+    { what: 'one that is no page', status: 504, body: '', says: `${words('share.noAnswerTitle')} (504)` },
   ];
   for (const { what, status, body, says } of answers) {
     it(
@@ -264,7 +265,7 @@ describe('an answer without the form', () => {
       await page.click('#create');
       await page.waitForSelector('#unsent h2');
       const said = await page.textContent('#unsent');
-      for (const text of ['That is too large', 'at most 1,048,576 bytes', 'What you typed is still here.'])
+      for (const text of [words('error.tooLarge.title'), '1,048,576', words('share.kept')])
         expect(said).toContain(text);
       expect((await page.inputValue('#passphrase')).length).toBe(1_100_000);
     },
@@ -287,7 +288,7 @@ describe('a refusal', () => {
       await sendShare(page);
       await fill(page, site, 'second');
       await sendShare(page);
-      expect(await page.textContent('#refused')).toContain('There were too many tries.');
+      expect(await page.textContent('#refused')).toMatch(saying('problem.later'));
       expect(await typedIn(page)).toEqual(typed('second'));
       expect([page.url(), await focusOf(page)]).toEqual([`${site.baseUrl}/`, 'refused']);
       expect(noticedBy(visitor)).toEqual([]);

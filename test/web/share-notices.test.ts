@@ -5,6 +5,7 @@ import { type NoticeKind, noticeKinds } from '../../src/core/accounts/accounts.t
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, address, signUp } from './account-visitor.ts';
 import { postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
+import { words } from './words.ts';
 
 /** As a browser sends the boxes of the form. */
 function boxes(...kinds: readonly NoticeKind[]): Record<string, string> {
@@ -43,9 +44,7 @@ describe('the account’s choice of mails', () => {
     const visitor = await signUp(createTestApp());
     const account = await visitor.get('/account');
     expect(tickedIn(account)).toEqual([]);
-    expect(account.html).toContain(
-      `The mail goes to ${address}. It names neither the secret nor its recipient.`,
-    );
+    expect(account.html).toContain(words('notices.hintTo', { address }));
   });
 
   it('is kept, said to be, and shown again', async () => {
@@ -57,7 +56,7 @@ describe('the account’s choice of mails', () => {
       expect(await app.store.findAccount(address)).toMatchObject({ notify: kinds });
       const shown = await visitor.get('/account?done=notices');
       expect(tickedIn(shown)).toEqual([...kinds]);
-      expect(shown.html).toContain('Your choice of mails is saved.');
+      expect(shown.html).toContain(words('notices.saved'));
     }
   });
 
@@ -123,14 +122,14 @@ describe('the choice for one secret', () => {
     const app = createTestApp();
     const visitor = await signUp(app);
     const chosen = await shareBy(visitor, boxes('read', 'expiring'));
-    const told = ['When it is opened', 'When it is about to expire unread'];
+    const told = [words('notices.read'), words('notices.expiring')];
     const listed = ({ html }: Visit) =>
-      [...html.matchAll(/<li>(When [^<]*)<\/li>/g)].map(([, text]) => text ?? '');
+      [...html.matchAll(/<li>([^<]*)<\/li>/g)].map(([, text]) => text ?? '');
     expect(listed(await visitor.get(chosen))).toEqual(told);
     expect(listed(await visit(app, chosen))).toEqual(told);
     const none = await shareBy(visitor, boxes());
-    expect((await visitor.get(none)).html).toContain('<dt>Mails to you</dt>');
-    expect((await visit(app, none)).html).not.toContain('<dt>Mails to you</dt>');
+    expect((await visitor.get(none)).html).toContain(`<dt>${words('receipt.notices')}</dt>`);
+    expect((await visit(app, none)).html).not.toContain(`<dt>${words('receipt.notices')}</dt>`);
   });
 
   it('is not lost when the form is refused, nor when the session has ended, and needs an account', async () => {
@@ -144,7 +143,7 @@ describe('the choice for one secret', () => {
     expect([anonymous.status, tickedIn(anonymous)]).toEqual([403, ['burned', 'expiring']]);
     expect([textIn(anonymous.html, 'secret'), valueIn(anonymous.html, 'passphrase')]).toEqual(['kept', 'p']);
     expect(anonymous.html).toContain('id="notify-wrong"');
-    expect(anonymous.html).toContain('<a href="#notify">Only an account can be told by mail.');
+    expect(anonymous.html).toContain(`<a href="#notify">${words('share.notifyNeedsAccount')}`);
     const unticked = await postForm(app, '/share', { secret: 'kept', ...boxes() });
     expect(unticked.status).toBe(303);
   });

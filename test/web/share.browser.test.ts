@@ -16,6 +16,7 @@ import {
   tabTo,
 } from './creator.ts';
 import { signUpAs } from './signed-in.ts';
+import { saying, words } from './words.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -38,7 +39,7 @@ for (const scripts of [false, true]) {
         await page.keyboard.type('p');
         await page.keyboard.press('Enter');
         await page.waitForSelector('#link');
-        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         const link = await page.inputValue('#link');
         await page.goto(link);
         await tabTo(page, 'passphrase');
@@ -63,7 +64,7 @@ for (const scripts of [false, true]) {
         for (const id of ['passphrase', 'ttl', 'create']) await tabTo(page, id);
         await page.keyboard.press('Space');
         await page.waitForSelector('#link');
-        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
       },
       patienceMs,
     );
@@ -84,7 +85,7 @@ for (const scripts of [false, true]) {
         const characters = await page.inputValue('#secret');
         expect(characters).toMatch(/^[A-Za-z2-9]{24}$/);
         expect(await focusOf(page)).toBe('secret');
-        expect(await page.textContent('#news')).toContain('drawn, not stored yet');
+        expect(await page.textContent('#news')).toMatch(saying('suggest.drawn'));
         expect(await page.isChecked('[name="suggest-symbols"]')).toBe(false);
         await page.check('[value="words"]');
         expect(await page.isVisible('#suggest-length')).toBe(false);
@@ -102,7 +103,7 @@ for (const scripts of [false, true]) {
         expect(page.url()).toBe(`${site.baseUrl}${scripts ? '/' : '/suggest'}`);
         expect(site.app.events).toEqual([]);
         await sendShare(page);
-        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(noticedBy(visitor)).toEqual([]);
       },
       patienceMs,
@@ -123,7 +124,9 @@ for (const scripts of [false, true]) {
         await sendShare(page);
         expect(await focusOf(page)).toBe('passphrase');
         expect(await page.getAttribute('#passphrase', 'aria-invalid')).toBe('true');
-        expect(await page.textContent('#refused')).toContain('A passphrase has at most 1,024 bytes.');
+        expect(await page.textContent('#refused')).toMatch(
+          saying('share.passphraseTooLong', { count: '1,024' }),
+        );
         const kept = [
           await page.inputValue('#secret'),
           await page.inputValue('#passphrase'),
@@ -132,7 +135,7 @@ for (const scripts of [false, true]) {
         expect(kept).toEqual([long, passphrase, '3600']);
         await page.fill('#passphrase', 'short');
         await sendShare(page);
-        expect(await headingOf(page)).toBe('Your link is ready');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(noticedBy(visitor)).toEqual([]);
       },
       patienceMs,
@@ -152,7 +155,7 @@ for (const scripts of [false, true]) {
         expect(await page.inputValue('#secret')).toBe('mine');
         expect([await focusOf(page), await page.textContent('#suggest-length-wrong')]).toEqual([
           'suggest-length',
-          'Write a whole number from 4 to 128.',
+          words('suggest.wrongLength', { min: 4, max: 128 }),
         ]);
         await page.fill('#suggest-length', '16');
         for (const set of ['lower', 'upper', 'digits', 'symbols'])
@@ -174,7 +177,9 @@ for (const scripts of [false, true]) {
         expect(await page.isVisible('#ttl-amount')).toBe(false);
         await page.fill('#secret', 'x');
         await page.selectOption('#ttl', 'other');
-        expect(await page.textContent('#ttl-amount-hint')).toBe('Anything from 1 minute to 7 days.');
+        expect(await page.textContent('#ttl-amount-hint')).toBe(
+          words('share.ttlBounds', { min: '1 minute', max: '7 days' }),
+        );
         await page.fill('#ttl-amount', '8');
         await page.selectOption('#ttl-unit', 'days');
         await sendShare(page);
@@ -182,7 +187,9 @@ for (const scripts of [false, true]) {
         await page.fill('#ttl-amount', '36');
         await page.selectOption('#ttl-unit', 'hours');
         await sendShare(page);
-        expect(await page.textContent('dl')).toContain('1 day, 12 hours left');
+        expect(await page.textContent('dl')).toMatch(
+          saying('receipt.untilValue', { left: '1 day, 12 hours' }),
+        );
       },
       patienceMs,
     );
@@ -197,15 +204,21 @@ describe('scripts', () => {
       await using visitor = await openVisitor(browser, site, { scripts: true });
       const { page } = visitor;
       await page.goto(`${site.baseUrl}/`);
-      expect(await page.textContent('#counter')).toBe('0 of 10,000 bytes used');
+      expect(await page.textContent('#counter')).toBe(words('share.counter', { used: 0, limit: 10_000 }));
       await page.fill('#secret', 'ü😀');
-      expect(await page.textContent('#counter')).toBe('6 of 10,000 bytes used');
+      expect(await page.textContent('#counter')).toBe(words('share.counter', { used: 6, limit: 10_000 }));
       expect(await page.textContent('#counter-spoken')).toBe('');
       await page.fill('#secret', 'x'.repeat(10_001));
-      expect(await page.textContent('#counter')).toBe('Too long: 10,001 of 10,000 bytes used');
-      expect(await page.textContent('#counter-spoken')).toBe('Too long: 10,001 of 10,000 bytes used');
+      expect(await page.textContent('#counter')).toBe(
+        words('share.counterOver', { used: 10_001, limit: 10_000 }),
+      );
+      expect(await page.textContent('#counter-spoken')).toBe(
+        words('share.counterOver', { used: 10_001, limit: 10_000 }),
+      );
       await page.fill('#secret', 'x'.repeat(10_002));
-      expect(await page.textContent('#counter-spoken')).toBe('Too long: 10,001 of 10,000 bytes used');
+      expect(await page.textContent('#counter-spoken')).toBe(
+        words('share.counterOver', { used: 10_001, limit: 10_000 }),
+      );
     },
     patienceMs,
   );
@@ -218,7 +231,9 @@ describe('scripts', () => {
       await visitor.page.goto(`${site.baseUrl}/`);
       expect(await visitor.page.isVisible('#counter')).toBe(false);
       expect(await visitor.page.isVisible('#shortcut')).toBe(false);
-      expect(await visitor.page.textContent('#secret-hint')).toContain('At most 10,000 bytes');
+      expect(await visitor.page.textContent('#secret-hint')).toContain(
+        words('share.limit', { count: 10_000 }),
+      );
     },
     patienceMs,
   );
@@ -233,7 +248,7 @@ describe('scripts', () => {
         await visitor.page.fill('#secret', 'x');
         await visitor.page.press('#secret', keys);
         await visitor.page.waitForSelector('#link');
-        expect(await headingOf(visitor.page)).toBe('Your link is ready');
+        expect(await headingOf(visitor.page)).toBe(words('receipt.readyTitle'));
       },
       patienceMs,
     );

@@ -7,6 +7,7 @@ import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { withMethod } from './store-method.ts';
 import { chosenIn, postForm, share, textIn, valueIn, visit } from './visit.ts';
+import { words } from './words.ts';
 
 const odd = 'a "quoted" <b>line</b> & more\n\n\tünï😀\n</textarea><script>1</script>';
 
@@ -25,7 +26,7 @@ describe('sharing', () => {
     expect(first.headers.get('set-cookie')).toContain(`just-created=; Path=${location}; Max-Age=0;`);
     const second = await visit(app, location);
     expect(textIn(second.html, 'link')).toBeNull();
-    expect(second.html).toContain('Show the link');
+    expect(second.html).toContain(words('receipt.show'));
   });
 
   it('answers a script with 201 and the receipt’s address, because it would follow a redirect and use the link up', async () => {
@@ -94,7 +95,7 @@ describe('sharing', () => {
     const offered = [...html.matchAll(/<option value="(\d+)"( selected="")?>([^<]*)/g)].map((found) =>
       found.slice(1),
     );
-    expect(html).toContain('Anything from 1 hour to 1 day, 3 hours.');
+    expect(html).toContain(words('share.ttlBounds', { min: '1 hour', max: '1 day, 3 hours' }));
     expect(offered.map(([seconds]) => Number(seconds))).toEqual([
       3_600, 7_200, 14_400, 43_200, 86_400, 100_000,
     ]);
@@ -292,7 +293,7 @@ describe('a refused form', () => {
 describe('an installation where only accounts create', () => {
   it('says so plainly instead of showing a form, and links to the log-in', async () => {
     const { status, html } = await visit(createTestApp({ anonymousMayCreate: false }), '/');
-    expect([status, html.includes('id="share"'), html.includes('Only accounts share here')]).toEqual([
+    expect([status, html.includes('id="share"'), html.includes(words('share.closedTitle'))]).toEqual([
       200,
       false,
       true,

@@ -10,6 +10,7 @@ import {
   signUp,
 } from './account-visitor.ts';
 import { formTokenIn, postForm, sendForm, valueIn, visit } from './visit.ts';
+import { words } from './words.ts';
 
 const password = 'violet otter 71 lamp';
 
@@ -106,7 +107,7 @@ describe.each(ways.map((way) => [way.name, way] as const))(
       ];
       for (const [headers, more] of wrong) {
         const refused = await postForm(app, path, { ...fields, ...more }, headers);
-        expect([refused.status, refused.html.includes('This form was out of date')]).toEqual([403, true]);
+        expect([refused.status, refused.html.includes(words('signIn.stale'))]).toEqual([403, true]);
         if (typed !== null) expect(valueIn(refused.html, typed)).toBe(fields[typed] ?? '');
         expect(refused.html).not.toContain(password);
       }

@@ -16,6 +16,7 @@ import {
   wrongFields,
 } from './account-visitor.ts';
 import { postForm, sendForm, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const cookieForm = /^__Host-mayfly=[0-9a-f]{64}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax; Secure$/;
 
@@ -34,17 +35,17 @@ describe('signing up', () => {
     expect((await visitor.get('/sign-up')).html).not.toContain('type="password"');
     const asked = await visitor.post('/sign-up', { email: ` ${address} ` });
     expect([asked.status, asked.headers.get('location')]).toEqual([303, '/sign-up?done=sent']);
-    expect((await visitor.get('/sign-up?done=sent')).html).toContain('Look into your mailbox');
+    expect((await visitor.get('/sign-up?done=sent')).html).toContain(words('signUp.sentTitle'));
     await app.accounts.settled();
     const path = `/sign-up/${mailedTicket(app, 'sign_up')}`;
     const form = await visitor.get(path);
     expect(form.html).toContain(`autocomplete="username" value="${address}"`);
     expect(form.html).toContain('autocomplete="new-password"');
-    expect(form.html).toContain('At least 10 characters.');
+    expect(form.html).toContain(words('password.rules', { count: 10 }));
     const made = await visitor.post(path, { password });
     expect([made.status, made.headers.get('location')]).toEqual([303, '/account?done=signed-up']);
     expect(made.headers.getSetCookie()).toEqual([expect.stringMatching(cookieForm)]);
-    expect((await visitor.get('/account?done=signed-up')).html).toContain('Welcome.');
+    expect((await visitor.get('/account?done=signed-up')).html).toContain(words('account.welcome'));
   });
 
   it('consumes nothing when the mailed link is only looked at (P4)', async () => {
@@ -55,7 +56,7 @@ describe('signing up', () => {
     for (const method of ['GET', 'HEAD', 'GET', 'OPTIONS']) await visit(app, path, { method });
     expect((await sendForm(app, path, { password })).status).toBe(303);
     const again = await sendForm(app, path, { password });
-    expect([again.status, again.html.includes('Ask for a new link')]).toEqual([404, true]);
+    expect([again.status, again.html.includes(words('signUp.askAgain'))]).toEqual([404, true]);
     expect((await visit(app, path)).status).toBe(404);
   });
 
@@ -115,11 +116,11 @@ describe('signing up', () => {
       await visit(app, path),
       await sendForm(app, path, { password }),
     ]) {
-      expect([seen.status, seen.html.includes('Accounts are made by whoever runs')]).toEqual([404, true]);
+      expect([seen.status, seen.html.includes(words('signUp.closedTitle'))]).toEqual([404, true]);
       expect(seen.headers.getSetCookie()).toEqual([]);
     }
     expect(await app.store.findAccount(address)).toBeNull();
-    expect((await visit(app, '/log-in')).html).not.toContain('Create an account');
+    expect((await visit(app, '/log-in')).html).not.toContain(words('logIn.signUp'));
   });
 
   it('says so when the account was made meanwhile', async () => {
@@ -129,7 +130,7 @@ describe('signing up', () => {
     const path = `/sign-up/${mailedTicket(app, 'sign_up')}`;
     await app.account(address);
     const late = await sendForm(app, path, { password });
-    expect([late.status, late.html.includes('This account exists already')]).toEqual([409, true]);
+    expect([late.status, late.html.includes(words('signUp.existsTitle'))]).toEqual([409, true]);
     expect(late.headers.getSetCookie()).toEqual([]);
   });
 
@@ -247,7 +248,7 @@ describe('logging in', () => {
     expect(byAddress.headers.get('ratelimit')).toStartWith('"logIn"');
     expect(valueIn(byAddress.html, 'email')).toBe(address);
     expect(byAddress.html).not.toContain(password);
-    expect(byAddress.html).toContain('There were too many tries.');
+    expect(byAddress.html).toMatch(saying('problem.later'));
   });
 
   it('self-test: without limits every one of those guesses would be computed', async () => {
@@ -310,7 +311,7 @@ describe('logging out', () => {
       '__Host-mayfly=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure',
     ]);
     expect((await visit(app, '/account', { headers: { cookie } })).status).toBe(303);
-    expect((await visitor.get('/log-in?done=logged-out')).html).toContain('You are logged out.');
+    expect((await visitor.get('/log-in?done=logged-out')).html).toContain(words('logIn.loggedOut'));
   });
 
   it('changes nothing by GET, and is no fault for whoever is logged out already', async () => {

@@ -4,6 +4,7 @@ import { ServiceError } from '../../src/core/errors.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, textIn, valueIn, visit } from './visit.ts';
+import { words } from './words.ts';
 
 /** A person who is logged in, and a store that then stops looking sessions up. */
 async function loseStore() {
@@ -70,7 +71,7 @@ describe('somebody who is logged in, while the store is away', () => {
     ]);
     const status = await visit(app, '/status', { headers: { cookie } });
     expect(status.status).toBe(503);
-    expect(status.html).toContain('The service is not available');
+    expect(status.html).toContain(words('status.fails'));
     expect(app.faults).toEqual([]);
   });
 });

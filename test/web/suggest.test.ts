@@ -7,6 +7,7 @@ import { strengthBits } from '../../src/web/secrets/generate.tsx';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';
 import { chosenIn, postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
+import { saying, words } from './words.ts';
 
 const characters = {
   'suggest-style': 'characters',
@@ -14,7 +15,7 @@ const characters = {
   'suggest-lower': 'on',
   'suggest-digits': 'on',
 };
-const words = { 'suggest-style': 'words', 'suggest-words': '6', 'suggest-length': '' };
+const drawnWords = { 'suggest-style': 'words', 'suggest-words': '6', 'suggest-length': '' };
 
 function press(fields: Readonly<Record<string, string>>, app: TestApp = createTestApp()): Promise<Visit> {
   return postForm(app, '/suggest', fields);
@@ -28,16 +29,16 @@ describe('generating', () => {
   it('puts characters of the chosen sets and the chosen length into the field of the secret', async () => {
     const answer = await press(characters);
     expect([answer.status, drawnIn(answer)]).toEqual([200, expect.stringMatching(/^[a-z2-9]{20}$/)]);
-    expect(answer.html).toContain('It is drawn, not stored yet.');
-    expect(answer.html).toContain('Generate another');
-    expect(answer.html).toContain('Strength: 99 bits. That is strong');
+    expect(answer.html).toMatch(saying('suggest.drawn'));
+    expect(answer.html).toContain(words('suggest.again'));
+    expect(answer.html).toContain(words('suggest.strong', { count: 99 }));
   });
 
   it('puts words with hyphens between them there', async () => {
-    const answer = await press(words);
+    const answer = await press(drawnWords);
     expect(drawnIn(answer).split('-').length).toBeGreaterThanOrEqual(6);
     expect(drawnIn(answer)).toMatch(/^[a-z-]+$/);
-    expect(answer.html).toContain('Strength: 77 bits. That is strong');
+    expect(answer.html).toContain(words('suggest.strong', { count: 77 }));
   });
 
   it('draws another value at each press', async () => {
@@ -121,8 +122,8 @@ describe('a refused wish to generate', () => {
     { what: 'three characters', fields: { ...characters, 'suggest-length': '3' }, field: 'suggest-length' },
     { what: '129 characters', fields: { ...characters, 'suggest-length': '129' }, field: 'suggest-length' },
     { what: 'no number', fields: { ...characters, 'suggest-length': '1e1' }, field: 'suggest-length' },
-    { what: 'two words', fields: { ...words, 'suggest-words': '2' }, field: 'suggest-words' },
-    { what: '13 words', fields: { ...words, 'suggest-words': '13' }, field: 'suggest-words' },
+    { what: 'two words', fields: { ...drawnWords, 'suggest-words': '2' }, field: 'suggest-words' },
+    { what: '13 words', fields: { ...drawnWords, 'suggest-words': '13' }, field: 'suggest-words' },
   ] as const;
   for (const { what, fields, field } of cases) {
     it(`for ${what} marks its field, opens its part of the form and keeps everything`, async () => {
@@ -143,7 +144,7 @@ describe('a refused wish to generate', () => {
     expect((await press(characters, app)).status).toBe(200);
     const refused = await press({ ...characters, secret: 'mine' }, app);
     expect([refused.status, textIn(refused.html, 'secret')]).toEqual([429, 'mine']);
-    expect(refused.html).toContain('Nothing was generated.');
+    expect(refused.html).toMatch(saying('suggest.nothingDrawn'));
   });
 });
 

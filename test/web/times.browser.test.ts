@@ -7,6 +7,7 @@ import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
 import { carry, noticedBy, patienceMs, shareIn } from './creator.ts';
 import { signUpAs } from './signed-in.ts';
 import { makeWaiting } from './waiting.ts';
+import { words } from './words.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -49,7 +50,7 @@ for (const { timezoneId, scripts, created, until } of readers) {
         await visitor.page.goto(site.baseUrl + secretPath);
         expect(await timesOn(visitor.page)).toEqual([`Thursday, 8 May 2025 at ${until}`]);
         expect(await visitor.page.textContent('.points')).toContain(
-          `The secret waits until Thursday, 8 May 2025 at ${until} (2 hours left).`,
+          words('secret.until', { date: `Thursday, 8 May 2025 at ${until}`, left: '2 hours' }),
         );
         expect(noticedBy(visitor)).toEqual([]);
       },

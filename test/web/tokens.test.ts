@@ -3,6 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { address, createToken, signUp, wholeToken, wrongFields } from './account-visitor.ts';
 import { textIn, valueIn } from './visit.ts';
+import { words } from './words.ts';
 
 async function tokensOf(app: TestApp) {
   const found = await app.store.findAccount(address);
@@ -25,7 +26,12 @@ describe('an API token', () => {
     const list = await visitor.get('/account/tokens');
     const elsewhere = [list.html, ...visitor.locations, ...visitor.setCookies, ...made.headers.values()];
     expect([...elsewhere, JSON.stringify([app.answers, app.events])].join()).not.toContain(token);
-    for (const text of ['Backup', 'Create secrets', 'Manage secrets', 'Revoke']) {
+    for (const text of [
+      'Backup',
+      words('tokens.scopeCreate'),
+      words('tokens.scopeManage'),
+      words('tokens.revoke'),
+    ]) {
       expect(list.html).toContain(text);
     }
   });
@@ -81,7 +87,7 @@ describe('an API token', () => {
     for (const guess of ['', 'not the password']) {
       const refused = await visitor.post('/account/tokens', { ...typed, password: guess });
       expect([refused.status, wrongFields(refused.html)]).toEqual([422, ['password']]);
-      expect(refused.html).toContain('<a href="#password">This is not your password.</a>');
+      expect(refused.html).toContain(`<a href="#password">${words('account.ownPasswordWrong')}</a>`);
       expect(valueIn(refused.html, 'name')).toBe('My "script"');
       expect(refused.html).toContain('<option value="90" selected="">');
       expect(refused.html.match(/ checked=""/g)).toHaveLength(2);
