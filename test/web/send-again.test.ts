@@ -198,6 +198,7 @@ describe('a mail that is not sent', () => {
     const mailed = await mailSecret({
       wrapStore: (store) => ({
         ...store,
+        queueDelivery: (...given) => (isDown ? down() : store.queueDelivery(...given)),
         setDelivery: (...given) => (isDown ? down() : store.setDelivery(...given)),
       }),
     });
