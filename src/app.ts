@@ -232,7 +232,7 @@ async function openDomains(
   { plans, dnsServers, domainTarget }: Settings,
   deps: Pick<DomainCore, 'store' | 'events' | 'siteHost' | 'locales'>,
 ): Promise<DomainService> {
-  const { brandRules } = await import('./web/brand/brand-rules.ts');
+  const { brandRules } = await import('./web/brand/brand.ts');
   return createDomainService({
     ...deps,
     plans,
@@ -281,7 +281,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   const hasher = createPassphraseHasher();
   const ports = { store, mailer, hasher, events, links, random: systemRandom };
   const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
-  const { createMailFaceOf } = await import('./web/brand/mail-face.ts');
+  const { createMailFaceOf } = await import('./web/brand/brand.ts');
   const domains = await openDomains(settings, { store, events, siteHost: links.siteHost, locales });
   listenInternally(settings, { metrics, domains, log }, closers);
   const mailLocaleOf: MailLocaleOf = (asked) =>

@@ -20,8 +20,7 @@ import { createAboutPages } from './about/about.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
 import { createAssets } from './assets.ts';
-import type { Brands } from './brand/brand.ts';
-import { createFaces } from './brand/faces.ts';
+import { type Brands, createHostBrands } from './brand/brand.ts';
 import { maxLogoBytes } from './brand/logo.ts';
 import { createSessionCookie } from './cookies.ts';
 import { createDomainPages } from './domains/domains.tsx';
@@ -78,7 +77,7 @@ function siteOf(deps: PageDeps): Site {
     onAnswer,
     onFault,
     accounts,
-    faces: createFaces({ brands, domains, siteHost: links.siteHost }),
+    faces: createHostBrands({ brands, domains, siteHost: links.siteHost }),
     regions,
     locales,
     defaultLocale,

@@ -23,7 +23,7 @@ import type { RateLimiter } from '../http/rate-limit.ts';
 import { createRouteTable, decodeLeniently, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
-import type { Faces } from './brand/faces.ts';
+import type { HostBrands } from './brand/brand.ts';
 import { languageCookie, languageIn, type SessionCookie } from './cookies.ts';
 import { answerOnShareDomain } from './domains/on-share-domain.tsx';
 import { renderErrorPage } from './kit/error-page.tsx';
@@ -62,7 +62,7 @@ export interface Site extends Observers {
   readonly accounts: Pick<AccountService, 'openSession'>;
   readonly sessionCookie: SessionCookie;
   readonly signInTokenOf: SignInTokenOf;
-  readonly faces: Faces;
+  readonly faces: HostBrands;
   /** `null` where there are none. */
   readonly regions: Regions | null;
   readonly assets: Assets;

@@ -1,6 +1,6 @@
 /** A logo: which files may be one, known by what they hold and never by what they are called. */
 import { describe, expect, it } from 'bun:test';
-import { brandRules } from '../../src/web/brand/brand-rules.ts';
+import { brandRules } from '../../src/web/brand/brand.ts';
 import { maxLogoBytes, parseLogo } from '../../src/web/brand/logo.ts';
 import { gif, jpeg, plainSvg, png, webp } from './pictures.ts';
 

@@ -11,8 +11,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { hostNameOf } from '../../core/share-domains/share-domains.ts';
 import type { SiteFile } from '../assets.ts';
 import { type Brand, type Brands, type FooterLink, ownBrand } from './brand.ts';
-import { type Colours, nearestReadable, styleOf } from './brand-colour.ts';
-import type { Scheme } from './colours.ts';
+import { type Colours, nearestReadable, type Scheme, styleOf } from './colours.ts';
 import { type Logo, maxLogoBytes, parseLogo } from './logo.ts';
 
 /** One sentence about one field. */

@@ -1,11 +1,17 @@
 /**
- * The operator's face: name, logo, colours and links of the foot, of the site and of each share domain.
- *
- * Owns: the type that pages show. Invariant: the host a request names only chooses among the configured brands and is
- * never repeated in a page (P20).
+ * How pages and mails look: name, logo, colours and footer links, of the site and of each share domain. The host of a
+ * request only chooses among what is configured or stored and is never repeated (P20). The same content gives the same
+ * object, because policies and static pages are cached by it.
  */
+
+import { ServiceError } from '../../core/errors.ts';
+import type { MailFaceOf } from '../../core/mail/mailer.ts';
+import type { BrandRules } from '../../core/share-domains/brand.ts';
+import type { DomainFace, DomainService } from '../../core/share-domains/service.ts';
+import { hostNameOf } from '../../core/share-domains/share-domains.ts';
 import type { SiteFile } from '../assets.ts';
-import type { Colours } from './brand-colour.ts';
+import { type Colours, contrast, nearestReadable, readable, styleOf } from './colours.ts';
+import { logoTypeOf, maxLogoBytes, parseLogo } from './logo.ts';
 
 export interface FooterLink {
   readonly label: string;
@@ -14,13 +20,12 @@ export interface FooterLink {
 }
 
 export interface Brand {
-  /** Of the installation, as headings and titles say it. */
+  /** As in headings and titles. */
   readonly name: string;
-  /** `null`: the built-in mark. `name` is the file's name below `/logo/`. */
+  /** `name` is the file name below `/logo/`; `null` for the product's own logo. */
   readonly logo: { readonly name: string; readonly type: string } | null;
-  /** Those that it has of its own. */
   readonly colours: Colours;
-  /** Rules laid over the style sheet's own custom properties, made from the colours; `''` for none. */
+  /** CSS that overrides the style sheet's custom properties with the colours; `''` for none. */
   readonly styleText: string;
   readonly links: readonly FooterLink[];
   readonly termsUrl: string | null;
@@ -28,9 +33,9 @@ export interface Brand {
 }
 
 export interface Brands {
-  /** The brand of a host name as the request gives it (with a port perhaps); the site's own for all others. */
+  /** @param host the raw `Host` header; the site's brand for unknown hosts */
   forHost(host: string | null): Brand;
-  /** A logo by its file name; `null` when no brand has it. */
+  /** By file name. */
   findLogo(name: string): SiteFile | null;
 }
 
@@ -45,3 +50,114 @@ export const ownBrand: Brand = {
 };
 
 export const ownBrands: Brands = { forHost: () => ownBrand, findLogo: () => null };
+
+export interface HostBrand {
+  readonly brand: Brand;
+  /** `null` for the site and for unknown hosts. */
+  readonly domain: DomainFace | null;
+}
+
+export interface HostBrands {
+  /** What the operator configured, without asking the store. @param host the raw `Host` header */
+  configured(host: string): HostBrand;
+  /** With the owner's changes on a share domain; as configured elsewhere, and while the store does not answer. */
+  of(host: string): Promise<HostBrand>;
+}
+
+interface HostBrandDeps {
+  readonly brands: Brands;
+  readonly domains: Pick<DomainService, 'faceOf'>;
+  readonly siteHost: string;
+}
+
+const maxKept = 256;
+
+export function createHostBrands({ brands, domains, siteHost }: HostBrandDeps): HostBrands {
+  const cached = createCache(brands);
+  const configured = (host: string): HostBrand => ({ brand: brands.forHost(host), domain: null });
+  return {
+    configured,
+    async of(host) {
+      if (host === '' || hostNameOf(host) === siteHost) return configured(host);
+      const domain = await brandedDomain(domains, host);
+      return domain === null ? configured(host) : cached(domain);
+    },
+  };
+}
+
+/** `null` also while the store does not answer: a brand is not worth an error. */
+async function brandedDomain(domains: HostBrandDeps['domains'], host: string): Promise<DomainFace | null> {
+  try {
+    return await domains.faceOf(host);
+  } catch (error) {
+    if (error instanceof ServiceError) return null;
+    throw error;
+  }
+}
+
+/** Least recently used ones are dropped. */
+function createCache(brands: Brands): (domain: DomainFace) => HostBrand {
+  const kept = new Map<string, { readonly print: string; readonly hostBrand: HostBrand }>();
+  return (domain) => {
+    const print = JSON.stringify(domain);
+    const known = kept.get(domain.name);
+    const entry =
+      known?.print === print
+        ? known
+        : { print, hostBrand: { brand: layOver(brands.forHost(domain.name), domain), domain } };
+    kept.delete(domain.name);
+    kept.set(domain.name, entry);
+    if (kept.size > maxKept) kept.delete(kept.keys().next().value ?? '');
+    return entry.hostBrand;
+  };
+}
+
+function layOver(configured: Brand, { brand, logoName }: DomainFace): Brand {
+  const colours = coloursOver(configured.colours, brand);
+  return {
+    ...configured,
+    name: brand.name ?? configured.name,
+    logo: logoName === null ? configured.logo : { name: logoName, type: logoTypeOf(logoName) },
+    colours,
+    styleText: styleOf(colours),
+  };
+}
+
+/** An owner's colour also sets the dark scheme, so two brands are never mixed. */
+function coloursOver(configured: Colours, { colour, colourDark }: DomainFace['brand']): Colours {
+  const dark = colourDark ?? colour;
+  return {
+    ...configured,
+    ...(colour === null ? {} : { light: nearestReadable(colour, 'light') }),
+    ...(dark === null ? {} : { dark: nearestReadable(dark, 'dark') }),
+  };
+}
+
+/** White text on the colour must be readable, or mails use our own colour. */
+const buttonText = '#ffffff';
+
+export function createMailFaceOf({ brands, domains, siteHost }: HostBrandDeps): MailFaceOf {
+  return async (shareDomain) => {
+    const host = shareDomain === '' ? siteHost : shareDomain;
+    const configured = brands.forHost(host);
+    const own = shareDomain === '' ? null : await brandedDomain(domains, shareDomain);
+    const colour = own?.brand.colour ?? configured.colours.light ?? null;
+    return {
+      name: own?.brand.name ?? configured.name,
+      host,
+      colour: colour !== null && contrast(buttonText, colour) >= readable ? colour : null,
+    };
+  };
+}
+
+/** An owner's colours and logo follow the same rules as the operator's. */
+export const brandRules: BrandRules = {
+  nearestReadable,
+  maxLogoBytes,
+  parseLogo(bytes) {
+    // Copied, so that what is kept does not retain the whole form.
+    const logo = parseLogo(new Uint8Array(bytes));
+    if ('problem' in logo) return { problem: logo.problem };
+    return { name: logo.name, type: logo.file.type, bytes: logo.file.bytes };
+  },
+};

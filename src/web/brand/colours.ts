@@ -1,8 +1,7 @@
 /**
- * Colours: their contrast, their mixtures, and those of the style sheet.
- *
- * Owns: the arithmetic (WCAG 2.2, relative luminance and contrast ratio) and the reading of the tokens out of base.css, so
- * that what is checked is what is served. Invariant: every colour is `#rrggbb` in small letters.
+ * Colours: the arithmetic of WCAG 2.2 (1.4.3), the palette of our style sheet, and a brand's colours laid over it.
+ * Every colour is `#rrggbb` in lower case. A brand colour is used only where all text on and in it has a contrast of
+ * 4.5 : 1.
  */
 import base from '../style/base.css' with { type: 'text' };
 
@@ -36,7 +35,7 @@ export function mix(colour: string, other: string, share: number): string {
   return `#${mixed.map((channel) => Math.round(channel).toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** The colours of a scheme as the style sheet gives them, those for whoever wants more contrast when asked for. */
+/** The colours of a scheme, read from the style sheet so that what is checked is what is served. */
 export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base): Palette {
   const dark = '@media (prefers-color-scheme: dark)';
   const blocks = [
@@ -50,7 +49,7 @@ export function paletteOf(scheme: Scheme, wantsMore = false, css: string = base)
   return Object.assign({}, ...blocks.map(tokensIn));
 }
 
-/** The content of the `:root` that follows the media rule; `''`: of the first. */
+/** The first `:root` after the media rule; `''` for the first of all. */
 function blockAfter(css: string, rule: string): string {
   const start = rule === '' ? 0 : css.indexOf(`${rule} {`);
   const block = start === -1 ? undefined : /:root \{([^}]*)\}/.exec(css.slice(start))?.[1];
@@ -61,4 +60,75 @@ function blockAfter(css: string, rule: string): string {
 function tokensIn(block: string): Palette {
   const found = [...block.matchAll(/--([a-z-]+): (#[0-9a-f]{6});/g)];
   return Object.fromEntries(found.map(([, name = '', colour = '']) => [name, colour]));
+}
+
+export type Colours = Readonly<Partial<Record<Scheme, string>>>;
+
+export const readable = 4.5;
+const white = '#ffffff';
+const black = '#000000';
+
+interface Accent {
+  readonly leaf: string;
+  readonly onLeaf: string;
+  readonly leafHover: string;
+  readonly leafSoft: string;
+}
+
+function accentOf(leaf: string, palette: Palette): Accent {
+  const [onLeaf = white] = [white, '#0c1513'].sort((a, b) => contrast(b, leaf) - contrast(a, leaf));
+  const away = onLeaf === white ? black : white;
+  return {
+    leaf,
+    onLeaf,
+    leafHover: mix(leaf, away, 0.25),
+    leafSoft: mix(tokenOf(palette, 'sheet'), leaf, 0.1),
+  };
+}
+
+function tokenOf(palette: Palette, name: string): string {
+  const colour = palette[name];
+  if (colour === undefined) throw new Error(`the style sheet has no colour ${name}`);
+  return colour;
+}
+
+function isReadable(colour: string, palette: Palette): boolean {
+  const { leaf, onLeaf, leafHover, leafSoft } = accentOf(colour, palette);
+  const grounds = [tokenOf(palette, 'paper'), tokenOf(palette, 'sheet'), leafSoft];
+  const pairs = [
+    ...grounds.map((ground) => [leaf, ground] as const),
+    [onLeaf, leaf] as const,
+    [onLeaf, leafHover] as const,
+    [tokenOf(palette, 'ink'), leafSoft] as const,
+    [tokenOf(palette, 'soft'), leafSoft] as const,
+  ];
+  return pairs.every(([text, ground]) => contrast(text, ground) >= readable);
+}
+
+const steps = 200;
+
+/** The colour itself if it is readable, else the nearest readable one towards black, or white in the dark scheme. */
+export function nearestReadable(colour: string, scheme: Scheme): string {
+  const palette = paletteOf(scheme);
+  const end = scheme === 'light' ? black : white;
+  for (let step = 0; step < steps; step += 1) {
+    const candidate = mix(colour, end, step / steps);
+    if (isReadable(candidate, palette)) return candidate;
+  }
+  return end;
+}
+
+/** CSS that overrides the style sheet's colours, except for readers who prefer more contrast. */
+export function styleOf(colours: Colours): string {
+  const { light, dark } = colours;
+  const rules = [
+    light === undefined ? '' : `@media (prefers-color-scheme:light){${rootOf(light, 'light')}}`,
+    dark === undefined ? '' : `@media (prefers-color-scheme:dark){${rootOf(dark, 'dark')}}`,
+  ].join('');
+  return rules === '' ? '' : `@media not (prefers-contrast:more){${rules}}`;
+}
+
+function rootOf(colour: string, scheme: Scheme): string {
+  const { leaf, onLeaf, leafHover, leafSoft } = accentOf(colour, paletteOf(scheme));
+  return `:root{--leaf:${leaf};--on-leaf:${onLeaf};--leaf-hover:${leafHover};--leaf-soft:${leafSoft}}`;
 }

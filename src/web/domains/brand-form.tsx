@@ -5,8 +5,7 @@
 import type { FC } from 'hono/jsx';
 import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domains.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { nearestReadable } from '../brand/brand-colour.ts';
-import { paletteOf, type Scheme } from '../brand/colours.ts';
+import { nearestReadable, paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';

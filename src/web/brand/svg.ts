@@ -1,22 +1,87 @@
 /**
- * Drawings: an SVG that only draws.
- *
- * Owns: which elements and attributes that is. Invariants: an SVG that could run, load or restyle anything, or draw itself
- * over and over, is refused and not cleaned, because only what is understood completely is served from our own origin;
- * reading takes a time that grows with the length alone, whatever the text is.
+ * SVG that only draws. What could run, load or restyle anything, or draw itself over and over, is refused, not cleaned:
+ * only what is fully understood is served from our own origin. Reading takes linear time, whatever the text.
  */
-import { createShapeCounter, maxDrawnShapes } from './drawn-shapes.ts';
 
-export type DrawingFlaw = {
+/**
+ * A reference draws again what it names, which may hold references in turn: nine levels of ten are 10^9 shapes in two
+ * kilobytes, for everyone who sees the logo.
+ */
+const maxDrawnShapes = 100_000;
+
+/** A run of elements in document order, and of the references in them. */
+interface Span {
+  readonly element: number;
+  readonly reference: number;
+  endElement: number;
+  endReference: number;
+}
+
+interface ShapeCounter {
+  /** @param ids `id` and the older `xml:id` of the element */
+  begin(ids: readonly string[], references: readonly string[]): void;
+  end(): void;
+  /** Takes at most `maxDrawnShapes` steps, circular references included, because each step is a shape. */
+  isTooMuch(): boolean;
+}
+
+function createShapeCounter(): ShapeCounter {
+  const references: string[] = [];
+  const named = new Map<string, Span>();
+  const open: Span[] = [];
+  let elements = 0;
+
+  return {
+    begin(ids, refersTo) {
+      const span: Span = {
+        element: elements,
+        reference: references.length,
+        endElement: elements,
+        endReference: references.length,
+      };
+      elements += 1;
+      references.push(...refersTo);
+      open.push(span);
+      // The first of two elements with the same id counts.
+      for (const id of ids) if (!named.has(id)) named.set(id, span);
+    },
+    end() {
+      const span = open.pop();
+      if (span === undefined) return;
+      span.endElement = elements;
+      span.endReference = references.length;
+    },
+    isTooMuch() {
+      const drawn: Span[] = [
+        { element: 0, reference: 0, endElement: elements, endReference: references.length },
+      ];
+      let shapes = 0;
+      for (let next = drawn.pop(); next !== undefined && shapes <= maxDrawnShapes; next = drawn.pop()) {
+        shapes += next.endElement - next.element;
+        for (
+          let at = next.reference;
+          at < next.endReference && shapes + drawn.length <= maxDrawnShapes;
+          at++
+        ) {
+          const target = named.get(references[at] ?? '');
+          if (target !== undefined) drawn.push(target);
+        }
+      }
+      return shapes + drawn.length > maxDrawnShapes;
+    },
+  };
+}
+
+export type SvgFlaw = {
   readonly problem: 'unsafe_svg' | 'damaged';
-  /** What it has, as the end of a sentence. */
+  /** Completes the sentence "this SVG has …". */
   readonly has: string;
 };
 
 const prologue = /\s*(?:<\?xml [^>]*\?>|<!--[\s\S]*?-->)/y;
 const root = /\s*<svg[\s/>]/y;
 
-/** The text of an SVG; `null` for everything else. */
+/** `null` if the bytes are not an SVG. */
 export function svgText(bytes: Uint8Array): string | null {
   let text: string;
   try {
@@ -24,7 +89,7 @@ export function svgText(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-  // One piece after the other: as one pattern, a row of comments could be divided in more ways than there is time for.
+  // Step by step: as one pattern, a run of comments would backtrack exponentially.
   prologue.lastIndex = 0;
   let at = 0;
   while (prologue.test(text)) at = prologue.lastIndex;
@@ -40,12 +105,12 @@ const drawingElements: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** One comment, declaration or tag, attributes with quotation marks; anything else that begins with `<` is a flaw. */
+/** One comment, declaration or tag with quoted attributes; anything else after `<` is a flaw. */
 const piece =
   /<!--[\s\S]*?-->|<\?xml [^>?]*\?>|<(\/?)([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
-/** What is wrong with the text of an SVG; `null`: nothing, it draws. */
-export function flawOfSvg(text: string): DrawingFlaw | null {
+/** `null` if the SVG only draws. */
+export function flawOfSvg(text: string): SvgFlaw | null {
   const open: string[] = [];
   const shapes = createShapeCounter();
   let isTorn = false;
@@ -70,7 +135,7 @@ export function flawOfSvg(text: string): DrawingFlaw | null {
 
 const tooMuch = `more than ${maxDrawnShapes.toLocaleString('en')} shapes once its references are drawn`;
 
-function unsafe(has: string): DrawingFlaw {
+function unsafe(has: string): SvgFlaw {
   return { problem: 'unsafe_svg', has };
 }
 
@@ -95,7 +160,7 @@ function readAttributes(attributes: string): Attributes {
 }
 
 const isReference = /^(?:.*:)?href$/;
-/** An id as it is: no reference of a character and no percent-encoding, under which it could hide. */
+/** A literal id: character references and percent-encoding could disguise it. */
 const idText = '[^\\s"\'()&%#]+';
 const ownElement = new RegExp(`^#${idText}$`);
 const paintReference = new RegExp(`url\\(\\s*["']?#(${idText})["']?\\s*\\)`, 'gi');
@@ -106,9 +171,9 @@ function flawOfAttribute(name: string, lower: string, value: string): string | n
   if (lower === 'style') return 'a style attribute: write fill="…" and the like instead';
   if (isReference.test(lower)) return ownElement.test(value) ? null : outside;
   if (lower === 'xml:base') return outside;
-  // References of characters and escapes could hide the word that is looked for.
+  // Character references and escapes could disguise the words looked for below.
   if (/[\\]|&#/.test(value)) return `an escape in the attribute ${name}`;
-  // A name space is a name, and nothing is loaded from it.
+  // Nothing is loaded from a namespace.
   if (lower === 'xmlns' || lower.startsWith('xmlns:')) return null;
   if (/url\s*\(/i.test(value.replaceAll(paintReference, ''))) return outside;
   return /:\/\/|@import|javascript:|(?:image|src|cross-fade|element)\s*\(|image-set/i.test(value)
