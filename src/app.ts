@@ -18,7 +18,7 @@ import { createDomainService, type DomainCore, type DomainService } from './core
 import type { ClockReport } from './core/time.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
-import { refuseForeignHosts } from './http/foreign-host.ts';
+import { refuseForeignHosts } from './http/cross-site.ts';
 import { createMailQuota } from './http/mail-quota.ts';
 import { createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';

@@ -3,10 +3,9 @@
  * words. Status decides what a refusal carries: 401 the challenge.
  */
 import type { SecretService } from '../core/secrets/service.ts';
-import { createAdmission } from './admission.ts';
+import { basicChallenge, createAdmission } from './admission.ts';
 import { createBodyReader } from './body.ts';
 import type { ClientAddressOf } from './client-address.ts';
-import { basicChallenge } from './credentials.ts';
 import { createCrossSitePolicy, type Origins } from './cross-site.ts';
 import { addHeaders, declareLength, jsonResponse } from './headers.ts';
 import type { Operation, Reply } from './operation.ts';

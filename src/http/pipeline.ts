@@ -30,7 +30,7 @@ import { addHeaders, jsonResponse, newRequestId } from './headers.ts';
 import { type Exchange, type LimitClass, mayChange } from './operation.ts';
 import { clientLeft, type Problem, RequestProblem } from './problem.ts';
 import { type Endpoint, endpointFor, plainSpelling, type RouteMatch, type RouteTable } from './routes.ts';
-import { endOfTurn } from './turn.ts';
+import { endOfTurn } from './server.ts';
 
 /** What is known of an answer when it is ready: no path, no key, no address. */
 export interface AnswerFacts {

@@ -12,7 +12,7 @@ import type { RegionLabel } from '../core/regions.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';
-import { endOfTurn } from '../http/turn.ts';
+import { endOfTurn } from '../http/server.ts';
 import { type BodyStream, type HopRequest, isSafe } from './fleet.ts';
 import { type ApiVersion, circle, malformed, type Refusal } from './own-answers.ts';
 

@@ -6,8 +6,8 @@
  */
 import type { RegionLabel } from '../core/regions.ts';
 import { type RandomBytes, randomBelow } from '../crypto/random.ts';
+import { parseBasic } from '../http/admission.ts';
 import type { PeerSource } from '../http/client-address.ts';
-import { parseBasic } from '../http/credentials.ts';
 import { type Fleet, type HopRequest, isSafe, type RouterRegion, type Send, type Sent } from './fleet.ts';
 import type { HomeRegions } from './home-regions.ts';
 import {
