@@ -7,8 +7,8 @@
 import type { AccountService } from '../core/accounts/service.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { lookUp, pickLocale } from '../locale/negotiate.ts';
-import { languageCookie } from './cookies.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
+import { cookieIn } from './session.ts';
 
 export interface Languages {
   readonly locales: readonly Locale[];
@@ -73,4 +73,32 @@ function pathWithin(text: string, { origin, basePath }: LanguageDeps): string | 
   if (url === null || url.origin !== origin || !`${url.pathname}/`.startsWith(`${basePath}/`)) return null;
   // `/x/..//host` is a path of ours until its dots are resolved; then it would name another host.
   return url.pathname.startsWith('//') ? null : url.pathname + url.search;
+}
+
+const languageName = 'mayfly-language';
+const languageSeconds = 365 * 86_400;
+
+export function languageIn(cookies: string): string {
+  return cookieIn(cookies, languageName);
+}
+
+export interface CookieSite {
+  /** `''`, or `/path`. */
+  readonly basePath: string;
+  readonly origin: string;
+}
+
+/** @param locale one of the offered tags. */
+export function languageCookie(locale: string, site: CookieSite): string {
+  return languageLine(locale, languageSeconds, site);
+}
+
+/** From then on the browser is asked again. */
+export function clearLanguageCookie(site: CookieSite): string {
+  return languageLine('', 0, site);
+}
+
+function languageLine(value: string, maxAgeSeconds: number, { basePath, origin }: CookieSite): string {
+  const rules = `Path=${basePath}/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
+  return `${languageName}=${value}; ${rules}${origin.startsWith('https:') ? '; Secure' : ''}`;
 }

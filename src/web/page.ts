@@ -14,8 +14,9 @@ import type { LimitClass } from '../http/operation.ts';
 import { problemOf } from '../http/pipeline.ts';
 import { type Problem, RequestProblem } from '../http/problem.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
-import type { SiteFile } from './assets.ts';
-import { gzip } from './gzip.ts';
+import type { Locale } from '../locale/catalogues.ts';
+import { gzip, type SiteFile } from './assets.ts';
+import type { Brand } from './brand/brand.ts';
 import type { Form } from './kit/form.ts';
 import { contentSecurityPolicy, type Frame } from './kit/layout.tsx';
 import type { RouteName } from './routes.ts';
@@ -215,4 +216,54 @@ function fileResponse(file: SiteFile, acceptsPacked: boolean, requestId: string)
   if (file.gzipped !== null) response.headers.set('vary', 'Accept-Encoding');
   if (packed !== null) response.headers.set('content-encoding', 'gzip');
   return response;
+}
+
+/**
+ * Pages that are the same for every visitor without a session, rendered and compressed once, because that costs more for
+ * the start page than everything else that is done for it. Such a page holds nothing of a request but its language and its
+ * brand; one with a key, a query or a session is never kept.
+ */
+export interface StaticPages {
+  /** The kept reply; otherwise that of `make`, kept when it is a page with status 200. */
+  get(
+    at: { readonly brand: Brand; readonly route: RouteName; readonly locale: Locale },
+    make: () => PageReply | Promise<PageReply>,
+  ): Promise<PageReply>;
+}
+
+/** About 8 MB: three pages in each language for a dozen brands. Bounded, because share domains bring brands without end. */
+const maxKept = 512;
+
+export function createStaticPages(): StaticPages {
+  const kept = new Map<string, PageReply>();
+  const numberOf = createNumbering();
+  return {
+    async get({ brand, route, locale }, make) {
+      const key = `${numberOf(brand)} ${route} ${locale}`;
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const reply = await make();
+      const { status, content, headers, cookies } = reply;
+      const isPlain = Object.keys(headers ?? {}).length === 0 && cookies === undefined;
+      if (status !== 200 || content.kind !== 'page' || !isPlain) return reply;
+      const gzipped = gzip(content.markup, 12);
+      const packed: PageReply = { status, content: { ...content, gzipped } };
+      kept.set(key, packed);
+      if (kept.size > maxKept) kept.delete(kept.keys().next().value ?? '');
+      return packed;
+    },
+  };
+}
+
+/** A number for each brand, given again to none: its pages name it without keeping it. */
+function createNumbering(): (brand: Brand) => number {
+  const numbers = new WeakMap<Brand, number>();
+  let last = 0;
+  return (brand) => {
+    const known = numbers.get(brand);
+    if (known !== undefined) return known;
+    last += 1;
+    numbers.set(brand, last);
+    return last;
+  };
 }

@@ -15,25 +15,24 @@ import type { Clock } from '../core/time.ts';
 import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
+import { RequestProblem } from '../http/problem.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
-import { createAssets } from './assets.ts';
+import { type Assets, createAssets, type SiteFile } from './assets.ts';
 import { type Brands, createHostBrands } from './brand/brand.ts';
 import { maxLogoBytes } from './brand/logo.ts';
-import { createSessionCookie } from './cookies.ts';
 import { createDomainPages } from './domains/domains.tsx';
+import { iconSvg } from './kit/parts.tsx';
 import { createLanguagePages } from './language.ts';
-import type { PageRoute } from './page.ts';
+import { createStaticPages, type PageAction, type PageReply, type PageRoute } from './page.ts';
 import { createPagePipeline, type Site } from './pipeline.ts';
 import { basePathOf, createHref } from './routes.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
-import { createSignInTokens } from './sign-in-token.ts';
-import { createSiteFiles } from './site-files.ts';
-import { createStaticPages } from './static-pages.ts';
+import { createSessionCookie, createSignInTokens } from './session.ts';
 
 export interface PageDeps
   extends Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
@@ -112,4 +111,55 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
   ];
+}
+
+/** No robot is invited to an address that holds a key. */
+const closedToRobots = ['/secret/', '/receipt/', '/private/', '/sign-up/', '/reset/', '/account', '/api/'];
+
+interface SiteFilesDeps {
+  readonly basePath: string;
+  readonly assets: Assets;
+  readonly brands: Brands;
+  readonly domains: Pick<DomainService, 'findLogo'>;
+}
+
+/** What browsers and crawlers ask for by themselves. */
+function createSiteFiles({ basePath, assets, brands, domains }: SiteFilesDeps): PageRoute[] {
+  const robots = ['User-agent: *', ...closedToRobots.map((path) => `Disallow: ${basePath}${path}`), ''].join(
+    '\n',
+  );
+  const findLogo = async (name: string) => brands.findLogo(name) ?? (await logoOfDomain(domains, name));
+  const icon = { kind: 'text', text: iconSvg, type: 'image/svg+xml; charset=utf-8' } as const;
+  const rules = { kind: 'text', text: robots, type: 'text/plain; charset=utf-8' } as const;
+  return [
+    { name: 'asset', isFile: true, get: fileNamed(assets.find) },
+    { name: 'logo', isFile: true, get: fileNamed(findLogo) },
+    { name: 'icon', isFile: true, get: constant(icon, forADay) },
+    { name: 'robots', isFile: true, get: constant(rules) },
+    { name: 'favicon', isFile: true, get: constant({ kind: 'none' }, forADay) },
+  ];
+}
+
+// Browsers ask for these with every page, and their addresses hold no hash.
+const forADay = { 'cache-control': 'public, max-age=86400' };
+
+function constant(content: PageReply['content'], headers: PageReply['headers'] = {}): PageAction {
+  const status = content.kind === 'none' ? 204 : 200;
+  return { limit: 'none', handle: () => ({ status, content, headers }) };
+}
+
+async function logoOfDomain(domains: SiteFilesDeps['domains'], name: string): Promise<SiteFile | null> {
+  const logo = await domains.findLogo(name);
+  return logo === null ? null : { bytes: new Uint8Array(logo.bytes), gzipped: null, type: logo.type };
+}
+
+function fileNamed(find: (name: string) => SiteFile | null | Promise<SiteFile | null>): PageAction {
+  return {
+    limit: 'none',
+    handle: async ({ key }) => {
+      const file = await find(key);
+      if (file === null) throw new RequestProblem({ problem: 'not_found' });
+      return { status: 200, content: { kind: 'file', file } };
+    },
+  };
 }

@@ -24,14 +24,12 @@ import { createRouteTable, decodeLeniently, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { Assets } from './assets.ts';
 import type { HostBrands } from './brand/brand.ts';
-import { languageCookie, languageIn, type SessionCookie } from './cookies.ts';
 import { answerOnShareDomain } from './domains/on-share-domain.tsx';
 import { renderErrorPage } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
 import type { Frame } from './kit/layout.tsx';
 import { wordsIn } from './kit/words.ts';
-import { chooseLanguage, offeredLanguage } from './language.ts';
-import { formTokenField, isOwnForm } from './own-form.ts';
+import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './language.ts';
 import {
   type PageAction,
   type PageProblem,
@@ -41,12 +39,12 @@ import {
   pageProblemOf,
   pageReply,
   StaleForm,
+  type StaticPages,
   takeLimit,
   toResponse,
 } from './page.ts';
 import { type Href, routes } from './routes.ts';
-import type { SignInTokenOf } from './sign-in-token.ts';
-import type { StaticPages } from './static-pages.ts';
+import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './session.ts';
 
 export interface Site extends Observers {
   readonly limiter: RateLimiter;

@@ -3,7 +3,7 @@
  */
 import type { SignedIn } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { createSessionCookie } from '../../src/web/cookies.ts';
+import { createSessionCookie } from '../../src/web/session.ts';
 import type { TestApp } from '../support/app.ts';
 
 export const password = 'nine ordinary words of my own making, no more';

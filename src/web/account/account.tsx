@@ -3,7 +3,6 @@ import type { FC } from 'hono/jsx';
 import type { Account, NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { clearLanguageCookie, languageCookie } from '../cookies.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';
 import {
   type DoneTexts,
@@ -17,6 +16,7 @@ import {
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { NoticeBoxes, readNoticeKinds } from '../kit/notices.tsx';
 import { Icon, type IconName } from '../kit/parts.tsx';
+import { clearLanguageCookie, languageCookie } from '../language.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import type { RouteName } from '../routes.ts';
 import { createDeletePages } from './delete.tsx';

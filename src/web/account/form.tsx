@@ -10,12 +10,13 @@ import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 import type { Locale } from '../../locale/catalogues.ts';
-import type { CookieSite, SessionCookie } from '../cookies.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
+import type { CookieSite } from '../language.ts';
 import { type PageAction, type PageReply, type PageRequest, takeLimit } from '../page.ts';
+import type { SessionCookie } from '../session.ts';
 
 export interface AccountPageDeps extends CookieSite {
   readonly accounts: AccountService;

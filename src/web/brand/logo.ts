@@ -5,8 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { LogoProblem } from '../../core/share-domains/brand.ts';
-import type { SiteFile } from '../assets.ts';
-import { gzip } from '../gzip.ts';
+import { gzip, type SiteFile } from '../assets.ts';
 import { flawOfSvg, svgText } from './svg.ts';
 
 export const maxLogoBytes = 256 * 1024;

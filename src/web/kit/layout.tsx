@@ -10,8 +10,8 @@ import type { DomainFace } from '../../core/share-domains/service.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { Assets, ScriptName } from '../assets.ts';
 import type { Brand } from '../brand/brand.ts';
-import { formTokenField } from '../own-form.ts';
 import type { Href, RouteName } from '../routes.ts';
+import { formTokenField } from '../session.ts';
 import { Icon, OwnLogo } from './parts.tsx';
 import type { Words } from './words.ts';
 

@@ -10,7 +10,6 @@ import type { ReceiptOutcome, ReceiptView } from '../../core/secrets/outcomes.ts
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
-import { cookieIn } from '../cookies.ts';
 import { problemWords, renderErrorPage } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
 import {
@@ -24,6 +23,7 @@ import {
   seeOther,
 } from '../page.ts';
 import type { RouteName } from '../routes.ts';
+import { cookieIn } from '../session.ts';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 
