@@ -1,10 +1,11 @@
 /** What the use cases work with, wired once in `app.ts`. A function that takes less than all of it names what it takes. */
+
 import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 import type { InBackground } from './background.ts';
 import type { Events } from './events.ts';
 import type { Links } from './links.ts';
-import type { AccountMail, Handover, Mailer, MailFaceOf, MailLocaleOf, MailQuota } from './mail/mailer.ts';
+import type { AccountMailer, Mailer, MailFaceOf, MailLocaleOf, MailQuota } from './mail/mailer.ts';
 import type { Plans } from './plans.ts';
 import type {
   AccountStore,
@@ -36,12 +37,6 @@ export interface Core {
   readonly anonymousMayCreate: boolean;
   readonly words: WordList;
   readonly inBackground: InBackground;
-}
-
-/** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */
-export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
-  /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
-  writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
 }
 
 /** For accounts: their store shows and takes no secret. */

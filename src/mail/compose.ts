@@ -7,9 +7,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { SendMailOptions } from 'nodemailer';
-import type { AccountMailer } from '../core/core.ts';
 import type {
   AccountMail,
+  AccountMailer,
   Handover,
   Mailer,
   MailFace,

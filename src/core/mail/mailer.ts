@@ -84,6 +84,12 @@ export interface Mailer {
   sendAccountMail(mail: AccountMail): Promise<Handover>;
 }
 
+/** A mailer that can also do all the computing of a mail, its signature included, and leave sending it to the caller. */
+export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
+  /** Never rejects. `send` hands the mail over as `sendAccountMail` does. */
+  writeAccountMail(mail: AccountMail): Promise<{ send(): Promise<Handover> }>;
+}
+
 /** How long a mail just queued is believed to be at its first try, in seconds: as long as one try may take, and some. */
 export const firstTrySeconds = 60;
 
