@@ -1,8 +1,8 @@
 /** Kinds of settings that are addresses: of this installation, its mail server, its proxies, its regions. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
+import { parseRegionLabel, type Region, type RegionLabel } from '../core/keys.ts';
 import { isLoopbackHost } from '../core/links.ts';
-import { parseRegionLabel, type Region, type RegionLabel } from '../core/regions.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { Complaint, hidden, type Kind, kind, listOf, parts, readBy, showList } from './kinds.ts';
 

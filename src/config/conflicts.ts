@@ -1,5 +1,5 @@
 /** What settings have to do with each other. A sentence names every variable that it is about. */
-import type { Region } from '../core/regions.ts';
+import type { Region } from '../core/keys.ts';
 import { definitions, regionAddress, type SettingName, type SettingValues } from './settings.ts';
 
 const signing = ['dkimDomain', 'dkimSelector', 'dkimKey'] as const;

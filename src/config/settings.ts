@@ -1,9 +1,9 @@
 /** Every setting, as data: a sentence, a kind, a default, a variable. A setting that is not in this table does not exist. */
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import type { Region, RegionLabel } from '../core/keys.ts';
 import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
 import { builtInPlans } from '../core/plans.ts';
-import type { Region, RegionLabel } from '../core/regions.ts';
 import { supportedLocales } from '../locale/catalogues.ts';
 import {
   addressRanges,

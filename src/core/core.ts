@@ -4,6 +4,7 @@ import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 import type { InBackground } from './background.ts';
 import type { Events } from './events.ts';
+import type { RegionLabel } from './keys.ts';
 import type { Links } from './links.ts';
 import type { AccountMailer, Mailer, MailFaceOf, MailLocaleOf, MailQuota } from './mail/mailer.ts';
 import type { Plans } from './plans.ts';
@@ -16,7 +17,6 @@ import type {
   SecretStore,
   WordList,
 } from './ports.ts';
-import type { RegionLabel } from './regions.ts';
 
 /** For secrets. */
 export interface Core {

@@ -2,10 +2,15 @@
  * Keys, which people hold, and the one-way ids derived from them, under which records are stored (P13). A key is 31
  * characters of `[0-9a-z]`: 160 uniform bits, or 149.9 and a region's tag. It has one spelling; anything else is an unknown
  * key and never repaired.
+ *
+ * Regions are separate installations behind one address, each with its own store, keys and accounts. A secret never leaves
+ * its region. Its key alone identifies the region, and no part of the key gives it away: a key of a region is 29 random
+ * characters (149.9 bits; OWASP ASVS 5.0, 7.2.3, requires 128 for a token) and a tag of two, which is the region's label as
+ * a number in base 36, plus a number derived from the 29, modulo 36². The holder of the whole key can compute the label;
+ * the tag alone looks random. See `docs/decisions/014-key-to-region.md`.
  */
-import { deriveReceiptId, deriveSecretId } from '../crypto/derive.ts';
+import { deriveReceiptId, deriveSecretId, regionMask } from '../crypto/derive.ts';
 import { type RandomBytes, randomText } from '../crypto/random.ts';
-import { type RegionLabel, regionOfTag, regionTag, regionTagLength } from './regions.ts';
 
 declare const brand: unique symbol;
 
@@ -62,4 +67,42 @@ export function receiptIdOf(key: MetadataKey): ReceiptId {
  */
 export function regionOfKey(key: SecretKey | MetadataKey): RegionLabel {
   return regionOfTag(key.slice(0, -regionTagLength), key.slice(-regionTagLength));
+}
+
+/** Two characters of `[0-9a-z]`, as in `us` and `eu`. */
+export type RegionLabel = string & { readonly [brand]: 'RegionLabel' };
+
+/** One of the installations behind the shared address. */
+export interface Region {
+  readonly label: RegionLabel;
+  /** Origin and path of its own address, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+/** This installation among its siblings. */
+export interface Regions {
+  readonly own: RegionLabel;
+  /** All of them, including this one, in the operator's order. */
+  readonly all: readonly Region[];
+}
+
+export function parseRegionLabel(text: string): RegionLabel | null {
+  return /^[0-9a-z]{2}$/.test(text) ? (text as RegionLabel) : null;
+}
+
+const regionTagLength = 2;
+const base = 36;
+const tagCount = base ** regionTagLength;
+
+/** @param head the 29 random characters of a key */
+export function regionTag(head: string, region: RegionLabel): string {
+  const tag = (Number.parseInt(region, base) + regionMask(head)) % tagCount;
+  return tag.toString(base).padStart(regionTagLength, '0');
+}
+
+/** The region of a tag after `head`; any two characters decode to some label. */
+function regionOfTag(head: string, tag: string): RegionLabel {
+  const number = Number.parseInt(tag, base);
+  const label = (number - (regionMask(head) % tagCount) + tagCount) % tagCount;
+  return label.toString(base).padStart(regionTagLength, '0') as RegionLabel;
 }

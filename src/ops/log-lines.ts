@@ -7,7 +7,7 @@
  */
 import type { AccountId } from '../core/accounts/accounts.ts';
 import type { ServiceEvent } from '../core/events.ts';
-import type { RegionLabel } from '../core/regions.ts';
+import type { RegionLabel } from '../core/keys.ts';
 import { describeFault } from './fault.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';

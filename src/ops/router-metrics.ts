@@ -4,7 +4,7 @@
  * Owns: the names of its series. Invariant: labels are labels of regions and statuses, both closed sets, so no key or
  * address becomes one (P18) and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set.
  */
-import type { RegionLabel } from '../core/regions.ts';
+import type { RegionLabel } from '../core/keys.ts';
 
 export interface RouterMetrics {
   /** @param region `null` for an answer that no region had a part in */

@@ -2,7 +2,7 @@
  * Owns: the proof of which servers count as well, when, and which is asked next; time is moved by hand.
  */
 import { describe, expect, it } from 'bun:test';
-import { parseRegionLabel, type Region, type RegionLabel } from '../core/regions.ts';
+import { parseRegionLabel, type Region, type RegionLabel } from '../core/keys.ts';
 import {
   createFleet,
   createHealthWatch,

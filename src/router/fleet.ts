@@ -4,7 +4,7 @@
  * An outcome says whether the request can have been carried out, because that alone decides whether it may be sent again
  * (RFC 9110 §9.2.2): what changes something never goes to a second server once a first may have it.
  */
-import type { Region, RegionLabel } from '../core/regions.ts';
+import type { Region, RegionLabel } from '../core/keys.ts';
 
 /** One server of a region, as the router reaches it. */
 export interface RegionServer {

@@ -3,7 +3,7 @@
  * nothing of them is kept.
  */
 import { describe, expect, it } from 'bun:test';
-import { parseRegionLabel } from '../core/regions.ts';
+import { parseRegionLabel } from '../core/keys.ts';
 import { type RouterRegion, routerRegions } from './fleet.ts';
 import { createHomeRegions, type Recognition } from './home-regions.ts';
 

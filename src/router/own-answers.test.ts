@@ -2,7 +2,7 @@
  * Owns: the proof of where a browser is led, and of what it is shown when there is no way.
  */
 import { describe, expect, it } from 'bun:test';
-import { parseRegionLabel, type Region } from '../core/regions.ts';
+import { parseRegionLabel, type Region } from '../core/keys.ts';
 import { type RouterRegion, routerRegions } from './fleet.ts';
 import { lostPage, redirectTo } from './own-answers.ts';
 

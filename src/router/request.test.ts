@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
-import { generateMetadataKey } from '../core/keys.ts';
-import { parseRegionLabel } from '../core/regions.ts';
+import { generateMetadataKey, parseRegionLabel } from '../core/keys.ts';
 import { destinationOf, type Fields, fieldsForRegion, labelIn } from './request.ts';
 
 const eu = parseRegionLabel('eu');

@@ -6,9 +6,8 @@
  * client's claim about addresses, hosts or the connection passes, and no field that the region decides by can be
  * suppressed. A body up to the cap is read whole first, so that a slow client holds no connection to a region.
  */
-import { parseSecretKey, regionOfKey } from '../core/keys.ts';
+import { parseSecretKey, type RegionLabel, regionOfKey } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
-import type { RegionLabel } from '../core/regions.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
 import { RequestProblem } from '../http/problem.ts';

@@ -3,7 +3,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
-import { parseRegionLabel } from '../core/regions.ts';
+import { parseRegionLabel } from '../core/keys.ts';
 import { routerRegions } from './fleet.ts';
 import { byPreference } from './router.ts';
 

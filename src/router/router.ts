@@ -4,7 +4,7 @@
  * A request that names a key goes to that key's region and nowhere else; one with credentials to the region that knows them;
  * only what belongs to no region yet goes by preference. Another region never answers for a lost one.
  */
-import type { RegionLabel } from '../core/regions.ts';
+import type { RegionLabel } from '../core/keys.ts';
 import { type RandomBytes, randomBelow } from '../crypto/random.ts';
 import { parseBasic } from '../http/admission.ts';
 import type { PeerSource } from '../http/client-address.ts';

@@ -5,7 +5,7 @@
  * writes nothing to disk.
  */
 import type { TrustedProxies } from '../config/addresses.ts';
-import type { Region, RegionLabel } from '../core/regions.ts';
+import type { Region, RegionLabel } from '../core/keys.ts';
 import { type RandomBytes, systemRandom } from '../crypto/random.ts';
 import { createBodyReader } from '../http/body.ts';
 import { type ClientAddressOf, createClientAddressOf, type PeerSource } from '../http/client-address.ts';

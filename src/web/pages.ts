@@ -6,9 +6,9 @@
  */
 
 import type { AccountService } from '../core/accounts/service.ts';
+import type { Regions } from '../core/keys.ts';
 import type { Links } from '../core/links.ts';
 import type { Plans } from '../core/plans.ts';
-import type { Regions } from '../core/regions.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';

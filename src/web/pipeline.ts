@@ -5,7 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { SignedIn } from '../core/accounts/accounts.ts';
 import type { AccountService } from '../core/accounts/service.ts';
-import type { Regions } from '../core/regions.ts';
+import type { Regions } from '../core/keys.ts';
 import type { ReadBody } from '../http/body.ts';
 import type { ClientAddressOf } from '../http/client-address.ts';
 import { mayChange } from '../http/operation.ts';

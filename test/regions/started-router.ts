@@ -4,7 +4,7 @@
  * Owns: its limits, short enough for a test to see them end. Invariant: everything else is the product's own.
  */
 
-import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
+import { parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { startServer } from '../../src/http/server.ts';

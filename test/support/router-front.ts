@@ -6,7 +6,7 @@
  * and knows nobody; whatever else reaches the second is refused, so that a request led astray fails its test.
  */
 
-import { parseRegionLabel, type RegionLabel } from '../../src/core/regions.ts';
+import { parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { type Hop, type HopOutcome, type HopRequest, routerRegions } from '../../src/router/fleet.ts';

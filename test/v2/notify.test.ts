@@ -4,7 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import { parseRegionLabel } from '../../src/core/regions.ts';
+import { parseRegionLabel } from '../../src/core/keys.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { createDocumentedApp } from './documented-app.ts';
 

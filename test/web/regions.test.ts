@@ -1,6 +1,6 @@
 /** Regions, to a reader: which one this is, where the others are, and nothing of it where there are none. */
 import { describe, expect, it } from 'bun:test';
-import type { RegionLabel, Regions } from '../../src/core/regions.ts';
+import type { RegionLabel, Regions } from '../../src/core/keys.ts';
 import { createTestApp } from '../support/app.ts';
 import { visit } from './visit.ts';
 import { saying, words } from './words.ts';

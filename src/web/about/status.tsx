@@ -3,7 +3,7 @@
  * whether the store answers, and nothing else about the machine.
  */
 import type { FC } from 'hono/jsx';
-import type { Region, Regions } from '../../core/regions.ts';
+import type { Region, Regions } from '../../core/keys.ts';
 import type { Clock } from '../../core/time.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { Regions } from '../../core/regions.ts';
+import type { Regions } from '../../core/keys.ts';
 import type { DomainFace } from '../../core/share-domains/service.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { Assets, ScriptName } from '../assets.ts';

@@ -12,10 +12,12 @@ import {
   generateMetadataKey,
   generateSecretKey,
   parseMetadataKey,
+  parseRegionLabel,
   parseSecretKey,
+  type RegionLabel,
   regionOfKey,
+  regionTag,
 } from './keys.ts';
-import { parseRegionLabel, type RegionLabel, regionTag } from './regions.ts';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 const everyLabel = [...alphabet].flatMap((first) => [...alphabet].map((second) => labelOf(first + second)));
