@@ -1,7 +1,7 @@
 /**
  * Accounts of people on a bench: both services over one store in memory, a clock moved by hand, a hasher that counts.
  *
- * Owns: people who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
+ * People who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
  */
 
 import type { BegunSession, SignedIn } from '../../src/core/accounts/accounts.ts';

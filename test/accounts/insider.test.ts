@@ -2,8 +2,8 @@
  * Someone who holds everything that was ever stored of accounts opens no data key (P9), and finds no password, no token
  * and no ticket in it; and none of these turns up in events, log lines or prints (P18).
  *
- * Owns: the insider: every 32 bytes that stand anywhere are tried as a key on every wrapped data key. And the stores with
- * a defect that it makes use of.
+ * The insider: every 32 bytes that stand anywhere are tried as a key on every wrapped data key. And the stores with a
+ * defect that it makes use of.
  */
 import { describe, expect, it } from 'bun:test';
 import { openDataKey } from '../../src/core/accounts/data-key.ts';

@@ -1,8 +1,8 @@
 /**
  * Nobody learns from an answer whether an address has an account (P17).
  *
- * Owns: the comparison of all that a stranger could notice: the outcome, the work in the store, the hashes and the mails
- * that are written, before the answer and after it; and the services with a seeded defect that it must notice.
+ * The comparison of all that a stranger could notice: the outcome, the work in the store, the hashes and the mails that
+ * are written, before the answer and after it; and the services with a seeded defect that it must notice.
  */
 
 import { describe, expect, it } from 'bun:test';

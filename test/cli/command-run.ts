@@ -1,7 +1,7 @@
 /**
  * Running the product's command as a process, with something on its standard input.
  *
- * Owns: the process. Invariant: only what a test names reaches its environment.
+ * Only what a test names reaches its environment.
  */
 import { repositoryRoot } from '../support/started-server.ts';
 

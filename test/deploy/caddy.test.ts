@@ -1,8 +1,8 @@
 /**
  * The shipped Caddyfile before a started Mayfly: certificates, addresses, logs.
  *
- * Owns: the proof that a certificate is made for verified share domains and for nothing else, that clients are counted by
- * the address that Caddy saw (P22), and that Caddy's log holds no key and no credential (P18).
+ * Proves that a certificate is made for verified share domains and for nothing else, that clients are counted by the
+ * address that Caddy saw (P22), and that Caddy's log holds no key and no credential (P18).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';

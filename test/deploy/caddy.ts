@@ -1,8 +1,8 @@
 /**
  * A real Caddy with the configuration that is shipped, on the loopback.
  *
- * Owns: the process, its ports, its folder of certificates and its log. Invariant: it listens on 127.0.0.1 alone, asks no
- * authority outside (its certificates are its own), trusts nothing into the system, and ends with the test, by its own id.
+ * It listens on 127.0.0.1 alone, asks no authority outside (its certificates are its own), trusts nothing into the system,
+ * and ends with the test, by its own id.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
  * A visitor with a name of its own choosing, over TLS.
  *
- * Owns: one call of curl. Invariant: names are resolved to 127.0.0.1 by the call itself, the certificate is checked
- * against the given authority and the name asked for, and nothing of the user's configuration is read.
+ * Names are resolved to 127.0.0.1 by the call itself, the certificate is checked against the given authority and the name
+ * asked for, and nothing of the user's configuration is read.
  */
 import { spawn } from 'node:child_process';
 import { watch } from '../support/started-server.ts';

@@ -1,7 +1,7 @@
 /**
  * Share domains on a bench: the real domain over the store in memory, and a DNS that says what the test wants.
  *
- * Owns: accounts that may have domains, and the way of a domain to its verification.
+ * Accounts that may have domains, and the way of a domain to its verification.
  */
 import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
 import type { DomainView } from '../../src/core/share-domains/service.ts';

@@ -1,8 +1,8 @@
 /**
  * A DNS server on loopback for tests: what it knows can change, and it can be told how to treat each name.
  *
- * Owns: the zone, the treatments, and every question that came. Invariant: nothing leaves this machine; it answers as a
- * recursive resolver does, so an alias is followed where the zone knows its end.
+ * Nothing leaves this machine; it answers as a recursive resolver does, so an alias is followed where the zone knows its
+ * end.
  */
 import { Socket } from 'node:net';
 import { createTCPServer, createUDPServer, type DnsHandler, Packet } from 'dns2';

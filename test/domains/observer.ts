@@ -1,7 +1,7 @@
 /**
  * Watches whom processes speak to, by the library of `observer.c` under them.
  *
- * Owns: building the library, once a run of the tests, into a temporary folder, and reading what it noted.
+ * Building the library, once a run of the tests, into a temporary folder, and reading what it noted.
  */
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

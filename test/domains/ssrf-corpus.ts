@@ -1,7 +1,7 @@
 /**
  * What somebody types or publishes who wants the service to speak to another machine.
  *
- * Owns: the lists. Each of them is refused, or is asked about at the configured resolver and nowhere else.
+ * The lists. Each of them is refused, or is asked about at the configured resolver and nowhere else.
  */
 
 /** 127.0.0.1, 169.254.169.254 and others, as some reader of addresses understands them. */

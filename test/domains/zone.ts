@@ -1,7 +1,7 @@
 /**
  * The DNS as a table, for tests of what follows from its answers.
  *
- * Owns: the answers, and how often each name was asked about. Invariant: what is not in the table does not exist.
+ * What is not in the table does not exist.
  */
 import type { DnsAnswer, Resolver } from '../../src/core/share-domains/check.ts';
 

@@ -1,8 +1,8 @@
 /**
  * Guessing a passphrase, two hundred times at once, against a real process with the real hashes.
  *
- * Owns: the proof that no guess beyond the limit is computed, that a recipient elsewhere is not locked out by it, that the
- * counts outlive a killed process (P14), and that hashing leaves the loop free (P24).
+ * Proves that no guess beyond the limit is computed, that a recipient elsewhere is not locked out by it, that the counts
+ * outlive a killed process (P14), and that hashing leaves the loop free (P24).
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';

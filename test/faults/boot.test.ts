@@ -1,8 +1,8 @@
 /**
  * Starts that must not happen, one by one.
  *
- * Owns: the proof that a wrong setting, a wrong key file, an unusable folder or a strange database stops the start with a
- * sentence that names what, where it was set and what to do (P12, P25), and that no sentence shows a secret (P18).
+ * Proves that a wrong setting, a wrong key file, an unusable folder or a strange database stops the start with a sentence
+ * that names what, where it was set and what to do (P12, P25), and that no sentence shows a secret (P18).
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';

@@ -1,8 +1,8 @@
 /**
  * After a full life, looking for what must not be left anywhere.
  *
- * Owns: the proof that values, passphrases, keys, tokens, addresses and memos are in no file, no log, no environment and no
- * answer where they do not belong (P9, P11, P18), and that the sealed bytes of what is gone are gone too (P10).
+ * Proves that values, passphrases, keys, tokens, addresses and memos are in no file, no log, no environment and no answer
+ * where they do not belong (P9, P11, P18), and that the sealed bytes of what is gone are gone too (P10).
  */
 import { Database } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';

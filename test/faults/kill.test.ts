@@ -1,8 +1,8 @@
 /**
  * A storm of `kill -9`: load, kill in the middle of it, start again on the same folder, compare with the client's ledger.
  *
- * Owns: the proof that no value comes out twice across a kill (P1), that an acknowledged create is never lost (P5), that
- * a receipt never says unread after a release (P6), and that the process needs no operator to come back (P23).
+ * Proves that no value comes out twice across a kill (P1), that an acknowledged create is never lost (P5), that a receipt
+ * never says unread after a release (P6), and that the process needs no operator to come back (P23).
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';

@@ -1,7 +1,7 @@
 /**
  * What the process that loses its power and the test that looks at the remains agree on.
  *
- * Owns: the form of the ledger, and records that both can name by a number.
+ * The form of the ledger, and records that both can name by a number.
  */
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';

@@ -1,8 +1,8 @@
 /**
  * Real races: a hundred readers of one secret, over real connections to two processes on one data folder.
  *
- * Owns: the proof that one reader at most gets a value, whichever door, process or version it comes through (P1, P7).
- * Every request is sent but for its last byte; then all last bytes leave in one turn of the loop.
+ * Proves that one reader at most gets a value, whichever door, process or version it comes through (P1, P7). Every request
+ * is sent but for its last byte; then all last bytes leave in one turn of the loop.
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';

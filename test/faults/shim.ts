@@ -1,7 +1,7 @@
 /**
  * Runs a script with the failing disk of `shim.c` under it.
  *
- * Owns: building the library, once a run of the tests, into a temporary folder.
+ * Building the library, once a run of the tests, into a temporary folder.
  */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
  * Being told to stop, in the middle of the work.
  *
- * Owns: the proof that SIGTERM lets what is in flight finish and leaves nothing half done, that a second one changes
- * nothing about that, and that no new connection is taken (P23).
+ * Proves that SIGTERM lets what is in flight finish and leaves nothing half done, that a second one changes nothing about
+ * that, and that no new connection is taken (P23).
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';

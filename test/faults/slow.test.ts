@@ -1,8 +1,8 @@
 /**
  * Clients that begin and do not go on.
  *
- * Owns: the proof that stalled connections are ended within the stated limits (headers 12 s, body 10 s and an answer that
- * says so) while honest requests are answered (P21). Source of the limits: the headers of src/http/server.ts and body.ts.
+ * Proves that stalled connections are ended within the stated limits (headers 12 s, body 10 s and an answer that says so)
+ * while honest requests are answered (P21). Source of the limits: the headers of src/http/server.ts and body.ts.
  */
 import { expect, test } from 'bun:test';
 import { createV1, readMade } from '../support/calls.ts';

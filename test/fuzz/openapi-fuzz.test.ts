@@ -1,9 +1,8 @@
 /**
  * The service against requests made from its own OpenAPI document.
  *
- * Owns: the run and its verdict: no 5xx, no undocumented status, every body valid against its closed schema, nothing
- * escaped, and two control secrets made before that are readable exactly once afterwards. Invariant: the same run over a
- * service with a seeded defect fails (the last tests).
+ * No 5xx, no undocumented status, every body valid against its closed schema, nothing escaped, and two control secrets made before
+ * are readable exactly once afterwards. The same run over a service with a seeded defect fails (the last tests).
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';

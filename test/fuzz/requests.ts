@@ -1,8 +1,7 @@
 /**
  * Requests for the fuzzer, made from the OpenAPI document: valid, nearly valid and hostile.
  *
- * Owns: how an operation of the document becomes bytes. Invariant: keys are chosen by number here and filled in when the
- * request is sent, since they exist only then.
+ * Keys are chosen by number here and filled in when the request is sent, since they exist only then.
  */
 import fc from 'fast-check';
 import type {

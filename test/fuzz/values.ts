@@ -1,7 +1,7 @@
 /**
  * Values for the fuzzer: what a schema admits, what it almost admits, and what nobody should send.
  *
- * Owns: the arbitraries. Invariant: all randomness comes from fast-check, so one seed gives one run.
+ * All randomness comes from fast-check, so one seed gives one run.
  */
 import fc from 'fast-check';
 import type { JsonSchema } from '../../src/api/openapi-types.ts';

@@ -1,7 +1,7 @@
 /**
  * A small API for tests of the HTTP kit: four operations, one account, limits and clock at hand.
  *
- * Owns: nothing of the product. Invariant: everything between the request and the handler is the real kit.
+ * Everything between the request and the handler is the real kit.
  */
 
 import { builtInRateLimits, type RateLimitTable } from '../../src/config/rate-limits.ts';

@@ -1,7 +1,7 @@
 /**
  * Requests as bytes over a bare socket, and the answers as they came.
  *
- * Owns: the exchange, the request lines and reading statuses. Invariant: the end of the answers is known, never waited for.
+ * The end of the answers is known, never waited for.
  */
 import { connect } from 'node:net';
 

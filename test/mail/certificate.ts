@@ -1,7 +1,7 @@
 /**
  * A certificate for mail servers of tests, for the address 127.0.0.1 and no name, its own authority, until 2126.
  *
- * Owns: nothing worth keeping: whoever has its key can pretend to be a test.
+ * Nothing worth keeping: whoever has its key can pretend to be a test.
  */
 import { readFileSync } from 'node:fs';
 

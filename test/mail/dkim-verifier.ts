@@ -1,8 +1,7 @@
 /**
  * A verifier of DKIM signatures, written from the standard and apart from what signs.
  *
- * Owns: relaxed canonicalisation and the check of both hashes (RFC 6376 §3.4.2, §3.4.4, §3.7). Invariant: nothing of the
- * signing library is used, so a fault of it is found.
+ * Nothing of the signing library is used, so a fault of it is found.
  */
 import { createHash, createVerify, type KeyObject } from 'node:crypto';
 

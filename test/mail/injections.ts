@@ -1,7 +1,7 @@
 /**
  * Hostile texts for every place of a mail that somebody else fills.
  *
- * Owns: the corpus. Invariant: a case is only ever added.
+ * A case is only ever added.
  */
 export const evil = 'evil@example.net';
 

@@ -1,7 +1,7 @@
 /**
  * A mail server on loopback for tests, told beforehand how to treat each mail.
  *
- * Owns: what arrived, byte for byte, with its envelope. Invariant: nothing leaves this machine.
+ * Nothing leaves this machine.
  */
 import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';

@@ -1,7 +1,7 @@
 /**
  * A mailer for tests, with what it told on the way.
  *
- * Owns: its settings where a test gives none. Invariant: pauses are noted and not waited for.
+ * Pauses are noted and not waited for.
  */
 
 import type { MailTrouble } from '../../src/core/mail/link-mail.ts';

@@ -2,8 +2,7 @@
  * A mail server on loopback that misbehaves at any step of the dialog, also before and outside what a library of servers
  * can be told to do.
  *
- * Owns: its half of the dialog, and every byte that clients sent. Invariant: it misbehaves only as told, each connection
- * in its turn; afterwards it takes every mail. Nothing leaves this machine.
+ * It misbehaves only as told, each connection in its turn; afterwards it takes every mail. Nothing leaves this machine.
  */
 import { createServer, type Socket } from 'node:net';
 

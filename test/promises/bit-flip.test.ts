@@ -1,8 +1,8 @@
 /**
  * One changed bit anywhere in what the store holds is noticed before anything is opened, claimed or computed.
  *
- * Owns: the flips of every bit of a row, of a protected row and of each box, with the defect the same check must catch:
- * a cipher that believes a four-byte tag.
+ * The flips of every bit of a row, of a protected row and of each box, with the defect the same check must catch: a cipher
+ * that believes a four-byte tag.
  */
 import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
  * Nothing secret leaves the core in clear: not to the store, not into an event, not in an error.
  *
- * Owns: the run of a secret's life with canaries in value, passphrase, recipient and memo, the search in all that was handed
+ * The run of a secret's life with canaries in value, passphrase, recipient and memo, the search in all that was handed
  * over, and the proof that the search finds each disguise.
  */
 import { describe, expect, it } from 'bun:test';

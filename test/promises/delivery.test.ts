@@ -1,8 +1,8 @@
 /**
  * A receipt never says of a mail what nobody knows: while it is under way, and when its process has died.
  *
- * Owns: the run of a real server whose mail server never greets, killed while the mail waits, and the look at what it
- * stored, at times of the test's own.
+ * The run of a real server whose mail server never greets, killed while the mail waits, and the look at what it stored, at
+ * times of the test's own.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';

@@ -1,9 +1,9 @@
 /**
  * Someone who holds the whole database and every server key, but no link, opens nothing.
  *
- * Owns: the insider: a program that knows the format, is given all that the store was handed and the key ring, and tries
- * every key that it can find or derive on every ciphertext that it can see, feeding what it opens back in. And the
- * stores with a defect that it must make use of.
+ * The insider: a program that knows the format, is given all that the store was handed and the key ring, and tries every
+ * key that it can find or derive on every ciphertext that it can see, feeding what it opens back in. And the stores with a
+ * defect that it must make use of.
  */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';

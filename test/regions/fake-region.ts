@@ -1,8 +1,8 @@
 /**
  * A server of a region that sends exactly the bytes a test wants.
  *
- * Owns: a listener on the loopback that says it is well and records what arrives. Invariant: it reads requests only as far
- * as a test needs (head, and content by its length or to its last chunk) and answers nothing by itself but health.
+ * It reads requests only as far as a test needs (head, and content by its length or to its last chunk) and answers nothing
+ * by itself but health.
  */
 import { createServer, type Socket } from 'node:net';
 

@@ -1,8 +1,8 @@
 /**
  * Two regions with two servers each, and the router: five processes on the loopback.
  *
- * Owns: the proof that every operation works through every host, that links carry their region's own, that credentials find
- * their region, and that a region which dies takes nothing with it and answers for itself when it is back (P1, P5, P6).
+ * Proves that every operation works through every host, that links carry their region's own, that credentials find their
+ * region, and that a region which dies takes nothing with it and answers for itself when it is back (P1, P5, P6).
  */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';

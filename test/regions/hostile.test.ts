@@ -1,9 +1,9 @@
 /**
- * Clients that mean no good, through the router, as bytes on a socket.
+ * Malicious clients at the router, as bytes on a socket.
  *
- * Owns: the proof that what the router and a region could read in two ways reaches no region, that nothing a client says of
- * itself or of the connection passes, and that a request that broke off is none (P20, P21, P22). The region here records
- * every byte that reaches it.
+ * Proves that what the router and a region could read in two ways reaches no region, that no claim of a client about itself
+ * or the connection passes, and that a truncated request is not a request (P20, P21, P22). The region here records every
+ * byte that reaches it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'bun:test';
 import { connect } from 'node:net';

@@ -1,8 +1,8 @@
 /**
  * An installation of two regions: two servers on one data folder in each, and the router before them; five processes.
  *
- * Owns: their ports, folders and settings. Invariant: the regions' own addresses are names (`us.localhost`) that no test
- * resolves, so that a link which carries one was built from the settings; everything ends with the test.
+ * The regions' own addresses are names (`us.localhost`) that no test resolves, so that a link which carries one was built
+ * from the settings; everything ends with the test.
  */
 import { rm } from 'node:fs/promises';
 import {

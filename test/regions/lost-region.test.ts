@@ -1,8 +1,8 @@
 /**
  * A region dies under load, and comes back.
  *
- * Owns: the proof that creations go on elsewhere, that what the dead region keeps is refused with 503 and never called
- * unknown, and that over all of it no value comes out twice and none that was acknowledged is lost (P1, P5, P6).
+ * Proves that creations go on elsewhere, that what the dead region keeps is refused with 503 and never called unknown, and
+ * that over all of it no value comes out twice and none that was acknowledged is lost (P1, P5, P6).
  */
 import { expect, test } from 'bun:test';
 import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';

@@ -1,7 +1,7 @@
 /**
  * The router on a real socket in this process, in front of servers that a test names.
  *
- * Owns: its limits, short enough for a test to see them end. Invariant: everything else is the product's own.
+ * Its limits are short enough for a test to see them expire; everything else is the product's own.
  */
 
 import { parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';

@@ -1,8 +1,8 @@
 /**
  * The tests of both versions of the API once more, with the router in front of every app they make.
  *
- * Owns: that second run. Invariant: it is the same tests, in the same files; what is left out is named here with its
- * reason. A router that leads keys astray fails it.
+ * It is the same tests, in the same files; what is left out is named here with its reason. A router that misroutes keys
+ * fails it.
  */
 import { expect, test } from 'bun:test';
 import { runProduct } from '../support/started-server.ts';

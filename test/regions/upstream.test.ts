@@ -1,9 +1,9 @@
 /**
  * Regions that fail: servers that refuse, fall silent, break off and lie, behind the router.
  *
- * Owns: the proof that a request which can have been carried out is sent once, that a client is told so when nobody knows,
- * that half an answer is never a whole one and no byte of one answer ends up in another, and that the router holds no more
- * than its bounds (P1, P3, P21).
+ * Proves that a request which can have been carried out is sent once, that a client is told so when nobody knows, that
+ * half an answer is never a whole one and no byte of one answer ends up in another, and that the router holds no more than
+ * its bounds (P1, P3, P21).
  */
 import { describe, expect, it } from 'bun:test';
 import { connect, type Socket } from 'node:net';

@@ -1,7 +1,7 @@
 /**
  * The project's own files, for the tests that hold it to its rules.
  *
- * Owns: which files there are and what they import.
+ * Which files there are and what they import.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';

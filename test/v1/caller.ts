@@ -1,9 +1,8 @@
 /**
  * Calls of v1 in tests, each answer held against the published contract.
  *
- * Owns: sending a form and reading JSON. Invariant: an answer without the headers of every answer, and in the documented
- * dialect one whose status or body the contract does not describe, fails the test that got it, whatever that test
- * looks at.
+ * An answer without the headers of every answer, and in the documented dialect one whose status or body the contract does
+ * not describe, fails the test that got it, whatever that test looks at.
  */
 import { expect } from 'bun:test';
 import { v1Operations } from '../../src/api/v1/operations.ts';

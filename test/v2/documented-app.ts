@@ -1,9 +1,9 @@
 /**
  * The test app whose every answer is held against its own OpenAPI document.
  *
- * Owns: finding what the document says of a request, and comparing. Invariant: an answer with an undocumented status, a
- * body that breaks its schema or has a field that no schema names, or without the headers that every answer carries, is
- * a finding; the document's schemas are closed here, so that no field is added unseen.
+ * An answer with an undocumented status, a body that breaks its schema or has a field that no schema names, or without the
+ * headers that every answer carries, is a finding; the document's schemas are closed here, so that no field is added
+ * unseen.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { buildOpenApi } from '../../src/api/openapi.ts';

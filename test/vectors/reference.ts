@@ -1,9 +1,8 @@
 /**
  * The record format a second time, written from its description alone.
  *
- * Owns: an independent reading of what `src/crypto/envelope.ts`, `box.ts` and `derive.ts` describe in words, for the
- * vectors beside it. Invariant: it calls nothing of the product and nothing but `node:crypto`; even HKDF is built here
- * from HMAC (RFC 5869), so an agreement between the two says something. It is written to be read, not to be fast.
+ * It calls nothing of the product and nothing but `node:crypto`; even HKDF is built here from HMAC (RFC 5869), so an
+ * agreement between the two says something. It is written to be read, not to be fast.
  */
 import { argon2Sync, createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
 

@@ -1,8 +1,8 @@
 /**
  * A real browser against the whole service on loopback.
  *
- * Owns: the start and the end of both, and what a visit leaves behind. Invariant: scripts are off unless a test asks for
- * them; whatever a page asks of another host is recorded and refused, and whatever its policy blocks is recorded.
+ * Scripts are off unless a test asks for them; whatever a page asks of another host is recorded and refused, and whatever
+ * its policy blocks is recorded.
  */
 import AxeBuilder from '@axe-core/playwright';
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';

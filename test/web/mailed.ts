@@ -1,8 +1,7 @@
 /**
  * A secret whose link was mailed by an account, and the mail server's side of it.
  *
- * Owns: the making of both. Invariant: the mail goes the way of the product; only its end is chosen, because no mail
- * server stands behind a test.
+ * The mail goes the way of the product; only its end is chosen, because no mail server stands behind a test.
  */
 import type { NoticeKind, SignedIn } from '../../src/core/accounts/accounts.ts';
 import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/mail/mailer.ts';

@@ -1,8 +1,7 @@
 /**
  * A walk through every page in every state, in a real browser.
  *
- * Owns: the list of states that pictures are taken of and that are held against the rules of accessibility. Invariant: it
- * finds its way by ids and addresses, never by words, so that it walks in every language.
+ * It finds its way by ids and addresses, never by words, so that it walks in every language.
  */
 import type { Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/rate-limits.ts';
