@@ -1,6 +1,6 @@
 /**
- * How it works, for people who have read nothing, and what the service promises and does not promise. Each promise is
- * one that the tests prove (SECURITY.md); what is not promised is on the same page.
+ * How it works, for newcomers, and what the service does and does not promise. Every promise here is proven by tests
+ * (SECURITY.md), and its limits are on the same page.
  */
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';

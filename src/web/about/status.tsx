@@ -33,7 +33,7 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
   ];
 }
 
-/** A region is named by its label and its address: a label is the operator's, and need not be a country's name. */
+/** Regions by label and address: labels are the operator's choice and need not be countries. */
 const RegionsPage: FC<{ frame: Frame; regions: Regions }> = ({ frame, regions }) => {
   const { say } = frame.words;
   return (

@@ -1,4 +1,4 @@
-/** An account's own page: its facts, its language, which notices it wants, and the way to everything else about it. */
+/** The account page: facts, language, notices, and links to the account's other pages. */
 import type { FC } from 'hono/jsx';
 import type { Account, NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
@@ -204,7 +204,7 @@ async function showAccount(
   return formReply(<AccountPage {...{ frame, account, plan, notify, hasDomains, done, refusal }} />, refusal);
 }
 
-/** Anything but an offered language means: as the browser asks, on this browser too. */
+/** Anything but an offered language follows the browser again, so the cookie goes too. */
 async function setLanguage(
   request: PageRequest,
   signedIn: SignedIn,

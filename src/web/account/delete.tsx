@@ -1,6 +1,6 @@
 /**
- * Deleting an account. The page says first everything that will happen; it takes the password, counted like a log-in,
- * and a ticked box. The page after that is rendered signed out, and clears the cookie.
+ * Deleting an account. The page first lists everything that will happen; deleting takes the password, counted like a
+ * log-in, and a ticked box. The next page is rendered signed out and clears the cookie.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';

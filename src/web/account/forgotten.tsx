@@ -1,8 +1,8 @@
 /**
- * A forgotten password: an address first, then the new password, with the link that is mailed to it. The first step
- * answers the same for every address (P17); opening the mailed link changes nothing (P4). The page says what a new
- * password loses before the button is pressed. A form that comes back keeps the API token, because without it the
- * list of what was shared is lost, and the choice about the tokens.
+ * A forgotten password: first the address, then, through a mailed link, the new password. The first step answers the
+ * same for every address (P17); opening the link changes nothing (P4). The page says beforehand what a new password
+ * loses. A refused form keeps the API token, without which the list of shared secrets is lost, and the choice about
+ * the tokens.
  */
 import type { FC } from 'hono/jsx';
 import type { TokenFate } from '../../core/accounts/accounts.ts';

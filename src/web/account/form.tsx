@@ -1,4 +1,4 @@
-/** What the pages of accounts share: what they need, their password fields, and how guesses at a password are counted. */
+/** What account pages share: their dependencies, password fields, and the counting of password guesses. */
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
 import type { TokenFate } from '../../core/accounts/accounts.ts';
@@ -38,7 +38,7 @@ interface NewPasswordProps {
   readonly refusal: FormRefusal | null;
 }
 
-/** Says the rules for a password before they are broken. */
+/** Shows the rules up front. */
 export const NewPasswordField: FC<NewPasswordProps> = ({ frame, ...field }) => (
   <TextField
     {...field}
@@ -48,7 +48,7 @@ export const NewPasswordField: FC<NewPasswordProps> = ({ frame, ...field }) => (
   />
 );
 
-/** The account that the password is for: shown to the person, and found by password managers. */
+/** For the person and for password managers: the account that the password belongs to. */
 export const UsernameField: FC<{ frame: Frame; username: string }> = ({ frame, username }) => (
   <div class="field">
     <label for="username">{frame.words.say('password.username')}</label>
@@ -80,8 +80,8 @@ export function readTokenFate(form: Form): TokenFate {
 }
 
 /**
- * Revokes every API token together with the old password. Unticked by default: most new passwords are for forgotten
- * ones, and programs stop without their tokens.
+ * Revokes every API token along with the old password. Unticked by default: most new passwords replace forgotten ones,
+ * and programs stop without their tokens.
  */
 export const RevokeTokensBox: FC<{ frame: Frame; hint: string; tokens: TokenFate }> = (props) => (
   <div class="field">
@@ -136,9 +136,9 @@ interface Guess<T> {
 }
 
 /**
- * A guess at a password is counted before it is computed, against the client and against the address, known or not
- * (P14, P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are counted by a
- * hash, so none is kept and a long one takes no more memory (P18, P21).
+ * As with passphrases (P14), a guess at a password is counted before it is computed: against the client and against the
+ * address, known or not (P17). Anything but a wrong guess is given back, so logging in locks nobody out. Addresses are
+ * counted by a hash, so none is kept and a long one takes no more memory (P18, P21).
  *
  * @throws RequestProblem before anything is computed.
  */

@@ -1,6 +1,6 @@
 /**
- * Logging in and out. A failed log-in gets one answer for every cause (P17); each log-in starts a new session,
- * whatever cookie came with it; the address comes back in a refused form, the password never does.
+ * Logging in and out. A failed log-in gets the same answer for every cause (P17). Each log-in starts a new session,
+ * whatever cookie came with it. A refused form keeps the address, never the password.
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
@@ -135,7 +135,7 @@ async function logOut({ frame, signedIn }: PageRequest, deps: AccountPageDeps): 
   return seeOther(`${frame.href('logIn')}?done=logged-out`, [deps.sessionCookie.clear()]);
 }
 
-/** Once the session has ended, the person is logged out already. */
+/** Without a session, the person is logged out already. */
 function refuseLogOut(
   { frame, signedIn }: PageRequest,
   problem: PageProblem,

@@ -14,7 +14,7 @@ import { OwnPassword } from './form.tsx';
 export interface TypedToken {
   readonly name: string;
   readonly scopes: readonly TokenScope[];
-  /** Days; `''` for ever. */
+  /** In days; `''` for ever. */
   readonly expiry: string;
   /** `2030-12-31`, or `''`. */
   readonly date: string;
@@ -40,6 +40,9 @@ type TokenExpiry =
   | { readonly outcome: 'invalid_choice' }
   | { readonly outcome: 'invalid_date' };
 
+/**
+ * A date counts above a choice. Anything that is neither is refused, so no token works longer than its maker meant.
+ */
 export function parseTokenExpiry(
   { expiry, date }: Pick<TypedToken, 'expiry' | 'date'>,
   now: UnixSeconds,
@@ -170,6 +173,7 @@ export const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, bas
       </div>
       <h2>{say('tokens.tryTitle')}</h2>
       <p>{say('tokens.tryLead')}</p>
+      {/* Without the token, which a shell would keep in its history. */}
       <pre class="command" dir="ltr">
         <code>{`curl --user ${shellWord(username)} ${baseUrl}${path}`}</code>
       </pre>
@@ -180,7 +184,7 @@ export const TokenReadyPage: FC<TokenReadyProps> = ({ frame, made, username, bas
   );
 };
 
-/** As one word of a POSIX shell: an address may hold what a shell would act on. */
+/** Quoted for a POSIX shell, which would interpret some characters of an address. */
 function shellWord(text: string): string {
   return /^[a-z0-9@._+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 /**
- * The browsers that are logged in. A session is ended only by its own account; ending this browser's own is logging
- * out, cookie included.
+ * The browsers that are logged in. Only its own account ends a session; ending this browser's session is logging out,
+ * cookie included.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, StoredSession } from '../../core/accounts/accounts.ts';

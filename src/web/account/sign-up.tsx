@@ -1,7 +1,7 @@
 /**
- * Signing up: an address first, then a password, with the link that is mailed to it. The first step answers the same
- * for every address (P17), so only the holder of a mailed link learns whether it has an account. Opening that link
- * changes nothing, so a mail scanner uses nothing up (P4). Where sign-up is closed, older links do nothing either.
+ * Signing up: first the address, then, through a mailed link, a password. The first step answers the same for every
+ * address (P17), so only the holder of the link learns whether it has an account. Opening the link changes nothing, so
+ * mail scanners use nothing up (P4). When sign-up is closed, older links stop working too.
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';

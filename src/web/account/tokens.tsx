@@ -1,7 +1,7 @@
 /**
- * API tokens of an account. Making one takes the password, counted like a log-in. A token appears once, in the answer
- * to the POST that made it, and in no address, cookie or redirect. A token is revoked by a POST alone, after a page
- * that asks.
+ * An account's API tokens. Creating one takes the password, counted like a log-in. A token appears only once, in the
+ * answer to the POST that created it, and never in an address, cookie or redirect. Only a POST revokes a token, after a
+ * page that asks.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, StoredToken, TokenScope } from '../../core/accounts/accounts.ts';

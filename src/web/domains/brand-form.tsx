@@ -1,6 +1,6 @@
 /**
- * The forms for a share domain's brand and logo. A form that comes back holds everything that was typed; Enter saves
- * it and never takes a colour that was only suggested. Colours are drawn, since the policy refuses inline styles.
+ * The forms for a share domain's brand and logo. Enter saves what was typed and never takes a colour that was only
+ * suggested. Swatches are drawings because the policy refuses inline styles.
  */
 import type { FC } from 'hono/jsx';
 import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domains.ts';
@@ -13,7 +13,6 @@ import { type FormRefusal, LanguageOptions, TextField } from '../kit/form-page.t
 import { type Frame, PostForm } from '../kit/layout.tsx';
 import { Icon } from '../kit/parts.tsx';
 
-/** The names of the fields. */
 export const brandFields = {
   name: 'name',
   colour: 'colour',
@@ -71,8 +70,8 @@ function isColour(text: string): boolean {
 }
 
 /**
- * The text counts, or the picker when it was moved and the text was left as it was; a suggested colour that was taken
- * with its button counts above both.
+ * A suggested colour taken with its button wins. Otherwise the text counts, or the picker if it was moved and the text
+ * was not.
  */
 function readColour(form: Form, field: string): string {
   const taken = form.text(`take-${field}`);
@@ -99,7 +98,7 @@ export interface BrandFormProps {
   readonly name: string;
   readonly typed: TypedBrand;
   readonly refusal: FormRefusal | null;
-  /** For each colour that cannot be read, the nearest that can. */
+  /** For each unreadable colour, the nearest readable one. */
   readonly nearest: Readonly<Record<string, string>>;
 }
 
@@ -108,7 +107,7 @@ export const BrandForm: FC<BrandFormProps> = (props) => {
   const { say } = frame.words;
   return (
     <PostForm frame={frame} action={frame.href('domainBrand', name)} class="sheet" autocomplete="off">
-      {/* The first button of a form is what Enter presses: it must save, not take a colour. */}
+      {/* Enter presses a form's first button: it must save, not take a colour. */}
       {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: no key or screen reader reaches it; the real one is below */}
       <button class="visually-hidden" type="submit" tabindex={-1} aria-hidden="true" />
       <TextField
@@ -233,10 +232,10 @@ interface ColourFieldProps {
   readonly label: string;
   readonly hint: string;
   readonly typed: string;
-  /** What the picker shows where there is no colour: the site's own. */
+  /** What the picker shows without a colour: the site's own. */
   readonly fallback: string;
   readonly wrong: string | null;
-  /** The nearest that can be read, when what was typed cannot. */
+  /** The nearest readable colour, if the typed one is not. */
   readonly nearest: string | null;
 }
 
@@ -268,7 +267,7 @@ const ColourField: FC<ColourFieldProps> = (props) => {
             data-colour={`#${field}`}
           />
         </div>
-        {/* What both showed before, to see which of them was changed. */}
+        {/* What both showed, to see which one was changed. */}
         <input type="hidden" name={`${field}-before`} value={typed} />
         <input type="hidden" name={`${field}-shown`} value={shown} />
       </Field>

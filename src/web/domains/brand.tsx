@@ -1,6 +1,6 @@
 /**
- * The brand of a share domain: its name, colours, texts and logo. What was typed comes back with what is wrong with
- * it, even when the store does not answer; a file is judged by its content, and a refused one changes nothing.
+ * The brand of a share domain: name, colours, texts and logo. A refused form keeps what was typed, even when the store
+ * does not answer. A file is judged by its content; a refused one changes nothing.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
@@ -130,7 +130,7 @@ async function showBrand(
   return formReply(page, refusal);
 }
 
-/** `null` when the store does not answer: a form that comes back does without the domain. */
+/** `null` when the store does not answer: a refused form does without the domain. */
 async function findOrNull(
   { key }: PageRequest,
   { caller }: SignedIn,

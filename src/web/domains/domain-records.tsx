@@ -1,4 +1,4 @@
-/** The DNS records that a share domain needs, step by step, each part in a field that can be copied by hand too. */
+/** The DNS records for a share domain, step by step; each part is in a field, to be copied by hand as well. */
 import type { FC } from 'hono/jsx';
 import type { DomainView } from '../../core/share-domains/service.ts';
 import { type Frame, PostForm } from '../kit/layout.tsx';
@@ -75,7 +75,7 @@ const TxtRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** Below a registered name: one record that follows the target wherever it goes. */
+/** For a subdomain: one record that follows the target wherever it moves. */
 const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   const { say } = frame.words;
   const { name, target } = domain;
@@ -99,7 +99,7 @@ const AliasRecord: FC<RecordsProps> = ({ frame, domain }) => {
   );
 };
 
-/** A registered name itself cannot have a CNAME (RFC 1912 §2.4). */
+/** For a registered name itself, which cannot have a CNAME (RFC 1912 §2.4). */
 const AddressRecords: FC<RecordsProps> = ({ frame, domain }) => {
   const { say } = frame.words;
   const { name, target } = domain;
@@ -134,7 +134,7 @@ const RecordPart: FC<PartProps> = ({ frame, id, label, text }) => (
       {label}
     </label>
     <div class="toggled">
-      {/* Several lines where it is too long for one: nothing of it may be out of sight. */}
+      {/* Wraps rather than scrolls: all of it must be visible. */}
       <textarea id={id} class="link code" rows={1} readonly spellcheck={false} autocomplete="off">
         {`\n${text}`}
       </textarea>
@@ -153,13 +153,13 @@ const RecordPart: FC<PartProps> = ({ frame, id, label, text }) => (
   </div>
 );
 
-/** As a DNS page takes it that adds the registered name by itself. */
+/** For DNS control panels that append the registered name themselves. */
 function shortNameOf(host: string, { baseDomain }: DomainView): string {
   const end = `.${baseDomain}`;
   return host.endsWith(end) ? host.slice(0, -end.length) : host;
 }
 
-/** Isolated, so that a name keeps its order in a text that runs from right to left. */
+/** Isolated, so that a name keeps its order in right-to-left text. */
 function ltr(text: string): string {
   return `\u2066${text}\u2069`;
 }

@@ -1,7 +1,6 @@
 /**
- * One share domain of an account: its state, its check and its removal. The DNS is asked only when a person presses
- * the button; a domain is removed by a POST alone, after a page that asks; another account's domain is as unknown as
- * one that does not exist.
+ * A share domain: its state, check and removal. The DNS is queried only when a person presses the button. Only a POST
+ * removes a domain, after a page that asks. Another account's domain is as unknown as one that does not exist.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
@@ -76,7 +75,7 @@ export const StateBadge: FC<{ words: Words; state: DomainState }> = ({ words, st
   );
 };
 
-/** A line may break before a dot; in a right-to-left text the name keeps its order. */
+/** A line may break after a dot; the name keeps its order in right-to-left text. */
 export const DomainName: FC<{ name: string }> = ({ name }) => (
   <bdi>
     {name.split('.').map((label, at) => (
@@ -93,7 +92,7 @@ interface DomainProps {
   readonly frame: Frame;
   readonly domain: DomainView;
   readonly refusal: FormRefusal | null;
-  /** What was just done, as the address names it. */
+  /** The `done` of the address. */
   readonly done: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The share domains of an account: their list, and the form that adds one where the plan allows one more. */
+/** An account's share domains: the list, and a form to add one if the plan allows. */
 import type { FC } from 'hono/jsx';
 import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
@@ -113,7 +113,7 @@ export async function mayHaveDomains(
   return domains.maxDomains(caller) > 0 || (await listOrNone(domains, caller)).length > 0;
 }
 
-/** Without the store a form comes back without the list rather than being lost. */
+/** Without the store, a refused form comes back without the list rather than being lost. */
 async function listOrNone(domains: Pick<DomainService, 'list'>, caller: AccountCaller) {
   try {
     return await domains.list(caller);

@@ -1,7 +1,7 @@
 /**
- * What a share domain does not serve itself. No page of accounts is shown on a host that belongs to somebody else,
- * and no form of one is taken there; the addresses that redirect to the site come from the configuration (P20). A
- * link to a secret opens on every share domain, even where only the owner may share.
+ * What a share domain does not serve itself. Account pages are never shown, nor their forms accepted, on a host that
+ * belongs to somebody else; redirects to the site come from the configuration (P20). Secret links open on every share
+ * domain, even where only the owner may share.
  */
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
@@ -17,7 +17,7 @@ interface Visit {
   readonly frame: Frame;
 }
 
-/** `null`: the route answers itself. Throws `RequestProblem` where there is nothing to answer. */
+/** `null` if the route answers itself. @throws RequestProblem `not_found` for what a share domain does not have. */
 export function answerOnShareDomain({ site, call, frame }: Visit, route: PageRoute): PageReply | null {
   if (frame.domain === null) return null;
   const isPost = call.request.method === 'POST';

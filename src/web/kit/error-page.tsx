@@ -1,6 +1,6 @@
 /**
- * The words for every problem, and the error page. It repeats nothing of the request except the address of a page
- * that exists, and says so when nothing was changed.
+ * The words for every problem, and the error page. It echoes nothing of the request except the address of an existing
+ * page, and says so when nothing was changed.
  */
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
@@ -9,7 +9,7 @@ import { type Frame, renderPage } from './layout.tsx';
 import { MessagePage, type Way } from './message-page.tsx';
 import type { Words } from './words.ts';
 
-/** What is said about a problem: on a page of its own, or above the form that comes back. */
+/** For the error page, or for the form that comes back. */
 export interface ProblemWords {
   readonly status: number;
   readonly title: string;
@@ -17,7 +17,7 @@ export interface ProblemWords {
   readonly form: string;
 }
 
-/** Absent `form`: a form says it as the page does. */
+/** Without `form`, a form uses the text of the page. */
 type ProblemKeys = Readonly<Record<'title' | 'page', MessageKey>> & {
   readonly status: number;
   readonly form?: MessageKey;
@@ -32,7 +32,7 @@ const problemKeys: Readonly<Record<PageProblem['problem'], ProblemKeys>> = {
   unsupported_media_type: malformed,
   invalid_fields: malformed,
   not_found: notFound,
-  // Pages know no credentials: what would need them does not exist here.
+  // Pages take no API credentials: anything that needs them does not exist here.
   not_authorized: notFound,
   scope_missing: notFound,
   method_not_allowed: { status: 405, title: 'error.method.title', page: 'error.method' },
@@ -57,7 +57,7 @@ function paramsOf(problem: PageProblem, { duration }: Words): MessageParams {
   return 'requestId' in problem ? { id: problem.requestId } : {};
 }
 
-/** The best way first. The address that was asked for is repeated only as a link to its page. */
+/** The best one first. */
 function waysFrom({ href, here, visitor, words }: Frame, { problem }: PageProblem): Way[] {
   const { say } = words;
   const home: Way = [href('home'), say('error.home')];

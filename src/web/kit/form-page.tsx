@@ -1,6 +1,6 @@
 /**
- * Pages with a form. What was refused appears beside its field and in a summary that links to it; a form that comes
- * back has changed nothing, and a password is never put into a page.
+ * Pages with a form. A refusal appears beside its field and in a summary that links to it. A form that comes back has
+ * changed nothing, and a password is never put into a page.
  */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
@@ -73,7 +73,7 @@ export function formReply(page: ReturnType<FC>, refusal: FormRefusal | null): Pa
   return pageReply(refusal?.status ?? 200, renderPage(page));
 }
 
-/** What a page may say was just done, by the `done` of its address. */
+/** What a page says was just done, by the `done` of its address. */
 export type DoneTexts = Readonly<Record<string, readonly MessageKey[]>>;
 
 export function doneIn({ frame, query }: PageRequest, texts: DoneTexts): readonly string[] {
@@ -135,7 +135,7 @@ export const FormPage: FC<PropsWithChildren<FormPageProps>> = (props) => {
 export interface RefusalSummaryProps {
   readonly frame: Frame;
   readonly refusal: FormRefusal | null;
-  /** The form would not have changed anything anyway, so there is no need to say that it has not. */
+  /** The form could not have changed anything, so there is no need to say that it has not. */
   readonly isQuestion?: boolean;
 }
 
