@@ -10,7 +10,7 @@ import { renderOpenApiJson } from '../src/api/openapi.ts';
 import { publishDocument } from '../src/api/openapi-operation.ts';
 import type { OpenApiDocument } from '../src/api/openapi-types.ts';
 import { createV1 } from '../src/api/v1/operations.ts';
-import { createV2 } from '../src/api/v2/surface.ts';
+import { createV2 } from '../src/api/v2/service.ts';
 import { createLinks } from '../src/core/links.ts';
 import { builtInPlans } from '../src/core/plans.ts';
 import type { SecretService } from '../src/core/secrets/service.ts';

@@ -7,7 +7,7 @@
 import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/operations.ts';
-import { createV2, type V2Deps } from './api/v2/surface.ts';
+import { createV2, type V2Deps } from './api/v2/service.ts';
 import type { AccountService } from './core/accounts/service.ts';
 import type { Regions } from './core/keys.ts';
 import type { Links } from './core/links.ts';

@@ -38,7 +38,7 @@ export const seconds = z
 
 // Texts.
 
-const notText = 'Must be a text';
+export const notText = 'Must be a text';
 export const illFormed = 'Must be well-formed Unicode text';
 
 /** Lone surrogates have no UTF-8 form, so they could not be returned as they came. */
@@ -202,3 +202,26 @@ export const recipient = ({ refusal, ...words }: RefusingWords) =>
     .optional()
     .meta({ ...words })
     .transform((given) => sensitiveOf(typeof given === 'object' ? given?.[0] : given));
+
+// Of v2 alone.
+
+export const notRecipient = 'Must be one e-mail address';
+
+export const newRecipient = recipient({
+  refusal: notRecipient,
+  description: 'Another address to send the link to; absent: the one that it was last sent to.',
+  examples: ['alan@example.org'],
+});
+
+export const locale = optionalText({
+  description:
+    "Language of the recipient's mail, a BCP 47 tag. Where it is not offered, the mail is in the nearest or in the " +
+    'default language, and `details.adjusted` says so.',
+});
+
+export const memoWords = {
+  description:
+    'A label for the creator alone, up to 500 characters: in no mail, and nothing that a reader of the secret sees. ' +
+    'It stays with the record after the secret is gone. Empty or null: none.',
+  examples: ['VPN for Al'],
+};

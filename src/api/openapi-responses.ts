@@ -37,7 +37,7 @@ export function createResponseCollector(schemas: SchemaCollector): ResponseColle
     operation: Operation,
     version: string,
   ) {
-    const converted = schemas.toSchema(schema, version);
+    const converted = schemas.toSchema(schema, version, 'output');
     const example = exampleOf(converted, schemas.components);
     const content = { [jsonType]: { schema: converted, example } };
     return { description, headers: headersOf(Number(status), operation), content };

@@ -9,7 +9,7 @@ import type { JsonSchema } from './openapi-types.ts';
 
 export interface SchemaCollector {
   /** The schema as it stands in the document, with references to components. */
-  toSchema(schema: ZodType, version: string): JsonSchema;
+  toSchema(schema: ZodType, version: string, io: 'input' | 'output'): JsonSchema;
   readonly components: Record<string, JsonSchema>;
 }
 
@@ -32,11 +32,19 @@ export function createSchemaCollector(closed: boolean): SchemaCollector {
 
   return {
     components,
-    toSchema(schema, version) {
+    toSchema(schema, version, io) {
       const known = converted.get(schema);
       if (known !== undefined) return known;
       const prefix = version.toUpperCase();
-      const whole = z.toJSONSchema(schema, { io: closed ? 'output' : 'input', unrepresentable: 'any' });
+      const whole = z.toJSONSchema(schema, {
+        io: closed ? io : 'input',
+        unrepresentable: 'any',
+        // Zod drops the examples of an input that is transformed.
+        override({ zodSchema, jsonSchema }) {
+          const examples = z.globalRegistry.get(zodSchema)?.examples;
+          if (Array.isArray(examples)) jsonSchema.examples = examples;
+        },
+      });
       const { $schema: _dialect, $defs: definitions, ...root } = renameReferences(whole, prefix);
       for (const [id, definition] of Object.entries(definitions ?? {})) {
         addComponent(componentName(prefix, id), definition);

@@ -176,7 +176,7 @@ function parametersOf({ operation, endpoint, version, collector }: Subject): Par
     }),
   );
   const set = (place: 'query' | 'header', schema: ZodType | undefined) =>
-    schema === undefined ? [] : parametersIn(place, collector.toSchema(schema, version), collector);
+    schema === undefined ? [] : parametersIn(place, collector.toSchema(schema, version, 'input'), collector);
   return [...inPath, ...set('query', query), ...set('header', headerSet)];
 }
 
@@ -207,7 +207,7 @@ function resolve(schema: JsonSchema, collector: SchemaCollector): JsonSchema {
 function requestBodyOf({ operation, version, collector }: Subject): RequestBody | undefined {
   const { body } = operation.document;
   if (body === undefined) return undefined;
-  const schema = collector.toSchema(body.schema, version);
+  const schema = collector.toSchema(body.schema, version, 'input');
   const media = { schema, example: exampleOf(schema, collector.components) };
   return {
     required: body.required,

@@ -1,7 +1,7 @@
 /**
  * An account with share domains, as a client of a started server.
  */
-import type { DomainRecord } from '../../src/api/v2/domains/responses.ts';
+import type { DomainRecord } from '../../src/api/v2/domain-records.ts';
 import { runProduct, type StartedServer } from '../support/started-server.ts';
 
 export interface DomainClient {

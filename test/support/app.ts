@@ -6,7 +6,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { createV1 } from '../../src/api/v1/operations.ts';
-import { createV2 } from '../../src/api/v2/surface.ts';
+import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';
 import type { RateLimitTable } from '../../src/config/rate-limits.ts';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';

@@ -9,7 +9,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { buildOpenApi } from '../../src/api/openapi.ts';
 import type { Method, OpenApiDocument } from '../../src/api/openapi-types.ts';
 import { createV1 } from '../../src/api/v1/operations.ts';
-import { createV2 } from '../../src/api/v2/surface.ts';
+import { createV2 } from '../../src/api/v2/service.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { systemClock } from '../../src/core/time.ts';
 import type { ApiSurface } from '../../src/http/api.ts';

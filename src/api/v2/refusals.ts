@@ -1,14 +1,13 @@
 /**
- * Every way API v2 says no: one table from stable code to status, sentence and extra fields.
- *
- * Owns: `{"success":false,"error":code,"message":…}`. Invariant: no status of a refusal stands anywhere else in v2; the
- * answer to an unknown, read, burned or expired secret is one and the same (P17); no refusal says more of a fault than
- * that there was one (P18).
+ * Every refusal of v2, by its stable code: `{"success":false,"error":code,"message":…}`. No status of a refusal is written
+ * anywhere else in v2; the answer to an unknown, read, burned or expired secret is one and the same (P17); no refusal says
+ * more of a fault than that there was one (P18).
  */
 import { z } from 'zod';
-import type { Reply } from '../../http/operation.ts';
+import type { Answer, Reply } from '../../http/operation.ts';
 import type { FieldError, Problem } from '../../http/problem.ts';
-import { metadataRecord } from './responses.ts';
+import { answerFrom, type Table } from '../version.ts';
+import { metadataRecord } from './records.ts';
 
 interface Refusal {
   readonly status: number;
@@ -99,19 +98,19 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals;
 
-interface Answer {
+interface Details {
   /** In place of the table's sentence. */
   readonly message?: string;
   readonly extra?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function refuse(code: RefusalCode, answer: Answer = {}): Reply {
+export function refuse(code: RefusalCode, details: Details = {}): Reply {
   const { status, message } = refusals[code];
   return {
     status,
-    body: { success: false, error: code, message: answer.message ?? message, ...answer.extra },
-    ...(answer.headers && { headers: answer.headers }),
+    body: { success: false, error: code, message: details.message ?? message, ...details.extra },
+    ...(details.headers && { headers: details.headers }),
   };
 }
 
@@ -137,38 +136,52 @@ export function refuseMails({ retryAfterSeconds }: { readonly retryAfterSeconds:
   return refuse('rate_limited', { message, headers: later(retryAfterSeconds) });
 }
 
-/** The transport's refusals in v2's words; `http/api.ts` adds the headers that go with a status. */
+export const codeOfProblem = {
+  malformed: 'malformed',
+  invalid_fields: 'invalid_field',
+  not_authorized: 'not_authorized',
+  scope_missing: 'insufficient_scope',
+  cross_site: 'cross_site',
+  not_found: 'not_found',
+  method_not_allowed: 'method_not_allowed',
+  body_too_large: 'too_large',
+  unsupported_media_type: 'unsupported_media_type',
+  rate_limited: 'rate_limited',
+  internal: 'internal',
+  unavailable: 'unavailable',
+  storage_full: 'unavailable',
+} as const satisfies Record<Problem['problem'], RefusalCode>;
+
+const plainly = ({ problem }: Problem) => refuse(codeOfProblem[problem]);
+
+const problemTable: Table<Problem, 'problem'> = {
+  malformed: ({ message }) => refuse('malformed', { message }),
+  invalid_fields: ({ errors }) => refuseFields(errors),
+  not_authorized: plainly,
+  scope_missing: ({ scope }) =>
+    refuse('insufficient_scope', {
+      message: `${refusals.insufficient_scope.message}: it lacks the scope "${scope}"`,
+    }),
+  cross_site: plainly,
+  not_found: plainly,
+  method_not_allowed: plainly,
+  body_too_large: ({ capBytes }) =>
+    refuse('too_large', {
+      message: `The body is larger than ${capBytes} bytes`,
+      extra: { limit: capBytes },
+    }),
+  unsupported_media_type: () =>
+    refuse('unsupported_media_type', { message: 'The body must be JSON, sent as application/json' }),
+  rate_limited: plainly,
+  internal: ({ requestId }) => refuse('internal', { extra: { request_id: requestId } }),
+  unavailable: plainly,
+  storage_full: () =>
+    refuse('unavailable', { message: 'There is no room for another secret; please try again later' }),
+};
+
+/** The transport's problems in v2's words; the pipeline adds the headers that go with a status. */
 export function encodeProblem(problem: Problem): Reply {
-  switch (problem.problem) {
-    case 'malformed':
-      return refuse('malformed', { message: problem.message });
-    case 'invalid_fields':
-      return refuseFields(problem.errors);
-    case 'body_too_large':
-      return refuse('too_large', {
-        message: `The body is larger than ${problem.capBytes} bytes`,
-        extra: { limit: problem.capBytes },
-      });
-    case 'storage_full':
-      return refuse('unavailable', {
-        message: 'There is no room for another secret; please try again later',
-      });
-    case 'scope_missing':
-      return refuse('insufficient_scope', {
-        message: `${refusals.insufficient_scope.message}: it lacks the scope "${problem.scope}"`,
-      });
-    case 'internal':
-      return refuse('internal', { extra: { request_id: problem.requestId } });
-    case 'unsupported_media_type':
-      return refuse('unsupported_media_type', { message: 'The body must be JSON, sent as application/json' });
-    case 'not_authorized':
-    case 'cross_site':
-    case 'not_found':
-    case 'method_not_allowed':
-    case 'rate_limited':
-    case 'unavailable':
-      return refuse(problem.problem);
-  }
+  return answerFrom(problemTable, 'problem', problem);
 }
 
 /** The schema of one refusal, for the document. */
@@ -180,36 +193,34 @@ function schemaOf(code: RefusalCode): z.ZodObject {
       message: z.string(),
       ...refusals[code].extra,
     })
-    .meta({ id: `Refusal_${code}`, title: code });
+    .meta({ id: `V2Refusal_${code}`, title: code });
 }
 
-const schemas = new Map<RefusalCode, z.ZodObject>();
+const schemas = new Map<string, z.ZodType>();
 
 /** The document's answers for these codes, those of one status together. */
-export function refusalResponses(
-  codes: readonly RefusalCode[],
-): Record<number, { description: string; schema: z.ZodType }> {
-  const byStatus = new Map<number, RefusalCode[]>();
-  for (const code of codes)
-    byStatus.set(refusals[code].status, [...(byStatus.get(refusals[code].status) ?? []), code]);
+export function refusalResponses(codes: readonly RefusalCode[]): Record<number, Answer> {
+  const byStatus = Map.groupBy(new Set(codes), (code) => refusals[code].status);
   return Object.fromEntries(
     Array.from(byStatus, ([status, group]) => [
       status,
-      { description: describe(group), schema: unionOf(group) },
+      {
+        description: group.map((code) => `\`${code}\`: ${refusals[code].message}.`).join(' '),
+        schema: schemaOfAll(group),
+      },
     ]),
   );
 }
 
-function describe(codes: readonly RefusalCode[]): string {
-  return codes.map((code) => `\`${code}\`: ${refusals[code].message}.`).join(' ');
-}
-
-function unionOf(codes: readonly RefusalCode[]): z.ZodType {
-  const members = codes.map((code) => {
-    const schema = schemas.get(code) ?? schemaOf(code);
-    schemas.set(code, schema);
-    return schema;
-  });
-  const [first] = members;
-  return members.length === 1 && first ? first : z.union(members);
+/** The same schema for the same codes, so that the document holds it once. */
+function schemaOfAll(codes: readonly RefusalCode[]): z.ZodType {
+  const name = codes.join();
+  const [first] = codes;
+  const made =
+    schemas.get(name) ??
+    (first !== undefined && codes.length === 1
+      ? schemaOf(first)
+      : z.union(codes.map((code) => schemaOfAll([code]))));
+  schemas.set(name, made);
+  return made;
 }

@@ -1,10 +1,10 @@
 /**
- * Remarks: what API v2 says in the `details` of a success that was not quite what was asked.
- *
- * Owns: `adjusted` (what was granted other than asked) and `ignored` (unknown fields). Invariant: both are absent
- * where there is nothing to say, and bounded, since they repeat what a client sent.
+ * What v2 says in the `details` of a success that was not quite what was asked: `adjusted` (what was granted other than
+ * asked) and `ignored` (unknown fields). Both are absent where there is nothing to say, and bounded, since they repeat what
+ * a client sent.
  */
 import { z } from 'zod';
+import { seconds } from '../fields.ts';
 
 const longestAsked = 100;
 
@@ -12,8 +12,6 @@ const longestAsked = 100;
 export function asAsked(given: string): string {
   return given.slice(0, longestAsked).toWellFormed();
 }
-
-const seconds = z.int().min(0);
 
 export const ignored = z.array(z.string()).optional().meta({
   description: 'Unknown fields of the body, as dotted paths, at most 20; absent when there are none.',

@@ -1,10 +1,10 @@
 /**
- * The body of a request of API v2: from bytes to an object, and its unknown fields.
+ * How v2's requests travel: a body of JSON (or a form, in the dialect that reads forms), header texts and the query.
  *
- * Owns: the content types, and the reading of JSON and of forms. Invariant: whatever arrives becomes an object or a
- * `RequestProblem`; a name that stands twice is refused, since two readers could take it differently.
+ * What arrives becomes an object or a `RequestProblem`, never another error. A name given twice is refused, since two
+ * readers could take it differently; unknown fields are ignored and named in the answer.
  */
-import type { ZodObject } from 'zod';
+import { type output, type ZodObject, type ZodType, z } from 'zod';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
 import { repeatsName } from '../json-names.ts';
@@ -123,3 +123,71 @@ export function ignoredIn(fields: JsonObject, known: ZodObject, prefix = ''): re
 export function boundIgnored(...paths: readonly (readonly string[])[]): readonly string[] {
   return paths.flat().slice(0, mostIgnored);
 }
+
+/** @param prefix of a field's name in the body as sent: `secret.`, or nothing */
+export function parseFields<Schema extends ZodType>(
+  schema: Schema,
+  fields: unknown,
+  prefix: string,
+): output<Schema> {
+  const parsed = schema.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const errors = new Map<string, string>();
+  for (const issue of parsed.error.issues) {
+    const field = prefix + String(issue.path[0] ?? '');
+    if (!errors.has(field)) errors.set(field, issue.message);
+  }
+  throw invalidFields(...Array.from(errors, ([field, message]) => ({ field, message })));
+}
+
+/** One query parameter in form encoding (`+` is a blank); `undefined` when absent. */
+export function queryText(rawQuery: string, name: string): string | undefined {
+  const found = rawQuery
+    .split('&')
+    .filter((pair) => pair === name || pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+  if (found.length > 1) throw malformed(`The parameter ${name} was given more than once`);
+  const [text] = found;
+  return text === undefined ? undefined : percentDecoded(text.replaceAll('+', ' '), name);
+}
+
+const printableAscii = /^[\x20-\x7e]*$/;
+
+/** Strict: `decodeURIComponent` refuses broken escapes and ill-formed UTF-8, and raw bytes above ASCII have no one meaning. */
+export function percentDecoded(text: string, name: string): string {
+  if (!printableAscii.test(text)) throw malformed(`${name} must be percent-encoded`);
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw malformed(`${name} is not valid percent-encoded UTF-8`);
+  }
+}
+
+export function keyOf({ params }: Exchange): string {
+  return params.key ?? '';
+}
+
+/** A request with a body: its unknown fields, as dotted paths. */
+export interface FromBody {
+  readonly ignored: readonly string[];
+}
+
+/** The fields of a flat body, none when no body was sent. */
+export async function readFields<Schema extends ZodObject>(
+  exchange: Exchange,
+  schema: Schema,
+  dialect: Dialect,
+): Promise<FromBody & { readonly fields: output<Schema> }> {
+  const body = await readObject(exchange, dialect);
+  return { fields: parseFields(schema, body, ''), ignored: ignoredIn(body, schema) };
+}
+
+/** `continue`: a check when false, `null` when not given. */
+export const proceed = (description: string) =>
+  z
+    .union([z.boolean(), z.enum(['true', 'false', '']), z.null()], 'Must be true or false')
+    .optional()
+    .meta({ description })
+    .transform((given) =>
+      given === undefined || given === null || given === '' ? null : String(given) === 'true',
+    );

@@ -1,0 +1,380 @@
+/**
+ * API v2: share domains. All operations need an account and the scope `manage`; another account's domain is answered as an
+ * unknown one, and a refusal never repeats a text that may be an address with credentials in it. A brand field that is
+ * absent changes nothing; `null` and the empty text both restore the site's own.
+ */
+import type { AccountCaller } from '../../core/accounts/accounts.ts';
+import type { BrandChanges, BrandProblem, LogoProblem } from '../../core/share-domains/brand.ts';
+import type { AddDomainOutcome, BrandOutcome, LogoOutcome } from '../../core/share-domains/service.ts';
+import type { DomainNameProblem } from '../../core/share-domains/share-domains.ts';
+import type { Exchange, Reply } from '../../http/operation.ts';
+import { answerFrom, type Table } from '../version.ts';
+import type { Dialect } from './dialect.ts';
+import {
+  addBody,
+  type BrandFields,
+  brandAnswer,
+  brandBody,
+  brandFields,
+  domainAnswer,
+  domainRemovedAnswer,
+  domainsAnswer,
+  encodeBrand,
+  encodeDomain,
+  encodeDomains,
+  encodeRemoved,
+  logoBody,
+} from './domain-records.ts';
+import { type Api, define, jsonBody, ok, type V2Operation } from './operation.ts';
+import { encodeProblem, type RefusalCode, refuse, refuseFields } from './refusals.ts';
+import { type FromBody, ignoredIn, invalidFields, isObject, parseFields, readObject } from './wire.ts';
+
+type Parts = Parameters<typeof define>[0];
+
+/** An operation with a handler that only an account reaches. */
+function defineForAccount<Input>({
+  handle,
+  ...rest
+}: Pick<Parts, 'name' | 'method' | 'path' | 'aliases' | 'bodyCapBytes' | 'document' | 'answers'> & {
+  decode(exchange: Exchange, dialect: Dialect): Input | Promise<Input>;
+  handle(input: Input, caller: AccountCaller, api: Api): Promise<Reply>;
+}): V2Operation<Input> {
+  return define({
+    ...rest,
+    access: 'account',
+    scope: 'manage',
+    limit: 'manage',
+    handle: (input, caller, api) =>
+      caller.kind === 'account' ? handle(input, caller, api) : encodeProblem({ problem: 'not_authorized' }),
+  });
+}
+
+interface AddRequest extends FromBody {
+  readonly name: string;
+}
+
+interface BrandRequest {
+  readonly name: string;
+  readonly changes: BrandChanges;
+  /** What stands before a field's name in the body that was sent: `brand.` or nothing. */
+  readonly prefix: string;
+}
+
+interface LogoRequest {
+  readonly name: string;
+  /** `null`: sent as something that is no picture. */
+  readonly bytes: Uint8Array | null;
+}
+
+function nameOf({ params: given }: Exchange): string {
+  return given.domain ?? '';
+}
+
+async function decodeAdd(exchange: Exchange, dialect: Dialect): Promise<AddRequest> {
+  const body = await readObject(exchange, dialect);
+  return { name: parseFields(addBody, body, '').domain ?? '', ignored: ignoredIn(body, addBody) };
+}
+
+function isPublicOf(fields: BrandFields, prefix: string): boolean | null {
+  const { allow_public_homepage: homepage = null, allow_public_api: api = null } = fields;
+  if (homepage !== null && api !== null && homepage !== api)
+    throw invalidFields({
+      field: `${prefix}allow_public_api`,
+      message: 'Must agree with allow_public_homepage',
+    });
+  return homepage ?? api;
+}
+
+function brandChanges(fields: BrandFields, prefix: string): BrandChanges {
+  const texts = {
+    name: fields.name,
+    colour: fields.primary_color,
+    colourDark: fields.primary_color_dark,
+    instructionsBefore: fields.instructions_pre_reveal,
+    instructionsAfter: fields.instructions_post_reveal,
+    locale: fields.locale,
+  };
+  const given = Object.entries(texts).filter(([, value]) => value !== undefined);
+  const isPublic = isPublicOf(fields, prefix);
+  return {
+    ...Object.fromEntries(given.map(([field, value]) => [field, value === '' ? null : value])),
+    ...(isPublic !== null && { isPublic }),
+  };
+}
+
+async function decodeBrand(exchange: Exchange, dialect: Dialect): Promise<BrandRequest> {
+  const body = await readObject(exchange, dialect);
+  const isNested = body.brand !== undefined;
+  if (isNested && !isObject(body.brand))
+    throw invalidFields({ field: 'brand', message: 'Must be an object' });
+  const prefix = isNested ? 'brand.' : '';
+  const fields = parseFields(brandFields, isNested ? body.brand : body, prefix);
+  return { name: nameOf(exchange), changes: brandChanges(fields, prefix), prefix };
+}
+
+async function decodeLogo(exchange: Exchange): Promise<LogoRequest> {
+  const isPicture = /^image\//i.test(exchange.request.headers.get('content-type') ?? '');
+  return { name: nameOf(exchange), bytes: isPicture ? await exchange.body() : null };
+}
+
+function unknownDomain(domain: string): Reply {
+  return refuse('unknown_domain', { extra: { domain } });
+}
+
+const reasons: Readonly<Record<Exclude<DomainNameProblem, 'missing'>, string>> = {
+  malformed: 'write the name alone, such as secrets.example.com',
+  ip_address: 'it is an address',
+  not_public: 'it has no public suffix such as com or co.uk',
+  public_suffix: 'anybody can register below it',
+  own_host: "it is this site's own host",
+};
+
+function wrongDomain(message: string): Reply {
+  return refuseFields([{ field: 'domain', message }]);
+}
+
+const addTable: Table<Exclude<AddDomainOutcome, { outcome: 'added' }>, 'outcome'> = {
+  invalid_domain: ({ problem }) =>
+    wrongDomain(
+      problem === 'missing' ? 'Please enter a domain' : `Not a valid public domain: ${reasons[problem]}`,
+    ),
+  exists: () => wrongDomain('Duplicate domain'),
+  taken: () => refuse('domain_taken'),
+  too_many: ({ max }) => refuse('too_many_domains', { extra: { max } }),
+  plan_required: () => refuse('plan_required'),
+};
+
+/** The wire's names of what can be wrong in a brand. */
+const brandFieldNames: Readonly<Record<BrandProblem['field'], string>> = {
+  name: 'name',
+  colour: 'primary_color',
+  colourDark: 'primary_color_dark',
+  instructionsBefore: 'instructions_pre_reveal',
+  instructionsAfter: 'instructions_post_reveal',
+  locale: 'locale',
+  isPublic: 'allow_public_homepage',
+};
+
+function sentenceOf({ field, problem, nearest, maxLength }: BrandProblem): string {
+  switch (problem) {
+    case 'malformed':
+      return field === 'colour' || field === 'colourDark'
+        ? 'Must be a colour, #rgb or #rrggbb'
+        : 'Must be a plain text without control characters';
+    case 'too_long':
+      return `Must be at most ${maxLength} characters`;
+    case 'unreadable_colour':
+      return `Cannot be read on the page; the nearest that can is ${nearest}`;
+    case 'unknown_locale':
+      return 'Must be a language that is offered';
+  }
+}
+
+const brandTable: Table<
+  Exclude<BrandOutcome, { outcome: 'saved' }>,
+  'outcome',
+  [name: string, prefix: string]
+> = {
+  unknown: (_, name) => unknownDomain(name),
+  invalid: ({ problems }, _name, prefix) =>
+    refuseFields(
+      problems.map((problem) => ({
+        field: prefix + brandFieldNames[problem.field],
+        message: sentenceOf(problem),
+      })),
+    ),
+};
+
+const logoSentences: Readonly<Record<Exclude<LogoProblem, 'too_large'>, string>> = {
+  unknown_type: 'Must be a picture: PNG, JPEG, WebP, GIF or SVG',
+  unsafe_svg: 'Must be an SVG that only draws: no scripts, no links, nothing from elsewhere',
+  damaged: 'Must be a whole picture: this one is damaged',
+};
+
+function answerLogo(outcome: LogoOutcome, name: string, caller: AccountCaller): Reply {
+  if (outcome.outcome === 'saved') return ok(encodeBrand(outcome.domain, caller));
+  if (outcome.outcome === 'unknown') return unknownDomain(name);
+  const { problem, maxBytes } = outcome;
+  if (problem !== 'too_large') return refuseFields([{ field: 'logo', message: logoSentences[problem] }]);
+  return refuse('too_large', {
+    message: `The logo is larger than the limit of ${maxBytes} bytes`,
+    extra: { limit: maxBytes },
+  });
+}
+
+const tag = 'Domains';
+const params = { domain: 'The domain, in any spelling.' };
+
+/** More than a logo may have, so that one that is too large is told the limit. */
+const logoCapBytes = 1_048_576;
+const logoTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'image/svg+xml'];
+
+function domainIs(description: string, ...refuses: RefusalCode[]) {
+  return { description, schema: domainAnswer, refuses };
+}
+
+const list = defineForAccount({
+  name: 'v2.domainList',
+  method: 'GET',
+  path: '/domains',
+  document: { summary: "List the account's domains", tag },
+  answers: { description: 'All of them.', schema: domainsAnswer, refuses: [] },
+  decode: () => null,
+  handle: async (_input, caller, { domains }) =>
+    ok(encodeDomains(await domains.list(caller), domains.maxDomains(caller), caller)),
+});
+
+const add = defineForAccount({
+  name: 'v2.domainAdd',
+  method: 'POST',
+  path: '/domains',
+  aliases: [{ method: 'POST', path: '/domains/add' }],
+  document: {
+    summary: 'Register a domain',
+    description:
+      'Links can be made on it once it is verified: publish the TXT record, let the name lead to ' +
+      '`details.cluster.cluster_host`, and call verify.',
+    tag,
+    body: jsonBody(addBody, true),
+  },
+  answers: domainIs(
+    'It is registered, and not verified yet.',
+    'plan_required',
+    'domain_taken',
+    'too_many_domains',
+  ),
+  decode: decodeAdd,
+  handle: async ({ name, ignored: paths }: AddRequest, caller, { domains }) => {
+    const outcome = await domains.add(caller, name);
+    if (outcome.outcome === 'added') return ok(encodeDomain(outcome.domain, caller, paths));
+    return answerFrom(addTable, 'outcome', outcome);
+  },
+});
+
+const find = defineForAccount({
+  name: 'v2.domain',
+  method: 'GET',
+  path: '/domains/:domain',
+  document: { summary: 'Fetch a domain', tag, params },
+  answers: domainIs('The domain.', 'unknown_domain'),
+  decode: nameOf,
+  handle: async (name: string, caller, { domains }) => {
+    const outcome = await domains.find(caller, name);
+    return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeDomain(outcome.domain, caller));
+  },
+});
+
+const verify = defineForAccount({
+  name: 'v2.domainVerify',
+  method: 'POST',
+  path: '/domains/:domain/verify',
+  document: {
+    summary: 'Check a domain now',
+    description:
+      'Asks the DNS for the TXT record and where the name leads. Verified domains are checked daily besides.',
+    tag,
+    params,
+  },
+  answers: domainIs('What it is now; `finding` says what is missing.', 'unknown_domain', 'domain_taken'),
+  decode: nameOf,
+  handle: async (name: string, caller, { domains }) => {
+    const outcome = await domains.verify(caller, name);
+    if (outcome.outcome === 'taken') return refuse('domain_taken');
+    return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeDomain(outcome.domain, caller));
+  },
+});
+
+const remove = defineForAccount({
+  name: 'v2.domainRemove',
+  method: 'POST',
+  path: '/domains/:domain/remove',
+  document: {
+    summary: 'Remove a domain',
+    description: 'Links that were made on it lead here only as long as its DNS does.',
+    tag,
+    params,
+  },
+  answers: { description: 'It is gone.', schema: domainRemovedAnswer, refuses: ['unknown_domain'] },
+  decode: nameOf,
+  handle: async (name: string, caller, { domains }) => {
+    const { outcome } = await domains.remove(caller, name);
+    return outcome === 'unknown' ? unknownDomain(name) : ok(encodeRemoved(name, caller));
+  },
+});
+
+const findBrand = defineForAccount({
+  name: 'v2.domainBrand',
+  method: 'GET',
+  path: '/domains/:domain/brand',
+  document: { summary: "Fetch a domain's brand", tag, params },
+  answers: { description: 'The brand.', schema: brandAnswer, refuses: ['unknown_domain'] },
+  decode: nameOf,
+  handle: async (name: string, caller, { domains }) => {
+    const outcome = await domains.find(caller, name);
+    return outcome.outcome === 'unknown' ? unknownDomain(name) : ok(encodeBrand(outcome.domain, caller));
+  },
+});
+
+const setBrand = defineForAccount({
+  name: 'v2.domainBrandChange',
+  method: 'POST',
+  path: '/domains/:domain/brand',
+  document: {
+    summary: "Change a domain's brand",
+    description: 'Fields that are absent stay as they are; null gives the site’s own again.',
+    tag,
+    params,
+    body: jsonBody(brandBody, true),
+  },
+  answers: { description: 'The brand as it is now.', schema: brandAnswer, refuses: ['unknown_domain'] },
+  decode: decodeBrand,
+  handle: async ({ name, changes, prefix }: BrandRequest, caller, { domains }) => {
+    const outcome = await domains.setBrand(caller, name, changes);
+    if (outcome.outcome === 'saved') return ok(encodeBrand(outcome.domain, caller));
+    return answerFrom(brandTable, 'outcome', outcome, name, prefix);
+  },
+});
+
+const setLogo = defineForAccount({
+  name: 'v2.domainLogo',
+  method: 'POST',
+  path: '/domains/:domain/logo',
+  bodyCapBytes: logoCapBytes,
+  document: {
+    summary: "Set a domain's logo",
+    description:
+      'The body is the picture itself: PNG, JPEG, WebP, GIF, or an SVG that only draws; at most 256 kB.',
+    tag,
+    params,
+    body: { schema: logoBody, required: true, contentTypes: logoTypes },
+  },
+  answers: { description: 'The brand with its logo.', schema: brandAnswer, refuses: ['unknown_domain'] },
+  decode: decodeLogo,
+  handle: async ({ name, bytes }: LogoRequest, caller, { domains }) => {
+    if (bytes !== null) return answerLogo(await domains.setLogo(caller, name, bytes), name, caller);
+    return refuse('unsupported_media_type', { message: 'The body must be a picture, sent as image/…' });
+  },
+});
+
+const removeLogo = defineForAccount({
+  name: 'v2.domainLogoRemove',
+  method: 'POST',
+  path: '/domains/:domain/logo/remove',
+  document: { summary: "Take a domain's logo away", tag, params },
+  answers: { description: 'The brand without a logo.', schema: brandAnswer, refuses: ['unknown_domain'] },
+  decode: nameOf,
+  handle: async (name: string, caller, { domains }) =>
+    answerLogo(await domains.setLogo(caller, name, null), name, caller),
+});
+
+export const domainOperations: readonly V2Operation[] = [
+  list,
+  add,
+  find,
+  verify,
+  remove,
+  findBrand,
+  setBrand,
+  setLogo,
+  removeLogo,
+];

@@ -1,0 +1,80 @@
+/** How an operation of v2 is defined: with it come the refusals of its access, limit and body, and a twin for guests. */
+import type { ZodType } from 'zod';
+import type { Links } from '../../core/links.ts';
+import type { MailLocaleOf } from '../../core/mail/mailer.ts';
+import type { Plans } from '../../core/plans.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
+import type { DomainService } from '../../core/share-domains/service.ts';
+import type { Clock } from '../../core/time.ts';
+import { type OperationDocument, problemsOf, type Reply } from '../../http/operation.ts';
+import type { Unbound } from '../version.ts';
+import type { Dialect } from './dialect.ts';
+import { codeOfProblem, type RefusalCode, refusalResponses } from './refusals.ts';
+
+/** What handlers answer with. */
+export interface Api {
+  readonly service: SecretService;
+  readonly domains: DomainService;
+  readonly links: Links;
+  readonly plans: Plans;
+  readonly dialect: Dialect;
+  /** This installation's region. */
+  readonly region: string | null;
+  /** `major.minor.patch`, from package.json. */
+  readonly version: string;
+  readonly locales: readonly string[];
+  readonly defaultLocale: string;
+  readonly mailLocaleOf: MailLocaleOf;
+  /** For the `now` of a list; expiry is judged by the store alone. */
+  readonly clock: Clock;
+}
+
+export type V2Operation<Input = unknown> = Unbound<Api, Input>;
+
+type Definition<Input> = Omit<V2Operation<Input>, 'document'> & {
+  readonly document: Omit<OperationDocument, 'responses'>;
+  readonly answers: {
+    readonly description: string;
+    readonly schema: ZodType;
+    /** Its own refusals, besides those that its access and its body bring. */
+    readonly refuses: readonly RefusalCode[];
+  };
+};
+
+export function define<Input>({ answers, document, ...rest }: Definition<Input>): V2Operation<Input> {
+  const { description, schema, refuses } = answers;
+  const brought = problemsOf({ ...rest, document }).map((problem) => codeOfProblem[problem]);
+  const responses = { 200: { description, schema }, ...refusalResponses([...refuses, ...brought]) };
+  return { ...rest, document: { ...document, responses } };
+}
+
+/** A definition that is used twice. */
+export function definition<Input>(given: Definition<Input>): Definition<Input> {
+  return given;
+}
+
+/** The same below `/guest`, as newer clients call it: credentials are not looked at, and the caller is anonymous. */
+export function forGuests<Input>({ scope: _scope, ...given }: Definition<Input>): V2Operation<Input> {
+  const { name, path, document } = given;
+  const description = [document.description, 'Credentials are not looked at: the caller is anonymous.'];
+  return define({
+    ...given,
+    name: `v2.guest.${name.slice('v2.'.length)}`,
+    path: `/guest${path}`,
+    access: 'open',
+    document: {
+      ...document,
+      summary: `${document.summary}, as a guest`,
+      description: description.filter(Boolean).join('\n\n'),
+      tag: 'Guests',
+    },
+  });
+}
+
+export function jsonBody(schema: ZodType, required: boolean) {
+  return { schema, required, contentTypes: ['application/json'] };
+}
+
+export function ok(body: unknown): Reply {
+  return { status: 200, body };
+}

@@ -1,0 +1,378 @@
+/** API v2: the creator's record by its metadata key. `POST /private/:key/burn` destroys, no other does (P4). */
+import { z } from 'zod';
+import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Links } from '../../core/links.ts';
+import type {
+  BurnOutcome,
+  DeliverOutcome,
+  MemoRefusal,
+  ReceiptInput,
+  ReceiptView,
+  RecentInput,
+} from '../../core/secrets/outcomes.ts';
+import type { SecretService } from '../../core/secrets/service.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import type { Exchange, Reply } from '../../http/operation.ts';
+import { clientLeft } from '../../http/problem.ts';
+import {
+  digitsWithin,
+  text as givenText,
+  illFormed,
+  locale,
+  memoWords,
+  newRecipient,
+  time,
+} from '../fields.ts';
+import { answerFrom, type Table } from '../version.ts';
+import { recipientNeedsAccount, undeliverable } from './creation.ts';
+import type { Dialect } from './dialect.ts';
+import { define, jsonBody, ok } from './operation.ts';
+import {
+  custid,
+  custidOf,
+  encodeDetails,
+  encodeMetadata,
+  metadataRecord,
+  recordDetails,
+  success,
+} from './records.ts';
+import { encodeProblem, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
+import { adjustedLocaleOf, encodeIgnored, encodeRemarks, ignored, localeAdjusted } from './remarks.ts';
+import { invalidFields, keyOf, parseFields, proceed, queryText, readFields } from './wire.ts';
+
+const text = z.string();
+const flag = z.boolean();
+
+const metadataAnswer = z
+  .object({ success, custid, record: metadataRecord, details: z.object(recordDetails) })
+  .meta({ id: 'V2MetadataAnswer' });
+
+function encodeReceipt(receipt: ReceiptView, caller: Caller, links: Links): z.output<typeof metadataAnswer> {
+  const username = custidOf(caller);
+  return {
+    success: true,
+    custid: username,
+    record: encodeMetadata(receipt, links),
+    details: encodeDetails(receipt, receipt.custid === username),
+  };
+}
+
+/** The record's answer with more details. */
+function okWith<Details extends object>(
+  receipt: ReceiptView,
+  details: Details,
+  caller: Caller,
+  links: Links,
+) {
+  const answer = encodeReceipt(receipt, caller, links);
+  return ok({ ...answer, details: { ...answer.details, ...details } });
+}
+
+const onReceipt = { access: 'manager', scope: 'manage', limit: 'manage' } as const;
+const tag = 'Metadata';
+const params = { key: 'The metadata key.' };
+
+function unknownMetadata(metadataKey: string): Reply {
+  return refuse('unknown_secret', { extra: { metadata_key: metadataKey } });
+}
+
+function alreadyGone(receipt: ReceiptView, links: Links): Reply {
+  return refuse('already_gone', { extra: { record: encodeMetadata(receipt, links) } });
+}
+
+const page = { min: 1, default: 50, max: 200 };
+
+const recentQuery = z.object({
+  limit: digitsWithin(page, `Must be a whole number from ${page.min} to ${page.max}`)
+    .optional()
+    .meta({
+      description: `Records a page, ${page.min} to ${page.max}; ${page.default} when absent.`,
+      examples: ['20'],
+    }),
+  cursor: text.optional().meta({ description: "An earlier page's `details.next_cursor`." }),
+});
+
+const recentAnswer = z
+  .object({
+    success,
+    custid,
+    count: z.int().min(0).meta({ description: 'Records on this page.' }),
+    records: z.array(metadataRecord).meta({ description: 'Newest created first.' }),
+    details: z.object({
+      type: z.literal('list'),
+      since: time.meta({
+        description: 'When the oldest record on this page was created; now, when there is none.',
+      }),
+      now: time,
+      has_items: flag,
+      received: z.array(metadataRecord).meta({ description: 'Those of this page whose secret is gone.' }),
+      notreceived: z.array(metadataRecord).meta({ description: 'Those of this page whose secret waits.' }),
+      next_cursor: text.nullable().meta({ description: 'Opaque; null at the end.' }),
+    }),
+  })
+  .meta({ id: 'V2RecentAnswer' });
+
+function decodeRecent({ rawQuery }: Exchange): RecentInput {
+  const query = { limit: queryText(rawQuery, 'limit'), cursor: queryText(rawQuery, 'cursor') };
+  const { limit, cursor } = parseFields(recentQuery, query, '');
+  return { limit: Number(limit || page.default), cursor: cursor || null, states: null };
+}
+
+function encodeRecent(
+  receipts: readonly ReceiptView[],
+  nextCursor: string | null,
+  caller: Caller,
+  links: Links,
+  now: UnixSeconds,
+): z.output<typeof recentAnswer> {
+  const records = receipts.map((receipt) => encodeMetadata(receipt, links));
+  return {
+    success: true,
+    custid: custidOf(caller),
+    count: records.length,
+    records,
+    details: {
+      type: 'list',
+      since: Math.min(now, ...records.map((record) => record.created)),
+      now,
+      has_items: records.length > 0,
+      received: records.filter((record) => record.is_destroyed),
+      notreceived: records.filter((record) => !record.is_destroyed),
+      next_cursor: nextCursor,
+    },
+  };
+}
+
+export const recent = define({
+  name: 'v2.recent',
+  method: 'GET',
+  path: '/private/recent',
+  aliases: [{ method: 'GET', path: '/receipt/recent' }],
+  access: 'account',
+  scope: 'read-recent',
+  limit: 'manage',
+  document: {
+    summary: "List the account's records",
+    description: 'Newest created first, a page at a time. `secret_key` is always null here.',
+    tag,
+    query: recentQuery,
+  },
+  answers: { description: 'One page.', schema: recentAnswer, refuses: ['invalid_field'] },
+  decode: decodeRecent,
+  async handle(input: RecentInput, caller, { service, links, clock }) {
+    if (caller.kind !== 'account') return encodeProblem({ problem: 'not_authorized' });
+    const outcome = await service.recent(input, caller);
+    if (outcome.outcome === 'invalid_cursor') {
+      return refuseFields([{ field: 'cursor', message: 'Must be the next_cursor of an earlier page' }]);
+    }
+    return ok(encodeRecent(outcome.receipts, outcome.nextCursor, caller, links, clock()));
+  },
+});
+
+export const receipt = define({
+  ...onReceipt,
+  name: 'v2.receipt',
+  method: 'GET',
+  path: '/private/:key',
+  aliases: [{ method: 'GET', path: '/receipt/:key' }],
+  document: {
+    summary: "Fetch a secret's metadata",
+    description:
+      'Shows whether and when the secret was read. An account sees its own records, and any account that holds the ' +
+      'metadata key those made anonymously.',
+    tag,
+    params,
+  },
+  answers: { description: 'The record.', schema: metadataAnswer, refuses: ['unknown_secret'] },
+  decode: keyOf,
+  async handle(metadataKey: string, caller, { service, links, dialect }) {
+    const input = { metadataKey, authority: dialect.managementAuthority };
+    const outcome = await service.findReceipt(input, caller);
+    if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
+    return ok(encodeReceipt(outcome.receipt, caller, links));
+  },
+});
+
+/** A memo that is not given stays what it is. */
+const changeBody = z.object({ memo: givenText.nullish().meta(memoWords) }).meta({ id: 'V2ChangeRequest' });
+
+const changeAnswer = z
+  .object({ success, custid, record: metadataRecord, details: z.object({ ...recordDetails, ignored }) })
+  .meta({ id: 'V2ChangeAnswer' });
+
+const memoTable: Table<MemoRefusal, 'outcome'> = {
+  ill_formed: ({ field }) => refuseFields([{ field, message: illFormed }]),
+  memo_too_long: ({ maxCharacters }) =>
+    refuseFields([{ field: 'memo', message: `Must be at most ${maxCharacters} characters` }]),
+};
+
+export const change = define({
+  ...onReceipt,
+  name: 'v2.change',
+  method: 'PATCH',
+  path: '/private/:key',
+  aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
+  document: {
+    summary: "Change the creator's own label",
+    description:
+      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. What is not given stays.',
+    tag,
+    params,
+    body: jsonBody(changeBody, false),
+  },
+  answers: { description: 'The record as it now is.', schema: changeAnswer, refuses: ['unknown_secret'] },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
+    return { metadataKey: keyOf(exchange), memo: fields.memo, ignored: paths };
+  },
+  async handle({ metadataKey, memo, ignored: paths }, caller, { service, links, dialect }) {
+    const input = { metadataKey, authority: dialect.managementAuthority };
+    const outcome =
+      memo === undefined
+        ? await service.findReceipt(input, caller)
+        : await service.setMemo({ ...input, memo: memo === null ? null : new Sensitive(memo) }, caller);
+    if (outcome.outcome === 'found') return okWith(outcome.receipt, encodeIgnored(paths), caller, links);
+    if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
+    return answerFrom(memoTable, 'outcome', outcome);
+  },
+});
+
+const burnBody = z
+  .object({ continue: proceed('false only checks: nothing is destroyed.') })
+  .meta({ id: 'V2BurnRequest' });
+
+const burnAnswer = z
+  .object({
+    success,
+    custid,
+    record: metadataRecord,
+    details: z.object({ ...recordDetails, title: text, display_feedback: flag, ignored }),
+  })
+  .meta({ id: 'V2BurnAnswer' });
+
+type BurnRefusal = Exclude<BurnOutcome, { outcome: 'burned' }>;
+
+const burnTable: Table<BurnRefusal, 'outcome', [metadataKey: string, links: Links]> = {
+  already_gone: (gone, _metadataKey, links) => alreadyGone(gone.receipt, links),
+  abandoned: () => encodeProblem(clientLeft),
+  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
+  passphrase_missing: () => refuse('incorrect_passphrase'),
+  passphrase_wrong: () => refuse('incorrect_passphrase'),
+  attempts_exhausted: ({ retryAfterSeconds }) => refuseAttempts(retryAfterSeconds),
+};
+
+/** What a burn would find, without burning. */
+async function checkBurn(service: SecretService, input: ReceiptInput, caller: Caller) {
+  const looked = await service.findReceipt(input, caller);
+  if (looked.outcome === 'unknown' || looked.receipt.secretTtlSeconds !== null) return looked;
+  return { outcome: 'already_gone' as const, receipt: looked.receipt };
+}
+
+export const burn = define({
+  ...onReceipt,
+  name: 'v2.burn',
+  method: 'POST',
+  path: '/private/:key/burn',
+  aliases: [{ method: 'POST', path: '/receipt/:key/burn' }],
+  document: {
+    summary: 'Burn a secret',
+    description:
+      'Destroys a secret that nobody has read. With `"continue": false` it only checks that it could.',
+    tag,
+    params,
+    body: jsonBody(burnBody, false),
+  },
+  answers: {
+    description: 'The record as it now is: `state` is `burned`, unless this was a check.',
+    schema: burnAnswer,
+    refuses: ['unknown_secret', 'already_gone'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, burnBody, dialect);
+    if (dialect.burnNeedsContinue && fields.continue === null)
+      throw invalidFields({ field: 'continue', message: 'Must be true for the secret to be burned' });
+    const { isAbandoned } = exchange;
+    return {
+      metadataKey: keyOf(exchange),
+      isAbandoned,
+      checkOnly: fields.continue === false,
+      ignored: paths,
+    };
+  },
+  async handle({ metadataKey, isAbandoned, checkOnly, ignored: paths }, caller, { service, links, dialect }) {
+    const input = { metadataKey, authority: dialect.managementAuthority, isAbandoned, proof: null };
+    const outcome = checkOnly ? await checkBurn(service, input, caller) : await service.burn(input, caller);
+    if (outcome.outcome !== 'burned' && outcome.outcome !== 'found')
+      return answerFrom(burnTable, 'outcome', outcome, metadataKey, links);
+    const title = outcome.receipt.state === 'burned' ? 'Secret burned' : 'Secret not burned';
+    const details = { title, display_feedback: false, ...encodeIgnored(paths) };
+    return okWith(outcome.receipt, details, caller, links);
+  },
+});
+
+const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ id: 'V2DeliverRequest' });
+
+const deliverAnswer = z
+  .object({
+    success,
+    custid,
+    record: metadataRecord,
+    details: z.object({ ...recordDetails, adjusted: localeAdjusted, ignored }),
+  })
+  .meta({ id: 'V2DeliverAnswer' });
+
+type DeliverRefusal = Exclude<DeliverOutcome, { outcome: 'queued' }>;
+
+function refuseRecipient(message: string): Reply {
+  return refuseFields([{ field: 'recipient', message }]);
+}
+
+const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, links: Links]> = {
+  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
+  in_flight: () => refuse('delivery_in_flight'),
+  nothing_to_send: ({ receipt: kept }, _metadataKey, links) =>
+    kept.secretTtlSeconds === null
+      ? alreadyGone(kept, links)
+      : refuseRecipient('The secret was never sent to an address: name one'),
+  undeliverable_recipient: () => refuseRecipient(undeliverable),
+  recipient_needs_account: () => refuse('account_required', { message: recipientNeedsAccount }),
+  too_many_mails: refuseMails,
+};
+
+export const deliver = define({
+  ...onReceipt,
+  name: 'v2.deliver',
+  method: 'POST',
+  path: '/private/:key/deliver',
+  aliases: [{ method: 'POST', path: '/receipt/:key/deliver' }],
+  // Mail goes out in the owner's name, so the metadata key alone is never enough for it.
+  access: 'account',
+  document: {
+    summary: "Send the recipient's mail again, or to another address",
+    description:
+      'The mail carries the same link. The answer does not wait for the mail server: ' +
+      '`record.delivery` says what becomes of the mail, and `record.recipients` where the last one went.',
+    tag,
+    params,
+    body: jsonBody(deliverBody, false),
+  },
+  answers: {
+    description: 'The mail is being sent. The record as it now is.',
+    schema: deliverAnswer,
+    refuses: ['unknown_secret', 'account_required', 'already_gone', 'delivery_in_flight'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, deliverBody, dialect);
+    return { metadataKey: keyOf(exchange), ...fields, ignored: paths };
+  },
+  async handle({ metadataKey, recipient, locale: asked, ignored: paths }, caller, api) {
+    const granted = api.mailLocaleOf(asked);
+    const input = { metadataKey, recipient, authority: 'owner', locale: granted } as const;
+    const outcome = await api.service.deliver(input, caller);
+    if (outcome.outcome !== 'queued')
+      return answerFrom(deliverTable, 'outcome', outcome, metadataKey, api.links);
+    const remarks = { adjusted: adjustedLocaleOf(asked, granted), ignored: paths };
+    return okWith(outcome.receipt, encodeRemarks(remarks), caller, api.links);
+  },
+});

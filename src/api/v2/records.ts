@@ -1,0 +1,310 @@
+/**
+ * The two records of v2, the creator's and the secret's, from the core's names to the wire's.
+ *
+ * The field names are those of the existing service's second version, with native types throughout, and beside them the
+ * names that its newer clients read (`identifier` for `key`, `receipt` for `metadata`, `revealed` for `received`, `shortid`
+ * for `shortkey`). A recipient appears only obfuscated; a value only as `secret_value` of reveal and generate; the secret
+ * key and the link only while the secret waits. Where a text is missing it is empty: existing clients decode no null there.
+ * Links come from configuration (P20).
+ */
+import { z } from 'zod';
+import { type Caller, noticeKinds } from '../../core/accounts/accounts.ts';
+import type { Links } from '../../core/links.ts';
+import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
+import { deliveryStates, receiptStates } from '../../core/secrets/secret.ts';
+import { key, seconds, time } from '../fields.ts';
+
+const text = z.string();
+const flag = z.boolean();
+const timeOrNull = z.union([time, z.null()]);
+
+export const success = z.literal(true);
+export const custid = text.meta({ description: "The caller's username, or anon." });
+
+export const shareDomain = text.meta({
+  description: 'The custom domain of the link; empty when there is none.',
+});
+const lifespan = seconds.meta({ description: 'Seconds that were granted.' });
+export const remaining = (what: string) =>
+  seconds.meta({ description: `Seconds that remain of the ${what}.` });
+
+const delivery = z
+  .object({
+    state: z.enum(deliveryStates).meta({
+      description:
+        '`queued`: being handed over, or waiting for another try. `accepted`: the mail server took it; whether it was ' +
+        'read nobody knows. `refused`: the mail server said no for good. `given_up`: it said "later" until the last ' +
+        'try, or could not be reached. `not_sent`: it never came to an answer, or the service ended before it did.',
+    }),
+    at: time,
+    reply: text.nullable().meta({
+      description:
+        'What the mail server said last, in one line; or that it cannot be reached or did not answer. Null when there is nothing to tell.',
+      examples: ['550 5.1.1 No such user'],
+    }),
+  })
+  .meta({ id: 'V2Delivery', description: 'What became of the mail to the recipient.' });
+
+/** The creator's record, called metadata and, by newer clients, receipt. */
+export const metadataRecord = z
+  .object({
+    identifier: key,
+    key: key.meta({ description: 'The metadata key. To be kept private by the creator.' }),
+    custid: text.meta({ description: "The owner's username, or anon." }),
+    state: z.enum(receiptStates),
+    secret_key: key.nullable().meta({ description: 'Null once the secret is gone, and always in a list.' }),
+    secret_identifier: key.nullable(),
+    secret_shortkey: text.meta({
+      description: 'The first six characters of the secret key; empty where it is no longer known.',
+    }),
+    secret_shortid: text,
+    secret_state: z.enum(['new']).nullable().meta({ description: 'Null once the secret is gone.' }),
+    secret_ttl: seconds.meta({ description: 'Seconds that remain of the secret; 0 once it is gone.' }),
+    metadata_ttl: remaining('record'),
+    receipt_ttl: remaining('record'),
+    lifespan,
+    share_domain: shareDomain,
+    created: time,
+    updated: time,
+    shared: z.null(),
+    viewed: timeOrNull,
+    previewed: timeOrNull,
+    received: timeOrNull,
+    revealed: timeOrNull,
+    burned: timeOrNull,
+    recipients: text.meta({ description: 'The obfuscated address; empty when there is none.' }),
+    shortkey: text,
+    shortid: text,
+    show_recipients: flag,
+    is_viewed: flag,
+    is_previewed: flag,
+    is_received: flag,
+    is_revealed: flag,
+    is_burned: flag,
+    is_expired: flag,
+    is_orphaned: flag,
+    is_destroyed: flag,
+    is_truncated: flag,
+    has_passphrase: flag,
+    delivery: z.union([delivery, z.null()]),
+    notify: z
+      .array(z.enum(noticeKinds))
+      .meta({ description: 'What the account is mailed about this secret.' }),
+    memo: text.meta({ description: "The creator's own label; empty when there is none." }),
+    natural_expiration: text.meta({ description: 'The lifetime in words.', examples: ['7 days'] }),
+    expiration: time,
+    expiration_in_seconds: seconds,
+    share_path: text.meta({ description: 'Empty where `share_url` is.' }),
+    share_url: text.meta({
+      description:
+        'The link to give away, while the secret waits; empty once it is gone, and always in a list.',
+    }),
+    burn_path: text,
+    burn_url: text,
+    metadata_path: text,
+    metadata_url: text,
+    receipt_path: text,
+    receipt_url: text,
+  })
+  .meta({ id: 'V2MetadataRecord' });
+
+const secretShape = {
+  identifier: key,
+  key: key.meta({ description: 'The secret key: whoever holds it can read the secret, once.' }),
+  state: z.enum(['new', 'received']),
+  secret_ttl: remaining('secret'),
+  lifespan,
+  share_domain: shareDomain,
+  shortkey: text,
+  shortid: text,
+  has_passphrase: flag,
+  verification: flag,
+  is_truncated: flag,
+  is_viewed: flag,
+  is_previewed: flag,
+  is_received: flag,
+  is_revealed: flag,
+  created: time,
+  updated: time,
+};
+
+const secretValue = text.meta({
+  description: 'The value, byte for byte. This is the only answer that has it.',
+});
+
+export const secretRecord = z.object(secretShape).meta({ id: 'V2SecretRecord' });
+export const openedSecretRecord = z
+  .object({ ...secretShape, secret_value: secretValue })
+  .meta({ id: 'V2OpenedSecretRecord' });
+
+export type MetadataRecord = z.output<typeof metadataRecord>;
+export type SecretRecord = z.output<typeof secretRecord>;
+
+const shortKeyLength = 8;
+
+export function custidOf(caller: Caller): string {
+  return caller.kind === 'account' ? caller.account.username : 'anon';
+}
+
+/** Times and flags of what has happened, each under its older and its newer name. */
+function historyOf(receipt: ReceiptView) {
+  const { state, viewedAt, receivedAt } = receipt;
+  const isViewed = viewedAt !== null;
+  return {
+    created: receipt.createdAt,
+    updated: receipt.updatedAt,
+    shared: null,
+    viewed: viewedAt,
+    previewed: viewedAt,
+    received: receivedAt,
+    revealed: receivedAt,
+    burned: receipt.burnedAt,
+    is_viewed: isViewed,
+    is_previewed: isViewed,
+    is_received: state === 'received',
+    is_revealed: state === 'received',
+    is_burned: state === 'burned',
+    is_expired: state === 'expired',
+    is_orphaned: false,
+    is_destroyed: isGone(receipt),
+    is_truncated: false,
+  };
+}
+
+function isGone(receipt: ReceiptView): boolean {
+  return receipt.state !== 'new' && receipt.state !== 'viewed';
+}
+
+/** Paths are relative to the site, as existing clients have them; the pages live under `receipt/` and `secret/`. */
+function linksOf(receipt: ReceiptView, links: Links) {
+  const { secretKey, metadataKey } = receipt;
+  const receiptPath = `receipt/${metadataKey}`;
+  const receiptUrl = links.receiptUrl(metadataKey);
+  return {
+    share_path: secretKey === null ? '' : `secret/${secretKey}`,
+    share_url: secretKey === null ? '' : links.secretUrl(secretKey, receipt.shareDomain),
+    burn_path: `${receiptPath}/burn`,
+    burn_url: `${receiptUrl}/burn`,
+    metadata_path: receiptPath,
+    metadata_url: receiptUrl,
+    receipt_path: receiptPath,
+    receipt_url: receiptUrl,
+  };
+}
+
+export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataRecord {
+  const { metadataKey, secretKey, recipient } = receipt;
+  return {
+    identifier: metadataKey,
+    key: metadataKey,
+    custid: receipt.custid,
+    state: receipt.state,
+    secret_key: secretKey,
+    secret_identifier: secretKey,
+    secret_shortkey: receipt.secretShortkey,
+    secret_shortid: receipt.secretShortkey,
+    secret_state: isGone(receipt) ? null : 'new',
+    secret_ttl: receipt.secretTtlSeconds ?? 0,
+    metadata_ttl: receipt.metadataTtlSeconds,
+    receipt_ttl: receipt.metadataTtlSeconds,
+    lifespan: receipt.ttlSeconds,
+    share_domain: receipt.shareDomain,
+    recipients: recipient ?? '',
+    shortkey: metadataKey.slice(0, shortKeyLength),
+    shortid: metadataKey.slice(0, shortKeyLength),
+    show_recipients: recipient !== null,
+    has_passphrase: receipt.hasPassphrase,
+    delivery: receipt.delivery,
+    notify: [...receipt.notify],
+    memo: receipt.memo,
+    natural_expiration: naturalDuration(receipt.ttlSeconds),
+    expiration: receipt.createdAt + receipt.ttlSeconds,
+    expiration_in_seconds: receipt.ttlSeconds,
+    ...historyOf(receipt),
+    ...linksOf(receipt, links),
+  };
+}
+
+const minute = 60;
+const hour = 3_600;
+const day = 86_400;
+
+/** `60 seconds`, `60 minutes`, `24 hours`, `7 days`: the unit is the first that reaches, the number truncated. */
+export function naturalDuration(ttlSeconds: number): string {
+  if (ttlSeconds <= minute) return count(ttlSeconds, 'second');
+  if (ttlSeconds <= hour) return count(Math.trunc(ttlSeconds / minute), 'minute');
+  if (ttlSeconds <= day) return count(Math.trunc(ttlSeconds / hour), 'hour');
+  return count(Math.trunc(ttlSeconds / day), 'day');
+}
+
+function count(number: number, unit: string): string {
+  return `${number} ${unit}${number === 1 ? '' : 's'}`;
+}
+
+export function encodeSecret(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
+  const { secretKey, state } = facts;
+  return {
+    identifier: secretKey,
+    key: secretKey,
+    state,
+    secret_ttl: facts.secretTtlSeconds,
+    lifespan: facts.ttlSeconds,
+    share_domain: facts.shareDomain,
+    shortkey: secretKey.slice(0, shortKeyLength),
+    shortid: secretKey.slice(0, shortKeyLength),
+    has_passphrase: facts.hasPassphrase,
+    verification: false,
+    is_truncated: false,
+    is_viewed: false,
+    is_previewed: false,
+    is_received: state === 'received',
+    is_revealed: state === 'received',
+    created: facts.createdAt,
+    updated: facts.updatedAt,
+  };
+}
+
+/** What goes with a creator's record. */
+export const recordDetails = {
+  type: z.literal('record'),
+  no_cache: flag,
+  secret_realttl: seconds.nullable(),
+  maxviews: z.int().nullable(),
+  has_maxviews: flag,
+  view_count: z.null(),
+  has_passphrase: flag,
+  can_decrypt: flag,
+  secret_value: z.null(),
+  is_truncated: flag,
+  show_secret: flag,
+  show_secret_link: flag,
+  show_metadata_link: flag,
+  show_metadata: flag,
+  show_recipients: flag,
+  is_orphaned: flag,
+};
+
+export function encodeDetails(
+  receipt: ReceiptView,
+  isOwner: boolean,
+): z.output<z.ZodObject<typeof recordDetails>> {
+  const waits = !isGone(receipt);
+  return {
+    type: 'record',
+    no_cache: true,
+    secret_realttl: receipt.secretTtlSeconds,
+    maxviews: waits ? 1 : null,
+    has_maxviews: waits,
+    view_count: null,
+    has_passphrase: receipt.hasPassphrase,
+    can_decrypt: waits && !receipt.hasPassphrase,
+    secret_value: null,
+    is_truncated: false,
+    show_secret: false,
+    show_secret_link: waits && isOwner && receipt.recipient === null,
+    show_metadata_link: receipt.state === 'new',
+    show_metadata: true,
+    show_recipients: receipt.recipient !== null,
+    is_orphaned: false,
+  };
+}

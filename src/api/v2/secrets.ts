@@ -1,0 +1,351 @@
+/**
+ * API v2: a secret by its key. `POST /secret/:key/reveal` consumes, no other changes a waiting secret (P4); with
+ * `"continue": false` it does not consume either.
+ */
+import { z } from 'zod';
+import type { Caller } from '../../core/accounts/accounts.ts';
+import type {
+  Abandoned,
+  InspectInput,
+  InspectOutcome,
+  SecretRefusal,
+  SecretView,
+  StatusOutcome,
+} from '../../core/secrets/outcomes.ts';
+import { Sensitive } from '../../core/sensitive.ts';
+import type { Exchange, Reply } from '../../http/operation.ts';
+import { clientLeft } from '../../http/problem.ts';
+import { illFormed, sensitiveText } from '../fields.ts';
+import { answerFrom, type Table } from '../version.ts';
+import type { Dialect } from './dialect.ts';
+import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
+import {
+  custid,
+  custidOf,
+  encodeSecret,
+  openedSecretRecord,
+  remaining,
+  secretRecord,
+  success,
+} from './records.ts';
+import { encodeProblem, refuse, refuseAttempts } from './refusals.ts';
+import { encodeIgnored, ignored } from './remarks.ts';
+import {
+  invalidFields,
+  keyOf,
+  malformed,
+  parseFields,
+  percentDecoded,
+  proceed,
+  queryText,
+  readFields,
+  readGivenObject,
+} from './wire.ts';
+
+const flag = z.boolean();
+const params = { key: 'The secret key.' };
+
+const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: string]> = {
+  abandoned: () => encodeProblem(clientLeft),
+  unknown: (_, secretKey) => refuse('unknown_secret', { extra: { secret_key: secretKey } }),
+  passphrase_missing: () => refuse('incorrect_passphrase'),
+  passphrase_wrong: () => refuse('incorrect_passphrase'),
+  attempts_exhausted: ({ retryAfterSeconds }) => refuseAttempts(retryAfterSeconds),
+};
+
+function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
+  return answerFrom(secretTable, 'outcome', refusal, secretKey);
+}
+
+const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
+
+const inspectAnswer = z
+  .object({ success, custid, record: secretRecord, details: z.object({ ...lookDetails, ignored }) })
+  .meta({ id: 'V2InspectAnswer' });
+
+/** After a look or a check: the passphrase was right, or none is needed. */
+function answerInspected(
+  outcome: InspectOutcome,
+  secretKey: string,
+  caller: Caller,
+  ignoredPaths: readonly string[] = [],
+): Reply {
+  if (outcome.outcome !== 'waiting') return refuseSecret(outcome, secretKey);
+  const { secret } = outcome;
+  return ok({
+    success: true,
+    custid: custidOf(caller),
+    record: encodeSecret(secret),
+    details: {
+      continue: false,
+      is_owner: secret.isOwner,
+      show_secret: false,
+      correct_passphrase: true,
+      ...encodeIgnored(ignoredPaths),
+    },
+  } satisfies z.output<typeof inspectAnswer>);
+}
+
+/** The passphrase for a look that does not consume; the header is preferred, since URLs end up in histories. */
+const inspectHeaders = z.object({
+  'Secret-Passphrase': z.string().optional().meta({
+    description: 'The passphrase, percent-encoded UTF-8. Needed when the secret was made with one.',
+  }),
+});
+
+const inspectQuery = z.object({
+  passphrase: z
+    .string()
+    .optional()
+    .meta({ description: 'The same, for clients that cannot set a header. The header wins.' }),
+});
+
+function decodeInspect(exchange: Exchange): InspectInput {
+  const fromHeader = exchange.request.headers.get('secret-passphrase');
+  const passphrase =
+    fromHeader === null
+      ? queryText(exchange.rawQuery, 'passphrase')
+      : percentDecoded(fromHeader, 'Secret-Passphrase');
+  return {
+    secretKey: keyOf(exchange),
+    clientPrefix: exchange.clientPrefix,
+    passphrase: passphrase === undefined || passphrase === '' ? null : new Sensitive(passphrase),
+  };
+}
+
+const inspecting = definition({
+  name: 'v2.inspect',
+  method: 'GET',
+  path: '/secret/:key',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Look at a secret without reading it',
+    description:
+      'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted.',
+    tag: 'Secrets',
+    params,
+    query: inspectQuery,
+    headers: inspectHeaders,
+  },
+  answers: {
+    description: 'The secret waits and the passphrase, if it has one, was right.',
+    schema: inspectAnswer,
+    refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
+  },
+  decode: decodeInspect,
+  handle: async (input, caller, { service }) =>
+    answerInspected(await service.inspect(input, caller), input.secretKey, caller),
+});
+
+export const inspect = define(inspecting);
+export const guestInspect = forGuests(inspecting);
+
+/** What is said of a key that opens nothing: unknown, read, burned and expired alike (P17). */
+const unknownSecretRecord = z
+  .object({
+    identifier: z.string().meta({ description: 'As given.' }),
+    key: z.string().meta({ description: 'As given.' }),
+    state: z.literal('unknown'),
+  })
+  .meta({ id: 'V2UnknownSecretRecord' });
+
+function unknownRecord(key: string): z.output<typeof unknownSecretRecord> {
+  return { identifier: key, key, state: 'unknown' };
+}
+
+const statusAnswer = z
+  .object({
+    success,
+    custid,
+    record: secretRecord,
+    details: z.object({ realttl: remaining('secret') }),
+  })
+  .meta({ id: 'V2SecretStatusAnswer' });
+
+/** Where the dialect answers so in place of 404. */
+const unknownStatusAnswer = z
+  .object({ success, custid, record: unknownSecretRecord })
+  .meta({ id: 'V2UnknownSecretStatusAnswer' });
+
+function encodeStatus(secret: SecretView, caller: Caller): z.output<typeof statusAnswer> {
+  return {
+    success: true,
+    custid: custidOf(caller),
+    record: encodeSecret(secret),
+    details: { realttl: secret.secretTtlSeconds },
+  };
+}
+
+export const secretStatus = define({
+  name: 'v2.secretStatus',
+  method: 'GET',
+  path: '/secret/:key/status',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Ask whether a secret still waits',
+    description: 'Needs no passphrase and changes nothing.',
+    tag: 'Secrets',
+    params,
+  },
+  answers: {
+    description:
+      'The secret waits. (An installation in the dialect `upstream` answers `unknown` too, in place of 404.)',
+    schema: statusAnswer.or(unknownStatusAnswer),
+    refuses: ['unknown_secret'],
+  },
+  decode: keyOf,
+  async handle(secretKey: string, caller, { service, dialect }) {
+    const outcome = await service.secretStatus({ secretKey }, caller);
+    if (outcome.outcome === 'waiting') return ok(encodeStatus(outcome.secret, caller));
+    if (!dialect.unknownStatusIsAnswered) return refuseSecret(outcome, secretKey);
+    return ok({
+      success: true,
+      custid: custidOf(caller),
+      record: unknownRecord(secretKey),
+    } satisfies z.output<typeof unknownStatusAnswer>);
+  },
+});
+
+const mostStatuses = 100;
+const notIdentifiers = `Must be secret keys, joined by commas; at most ${mostStatuses}`;
+
+const statusesBody = z
+  .object({
+    identifiers: z
+      .string(notIdentifiers)
+      .min(1, notIdentifiers)
+      .refine((given) => given.isWellFormed(), illFormed)
+      .meta({
+        description: `Secret keys, joined by commas; at most ${mostStatuses}.`,
+        examples: ['4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g'],
+      }),
+  })
+  .meta({ id: 'V2SecretStatusesRequest' });
+
+const statusesAnswer = z
+  .object({
+    success,
+    records: z
+      .array(secretRecord.or(unknownSecretRecord))
+      .meta({ description: 'One for each key asked about, in that order.' }),
+  })
+  .meta({ id: 'V2SecretStatusesAnswer' });
+
+/** The keys asked about, as given: a text that is not a key is an unknown one. */
+async function decodeStatuses(exchange: Exchange, dialect: Dialect): Promise<readonly string[]> {
+  const body = await readGivenObject(exchange, dialect);
+  if (body === undefined) throw malformed('A JSON body is needed');
+  const keys = parseFields(statusesBody, body, '').identifiers.split(',');
+  if (keys.length <= mostStatuses) return keys;
+  throw invalidFields({ field: 'identifiers', message: `Must be at most ${mostStatuses} keys` });
+}
+
+export const secretStatuses = define({
+  name: 'v2.secretStatuses',
+  method: 'POST',
+  path: '/secret/status',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Ask which of several secrets still wait',
+    description:
+      'Needs no passphrase and changes nothing. Where there are regions, each answers for its own secrets: one of ' +
+      'another region is `unknown` here.',
+    tag: 'Secrets',
+    body: jsonBody(statusesBody, true),
+  },
+  answers: { description: 'One record for each.', schema: statusesAnswer, refuses: [] },
+  decode: decodeStatuses,
+  async handle(secretKeys: readonly string[], caller, { service }) {
+    const statusOf = async (secretKey: string): Promise<[string, StatusOutcome]> => [
+      secretKey,
+      await service.secretStatus({ secretKey }, caller),
+    ];
+    const found = new Map(await Promise.all(Array.from(new Set(secretKeys), statusOf)));
+    const records = secretKeys.map((key) => {
+      const outcome = found.get(key);
+      return outcome?.outcome === 'waiting' ? encodeSecret(outcome.secret) : unknownRecord(key);
+    });
+    return ok({ success: true, records } satisfies z.output<typeof statusesAnswer>);
+  },
+});
+
+const revealBody = z
+  .object({
+    passphrase: sensitiveText({ description: 'Needed when the secret was made with one.' }),
+    continue: proceed('false only checks: nothing is consumed and no value is returned.'),
+  })
+  .meta({ id: 'V2RevealRequest' });
+
+const revealAnswer = z
+  .object({
+    success,
+    custid,
+    record: openedSecretRecord,
+    details: z.object({ ...lookDetails, display_lines: z.int().min(1).max(30), one_liner: flag, ignored }),
+  })
+  .meta({ id: 'V2RevealAnswer' });
+
+const columns = 80;
+const spareLines = 3;
+const mostLines = 30;
+
+/** The height of a text area that shows the value, as the existing service computes it. */
+export function displayLines(value: string): number {
+  const breaks = value.split('\n').length - 1;
+  return Math.min(mostLines, Math.trunc((columns + value.length) / columns) + breaks + spareLines);
+}
+
+const revealing = definition({
+  name: 'v2.reveal',
+  method: 'POST',
+  path: '/secret/:key/reveal',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'Read a secret, once',
+    description:
+      'Consumes the secret and answers its value; nobody can read it again. A wrong passphrase consumes nothing. ' +
+      'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
+    tag: 'Secrets',
+    params,
+    body: jsonBody(revealBody, false),
+  },
+  answers: {
+    description: 'The value, this one time; or, with `"continue": false`, the record without it.',
+    schema: revealAnswer.or(inspectAnswer),
+    refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
+  },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
+    const { clientPrefix, isAbandoned } = exchange;
+    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, passphrase: fields.passphrase };
+    return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
+  },
+  async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
+    const { secretKey } = input;
+    if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, paths);
+    const outcome = await service.reveal(input, caller);
+    if (outcome.outcome !== 'revealed') return refuseSecret(outcome, secretKey);
+    const value = outcome.value.expose();
+    return ok({
+      success: true,
+      custid: custidOf(caller),
+      record: { ...encodeSecret(outcome.secret), secret_value: value },
+      details: {
+        continue: true,
+        is_owner: outcome.secret.isOwner,
+        show_secret: true,
+        correct_passphrase: true,
+        display_lines: displayLines(value),
+        one_liner: !value.includes('\n'),
+        ...encodeIgnored(paths),
+      },
+    } satisfies z.output<typeof revealAnswer>);
+  },
+});
+
+export const reveal = define(revealing);
+export const guestReveal = forGuests(revealing);
