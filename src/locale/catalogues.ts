@@ -56,11 +56,7 @@ export function catalogueOf(locale: Locale): Catalogue {
   return catalogue;
 }
 
-/**
- * Which way a language is written.
- *
- * Owns: the list of right-to-left languages (CLDR's characterOrder).
- */
+/** CLDR's characterOrder. */
 const rightToLeft: ReadonlySet<string> = new Set(['ar', 'he']);
 
 /** @param locale a BCP 47 tag */

@@ -2,12 +2,7 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { Sensitive } from '../core/sensitive.ts';
 
-/**
- * Which setting of mail is not what it must be.
- *
- * Owns: the names by which those who read settings can tell their people what to change. Invariant: the sentence never
- * repeats the setting, which may hold a password or a key.
- */
+/** Which setting is wrong, so that its reader can name the variable. */
 export type MailSetting = 'sender' | 'return_path' | 'dkim';
 
 /** The message is a sentence that says what to do. */

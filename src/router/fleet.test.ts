@@ -1,6 +1,4 @@
-/**
- * Owns: the proof of which servers count as well, when, and which is asked next; time is moved by hand.
- */
+/** Which servers count as healthy, when, and which is asked next. The clock is moved by hand. */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel, type Region, type RegionLabel } from '../core/keys.ts';
 import {

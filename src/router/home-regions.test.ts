@@ -1,6 +1,6 @@
 /**
- * Owns: the proof that credentials find the region that knows them, that a doubt is never answered as a no, and that
- * nothing of them is kept.
+ * Proves that credentials find the region that knows them, that a doubt is never answered as a no, and that nothing of
+ * them is kept.
  */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel } from '../core/keys.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof of where a browser is led, and of what it is shown when there is no way.
- */
+/** Where a browser is redirected, and what it is shown when no region is up. */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel, type Region } from '../core/keys.ts';
 import { type RouterRegion, routerRegions } from './fleet.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof of the order in which regions get what belongs to none yet.
- */
+/** The order in which regions get requests that belong to none yet. */
 import { describe, expect, it } from 'bun:test';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
 import { parseRegionLabel } from '../core/keys.ts';
