@@ -14,6 +14,7 @@ import type { NewRecord } from '../src/core/secrets/secret.ts';
 import type { MachineClock } from '../src/core/time.ts';
 import { createMachineClock } from '../src/ops/machine-clock.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite/store.ts';
+import { newAccount, newToken } from '../test/stores/conformance/account-fixtures.ts';
 import { clientStays } from '../test/stores/conformance/check.ts';
 
 const lifetimeSeconds = 604_800;
@@ -97,6 +98,13 @@ async function measure(
     p50Milliseconds: quantile(0.5),
     p99Milliseconds: quantile(0.99),
   };
+}
+
+const owners = 256;
+
+/** The accounts that own some of the records: ids from 1 on. */
+async function addOwners(store: SqliteStore): Promise<void> {
+  for (let n = 1; n <= owners; n += 1) await store.createAccount(newAccount(`${n}@example.org`), newToken());
 }
 
 /** Fills the store; the ids of the secrets, in order. */
@@ -196,6 +204,7 @@ export async function benchStore(options: { liveSecrets: number; seconds: number
   const open = () => openSqliteStore({ directory, clock: laterClock(() => aheadSeconds) });
   try {
     const [first, openEmptyMilliseconds] = await timed(open);
+    await addOwners(first);
     const ids = await fill(first, options.liveSecrets);
     await first[Symbol.asyncDispose]();
     const bytesPerSecret = Math.round(bytesIn(directory) / options.liveSecrets);

@@ -61,8 +61,8 @@ export interface SecretStore {
 
   /**
    * Stores a record. Resolves only when it is durable at the store's class (fsync done). Rejects with `storage_full`
-   * when there is no room, `unavailable` otherwise; after a rejection the secret either was not stored or will expire
-   * without ever having been announced (P5).
+   * when there is no room, `unavailable` otherwise, also for an owner that is not there; after a rejection the secret
+   * either was not stored or will expire without ever having been announced (P5).
    */
   put(record: NewRecord): Promise<void>;
 

@@ -9,6 +9,7 @@ import { createStoreTime } from '../../src/store/store-time.ts';
 import { slowClock } from '../support/clocks.ts';
 import { clientStays, recentOf } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
+import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryRecords, type MemoryRecords } from './memory/records.ts';
 import { createMemoryStore } from './memory.ts';
@@ -23,8 +24,9 @@ function storeWithEndOwned(
 ): SeededDefect['seed'] {
   return (store, subject) => {
     const time = createStoreTime(subject.wallClock, null);
-    const records = createMemoryRecords(time);
-    const accounts = createMemoryAccounts(time, { ...records, endOwned: endOwned(records) });
+    const tables = createAccountTables();
+    const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
+    const accounts = createMemoryAccounts(time, { ...records, endOwned: endOwned(records) }, tables);
     return { ...store, ...records.store, ...accounts.store };
   };
 }

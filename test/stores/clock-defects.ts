@@ -14,7 +14,7 @@ const withHighWaterMark: SeededDefect['seed'] = (store, { wallClock }) => {
     highest = Math.max(highest, wallClock.read());
     return highest;
   };
-  const records = createMemoryRecords({ now, earliest: now });
+  const records = createMemoryRecords({ now, earliest: now }, () => true);
   const attempts = createMemoryAttempts({ now }, records.expiryOf);
   // It still says what it makes of the clocks.
   return { ...store, ...records.store, ...attempts.store };
@@ -27,7 +27,7 @@ const followsEveryJump: SeededDefect['seed'] = (_store, { wallClock }) =>
 function unjudged(parts: (records: Store) => Partial<Store>): SeededDefect['seed'] {
   return (store) => {
     const { now } = store;
-    const records = createMemoryRecords({ now, earliest: now });
+    const records = createMemoryRecords({ now, earliest: now }, () => true);
     return { ...store, ...records.store, ...parts({ ...store, ...records.store }) };
   };
 }

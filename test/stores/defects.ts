@@ -13,6 +13,7 @@ import { clientStays, createSettableClock, type StoreUnderTest } from './conform
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
+import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
@@ -47,9 +48,15 @@ export async function openDefective(defect: SeededDefect): Promise<StoreUnderTes
 /** All of a memory store, on a clock that follows the wall backwards too. */
 function storeOnWallClock(store: Store, subject: StoreUnderTest): Store {
   const time = { now: subject.wallClock.read, earliest: subject.wallClock.read };
-  const records = createMemoryRecords(time);
+  const tables = createAccountTables();
+  const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
   const attempts = createMemoryAttempts(time, records.expiryOf);
-  return { ...store, ...records.store, ...attempts.store, ...createMemoryAccounts(time, records).store };
+  return {
+    ...store,
+    ...records.store,
+    ...attempts.store,
+    ...createMemoryAccounts(time, records, tables).store,
+  };
 }
 
 const recordDefects: readonly SeededDefect[] = [
@@ -169,6 +176,14 @@ const recordDefects: readonly SeededDefect[] = [
       async put(record) {
         void turn().then(() => store.put(record));
       },
+    }),
+  },
+  {
+    defect: 'a secret is stored for whatever account it names',
+    caughtBy: 'no secret is stored for an account that is not there',
+    seed: (store) => ({
+      ...store,
+      put: (record) => store.put(record).catch(() => store.put({ ...record, owner: null })),
     }),
   },
   {

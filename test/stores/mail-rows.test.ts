@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ownerIn } from './conformance/account-fixtures.ts';
 import {
   clientStays,
   createSettableClock,
@@ -18,7 +18,6 @@ import {
 } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
-const owner = 7 as AccountId;
 let directory = '';
 let wallClock = createSettableClock();
 
@@ -51,6 +50,7 @@ const refused = {
 describe('what is kept of a mail and of a notice', () => {
   it('is nothing where there is none', async () => {
     await using store = await open();
+    const owner = await ownerIn(store);
     const record = await putNew(store, { owner, notify: ['read', 'burned'] });
     await store.claim(await found(store, record.secretId), clientStays);
     expect(counts()).toEqual([0, 0, 1]);
@@ -58,6 +58,7 @@ describe('what is kept of a mail and of a notice', () => {
 
   it('goes with its record', async () => {
     await using store = await open();
+    const owner = await ownerIn(store);
     for (let n = 0; n < 300; n += 1) {
       const record = await putNew(store, {
         owner,
@@ -106,6 +107,7 @@ describe('a record whose mail or notice cannot be kept', () => {
 
   it('P5: is refused whole, and its neighbours in the same batch are stored', async () => {
     await using store = await open();
+    const owner = await ownerIn(store);
     const records = Array.from({ length: 6 }, (_, n) => {
       const mail =
         n % 2 === 0 ? { deliveryStaleAt: nonsense } : { noticeDueAt: nonsense, deliveryStaleAt: 1 };
@@ -133,6 +135,7 @@ describe('a record whose mail or notice cannot be kept', () => {
 describe('several openings of one folder', () => {
   it('give out each notice once', async () => {
     await using one = await open();
+    const owner = await ownerIn(one);
     await using other = await open();
     const expiries = Array.from({ length: 40 }, (_, n) => one.now() + ttlSeconds + n);
     for (const expiresAt of expiries) await putNew(one, { owner, expiresAt, noticeDueAt: one.now() + 10 });

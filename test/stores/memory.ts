@@ -8,6 +8,7 @@ import type { MachineClock } from '../../src/core/time.ts';
 import { judgeByStoreTime } from '../../src/store/judged-records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createStoreTime } from '../../src/store/store-time.ts';
+import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
@@ -22,9 +23,10 @@ export interface MemoryStoreOptions {
 
 export function createMemoryStore({ clock, isShared = false }: MemoryStoreOptions): MemoryStore {
   const time = createStoreTime(clock, null);
-  const records = createMemoryRecords(time);
+  const tables = createAccountTables();
+  const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
   const attempts = createMemoryAttempts(time, records.expiryOf);
-  const accounts = createMemoryAccounts(time, records, isShared);
+  const accounts = createMemoryAccounts(time, records, tables, isShared);
   const sweep = async (limit: number): Promise<number> => {
     let touched = await records.store.sweep(limit);
     touched += attempts.forgetStale(limit - touched);

@@ -5,6 +5,7 @@
  * seed, so a printed seed repeats it.
  */
 import { strict as assert } from 'node:assert';
+import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import type { AttemptLimits } from '../../src/core/ports.ts';
 import type {
@@ -16,6 +17,7 @@ import type {
 } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createDice } from '../support/run-seed.ts';
+import { ownerIn } from './conformance/account-fixtures.ts';
 import {
   clientStays,
   newReceiptId,
@@ -47,9 +49,6 @@ const limits: AttemptLimits = { windowSeconds: 100, perClient: 2, perSecret: 4, 
 const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
 const clients = [1, 2, 3].map((n) => new Uint8Array(16).fill(n));
 
-/** Histories share a store, and each lists its own receipts alone: so an owner is counted, never drawn. */
-let lastOwner = 0;
-
 /** One history of one creator's secrets; rejects at the first answer that the model does not give. */
 class History {
   readonly #subject: Subject;
@@ -59,11 +58,10 @@ class History {
   /** Store time: the highest wall time so far. */
   #now: number;
 
-  constructor(subject: Subject, seed: number) {
+  constructor(subject: Subject, owner: AccountId, seed: number) {
     this.#subject = subject;
     this.#dice = createDice(seed);
-    lastOwner += 1;
-    this.#owner = lastOwner as AccountId;
+    this.#owner = owner;
     this.#now = subject.current.now();
   }
 
@@ -345,7 +343,9 @@ export async function runHistories(
 ): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     try {
-      await new History(subject, seed + n).run(maxSteps);
+      // Histories share a store, and each lists its own receipts alone.
+      const owner = await ownerIn(subject.current, `history ${seed + n} ${randomUUID()}`);
+      await new History(subject, owner, seed + n).run(maxSteps);
     } catch (error) {
       throw new Error(`the history of seed ${seed + n} diverges: ${String(error)}`, { cause: error });
     }

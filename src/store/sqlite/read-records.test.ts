@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ownerIn } from '../../../test/stores/conformance/account-fixtures.ts';
 import {
   clientStays,
   createSettableClock,
@@ -17,7 +18,6 @@ import {
   startOfTest,
 } from '../../../test/stores/conformance/check.ts';
 import { testBallastBytes } from '../../../test/stores/subjects.ts';
-import type { AccountId } from '../../core/accounts/accounts.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
 import { createLocator } from './locator.ts';
@@ -91,7 +91,7 @@ function openReads() {
 async function storeStates(store: SqliteStore): Promise<Readonly<Record<string, NewRecord>>> {
   const states = {
     waiting: await putNew(store),
-    owned: await putNew(store, { owner: 7 as AccountId }),
+    owned: await putNew(store, { owner: await ownerIn(store) }),
     read: await putNew(store),
     burned: await putNew(store),
     expired: await putNew(store, { expiresAt: now }),

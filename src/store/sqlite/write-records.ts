@@ -19,7 +19,7 @@ import { createRootUses } from './root-uses.ts';
 export type RecordWrites = Deciding<
   'burn' | 'markViewed' | 'setMemo' | 'queueDelivery' | 'setDelivery' | 'takeDueNotices'
 > & {
-  /** The position of the new row; `null`, and nothing stored, when its account has been deleted. */
+  /** The position of the new row; `null`, and nothing stored, when its account is not there. */
   put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
   claim(now: UnixSeconds, target: LocatedClaim): boolean;
@@ -32,11 +32,6 @@ const insertRecord = `
     sweep_at, delivery, delivery_at, marks, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
     share_domain, details_box, recent_box, creator_box, sealed_secret)
   VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`;
-
-/** Ids are given in order and never twice: one that was given and is not there is that of a deleted account. */
-const selectDeleted = `
-  SELECT 1 FROM sqlite_sequence
-  WHERE name = 'accounts' AND seq >= ?1 AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = ?1)`;
 
 /** The one way a waiting secret ends before its time, at `?1`; the condition is the caller's. */
 export const endRecord = (state: 'r' | 'b') => `
@@ -56,7 +51,7 @@ const viewRecord = `
 
 export function createRecordWrites(db: Database): RecordWrites {
   const insert = db.query(insertRecord);
-  const deleted = db.query(selectDeleted);
+  const owner = db.query('SELECT 1 FROM accounts WHERE id = ?1');
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
@@ -66,7 +61,7 @@ export function createRecordWrites(db: Database): RecordWrites {
 
   return {
     put(record) {
-      if (record.owner !== null && deleted.get(record.owner) !== null) return null;
+      if (record.owner !== null && owner.get(record.owner) === null) return null;
       const kid = rootKidOf(record.sealedSecret) ?? 0;
       rootUses.note(kid, record.expiresAt);
       const { lastInsertRowid } = insert.run(

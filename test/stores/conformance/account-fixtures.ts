@@ -5,6 +5,7 @@ import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import {
   type Account,
+  type AccountId,
   type StoredPassword,
   type StoredSession,
   type StoredTicket,
@@ -67,6 +68,12 @@ export async function accountNamed(store: Store, username: string, token = newTo
   const account = await store.createAccount(newAccount(username), token);
   assert.ok(account !== null);
   return account;
+}
+
+/** The account that records of a check belong to, made when it is first asked for. */
+export async function ownerIn(store: Store, username = 'owner@example.org'): Promise<AccountId> {
+  const known = await store.findAccount(username);
+  return known?.id ?? (await accountNamed(store, username)).id;
 }
 
 /** Keeps a fresh ticket. */

@@ -3,10 +3,10 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { type AccountId, type NoticeKind, noticeKinds } from '../../../src/core/accounts/accounts.ts';
-import type { StoredDelivery } from '../../../src/core/secrets/secret.ts';
+import { type NoticeKind, noticeKinds } from '../../../src/core/accounts/accounts.ts';
+import type { NewRecord, StoredDelivery } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { accountNamed } from './account-fixtures.ts';
+import { accountNamed, ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -20,7 +20,6 @@ import {
   ttlSeconds,
 } from './check.ts';
 
-const owner = 7 as AccountId;
 const box = () => new Uint8Array(randomBytes(80));
 
 /** What a mail server answered, with nothing of the recipient's. */
@@ -197,6 +196,7 @@ const deliveryChecks: readonly ConformanceCheck[] = [
   ),
 
   check('P6', 'the recent list tells of the mail as the receipt does', async ({ store }) => {
+    const owner = await ownerIn(store);
     const [with_, without] = [
       await putNew(store, { owner, deliveryStaleAt: store.now() + 60 }),
       await putNew(store, { owner }),
@@ -235,11 +235,14 @@ const deliveryChecks: readonly ConformanceCheck[] = [
 ];
 
 /** A secret whose account wants to know `seconds` from now that it expires. */
-const putDue = (store: Store, seconds: number, changes = {}) =>
-  putNew(store, { owner, notify: ['expiring'], noticeDueAt: store.now() + seconds, ...changes });
+async function putDue(store: Store, seconds: number, changes: Partial<NewRecord> = {}): Promise<NewRecord> {
+  const owner = changes.owner ?? (await ownerIn(store));
+  return putNew(store, { notify: ['expiring'], noticeDueAt: store.now() + seconds, ...changes, owner });
+}
 
 const noticeChecks: readonly ConformanceCheck[] = [
   check('port', 'a secret and its receipt tell what is to be noticed of it', async ({ store }) => {
+    const owner = await ownerIn(store);
     const given: (readonly NoticeKind[])[] = [[], ['read'], ['burned'], ['read', 'expiring'], noticeKinds];
     for (const hasPassphrase of [false, true]) {
       for (const notify of given) {
@@ -255,6 +258,7 @@ const noticeChecks: readonly ConformanceCheck[] = [
     'port',
     'a notice is given out from the instant at which it is due, once',
     async ({ store, wallClock }) => {
+      const owner = await ownerIn(store);
       const { createdAt, expiresAt, shareDomain } = await putDue(store, 100, {
         shareDomain: 'share.example.org',
       });
@@ -333,6 +337,7 @@ const noticeChecks: readonly ConformanceCheck[] = [
   }),
 
   check('port', 'a secret that nobody is told of has no notice', async ({ store, wallClock }) => {
+    const owner = await ownerIn(store);
     await putNew(store, { owner, notify: ['read', 'burned'] });
     await putNew(store, { noticeDueAt: store.now() + 100 });
     wallClock.advance(200);
@@ -343,6 +348,7 @@ const noticeChecks: readonly ConformanceCheck[] = [
     'port',
     'notices wait over a restart, and those given out do not come back',
     async ({ store, wallClock }, reopen) => {
+      const owner = await ownerIn(store);
       await putDue(store, 100, { expiresAt: store.now() + 1_000 });
       const later = newRecord(store.now(), { owner, noticeDueAt: store.now() + 200 });
       await store.put(later);

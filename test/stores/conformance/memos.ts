@@ -3,10 +3,9 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { NewRecord } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { accountNamed } from './account-fixtures.ts';
+import { accountNamed, ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -19,7 +18,6 @@ import {
   restartCheck,
 } from './check.ts';
 
-const owner = 7 as AccountId;
 /** Of the two lengths that memos have. */
 const shortBox = () => new Uint8Array(randomBytes(304));
 const longBox = () => new Uint8Array(randomBytes(2_096));
@@ -46,6 +44,7 @@ export const memoChecks: readonly ConformanceCheck[] = [
     'port',
     'a memo is set, changed and removed, and the rest of its receipt stays',
     async ({ store }) => {
+      const owner = await ownerIn(store);
       const record = { ...fullRecord(store.now(), owner), memoBox: null };
       await store.put(record);
       const before = await store.findReceipt(record.receiptId);
@@ -126,6 +125,7 @@ export const memoChecks: readonly ConformanceCheck[] = [
   }),
 
   check('P16', 'the recent list tells memos as the receipts do', async ({ store }) => {
+    const owner = await ownerIn(store);
     const first = await putNew(store, { owner, memoBox: shortBox() });
     const second = await putNew(store, { owner });
     const third = await putNew(store, { owner });

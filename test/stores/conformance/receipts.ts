@@ -4,6 +4,7 @@
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { ListedReceipt } from '../../../src/core/secrets/secret.ts';
+import { ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -15,11 +16,9 @@ import {
   ttlSeconds,
 } from './check.ts';
 
-const owner = 7 as AccountId;
-const stranger = 8 as AccountId;
-
 export const receiptChecks: readonly ConformanceCheck[] = [
   check('P6', 'a receipt tells all that was stored for the creator', async ({ store }) => {
+    const owner = await ownerIn(store);
     const record = fullRecord(store.now(), owner);
     await store.put(record);
     const receipt = await store.findReceipt(record.receiptId);
@@ -60,6 +59,7 @@ export const receiptChecks: readonly ConformanceCheck[] = [
   ),
 
   check('P8', 'a receipt lives until the instant of its own expiry', async ({ store, wallClock }) => {
+    const owner = await ownerIn(store);
     const record = await putNew(store, { owner });
     wallClock.set(record.receiptExpiresAt - 1);
     assert.notEqual(await store.findReceipt(record.receiptId), null);
@@ -88,8 +88,9 @@ export const receiptChecks: readonly ConformanceCheck[] = [
   ),
 
   check('P16', 'the recent list holds one account’s own receipts, newest first', async ({ store }) => {
+    const owner = await ownerIn(store);
     const first = await putNew(store, { owner });
-    await putNew(store, { owner: stranger });
+    await putNew(store, { owner: await ownerIn(store, 'stranger@example.org') });
     await putNew(store);
     const second = await putNew(store, { owner });
     const listed = await recentOf(store, owner);
@@ -105,6 +106,7 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     'P16',
     'pages of the recent list neither repeat nor skip while records are added',
     async ({ store }) => {
+      const owner = await ownerIn(store);
       const ids: Uint8Array[] = [];
       for (let n = 0; n < 9; n += 1) ids.unshift((await putNew(store, { owner })).receiptId);
       const seen: Uint8Array[] = [];
@@ -125,6 +127,7 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     'port',
     'a cursor leads to nothing that was created after its receipt, also once that was swept',
     async ({ store, wallClock }) => {
+      const owner = await ownerIn(store);
       await putNew(store, { owner });
       const after = (await store.listReceipts(owner, { limit: 1, after: null }))?.[0]?.cursor ?? null;
       wallClock.advance(2 * ttlSeconds);
@@ -137,6 +140,7 @@ export const receiptChecks: readonly ConformanceCheck[] = [
   ),
 
   check('port', 'a cursor that the store never gave is refused', async ({ store }) => {
+    const owner = await ownerIn(store);
     await putNew(store, { owner });
     for (const after of ['', ' ', 'x', '-1', '1.5', '1 OR 1=1', 'z'.repeat(60)]) {
       assert.equal(await store.listReceipts(owner, { limit: 10, after }), null);

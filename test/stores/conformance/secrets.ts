@@ -4,6 +4,7 @@
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
+import { ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -19,10 +20,9 @@ import {
   ttlSeconds,
 } from './check.ts';
 
-const owner = 7 as AccountId;
-
 export const secretChecks: readonly ConformanceCheck[] = [
   check('P5', 'a secret can be found, byte for byte, as soon as put has resolved', async ({ store }) => {
+    const owner = await ownerIn(store);
     const record = fullRecord(store.now(), owner);
     await store.put(record);
     const secret = await found(store, record.secretId);
@@ -39,6 +39,15 @@ export const secretChecks: readonly ConformanceCheck[] = [
       sealedSecret,
     });
     assert.equal(rowVersion, 1);
+  }),
+
+  check('P16', 'no secret is stored for an account that is not there', async ({ store }) => {
+    const owner = await ownerIn(store);
+    const record = newRecord(store.now(), { owner: (owner + 1) as AccountId });
+    await assert.rejects(store.put(record), { code: 'unavailable' });
+    assert.equal(await store.findSecret(record.secretId), null);
+    assert.equal(await store.findReceipt(record.receiptId), null);
+    await putNew(store, { owner });
   }),
 
   check('P5', 'secrets of 0 bytes to 64 KiB come back as they were', async ({ store }) => {
@@ -100,6 +109,7 @@ export const secretChecks: readonly ConformanceCheck[] = [
   }),
 
   check('P4', 'looking at a secret or its receipt any number of times changes nothing', async ({ store }) => {
+    const owner = await ownerIn(store);
     const record = await putNew(store, { owner });
     const look = async () => ({
       secret: await store.findSecret(record.secretId),

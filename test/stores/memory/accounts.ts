@@ -16,7 +16,6 @@ import {
   accountNamed,
   assertAccount,
   copyOfToken,
-  createAccountTables,
   insertAccount,
   sameBytes,
 } from './account-tables.ts';
@@ -35,9 +34,9 @@ export interface MemoryAccounts {
 export function createMemoryAccounts(
   time: Pick<StoreTime, 'now'>,
   records: MemoryRecords,
+  tables: AccountTables,
   isShared = false,
 ): MemoryAccounts {
-  const tables = createAccountTables();
   const store: AccountStore & DomainStore & RootStore = {
     ...accountMethods(tables, records),
     ...tokenMethods(tables),

@@ -133,8 +133,6 @@ function toDelivery(record: MemoryRecord, now: UnixSeconds): StoredDelivery | nu
 class RecordTable {
   readonly #bySecretId = new Map<string, MemoryRecord>();
   readonly #byReceiptId = new Map<string, MemoryRecord>();
-  /** Accounts that have ended. */
-  readonly endedOwners = new Set<AccountId>();
   #lastPosition = 0;
 
   insert(newRecord: NewRecord): void {
@@ -192,12 +190,16 @@ function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): bool
 
 type SecretMethods = Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
 
-function secretMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earliest'>): SecretMethods {
+function secretMethods(
+  table: RecordTable,
+  time: Pick<StoreTime, 'now' | 'earliest'>,
+  isAccount: IsAccount,
+): SecretMethods {
   return {
     now: time.now,
     async put(record) {
-      if (record.owner !== null && table.endedOwners.has(record.owner)) {
-        throw new ServiceError('unavailable', 'The account of the record was deleted.');
+      if (record.owner !== null && !isAccount(record.owner)) {
+        throw new ServiceError('unavailable', 'The account of the record is not there.');
       }
       table.insert(record);
     },
@@ -295,7 +297,6 @@ function takeDueNotices(table: RecordTable, limit: number, now: UnixSeconds): Du
 }
 
 function endOwned(table: RecordTable, owner: AccountId, now: UnixSeconds): number {
-  table.endedOwners.add(owner);
   const owned = table.all().filter((record) => record.owner === owner);
   for (const record of owned) {
     record.recentBox = null;
@@ -310,10 +311,16 @@ function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
   return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
 }
 
-export function createMemoryRecords(time: Pick<StoreTime, 'now' | 'earliest'>): MemoryRecords {
+/** Whether an account is there now. */
+type IsAccount = (id: AccountId) => boolean;
+
+export function createMemoryRecords(
+  time: Pick<StoreTime, 'now' | 'earliest'>,
+  isAccount: IsAccount,
+): MemoryRecords {
   const table = new RecordTable();
   return {
-    store: { ...secretMethods(table, time), ...receiptMethods(table, time) },
+    store: { ...secretMethods(table, time, isAccount), ...receiptMethods(table, time) },
     countExpiringBy: (at) =>
       table.all().filter((each) => isWaiting(each, time.now()) && !isWaiting(each, at)).length,
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
