@@ -127,8 +127,8 @@ const recheckSeconds = 86_400;
 /** Ends a run, so that domains which fail early do not take every turn. */
 const domainsPerRun = 50;
 const checksAtOnce = 4;
-/** Longer than a run takes: what a node took and did not get to is another's after that. */
-const leaseSeconds = 600;
+/** Longer than a check takes: one that a fault or a crash cut off is another's after that. */
+const leaseSeconds = 300;
 
 export function createDomainChecks(deps: CheckCore): DomainChecks {
   const { store, events } = deps;
@@ -160,23 +160,23 @@ export function createDomainChecks(deps: CheckCore): DomainChecks {
     await store.noteDomainCheck(accountId, name, { state, finding });
   }
 
-  async function work(queue: StoredDomain[], until: AbortSignal | undefined): Promise<number> {
-    let done = 0;
-    for (let next = queue.shift(); next !== undefined && until?.aborted !== true; next = queue.shift()) {
+  /** Takes one at a time: what a run does not get to is left to others, not to the end of its lease. */
+  async function work(run: { left: number }, until: AbortSignal | undefined): Promise<number> {
+    const before = store.now() - recheckSeconds + 1;
+    for (let done = 0; ; done += 1) {
+      if (run.left === 0 || until?.aborted === true) return done;
+      run.left -= 1;
+      const [next] = await store.takeDomainsToCheck(before, 1, leaseSeconds);
+      if (next === undefined) return done;
       await recheck(next);
-      done += 1;
     }
-    return done;
   }
 
   return {
     check,
     checkDue: async (until) => {
-      const before = store.now() - recheckSeconds + 1;
-      const queue = await store.takeDomainsToCheck(before, domainsPerRun, leaseSeconds);
-      const workers = await Promise.allSettled(
-        Array.from({ length: checksAtOnce }, () => work(queue, until)),
-      );
+      const run = { left: domainsPerRun };
+      const workers = await Promise.allSettled(Array.from({ length: checksAtOnce }, () => work(run, until)));
       const fault = workers.find((worker) => worker.status === 'rejected');
       if (fault !== undefined) throw fault.reason;
       return workers.reduce((sum, worker) => sum + (worker.status === 'fulfilled' ? worker.value : 0), 0);
