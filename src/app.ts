@@ -309,6 +309,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   });
   const sweeper = startSweeper({
     ...{ store, log, after },
+    finishDeletions: accounts.finishDeletions,
     sendDueNotices: service.sendDueNotices,
     monotonicMs: () => performance.now(),
   });

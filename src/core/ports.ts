@@ -250,11 +250,22 @@ export interface AccountStore {
   /** Whether there was such a session of this account. */
   endSession(id: AccountId, sessionId: number): Promise<boolean>;
   /**
-   * Deletes the account with its password, tokens, sessions, tickets and share domains, burns its waiting secrets and
-   * erases the recent boxes and the memos of its receipts, in one step. Its receipts stay, by their metadata keys, until they expire.
-   * The id is never given again. How many secrets were burned, or `null` when there is no such account.
+   * Deletes the account with its password, tokens, sessions, tickets and share domains, in one step: from then on nothing
+   * is added to it, and no record is stored for it. Its secrets wait until `continueDeletion` has burned them; its receipts
+   * stay, by their metadata keys, until they expire. The id is never given again. Whether there was such an account.
    */
-  deleteAccount(id: AccountId): Promise<number | null>;
+  deleteAccount(id: AccountId): Promise<boolean>;
+  /**
+   * Burns the deleted account's waiting secrets and erases the recent boxes and the memos of its receipts, at most `limit`
+   * records a call, until `isFinished`. May be called again after any fault, and by several at once: each secret is burned
+   * once or was claimed. `burned` counts those of all calls so far. `null` when no such account was deleted.
+   */
+  continueDeletion(
+    id: AccountId,
+    limit: number,
+  ): Promise<{ readonly isFinished: boolean; readonly burned: number } | null>;
+  /** At most `limit` deleted accounts whose deletion is not finished, whoever began it. */
+  listDeletions(limit: number): Promise<AccountId[]>;
 }
 
 /** What tells a server at its start whether it has the right wrapping roots (P12). */

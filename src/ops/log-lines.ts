@@ -44,7 +44,7 @@ export type LogLine =
   | { readonly event: 'store_moved' | 'store_back' }
   | {
       readonly event: 'fault';
-      readonly where: 'request' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
+      readonly where: 'request' | 'deletions' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
       /** Only its class, its code and where in the source it happened are written, never its message. */
       readonly error: unknown;
       readonly requestId?: string;

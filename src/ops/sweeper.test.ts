@@ -38,6 +38,7 @@ function fakeTime() {
 }
 
 interface Steps {
+  readonly finishDeletions?: () => Promise<void>;
   readonly sweep?: () => Promise<number>;
   readonly scrub?: () => Promise<boolean>;
   readonly sendDueNotices?: () => Promise<number>;
@@ -48,6 +49,7 @@ function setUp(overrides: Steps = {}) {
   const time = fakeTime();
   const lines: LogLine[] = [];
   const calls = { sweep: 0, scrub: 0, notices: 0 };
+  const { finishDeletions = async () => {} } = overrides;
   const store = {
     clock:
       overrides.clock ?? (() => ({ verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 }) as const),
@@ -64,7 +66,14 @@ function setUp(overrides: Steps = {}) {
     calls.notices += 1;
     return overrides.sendDueNotices === undefined ? 0 : await overrides.sendDueNotices();
   };
-  const sweeper = startSweeper({ store, sendDueNotices, log: (line) => void lines.push(line), ...time });
+  const deps = {
+    store,
+    finishDeletions,
+    sendDueNotices,
+    log: (line: LogLine) => void lines.push(line),
+    ...time,
+  };
+  const sweeper = startSweeper(deps);
   return { sweeper, time, lines, calls };
 }
 
@@ -133,6 +142,22 @@ describe('the sweeper', () => {
     ]);
   });
 
+  it('finishes deletions before it scrubs, and a failure of that keeps nothing from running (P10)', async () => {
+    const error = new Error('away');
+    const order: string[] = [];
+    const { time, lines } = setUp({
+      finishDeletions: () => {
+        order.push('deletions');
+        return order.length === 1 ? Promise.reject(error) : Promise.resolve();
+      },
+      sweep: async () => order.push('sweep') * 0,
+      scrub: async () => order.push('scrub') > 0,
+    });
+    await time.advance(5_000);
+    expect(order).toEqual(['deletions', 'sweep', 'scrub', 'deletions', 'sweep', 'scrub']);
+    expect(lines).toEqual([{ event: 'fault', where: 'deletions', error }]);
+  });
+
   it('says once that the wall clock is in doubt, and once that it no longer is (P8)', async () => {
     let report: ClockReport = { verdict: 'disputed', storeTime: 100, wall: 4_000, aheadSeconds: 3_900 };
     const { time, lines } = setUp({ clock: () => report });
@@ -152,6 +177,7 @@ describe('the sweeper', () => {
     let isMoved = true;
     const answer = <Result>(well: Result) => (isMoved ? Promise.reject(new StoreMovedError()) : well);
     const { time, lines } = setUp({
+      finishDeletions: async () => answer(undefined),
       sweep: async () => answer(0),
       scrub: async () => answer(true),
       sendDueNotices: async () => answer(0),

@@ -6,6 +6,7 @@
  * says that a reader is in the way; runs never overlap; a long sweep is cut into slices so that requests get their turn;
  * a failure is told and tried again, and that the store's files were moved is told once. Expiry itself never waits for this: the store judges it on every read (P8).
  */
+import type { AccountService } from '../core/accounts/service.ts';
 import { StoreMovedError } from '../core/errors.ts';
 import type { SecretStore } from '../core/ports.ts';
 import type { SecretService } from '../core/secrets/service.ts';
@@ -14,6 +15,7 @@ import type { Log } from './logger.ts';
 
 export interface SweeperDeps {
   readonly store: Pick<SecretStore, 'sweep' | 'scrub'> & Pick<StoreClock, 'clock'>;
+  readonly finishDeletions: AccountService['finishDeletions'];
   readonly sendDueNotices: SecretService['sendDueNotices'];
   readonly log: Log;
   /** Milliseconds of a clock that only runs forward. */
@@ -65,7 +67,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   }
 
   async function attempt(
-    where: 'sweep' | 'scrub' | 'notices',
+    where: 'deletions' | 'sweep' | 'scrub' | 'notices',
     step: () => Promise<unknown>,
   ): Promise<boolean> {
     try {
@@ -98,12 +100,14 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
 
   async function run(): Promise<void> {
     tellOfClock();
-    const isSwept = await attempt('sweep', sweep);
+    // Before the scrub, which cleans up after both.
+    const isDeleted = await attempt('deletions', () => deps.finishDeletions(() => !stopped));
+    const isSwept = !stopped && (await attempt('sweep', sweep));
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
     // Last, so that a mail never keeps an erasure waiting.
     const isTold = !stopped && (await attempt('notices', deps.sendDueNotices));
     if (stopped) return;
-    callOff = deps.after(isSwept && isScrubbed && isTold ? sweepIntervalMs : retryMs, start);
+    callOff = deps.after(isDeleted && isSwept && isScrubbed && isTold ? sweepIntervalMs : retryMs, start);
   }
 
   function start(): void {

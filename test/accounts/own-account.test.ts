@@ -1,6 +1,7 @@
 /** What a logged-in person does with the account: the password, API tokens, the end. */
 import { describe, expect, it } from 'bun:test';
 import type { TokenFate, TokenScope } from '../../src/core/accounts/accounts.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { noOptions } from '../support/inputs.ts';
 import {
@@ -121,6 +122,38 @@ describe('deleting the account', () => {
     await bench.accounts.settled();
     expect(bench.mails.at(-1)).toMatchObject({ kind: 'account_deleted' });
     expect(bench.events).toContainEqual({ event: 'account_deleted', account: caller.account.id, burned: 1 });
+  });
+
+  it('stands when the store goes away in between: nobody gets in, and the sweeper burns what still waits', async () => {
+    let isAway = false;
+    const bench = createAccountBench({
+      wrap: (store) => ({
+        ...store,
+        continueDeletion: (...args) =>
+          isAway
+            ? Promise.reject(new ServiceError('unavailable', 'the store is away'))
+            : store.continueDeletion(...args),
+      }),
+    });
+    const person = await bench.person(email);
+    const { caller } = person.signedIn;
+    const made = await bench.secrets.conceal({ ...noOptions, value: new Sensitive('it waits') }, caller);
+    if (made.outcome !== 'created' || made.receipt.secretKey === null) throw new Error(made.outcome);
+    const { secretKey } = made.receipt;
+    isAway = true;
+    await expect(remove(bench, person)).rejects.toThrow('the store is away');
+    expect(await bench.accounts.openSession(person.sessionToken)).toBeNull();
+    expect(await bench.logIn(email)).toEqual({ outcome: 'refused' });
+    await expect(
+      bench.secrets.conceal({ ...noOptions, value: new Sensitive('no more') }, caller),
+    ).rejects.toThrow();
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'account_deleted' });
+    expect((await bench.secrets.secretStatus({ secretKey }, caller)).outcome).not.toBe('unknown');
+    isAway = false;
+    await bench.accounts.finishDeletions(() => true);
+    expect((await bench.secrets.secretStatus({ secretKey }, caller)).outcome).toBe('unknown');
+    expect(await bench.store.listDeletions(10)).toEqual([]);
   });
 
   it('does not let the session of a deleted account act on the next one of the same address', async () => {

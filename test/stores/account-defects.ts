@@ -5,31 +5,14 @@
  */
 import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createStoreTime } from '../../src/store/store-time.ts';
 import { slowClock } from '../support/clocks.ts';
 import { clientStays, recentOf } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
-import { createAccountTables } from './memory/account-tables.ts';
-import { createMemoryAccounts } from './memory/accounts.ts';
-import { createMemoryRecords, type MemoryRecords } from './memory/records.ts';
 import { createMemoryStore } from './memory.ts';
 import { ticketDefects } from './ticket-defects.ts';
 
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
-/** A memory store whose records answer an account's end in another way. */
-function storeWithEndOwned(
-  endOwned: (records: MemoryRecords) => MemoryRecords['endOwned'],
-): SeededDefect['seed'] {
-  return (store, subject) => {
-    const time = createStoreTime(subject.wallClock, null);
-    const tables = createAccountTables();
-    const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
-    const accounts = createMemoryAccounts(time, { ...records, endOwned: endOwned(records) }, tables);
-    return { ...store, ...records.store, ...accounts.store };
-  };
-}
 
 /** What deletion has to erase, as it was given to `put`. */
 function keepingRecentBoxes(store: Store): Store {
@@ -188,19 +171,19 @@ const deletionDefects: readonly SeededDefect[] = [
   {
     defect: 'a deleted account’s secrets can still be read',
     caughtBy: 'a deletion burns every waiting secret of its account, at store time, and counts those',
-    seed: storeWithEndOwned(() => () => 3),
+    seed: (store) => ({ ...store, continueDeletion: async () => ({ isFinished: true, burned: 3 }) }),
   },
   {
     defect: 'a deletion burns the secrets of everybody',
     caughtBy: 'the deletion of an account leaves every other as it is',
     seed: (store) => ({
       ...store,
-      async deleteAccount(id) {
-        const burned = await store.deleteAccount(id);
+      async continueDeletion(id, limit) {
+        const step = await store.continueDeletion(id, limit);
         for (const account of await store.listAccounts()) {
           for (const each of await recentOf(store, account.id)) await store.burn(each.receiptId, clientStays);
         }
-        return burned;
+        return step;
       },
     }),
   },
@@ -214,11 +197,11 @@ const deletionDefects: readonly SeededDefect[] = [
     caughtBy: 'of claims and a deletion at once exactly one wins each secret',
     seed: (store) => ({
       ...store,
-      async deleteAccount(id) {
+      async continueDeletion(id, limit) {
         const receipts = await recentOf(store, id, 100);
         await turn();
-        const deleted = await store.deleteAccount(id);
-        return deleted === null ? null : receipts.filter((each) => each.state === 'waiting').length;
+        const step = await store.continueDeletion(id, limit);
+        return step && { ...step, burned: receipts.filter((each) => each.state === 'waiting').length };
       },
     }),
   },
@@ -228,6 +211,48 @@ const deletionDefects: readonly SeededDefect[] = [
     seed: (store) => ({
       ...store,
       put: (record) => store.put(record).catch(() => store.put({ ...record, owner: null })),
+    }),
+  },
+  {
+    defect: 'a deletion burns everything at once',
+    caughtBy:
+      'a deletion goes on in batches, is listed until it is finished, and counts what all of them have burned',
+    seed: (store) => ({ ...store, continueDeletion: (id) => store.continueDeletion(id, 1_000) }),
+  },
+  {
+    defect: 'each call of a deletion counts its own',
+    caughtBy:
+      'a deletion goes on in batches, is listed until it is finished, and counts what all of them have burned',
+    seed(store) {
+      let before = 0;
+      return {
+        ...store,
+        async continueDeletion(id, limit) {
+          const step = await store.continueDeletion(id, limit);
+          const burned = (step?.burned ?? 0) - before;
+          before = step?.burned ?? 0;
+          return step && { ...step, burned };
+        },
+      };
+    },
+  },
+  {
+    defect: 'a deletion is not listed for others to finish',
+    caughtBy:
+      'a deletion goes on in batches, is listed until it is finished, and counts what all of them have burned',
+    seed: (store) => ({ ...store, listDeletions: async () => [] }),
+  },
+  {
+    defect: 'the account of a record is looked for, then the record is stored',
+    caughtBy: 'whatever is stored while its account is being deleted is burned with it',
+    seed: (store) => ({
+      ...store,
+      async put(record) {
+        const { owner } = record;
+        const isThere = owner === null || (await store.findAccountById(owner)) !== null;
+        await turn();
+        await store.put(isThere ? { ...record, owner: null } : record);
+      },
     }),
   },
   {

@@ -12,6 +12,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import {
   accountNamed,
+  deleteWhole,
   logIn,
   newPassword,
   newSession,
@@ -106,7 +107,7 @@ describe('the end of an account in the embedded store', () => {
     expect(remainsAmong(own)).toEqual(own);
     for (const { secretId } of records.slice(0, 10))
       await store.claim(await found(store, secretId), clientStays);
-    expect(await store.deleteAccount(ann)).toBe(count - 10);
+    expect(await deleteWhole(store, ann)).toBe(count - 10);
     expect(await store.scrub()).toBe(true);
     expect(remainsAmong(own)).toEqual([]);
     expect(remainsAmong(foreign)).toEqual(foreign);
@@ -136,7 +137,7 @@ describe('the end of an account in the embedded store', () => {
     let deletion: Promise<number | null> | null = null;
     // One after the other, so that the deletion comes in between.
     for (const [n, secret] of secrets.entries()) {
-      if (n === 20) deletion = other.deleteAccount(id);
+      if (n === 20) deletion = deleteWhole(other, id);
       claims.push(one.claim(secret, clientStays));
       if (n % 10 === 0) await claims[n];
     }

@@ -20,6 +20,7 @@ import storeTime from '../../src/store/sqlite/migrations/006-store-time.sql' wit
 import tickets from '../../src/store/sqlite/migrations/007-tickets.sql' with { type: 'text' };
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
+  deleteWhole,
   newPassword,
   newSession,
   newTicket,
@@ -115,7 +116,7 @@ describe('data from before there were passwords', () => {
     expect(await store.addSession(ann.id, password.verifier, session)).not.toBeNull();
     expect((await store.addToken(ann.id, { ...newToken(), scopes: ['manage'] })).scopes).toEqual(['manage']);
     expect((await found(store, record.secretId)).owner).toBe(ann.id);
-    expect(await store.deleteAccount(ann.id)).toBe(1);
+    expect(await deleteWhole(store, ann.id)).toBe(1);
     expect(await store.findToken(tokenHash)).toBeNull();
   });
 
@@ -243,7 +244,7 @@ describe('data from before domains proved themselves and mails were followed', (
     if (first === undefined || second === undefined) throw new Error('there are no earlier records');
     expect(await store.claim(await found(store, first.secretId), clientStays)).toBe('won');
     expect(await store.burn(second.receiptId, clientStays)).toBe(made);
-    expect(await store.deleteAccount(ann.id)).toBe(19);
+    expect(await deleteWhole(store, ann.id)).toBe(19);
   });
 
   it('P10: is read, burned and deleted in place: no row of it grows or shrinks', async () => {
@@ -254,7 +255,7 @@ describe('data from before domains proved themselves and mails were followed', (
     for (const { secretId } of earlier.slice(0, 10))
       await store.claim(await found(store, secretId), clientStays);
     for (const { receiptId } of earlier.slice(10, 20)) await store.burn(receiptId, clientStays);
-    await store.deleteAccount(ann.id);
+    await deleteWhole(store, ann.id);
     expect(payloadBytes()).toBe(before);
   });
 

@@ -27,6 +27,7 @@ import {
   type TokenFate,
 } from './accounts.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
+import { finishDeletion } from './deletion.ts';
 
 /** In characters (code points). */
 export const passwordLength = { min: 10, max: 256 } as const;
@@ -182,11 +183,11 @@ export async function deleteAccount(
   const proven = await provePassword(deps, caller, input.password);
   if (proven === null) return wrongPassword;
   proven.dataKey.fill(0);
-  const burned = await deps.store.deleteAccount(id);
   // Deleted in between, so the password no longer belongs to an account.
-  if (burned === null) return wrongPassword;
-  deps.events({ event: 'account_deleted', account: id, burned });
+  if (!(await deps.store.deleteAccount(id))) return wrongPassword;
   sendAfter(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
+  const burned = await finishDeletion(deps.store, id);
+  deps.events({ event: 'account_deleted', account: id, burned });
   return { outcome: 'deleted', burned };
 }
 

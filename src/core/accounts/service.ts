@@ -5,6 +5,7 @@
 import { createBackground } from '../background.ts';
 import type { AccountCore } from '../core.ts';
 import type { NoticeKind, SignedIn } from './accounts.ts';
+import { finishDeletions } from './deletion.ts';
 import {
   type ChangePasswordInput,
   changePassword,
@@ -53,6 +54,8 @@ export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
     /** Ends every other session. */
     changePassword: (signedIn: SignedIn, input: ChangePasswordInput) => changePassword(core, signedIn, input),
     deleteAccount: (signedIn: SignedIn, input: DeleteAccountInput) => deleteAccount(core, signedIn, input),
+    /** Burns what deletions have left waiting that a crash or an outage cut off, for as long as it may go on. */
+    finishDeletions: (mayGoOn: () => boolean) => finishDeletions(store, mayGoOn),
     listSessions: ({ caller }: SignedIn) => store.listSessions(caller.account.id),
     /** Whether there was such a session of this account. */
     endSession: ({ caller }: SignedIn, sessionId: number) => store.endSession(caller.account.id, sessionId),

@@ -75,6 +75,7 @@ export interface AccountReads {
   listAccounts(): Account[];
   findToken(tokenHash: Uint8Array): { account: Account; token: StoredToken } | null;
   listTokens(id: AccountId): StoredToken[];
+  listDeletions(limit: number): AccountId[];
 }
 
 export function createAccountReads(db: Database): AccountReads {
@@ -90,6 +91,9 @@ export function createAccountReads(db: Database): AccountReads {
   const tokens = db.query<TokenRow, [number]>(
     `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
   );
+  const deletions = db.query<{ id: AccountId }, [number]>(
+    'SELECT account_id AS id FROM deletions WHERE is_finished = 0 LIMIT ?1',
+  );
   return {
     findAccount: (username) => toAccount(byName.get(username)),
     findAccountById: (id) => toAccount(byId.get(id)),
@@ -99,6 +103,7 @@ export function createAccountReads(db: Database): AccountReads {
       return row === null ? null : { account: accountOf(row), token: tokenOf(row) };
     },
     listTokens: (id) => tokens.all(id).map(tokenOf),
+    listDeletions: (limit) => deletions.all(limit).map((row) => row.id),
   };
 }
 
@@ -184,38 +189,72 @@ export function createAccountWrites(db: Database): AccountWrites {
   };
 }
 
-const burnOwned = `${endRecord('b')} WHERE owner = ?2 AND state = 'w' AND expires_at > ?1`;
-
-/** Expired and ended ones too: their receipts would list them as well. */
-const eraseRecent = `
-  UPDATE records SET recent_box = zeroblob(length(recent_box)) WHERE owner = ?1 AND recent_box IS NOT NULL`;
-
 /** A domain's logo goes with its row. */
 const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 
+/** The last of the account's next records after `?2`, at most `?3` of them. */
+const selectBatch = `
+  SELECT count(*) AS n, max(position) AS last FROM (
+    SELECT position FROM records WHERE owner = ?1 AND position > ?2 ORDER BY position LIMIT ?3)`;
+
+const burnOwned = `${endRecord('b')}
+  WHERE owner = ?2 AND position > ?3 AND position <= ?4 AND state = 'w' AND expires_at > ?1`;
+
+/** Expired and ended ones too: their receipts would list them as well. */
+const eraseRecent = `
+  UPDATE records SET recent_box = zeroblob(length(recent_box))
+  WHERE owner = ?1 AND position > ?2 AND position <= ?3 AND recent_box IS NOT NULL`;
+
+const noteProgress = `
+  UPDATE deletions SET upto = ?2, burned = burned + ?3, is_finished = ?4 WHERE account_id = ?1`;
+
+interface DeletionRow {
+  upto: number;
+  burned: number;
+  is_finished: number;
+}
+
 /**
- * The end of an account. Its waiting secrets end by the statement that burns one, so a claim and the deletion exclude each
- * other (P7); records are overwritten in place and keep their size (P10, see 001-records.sql); all of it is one decision
- * of one transaction.
+ * The end of an account: first the account, in one transaction, then its records in the order of their positions, a batch
+ * a transaction. No record of it is stored after the first step, so none has a position that was passed already. Its
+ * waiting secrets end by the statement that burns one, so a claim and the deletion exclude each other (P7); records are
+ * overwritten in place and keep their size (P10, see 001-records.sql).
  */
-export function createAccountDeletion(db: Database): Deciding<'deleteAccount'> {
+export function createAccountDeletion(db: Database): Deciding<'deleteAccount' | 'continueDeletion'> {
   const account = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
-  const burn = db.query(burnOwned);
-  const erase = [eraseRecent, eraseMemosOfAccount].map((statement) => db.query(statement));
   const removeOwn = ownTables.map((table) => db.query(`DELETE FROM ${table} WHERE account_id = ?1`));
   const removeTickets = db.query("DELETE FROM tickets WHERE kind IN ('sign_up', 'reset') AND username = ?1");
   const removeAccount = db.query('DELETE FROM accounts WHERE id = ?1');
+  const begin = db.query('INSERT INTO deletions (account_id) VALUES (?1)');
+  const progress = db.query<DeletionRow, [number]>(
+    'SELECT upto, burned, is_finished FROM deletions WHERE account_id = ?1',
+  );
+  const batch = db.query<{ n: number; last: number | null }, [number, number, number]>(selectBatch);
+  const burn = db.query(burnOwned);
+  const erase = [eraseRecent, eraseMemosOfAccount].map((statement) => db.query(statement));
+  const note = db.query(noteProgress);
 
   return {
-    deleteAccount(now, id) {
+    deleteAccount(_now, id) {
       const found = account.get(id);
-      if (found === null) return null;
-      const burned = Number(burn.run(now, id).changes);
-      for (const each of erase) each.run(id);
+      if (found === null) return false;
       for (const remove of removeOwn) remove.run(id);
       removeTickets.run(found.username);
       removeAccount.run(id);
-      return burned;
+      begin.run(id);
+      return true;
+    },
+    continueDeletion(now, id, limit) {
+      const known = progress.get(id);
+      if (known === null) return null;
+      if (known.is_finished === 1) return { isFinished: true, burned: known.burned };
+      const { n, last } = batch.get(id, known.upto, limit) ?? { n: 0, last: null };
+      const upto = last ?? known.upto;
+      const burned = Number(burn.run(now, id, known.upto, upto).changes);
+      for (const each of erase) each.run(id, known.upto, upto);
+      const isFinished = n < limit;
+      note.run(id, upto, burned, isFinished ? 1 : 0);
+      return { isFinished, burned: known.burned + burned };
     },
   };
 }

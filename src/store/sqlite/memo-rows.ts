@@ -25,7 +25,8 @@ const replaceMemo = `
 
 const eraseMemos = 'UPDATE memos SET memo_box = zeroblob(length(memo_box))';
 
-export const eraseMemosOfAccount = `${eraseMemos} WHERE position IN (SELECT position FROM records WHERE owner = ?1)`;
+export const eraseMemosOfAccount = `${eraseMemos}
+  WHERE position IN (SELECT position FROM records WHERE owner = ?1 AND position > ?2 AND position <= ?3)`;
 
 const selectLive =
   'SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1';

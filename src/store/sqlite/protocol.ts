@@ -34,6 +34,7 @@ export const forwarded = [
   'setLocale',
   'setNotify',
   'deleteAccount',
+  'continueDeletion',
   'addToken',
   'addOwnToken',
   'revokeToken',

@@ -259,6 +259,7 @@ function accountReads({ db, time: { now }, reading }: Parts): Read<AccountStore>
 
     findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
     listTokens: (id) => reading(() => reads.listTokens(id)),
+    listDeletions: (limit) => reading(() => reads.listDeletions(limit)),
 
     findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
     findPassword: (username) => reading(() => sessions.findPassword(username)),

@@ -76,6 +76,16 @@ export async function ownerIn(store: Store, username = 'owner@example.org'): Pro
   return known?.id ?? (await accountNamed(store, username)).id;
 }
 
+/** Deletes an account, to the end; how many secrets that burned, `null` when there is no such account. */
+export async function deleteWhole(store: Store, id: AccountId, limit = 100): Promise<number | null> {
+  if (!(await store.deleteAccount(id))) return null;
+  for (;;) {
+    const step = await store.continueDeletion(id, limit);
+    assert.ok(step !== null, 'a deletion that was begun is not known');
+    if (step.isFinished) return step.burned;
+  }
+}
+
 /** Keeps a fresh ticket. */
 export async function ticketFor(store: Store, kind: TicketKind, username: string): Promise<StoredTicket> {
   const ticket = newTicket(kind, username, store.now());

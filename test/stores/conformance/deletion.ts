@@ -4,10 +4,13 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { Account, AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { ClaimOutcome } from '../../../src/core/ports.ts';
+import type { NewRecord } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   accountNamed,
   areFound,
+  deleteWhole,
   logIn,
   newPassword,
   newSession,
@@ -19,6 +22,7 @@ import {
   type ConformanceCheck,
   check,
   clientStays,
+  countOf,
   found,
   fullRecord,
   newRecord,
@@ -49,7 +53,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       const domain = await domainOf(store, id, 'ann.example.org', { state: 'verified' });
       const logo = newLogo();
       await store.setDomainLogo(id, domain, logo);
-      assert.equal(await store.deleteAccount(id), 0);
+      assert.equal(await deleteWhole(store, id), 0);
       assert.deepEqual(
         [await store.findAccount('ann@example.org'), await store.findAccountById(id)],
         [null, null],
@@ -80,7 +84,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     await store.setDomainLogo(bob.account.id, domain, logo);
     const [own, unowned] = [await putOwned(store, bob.account), await putNew(store)];
     const receipt = await store.findReceipt(own.receiptId);
-    assert.equal(await store.deleteAccount(ann.account.id), 0);
+    assert.equal(await deleteWhole(store, ann.account.id), 0);
     assert.deepEqual(await store.listAccounts(), [bob.account]);
     assert.deepEqual(await store.findPassword('bob@example.org'), bob);
     assert.notEqual(await store.findToken(token.tokenHash), null);
@@ -104,7 +108,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       const waiting = [await putOwned(store, ann), await putOwned(store, ann), await putOwned(store, ann)];
       wallClock.advance(10);
       const before = await Promise.all(waiting.map(({ secretId }) => found(store, secretId)));
-      assert.equal(await store.deleteAccount(ann.id), 3);
+      assert.equal(await deleteWhole(store, ann.id), 3);
       for (const { secretId, receiptId } of waiting) {
         assert.equal(await store.findSecret(secretId), null);
         const receipt = await store.findReceipt(receiptId);
@@ -141,7 +145,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       });
       await store.claim(await found(store, records[0]?.secretId ?? expired.secretId), clientStays);
       wallClock.advance(10);
-      assert.equal(await store.deleteAccount(ann.id), 1);
+      assert.equal(await deleteWhole(store, ann.id), 1);
       for (const record of [...records, expired]) {
         const receipt = await store.findReceipt(record.receiptId);
         assert.deepEqual([receipt?.recentBox, receipt?.detailsBox], [null, record.detailsBox]);
@@ -158,12 +162,15 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     const ann = await accountNamed(store, 'ann@example.org');
     const records = await Promise.all(Array.from({ length: 20 }, () => putOwned(store, ann)));
     const secrets = await Promise.all(records.map(({ secretId }) => found(store, secretId)));
-    const first = secrets.slice(0, 7).map((secret) => store.claim(secret, clientStays));
-    const deleted = store.deleteAccount(ann.id);
-    const claims = await Promise.all([
-      ...first,
-      ...secrets.slice(7).map((secret) => store.claim(secret, clientStays)),
-    ]);
+    const claiming: Promise<ClaimOutcome>[] = [];
+    let deleted: Promise<number | null> = Promise.resolve(null);
+    for (const [n, secret] of secrets.entries()) {
+      if (n === 7) deleted = deleteWhole(store, ann.id);
+      claiming.push(store.claim(secret, clientStays));
+      // Some come in between the steps of the deletion.
+      await Promise.resolve();
+    }
+    const claims = await Promise.all(claiming);
     const won = claims.filter((each) => each === 'won').length;
     assert.equal(won + ((await deleted) ?? 0), records.length);
     const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));
@@ -179,11 +186,9 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     async ({ store }) => {
       const { id } = await accountNamed(store, 'ann@example.org');
       const deletions = await Promise.all(Array.from({ length: 20 }, () => store.deleteAccount(id)));
-      assert.deepEqual(
-        deletions.filter((each) => each !== null),
-        [0],
-      );
-      assert.equal(await store.deleteAccount(99 as AccountId), null);
+      assert.equal(countOf(deletions, true), 1);
+      assert.equal(await store.deleteAccount(99 as AccountId), false);
+      assert.equal(await store.continueDeletion(99 as AccountId, 10), null);
       const again = await accountNamed(store, 'ann@example.org');
       assert.ok(again.id > id, 'an id was given twice');
       const { account } = await personNamed(store, 'bob@example.org');
@@ -191,11 +196,71 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check(
+    'P10',
+    'a deletion goes on in batches, is listed until it is finished, and counts what all of them have burned',
+    async ({ store, wallClock }) => {
+      const [ann, bob] = [
+        await accountNamed(store, 'ann@example.org'),
+        await accountNamed(store, 'bob@example.org'),
+      ];
+      const records: NewRecord[] = [];
+      for (let n = 0; n < 7; n += 1) records.push(await putOwned(store, ann));
+      const other = await putOwned(store, bob);
+      const waiting = async () => {
+        const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));
+        return receipts.filter((each) => each?.state === 'waiting').length;
+      };
+      assert.deepEqual(await store.listDeletions(10), []);
+      assert.equal(await store.deleteAccount(ann.id), true);
+      assert.deepEqual([await store.listDeletions(10), await waiting()], [[ann.id], 7]);
+      wallClock.advance(1);
+      assert.deepEqual(await store.continueDeletion(ann.id, 3), { isFinished: false, burned: 3 });
+      assert.equal(await waiting(), 4);
+      const [read] = await Promise.all(records.map(({ secretId }) => store.findSecret(secretId))).then(
+        (all) => all.filter((each) => each !== null),
+      );
+      assert.ok(read !== undefined);
+      assert.equal(await store.claim(read, clientStays), 'won');
+      assert.deepEqual(await store.listDeletions(10), [ann.id]);
+      const steps = await Promise.all([1, 2, 3, 4].map(() => store.continueDeletion(ann.id, 2)));
+      assert.equal(steps.at(-1)?.isFinished, true);
+      for (const again of [1, 2]) {
+        assert.deepEqual(await store.continueDeletion(ann.id, again), { isFinished: true, burned: 6 });
+      }
+      assert.deepEqual([await store.listDeletions(10), await waiting()], [[], 0]);
+      assert.notEqual(await store.findSecret(other.secretId), null);
+      assert.deepEqual(
+        await recentOf(store, ann.id).then((all) => all.filter((each) => each.recentBox !== null)),
+        [],
+      );
+      assert.equal(await store.continueDeletion(bob.id, 10), null);
+    },
+  ),
+
+  check(
+    'P10',
+    'whatever is stored while its account is being deleted is burned with it',
+    async ({ store }) => {
+      for (let round = 0; round < 10; round += 1) {
+        const { id } = await accountNamed(store, `${round}@example.org`);
+        const records = Array.from({ length: 20 }, () => newRecord(store.now(), { owner: id }));
+        const puts = records.slice(0, 2 * round).map((record) => store.put(record));
+        const deletion = deleteWhole(store, id, 5);
+        for (const record of records.slice(2 * round)) puts.push(store.put(record));
+        const outcomes = await Promise.allSettled(puts);
+        const burned = await deletion;
+        assert.equal(outcomes.filter((each) => each.status === 'fulfilled').length, burned);
+        for (const { secretId } of records) assert.equal(await store.findSecret(secretId), null);
+      }
+    },
+  ),
+
   check('P16', 'nothing is added to an account that was deleted', async ({ store }) => {
     const ann = await personNamed(store, 'ann@example.org');
     await personNamed(store, 'bob@example.org');
     const { ticketHash } = await ticketFor(store, 'reset', 'ann@example.org');
-    await store.deleteAccount(ann.account.id);
+    await deleteWhole(store, ann.account.id);
     const { id } = ann.account;
     const [token, record] = [newToken(), newRecord(store.now(), { owner: id, recentBox: recentBox() })];
     await assert.rejects(store.put(record));
@@ -210,11 +275,28 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     assert.deepEqual(await store.listDomains(id), []);
   }),
 
+  restartCheck(
+    'P10',
+    'a deletion that was cut off is listed after a restart, adds nothing meanwhile, and is finished there',
+    async ({ store }, reopen) => {
+      const ann = await accountNamed(store, 'ann@example.org');
+      for (let n = 0; n < 5; n += 1) await putOwned(store, ann);
+      assert.equal(await store.deleteAccount(ann.id), true);
+      assert.deepEqual(await store.continueDeletion(ann.id, 2), { isFinished: false, burned: 2 });
+      const again = await reopen();
+      assert.deepEqual(await again.listDeletions(10), [ann.id]);
+      await assert.rejects(putOwned(again, ann));
+      assert.deepEqual(await again.continueDeletion(ann.id, 10), { isFinished: true, burned: 5 });
+      assert.deepEqual([await again.listDeletions(10), await store.listDeletions(10)], [[], []]);
+      assert.deepEqual(await store.continueDeletion(ann.id, 10), { isFinished: true, burned: 5 });
+    },
+  ),
+
   restartCheck('P10', 'the deletion of an account survives a restart', async ({ store }, reopen) => {
     const ann = await personNamed(store, 'ann@example.org');
     const record = newRecord(store.now(), { owner: ann.account.id, recentBox: recentBox() });
     await store.put(record);
-    assert.equal(await store.deleteAccount(ann.account.id), 1);
+    assert.equal(await deleteWhole(store, ann.account.id), 1);
     const again = await reopen();
     assert.equal(await again.findAccountById(ann.account.id), null);
     assert.equal(await again.findSecret(record.secretId), null);

@@ -5,7 +5,7 @@ import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { NewRecord } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { accountNamed, ownerIn } from './account-fixtures.ts';
+import { accountNamed, deleteWhole, ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -163,7 +163,7 @@ export const memoChecks: readonly ConformanceCheck[] = [
       await putNew(store, { memoBox }),
     ];
     await store.claim(await found(store, read.secretId), clientStays);
-    await store.deleteAccount(ann.id);
+    await deleteWhole(store, ann.id);
     const memos = await Promise.all([own, read, foreign, unowned].map((each) => memoOf(store, each)));
     assert.deepEqual(memos, [null, null, memoBox, memoBox]);
   }),

@@ -26,6 +26,8 @@ export interface AccountTables {
   readonly tickets: Map<string, CountedTicket>;
   /** By `domainPlace`. */
   readonly domains: Map<string, OwnedDomain>;
+  /** Of accounts that were deleted: how far the end of their records has come. */
+  readonly deletions: Map<AccountId, { upto: number; burned: number; isFinished: boolean }>;
   /** 1, 2, 3 …: a number that nothing of this kind has had before. */
   nextNumber(kind: 'account' | 'token' | 'session'): number;
 }
@@ -51,6 +53,7 @@ export function createAccountTables(): AccountTables {
     sessions: new Map(),
     tickets: new Map(),
     domains: new Map(),
+    deletions: new Map(),
     nextNumber(kind) {
       last[kind] += 1;
       return last[kind];

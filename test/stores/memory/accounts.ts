@@ -73,15 +73,31 @@ function accountMethods(tables: AccountTables, records: MemoryRecords): AccountM
     },
     async deleteAccount(id) {
       const account = accounts.get(id);
-      if (account === undefined) return null;
+      if (account === undefined) return false;
       deleteWhere(tables.tokens, (token) => token.accountId === id);
       deleteWhere(tables.sessions, (session) => session.accountId === id);
       deleteWhere(tables.tickets, (ticket) => ticket.username === account.username);
       deleteWhere(tables.domains, (domain) => domain.accountId === id);
       tables.passwords.delete(id);
       accounts.delete(id);
-      return records.endOwned(id);
+      tables.deletions.set(id, { upto: 0, burned: 0, isFinished: false });
+      return true;
     },
+    async continueDeletion(id, limit) {
+      const known = tables.deletions.get(id);
+      if (known === undefined) return null;
+      if (!known.isFinished) {
+        const { burned, upto, isLast } = records.endOwned(id, { after: known.upto, limit });
+        tables.deletions.set(id, { upto, burned: known.burned + burned, isFinished: isLast });
+      }
+      const { isFinished, burned } = tables.deletions.get(id) ?? known;
+      return { isFinished, burned };
+    },
+    listDeletions: async (limit) =>
+      [...tables.deletions]
+        .filter(([, { isFinished }]) => !isFinished)
+        .map(([id]) => id)
+        .slice(0, limit),
   };
 }
 

@@ -39,17 +39,25 @@ interface MemoryRecord
   noticeDueAt: UnixSeconds | null;
 }
 
+interface Batch {
+  readonly after: number;
+  readonly limit: number;
+}
+
+interface EndedBatch {
+  readonly burned: number;
+  readonly upto: number;
+  readonly isLast: boolean;
+}
+
 export interface MemoryRecords {
   readonly store: SecretStore;
   countExpiringBy(at: UnixSeconds): number;
   /** When the secret of a record expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
-  /**
-   * Burns the waiting secrets of an account that ends, erases all its recent boxes and memos and takes no more records of
-   * it; how many secrets burned.
-   */
-  endOwned(owner: AccountId): number;
+  /** Burns the waiting secrets of some of an account's records, in order, and erases their recent boxes and memos. */
+  endOwned(owner: AccountId, batch: Batch): EndedBatch;
 }
 
 /** Ids are bytes; a Map needs a value that compares by content. */
@@ -296,13 +304,23 @@ function takeDueNotices(table: RecordTable, limit: number, now: UnixSeconds): Du
   return taken;
 }
 
-function endOwned(table: RecordTable, owner: AccountId, now: UnixSeconds): number {
-  const owned = table.all().filter((record) => record.owner === owner);
-  for (const record of owned) {
+function endOwned(
+  table: RecordTable,
+  owner: AccountId,
+  { after, limit }: Batch,
+  now: UnixSeconds,
+): EndedBatch {
+  const batch = table
+    .all()
+    .filter((record) => record.owner === owner && record.position > after)
+    .sort((a, b) => a.position - b.position)
+    .slice(0, limit);
+  for (const record of batch) {
     record.recentBox = null;
     record.memoBox = null;
   }
-  return owned.filter((record) => end(record, 'burned', now) !== null).length;
+  const burned = batch.filter((record) => end(record, 'burned', now) !== null).length;
+  return { burned, upto: batch.at(-1)?.position ?? after, isLast: batch.length < limit };
 }
 
 function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
@@ -325,6 +343,6 @@ export function createMemoryRecords(
       table.all().filter((each) => isWaiting(each, time.now()) && !isWaiting(each, at)).length,
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
     rootKidsInUse: () => rootKidsInUse(table, time.now()),
-    endOwned: (owner) => endOwned(table, owner, time.now()),
+    endOwned: (owner, batch) => endOwned(table, owner, batch, time.now()),
   };
 }
