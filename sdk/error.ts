@@ -2,16 +2,16 @@
 
 /** Codes of API v2: see the error table of its OpenAPI document. */
 const serverCodes = [
-  /** Never existed, read, burned or expired; or another account's receipt. */
+  /** Never existed, or read, burned or expired; or another account's receipt. */
   'unknown_secret',
   /** Missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
   /** Too many guesses at a passphrase: wait `retryAfterSeconds`. */
   'too_many_attempts',
   'rate_limited',
-  /** No credentials where they are needed, or wrong ones. */
+  /** Missing or wrong credentials. */
   'not_authorized',
-  /** The credentials are right, but this API token was not made for this. */
+  /** This API token does not have the scope. */
   'insufficient_scope',
   /** Only accounts may do this, such as naming a recipient. */
   'account_required',
@@ -19,13 +19,13 @@ const serverCodes = [
   'invalid_field',
   /** See `limitBytes`. */
   'too_large',
-  /** Burning or delivering a secret that was read, burned or has expired. */
+  /** Burning or delivering a secret that has been read, burned or has expired. */
   'already_gone',
-  /** A mail of this secret is being sent already. */
+  /** A mail for this secret is already being sent. */
   'delivery_in_flight',
-  /** The owner of the domain that the server was called on shares there alone. */
+  /** Only the owner may share on the domain that the request was sent to. */
   'public_sharing_disabled',
-  /** The store did not confirm. Nothing was consumed: try again after `retryAfterSeconds`. */
+  /** The store did not confirm. Nothing was consumed: retry after `retryAfterSeconds`. */
   'unavailable',
   'malformed',
   'not_found',
@@ -35,29 +35,29 @@ const serverCodes = [
   'internal',
 ] as const;
 
-/** What the client itself finds. */
+/** Found by the client itself. */
 const clientCodes = [
   /** The text is neither a link nor a key; nothing was sent. */
   'invalid_key',
-  /** No answer came. After a reveal it is not known whether the secret was consumed. */
+  /** No answer. After a reveal it is unknown whether the secret was consumed. */
   'unreachable',
   'timed_out',
-  /** An answer that is not one of this API. */
+  /** The answer is not one of this API. */
   'unexpected_answer',
 ] as const;
 
 export type MayflyErrorCode = (typeof serverCodes)[number] | (typeof clientCodes)[number];
 
 export interface MayflyErrorDetails {
-  /** The HTTP status; `null` when no answer came. */
+  /** The HTTP status; `null` without an answer. */
   readonly status?: number | null;
-  /** When trying again makes sense; `null` when the server did not say. */
+  /** When a retry makes sense, if the server said so. */
   readonly retryAfterSeconds?: number | null;
-  /** The field that was refused, as a dotted path of the request's body. */
+  /** The refused field, as a dotted path in the request's body. */
   readonly field?: string | null;
   /** The largest value allowed, in bytes of UTF-8. */
   readonly limitBytes?: number | null;
-  /** Names the answer in the server's log. */
+  /** Identifies the request in the server's log. */
   readonly requestId?: string | null;
   readonly cause?: unknown;
 }
@@ -90,13 +90,13 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Retry-After in seconds, RFC 9110 §10.2.3; the form with a date is not used by this API. */
+/** Retry-After in seconds (RFC 9110 §10.2.3); this API does not use the form with a date. */
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('Retry-After');
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** The error of an answer that is no success. */
+/** The error for an unsuccessful answer. */
 export function errorOf(response: Response, body: Record<string, unknown> | null): MayflyError {
   const code = serverCodes.find((known) => known === body?.error);
   const details = {

@@ -1,8 +1,8 @@
 /**
  * Mayfly's client: share a secret once, read it once.
  *
- * No dependencies, only the web's `fetch`: Node 20 and later, Bun, Deno and browsers. Nothing is retried and nothing is kept: a
- * value exists in what a call returns and nowhere else.
+ * Needs only `fetch`: Node 20 or later, Bun, Deno, or a browser. It retries nothing and keeps nothing: a value exists only in
+ * what a call returns.
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -48,17 +48,17 @@ export type { Credentials, Fetch } from './transport.ts';
 export type ClientOptions = TransportOptions;
 
 export interface CreateOptions {
-  /** The recipient must know it. 1–1,024 bytes of UTF-8, every byte counts. */
+  /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
   readonly passphrase?: string;
-  /** Whole seconds; the plan's default when absent, the nearest it allows when outside of its range: see `adjusted`. */
+  /** Whole seconds; the plan's default if absent, the nearest it allows if out of range (see `adjusted`). */
   readonly ttlSeconds?: number;
-  /** An e-mail address that gets the link. Needs an account. */
+  /** The e-mail address to send the link to. Needs an account. */
   readonly recipient?: string;
   /** A share domain of the account, for the link. */
   readonly shareDomain?: string;
-  /** What the account is mailed about this secret, `[]` for nothing; as the account has it when absent. Needs an account. */
+  /** The notices about this secret, `[]` for none; the account's setting if absent. Needs an account. */
   readonly notify?: readonly NoticeKind[];
-  /** A label for the creator alone, up to 500 characters: in no mail, and never seen by who reads the secret. */
+  /** A label for the creator only, up to 500 characters: never in a mail, and never shown to the reader. */
   readonly memo?: string;
 }
 
@@ -68,16 +68,16 @@ export interface ConcealOptions extends CreateOptions {
 }
 
 export interface GenerateOptions extends CreateOptions {
-  /** 4–128 characters; 12 when absent. */
+  /** 4–128 characters; 12 if absent. */
   readonly length?: number;
-  /** All when absent. */
+  /** All if absent. */
   readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
 }
 
 export interface DeliverOptions {
-  /** Another address; the one that the secret was last sent to when absent. */
+  /** A new address; the one that the secret was last sent to if absent. */
   readonly recipient?: string;
-  /** The mail's language, a BCP 47 tag; the server's own when absent, the nearest when not offered: see `adjusted`. */
+  /** The mail's language, a BCP 47 tag; the server's default if absent, the nearest if not offered (see `adjusted`). */
   readonly locale?: string;
 }
 
@@ -85,35 +85,35 @@ export interface PassphraseOption {
   readonly passphrase?: string;
 }
 
-/** Every method rejects with `MayflyError` and nothing else. A link or a bare key is accepted wherever one is asked for. */
+/** Every method rejects only with `MayflyError`. Where a link is expected, a bare key works too. */
 export interface MayflyClient {
   /** Stores a value and returns the link that opens it once. */
   conceal(options: ConcealOptions): Promise<Created>;
-  /** Lets the server draw a random value, which is returned this once beside the link. */
+  /** Lets the server generate a random value, which is returned only now, with the link. */
   generate(options?: GenerateOptions): Promise<Generated>;
-  /** Reads the value and consumes the secret. Rejects with `unknown_secret` when it is gone. */
+  /** Reads the value and consumes the secret. Rejects with `unknown_secret` if it is gone. */
   reveal(secret: string, options?: PassphraseOption): Promise<Revealed>;
-  /** Checks the passphrase, if there is one, and consumes nothing. A wrong one counts as a guess. */
+  /** Checks the passphrase, if there is one, without consuming. A wrong one counts as a guess. */
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
-  /** The secret while it waits, without its passphrase; `null` once it is gone. Consumes nothing. */
+  /** The secret while it waits, without needing its passphrase; `null` once it is gone. Does not consume. */
   status(secret: string): Promise<WaitingSecret | null>;
   /** The creator's view. Needs an account. */
   receipt(metadata: string): Promise<Receipt>;
-  /** Destroys an unread secret. Rejects with `already_gone` when there is none. Needs an account. */
+  /** Destroys an unread secret. Rejects with `already_gone` if there is none. Needs an account. */
   burn(metadata: string): Promise<Receipt>;
   /**
-   * Keeps a label for the creator alone, up to 500 characters, in place of the one before; `''` removes it. Works as long as
-   * the receipt lives, also once the secret is gone. Rejects with `invalid_field` when it is too long. Needs an account.
+   * Sets the label for the creator only, up to 500 characters; `''` removes it. Works as long as the receipt lives, also once
+   * the secret is gone. Rejects with `invalid_field` if it is too long. Needs an account.
    */
   setMemo(metadata: string, memo: string): Promise<Receipt>;
   /**
-   * Sends the recipient's mail again, or to another address. The receipt's `delivery` says what becomes of it. Rejects with
-   * `delivery_in_flight` while a mail of this secret is being sent. Needs an account.
+   * Sends the recipient's mail again, or to another address. The receipt's `delivery` shows the result. Rejects with
+   * `delivery_in_flight` while a mail for this secret is being sent. Needs an account.
    */
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
-  /** The account's receipts, newest first, page by page as they are asked for. */
+  /** The account's receipts, newest first, fetched page by page as they are consumed. */
   recent(options?: {
-    /** 1–200; 50 when absent. */ readonly pageSize?: number;
+    /** 1–200; 50 if absent. */ readonly pageSize?: number;
   }): AsyncIterableIterator<Receipt>;
 }
 
@@ -124,7 +124,7 @@ function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): strin
   throw new MayflyError('invalid_key', `This is not ${wanted}.`);
 }
 
-/** Absent fields stay absent, so that the server's defaults apply. */
+/** Absent fields stay absent, so the server's defaults apply. */
 function creationFields(options: CreateOptions): Json {
   const { passphrase, ttlSeconds, recipient, shareDomain, notify, memo } = options;
   return given({ passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain, notify, memo });
@@ -139,7 +139,7 @@ function generationFields(options: GenerateOptions): Json {
   return {
     ...creationFields(options),
     ...(length === undefined ? {} : { length }),
-    // The API takes the sets as it does everywhere, in one text.
+    // The API takes the sets as one comma-separated text.
     ...(charset === undefined ? {} : { charset: charset.join(',') }),
   };
 }
@@ -165,7 +165,7 @@ async function statusOf(call: Transport, secret: string): Promise<WaitingSecret 
   }
 }
 
-/** @throws TypeError when `server` is no http(s) address. */
+/** @throws TypeError if `server` is not an http(s) address. */
 export function createClient(options: ClientOptions): MayflyClient {
   const call = createTransport(options);
   const server = options.server.replace(/\/+$/, '');
@@ -183,7 +183,7 @@ export function createClient(options: ClientOptions): MayflyClient {
       return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body));
     },
     inspect: async (secret, { passphrase } = {}) => {
-      // A header carries Latin letters only, and unlike a query it is in no access log.
+      // Headers carry only Latin letters, and unlike a query they do not end up in access logs.
       const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
       return toWaitingSecret(
         await call({ method: 'GET', path: `/secret/${keyOf(secret, 'receipt')}`, headers }),
@@ -205,21 +205,21 @@ export function createClient(options: ClientOptions): MayflyClient {
 }
 
 /**
- * - `secret`: opens a secret once; from a link to give away.
+ * - `secret`: opens a secret once; from a link to share.
  * - `receipt`: manages it; from the creator's own page.
- * - `unknown`: a bare key, which does not say which of the two it is.
+ * - `unknown`: a bare key, which could be either.
  */
 export interface ParsedLink {
   readonly kind: 'secret' | 'receipt' | 'unknown';
   readonly key: string;
-  /** Where the link leads, without a trailing slash; `null` for a bare key. */
+  /** The link's server, without a trailing slash; `null` for a bare key. */
   readonly server: string | null;
 }
 
 const keyForm = /^[0-9a-z]{31}$/;
 const pathForm = /^(.*)\/(secret|receipt|private)\/([0-9a-z]{31})\/?$/;
 
-/** The parts of a link or of a bare key; `null` when the text is neither. Blanks around it are ignored. */
+/** The parts of a link or a bare key; `null` if the text is neither. Surrounding whitespace is ignored. */
 export function parseLink(text: string): ParsedLink | null {
   const trimmed = text.trim();
   if (keyForm.test(trimmed)) return { kind: 'unknown', key: trimmed, server: null };

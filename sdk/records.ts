@@ -1,82 +1,87 @@
 /**
- * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a record with
- * holes.
+ * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
+ * record.
  */
 import { MayflyError } from './error.ts';
 import { isJson, type Json } from './transport.ts';
 
-export type ReceiptState = 'new' | 'viewed' | 'received' | 'burned' | 'expired';
+const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
+export type ReceiptState = (typeof receiptStates)[number];
+
+const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
 
 /**
  * What became of the mail to the recipient.
- * - `queued`: being handed over, or waiting for another try.
- * - `accepted`: the mail server took it. Whether it was read nobody knows.
- * - `refused`: the mail server said no for good.
- * - `given_up`: it said "later" until the last try, or could not be reached.
- * - `not_sent`: it never came to an answer.
+ * - `queued`: being handed over, or waiting for a retry.
+ * - `accepted`: the mail server took it. Whether it was read is unknown.
+ * - `refused`: the mail server rejected it permanently.
+ * - `given_up`: the mail server deferred it until the last try, or could not be reached.
+ * - `not_sent`: the mail server never answered.
  */
-export type DeliveryState = 'queued' | 'accepted' | 'refused' | 'given_up' | 'not_sent';
+export type DeliveryState = (typeof deliveryStates)[number];
 
 export interface Delivery {
   readonly state: DeliveryState;
   readonly at: Date;
-  /** What the mail server said last, in one line, or that it cannot be reached or did not answer; `null` for neither. */
+  /** The mail server's last reply, in one line, or that it cannot be reached or did not answer; `null` for neither. */
   readonly reply: string | null;
 }
 
-/** What an account can be mailed about its secrets. */
-export type NoticeKind = 'read' | 'burned' | 'expiring';
+const noticeKinds = ['read', 'burned', 'expiring'] as const;
 
-/** What the creator of a secret may know of it. */
+/** The notices an account can get about its secrets. */
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/** What the creator of a secret may know about it. */
 export interface Receipt {
   /** Manages the secret. Keep it private. */
   readonly metadataKey: string;
   /** `null` once the secret is gone, and always in a list. */
   readonly secretKey: string | null;
-  /** The link to give away; `null` where `secretKey` is. */
+  /** The link to share; `null` if `secretKey` is. */
   readonly link: string | null;
   readonly state: ReceiptState;
   /** `null` once the secret is gone. */
   readonly hasPassphrase: boolean | null;
-  /** What remains of the secret; `null` once it is gone. */
+  /** The secret's remaining time; `null` once it is gone. */
   readonly secretTtlSeconds: number | null;
-  /** What remains of this receipt. */
+  /** This receipt's remaining time. */
   readonly receiptTtlSeconds: number;
   readonly createdAt: Date;
   readonly receivedAt: Date | null;
   readonly burnedAt: Date | null;
-  /** Where the last mail went, obfuscated; `null` when none was named. */
+  /** The last mail's recipient, obfuscated. */
   readonly recipient: string | null;
-  /** `null` when nothing was mailed. */
+  /** `null` if nothing was mailed. */
   readonly delivery: Delivery | null;
-  /** What the account is mailed about this secret. */
+  /** The notices that the account gets about this secret. */
   readonly notify: readonly NoticeKind[];
-  /** `''` when links use the site's own host. */
+  /** `''` if links use the site's own host. */
   readonly shareDomain: string;
   /** The creator's own label; `''` for none. */
   readonly memo: string;
 }
 
-/** What was asked for, and what was granted in its place. */
+/** What was requested, and what was granted instead. */
 export interface Adjustment<Asked, Granted> {
   readonly asked: Asked;
   readonly granted: Granted;
 }
 
-/** What a server says of a request that it did in part. */
+/** What the server changed or ignored in a request. */
 export interface Remarks {
-  /** Without a field where all was granted as asked. */
+  /** Empty if everything was granted as requested. */
   readonly adjusted: {
-    /** The lifetime, where the plan's bounds were in the way. */
+    /** The lifetime, if outside the plan's limits. */
     readonly ttlSeconds?: Adjustment<number | string, number>;
-    /** The mail's language, where it is not offered. */
+    /** The mail's language, if not offered. */
     readonly locale?: Adjustment<string, string>;
   };
-  /** Fields that the server does not know, as dotted paths of the request's body: of an older one, or misspelt. */
+  /** Fields unknown to the server, as dotted paths in the request's body: misspelt, or too new for it. */
   readonly ignored: readonly string[];
 }
 
-/** A secret just made. */
+/** A new secret. */
 export interface Created extends Receipt, Remarks {
   readonly secretKey: string;
   readonly link: string;
@@ -85,15 +90,15 @@ export interface Created extends Receipt, Remarks {
 }
 
 export interface Generated extends Created {
-  /** Answered this once. */
+  /** Returned only now. */
   readonly value: string;
 }
 
-/** What anyone who holds the link may know of a secret that still waits. */
+/** What anyone with the link may know about a secret that still waits. */
 export interface WaitingSecret {
   readonly secretKey: string;
   readonly hasPassphrase: boolean;
-  /** What remains. */
+  /** The remaining time. */
   readonly secretTtlSeconds: number;
   readonly createdAt: Date;
 }
@@ -140,15 +145,11 @@ function optionalTime(from: Json, field: string): Date | null {
   return seconds === null ? null : new Date(seconds * 1000);
 }
 
-const states: readonly ReceiptState[] = ['new', 'viewed', 'received', 'burned', 'expired'];
-
 function stateAt(from: Json): ReceiptState {
-  const state = states.find((known) => known === from.state);
+  const state = receiptStates.find((known) => known === from.state);
   if (state === undefined) throw unexpected();
   return state;
 }
-
-const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
 
 function deliveryOf(from: Json): Delivery | null {
   const { delivery } = from;
@@ -159,9 +160,7 @@ function deliveryOf(from: Json): Delivery | null {
   return { state, at: new Date(numberAt(record, 'at') * 1000), reply: optionalText(record, 'reply') };
 }
 
-const noticeKinds: readonly NoticeKind[] = ['read', 'burned', 'expiring'];
-
-/** A kind that this client does not know is left out. */
+/** Kinds unknown to this client are left out. */
 function noticesOf({ notify }: Json): NoticeKind[] {
   return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
 }
@@ -212,7 +211,7 @@ function localeAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
   return isText(asked) && isText(granted) ? { locale: { asked, granted } } : {};
 }
 
-/** @param server where links lead when there is no share domain */
+/** @param server for links without a share domain */
 export function toCreated(answer: Json, server: string): Created {
   const record = objectAt(answer, 'record');
   const receipt = toReceipt(objectAt(record, 'metadata'));

@@ -1,6 +1,6 @@
 /**
- * One call of the API: made once and never repeated (repeating a reveal loses the secret), without following redirects, and with
- * credentials for the configured server only.
+ * One call of the API: never retried (a repeated reveal loses the secret), without following redirects, and with credentials
+ * only for the configured server.
  */
 import { errorOf, MayflyError } from './error.ts';
 
@@ -19,15 +19,15 @@ export interface TransportOptions {
   /** Address of the installation, such as `https://secrets.example.org`; a path in it is kept. */
   readonly server: string;
   readonly credentials?: Credentials;
-  /** The runtime's own when absent. */
+  /** The runtime's own if absent. */
   readonly fetch?: Fetch;
-  /** How long one call may take: 30,000 when absent. */
+  /** The time limit of a call; 30,000 if absent. */
   readonly timeoutMs?: number;
 }
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Below `/api/v2`, without secrets in a query. */
+  /** Under `/api/v2`, without secrets in the query. */
   readonly path: string;
   readonly body?: Json;
   readonly headers?: Readonly<Record<string, string>>;
@@ -61,14 +61,14 @@ function initOf(call: Call, options: TransportOptions): RequestInit {
   };
 }
 
-/** The body as an object; `null` when it is none. */
+/** The body as an object; `null` if it is not one. */
 async function readBody(response: Response): Promise<Json | null> {
   const text = await response.text();
   try {
     const body: unknown = JSON.parse(text);
     return isJson(body) ? body : null;
   } catch {
-    // A proxy's error page, most likely: its status says more than its text.
+    // Most likely a proxy's error page, whose status says more than its text.
     return null;
   }
 }
@@ -88,7 +88,7 @@ async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[
   }
 }
 
-/** @throws TypeError when `server` is no http(s) address. */
+/** @throws TypeError if `server` is not an http(s) address. */
 export function createTransport(options: TransportOptions): Transport {
   const server = new URL(options.server);
   if (server.protocol !== 'https:' && server.protocol !== 'http:')
