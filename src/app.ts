@@ -281,7 +281,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   const hasher = createPassphraseHasher();
   const ports = { store, mailer, hasher, events, links, random: systemRandom };
   const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
-  const { createMailFaceOf } = await import('./web/brand/brand.ts');
+  const { createMailBrandOf } = await import('./web/brand/brand.ts');
   const domains = await openDomains(settings, { store, events, siteHost: links.siteHost, locales });
   listenInternally(settings, { metrics, domains, log }, closers);
   const mailLocaleOf: MailLocaleOf = (asked) =>
@@ -292,7 +292,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     ring,
     words: dicewareWords,
     mailQuota: createMailQuota(limiter),
-    mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf,
     region,
   });

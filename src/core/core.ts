@@ -6,7 +6,7 @@ import type { InBackground } from './background.ts';
 import type { Events } from './events.ts';
 import type { RegionLabel } from './keys.ts';
 import type { Links } from './links.ts';
-import type { AccountMailer, Mailer, MailFaceOf, MailLocaleOf, MailQuota } from './mail/mailer.ts';
+import type { AccountMailer, MailBrandOf, Mailer, MailLocaleOf, MailQuota } from './mail/mailer.ts';
 import type { Plans } from './plans.ts';
 import type {
   AccountStore,
@@ -23,7 +23,7 @@ export interface Core {
   readonly store: SecretStore & AttemptStore & AccountStore & DomainStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
-  readonly mailFaceOf: MailFaceOf;
+  readonly mailBrandOf: MailBrandOf;
   readonly mailLocaleOf: MailLocaleOf;
   /** This installation's; `null` where there are no regions. */
   readonly region: RegionLabel | null;

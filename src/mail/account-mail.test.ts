@@ -43,9 +43,9 @@ describe('the mails about an account', () => {
       expect(addressesIn(html)).toEqual(links.flatMap((link) => [link, link]));
     });
 
-    it(`${mail.kind}: says ${'face' in mail ? 'why it came' : 'that ignoring it is safe'}, and that nobody reads an answer`, () => {
+    it(`${mail.kind}: says ${'brand' in mail ? 'why it came' : 'that ignoring it is safe'}, and that nobody reads an answer`, () => {
       for (const said of [text, html]) {
-        expect(said).toContain('face' in mail ? 'because you asked for it' : 'ignore this message');
+        expect(said).toContain('brand' in mail ? 'because you asked for it' : 'ignore this message');
         expect(said).toContain('an answer to it reaches nobody');
       }
     });

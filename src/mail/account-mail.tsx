@@ -11,13 +11,13 @@ import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { type MessageParams, translate } from '../locale/translate.ts';
-import { type MailWords, type RenderedMail, renderMail, setApart, setFaceApart } from './messages.tsx';
+import { type MailWords, type RenderedMail, renderMail, setApart, setBrandApart } from './messages.tsx';
 
 export function renderAccountMail(mail: AccountMail): RenderedMail {
   const locale = toLocale(mail.locale);
   const say: Say = (key, params) => translate(locale, key, params);
-  const { face = null, small = [], ...parts } = partsOf(mail, say, locale);
-  return renderMail({ locale, face, ...parts, small: [...small, say('mail.automatic')] });
+  const { brand = null, small = [], ...parts } = partsOf(mail, say, locale);
+  return renderMail({ locale, brand, ...parts, small: [...small, say('mail.automatic')] });
 }
 
 function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
@@ -135,7 +135,7 @@ function accountDeleted(address: string, say: Say): Parts {
 export type Say = (key: MessageKey, params?: MessageParams) => string;
 
 /** What differs from kind to kind. */
-export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords, 'face' | 'small'>>;
+export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords, 'brand' | 'small'>>;
 
 type Notice = Extract<AccountMail, { kind: 'secret_read' | 'secret_burned' | 'secret_expiring' }>;
 
@@ -143,7 +143,7 @@ export function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
   const { subject, intro, at, next } = whatHappened(mail, say, formatMoment(locale, mail.at));
   const created = say('mail.notice.created', { date: formatMoment(locale, mail.createdAt) });
   return {
-    face: mail.face,
+    brand: mail.brand,
     subject,
     body: [
       intro,
@@ -153,7 +153,7 @@ export function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
       ...next,
       { link: mail.recentUrl, label: say('mail.notice.list') },
     ],
-    small: [say('mail.notice.why'), say('mail.sentBy', setFaceApart(mail.face))],
+    small: [say('mail.notice.why'), say('mail.sentBy', setBrandApart(mail.brand))],
   };
 }
 

@@ -11,8 +11,8 @@ import type {
   AccountMail,
   AccountMailer,
   Handover,
+  MailBrand,
   Mailer,
-  MailFace,
   OnRetry,
   SecretLinkMail,
 } from '../core/mail/mailer.ts';
@@ -158,10 +158,10 @@ export function serviceName({ ofSender, ofSite }: ServiceNames): string {
   return ofSender === '' ? toName(ofSite) : ofSender;
 }
 
-function faceName(face: MailFace, names: ServiceNames): string {
-  if (face.name === names.ofSite) return serviceName(names);
-  const name = toName(face.name);
-  return name === '' ? toName(face.host) : name;
+function brandName(brand: MailBrand, names: ServiceNames): string {
+  if (brand.name === names.ofSite) return serviceName(names);
+  const name = toName(brand.name);
+  return name === '' ? toName(brand.host) : name;
 }
 
 /**
@@ -169,7 +169,7 @@ function faceName(face: MailFace, names: ServiceNames): string {
  * `MAYFLY_MAIL_FROM`, and that before the site's. One line that no mail program decodes a second time (RFC 2047).
  */
 export function fromName(mail: SecretLinkMail | AccountMail, names: ServiceNames): string {
-  const name = 'face' in mail ? faceName(mail.face, names) : serviceName(names);
+  const name = 'brand' in mail ? brandName(mail.brand, names) : serviceName(names);
   if ('kind' in mail) return name;
   const sender = toName(mail.from.expose());
   return sender === '' ? name : translate(toLocale(mail.locale), 'mail.from', { sender, name });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'bun:test';
-import type { MailFace } from '../core/mail/mailer.ts';
+import type { MailBrand } from '../core/mail/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { renderMail, renderSecretLink, setApart } from './messages.tsx';
 
 const link = 'https://secrets.example.com/secret/0123456789';
 
-function render(locale: string, name: string, face: MailFace | null = null) {
+function render(locale: string, name: string, brand: MailBrand | null = null) {
   return renderMail({
     locale,
-    face,
+    brand,
     subject: `${setApart(name)} schreibt`,
     body: [`${setApart(name)} hat (${setApart(name)}) etwas.`, { link, label: 'Auf' }, { link, label: null }],
     small: ['Klein'],
@@ -59,32 +59,32 @@ describe('the frame of a mail', () => {
     expect(html.match(/>Auf</g)).toHaveLength(1);
   });
 
-  const face = { name: 'Example Safe', host: 'secrets.example.com', colour: '#7a0019' };
+  const brand = { name: 'Example Safe', host: 'secrets.example.com', colour: '#7a0019' };
 
   it('is headed by the name of whoever sent it, and its button has their colour with white on it', () => {
-    const { text, html } = render('de', 'ann', face);
+    const { text, html } = render('de', 'ann', brand);
     expect(text.split('\n').slice(0, 2)).toEqual(['Example Safe', '']);
     expect(html).toMatch(
       /<p style="[^"]*font-weight:600[^"]*"><span dir="auto">Example Safe<\/span><\/p><p>/,
     );
     expect(html).toMatch(/style="[^"]*color:#ffffff[^"]*;background:#7a0019">Auf</);
-    expect(render('he', 'ann', face).text).toStartWith('\u2068Example Safe\u2069\n\n');
+    expect(render('he', 'ann', brand).text).toStartWith('\u2068Example Safe\u2069\n\n');
   });
 
-  it('is headed by the host where the name is empty, and by nothing where it has no face', () => {
-    expect(render('de', 'ann', { ...face, name: ' \u200b' }).text).toStartWith('secrets.example.com\n\n');
+  it('is headed by the host where the name is empty, and by nothing where it has no brand', () => {
+    expect(render('de', 'ann', { ...brand, name: ' \u200b' }).text).toStartWith('secrets.example.com\n\n');
     expect(render('de', 'ann').text).toStartWith('ann hat');
   });
 
   it('has our own colour where there is none, or where it is more than a colour', () => {
     for (const colour of [null, '', '#fff', '#7a0019;background:url(//evil.example)'])
-      expect(render('de', 'ann', { ...face, colour }).html).toContain(';background:#1d5c4d">Auf<');
+      expect(render('de', 'ann', { ...brand, colour }).html).toContain(';background:#1d5c4d">Auf<');
   });
 
   it('keeps a link in one line', () => {
     const broken = renderMail({
       locale: 'de',
-      face: null,
+      brand: null,
       subject: '',
       body: [{ link: `${link}\r\nBcc: e@example.net`, label: null }],
       small: [],
@@ -101,7 +101,7 @@ function renderLink(changes: { from?: string; link?: string; hasPassphrase?: boo
     hasPassphrase: changes.hasPassphrase ?? false,
     expiresAt: 1_795_000_000,
     locale: 'en',
-    face: { name: 'Example Safe', host: 'secrets.example.com', colour: null },
+    brand: { name: 'Example Safe', host: 'secrets.example.com', colour: null },
   });
 }
 

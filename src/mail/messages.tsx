@@ -6,7 +6,7 @@
  * link and the sender's name, and never the value, the passphrase or the metadata key.
  */
 import type { FC } from 'hono/jsx';
-import type { MailFace, SecretLinkMail } from '../core/mail/mailer.ts';
+import type { MailBrand, SecretLinkMail } from '../core/mail/mailer.ts';
 import { directionOf } from '../locale/catalogues.ts';
 import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';
@@ -30,7 +30,7 @@ export interface MailWords {
   /** A BCP 47 tag. */
   readonly locale: string;
   /** Gives the heading and the button's colour; `null` for no heading and our own colour. */
-  readonly face: MailFace | null;
+  readonly brand: MailBrand | null;
   readonly subject: string;
   readonly body: readonly (string | MailLink)[];
   /** Below the line. */
@@ -46,9 +46,9 @@ export function setApart(text: string): string {
 }
 
 /** Who sent it, for a sentence; a name of nothing but invisible characters does not count. */
-export function setFaceApart(face: MailFace): { name: string; host: string } {
-  const host = setApart(face.host);
-  return { name: toSingleLine(face.name) === '' ? host : setApart(face.name), host };
+export function setBrandApart(brand: MailBrand): { name: string; host: string } {
+  const host = setApart(brand.host);
+  return { name: toSingleLine(brand.name) === '' ? host : setApart(brand.name), host };
 }
 
 function withoutMarks(text: string): string {
@@ -64,8 +64,8 @@ export function renderMail(words: MailWords): RenderedMail {
   };
 }
 
-function renderText({ locale, face, body, small }: MailWords): string {
-  const heading = face === null ? [] : [setFaceApart(face).name];
+function renderText({ locale, brand, body, small }: MailWords): string {
+  const heading = brand === null ? [] : [setBrandApart(brand).name];
   const paragraphs = body.map((part) => (typeof part === 'string' ? part : toPrintable(part.link)));
   const text = `${[...heading, ...paragraphs, small.join('\n')].join('\n\n')}\n`;
   // Plain text has no other way to isolate names. Left-to-right text needs it too rarely to be worth invisible characters.
@@ -84,11 +84,11 @@ const linkStyle =
   'overflow-wrap:anywhere;word-break:break-all;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:14px';
 
 /** Anything but six hex digits could smuggle in more than a colour. */
-function colourOf(face: MailFace | null): string {
-  return /^#[0-9a-f]{6}$/i.exec(face?.colour ?? '')?.[0] ?? ownColour;
+function colourOf(brand: MailBrand | null): string {
+  return /^#[0-9a-f]{6}$/i.exec(brand?.colour ?? '')?.[0] ?? ownColour;
 }
 
-const MailPage: FC<MailWords> = ({ locale, face, subject, body, small }) => (
+const MailPage: FC<MailWords> = ({ locale, brand, subject, body, small }) => (
   <html lang={locale} dir={directionOf(locale)}>
     <head>
       <meta charset="utf-8" />
@@ -99,9 +99,9 @@ const MailPage: FC<MailWords> = ({ locale, face, subject, body, small }) => (
     <body style={bodyStyle}>
       {/* Repeated, because mail programs take the column out of its document. */}
       <div lang={locale} dir={directionOf(locale)} style={columnStyle}>
-        {face === null ? null : (
+        {brand === null ? null : (
           <p style={headingStyle}>
-            <Sentence text={setFaceApart(face).name} />
+            <Sentence text={setBrandApart(brand).name} />
           </p>
         )}
         {body.map((part) =>
@@ -110,7 +110,7 @@ const MailPage: FC<MailWords> = ({ locale, face, subject, body, small }) => (
               <Sentence text={part} />
             </p>
           ) : (
-            <LinkPart link={toPrintable(part.link)} label={part.label} colour={colourOf(face)} />
+            <LinkPart link={toPrintable(part.link)} label={part.label} colour={colourOf(brand)} />
           ),
         )}
         <hr />
@@ -160,7 +160,7 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
   const sender = setApart(mail.from.expose());
   return renderMail({
     locale,
-    face: mail.face,
+    brand: mail.brand,
     subject: translate(locale, 'mail.subject', { sender }),
     body: [
       translate(locale, 'mail.intro', { sender }),
@@ -171,7 +171,7 @@ export function renderSecretLink(mail: SecretLinkMail): RenderedMail {
     ],
     small: [
       translate(locale, 'mail.unexpected', { sender }),
-      translate(locale, 'mail.sentBy', setFaceApart(mail.face)),
+      translate(locale, 'mail.sentBy', setBrandApart(mail.brand)),
       translate(locale, 'mail.automatic'),
     ],
   });
@@ -183,7 +183,7 @@ export function renderTestMail(host: string, language: string): RenderedMail {
   const site = setApart(host);
   return renderMail({
     locale,
-    face: null,
+    brand: null,
     subject: translate(locale, 'mail.test.subject', { site }),
     body: [translate(locale, 'mail.test.intro', { site })],
     small: [translate(locale, 'mail.automatic')],

@@ -76,7 +76,7 @@ function siteOf(deps: PageDeps): Site {
     onAnswer,
     onFault,
     accounts,
-    faces: createHostBrands({ brands, domains, siteHost: links.siteHost }),
+    hostBrands: createHostBrands({ brands, domains, siteHost: links.siteHost }),
     regions,
     locales,
     defaultLocale,

@@ -60,7 +60,7 @@ export interface Site extends Observers {
   readonly accounts: Pick<AccountService, 'openSession'>;
   readonly sessionCookie: SessionCookie;
   readonly signInTokenOf: SignInTokenOf;
-  readonly faces: HostBrands;
+  readonly hostBrands: HostBrands;
   /** `null` where there are none. */
   readonly regions: Regions | null;
   readonly assets: Assets;
@@ -165,7 +165,7 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
   return {
     words: wordsIn(localeOf(site, visit, null)),
     href: site.href,
-    ...site.faces.configured(host),
+    ...site.hostBrands.configured(host),
     assets: site.assets,
     visitor: null,
     formToken: '',
@@ -210,7 +210,7 @@ async function prepare(visit: Visit, site: Site): Promise<void> {
 
 /** On a share domain the page has the owner's brand, and is in the language of the domain unless the reader has one. */
 async function applyBrand(visit: Visit, site: Site): Promise<void> {
-  const { brand, domain } = await site.faces.of(visit.host);
+  const { brand, domain } = await site.hostBrands.of(visit.host);
   if (domain === null) return;
   visit.frame = { ...visit.frame, brand, domain, words: wordsIn(localeOf(site, visit, domain.brand.locale)) };
 }

@@ -131,7 +131,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     plans: builtInPlans,
     anonymousMayCreate: true,
     mailQuota: { take: () => ({ outcome: 'allowed' }), refund: () => {} },
-    mailFaceOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
+    mailBrandOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
     mailLocaleOf: (asked) => asked ?? 'en',
     region: null,
     words: async () => ['one', 'two'],

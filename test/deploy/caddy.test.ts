@@ -152,7 +152,7 @@ describe('certificates', () => {
     expect(recorder.asked.filter((question) => question.includes(site))).toEqual([]);
   });
 
-  test('a verified share domain gets one at its first visit, after Mayfly was asked, and shows its own face', async () => {
+  test('a verified share domain gets one at its first visit, after Mayfly was asked, and shows its own brand', async () => {
     const page = await answerOf({ host: domain, path: '/' });
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('Example Vault')]);
     expect(page.head).toContain('strict-transport-security: max-age=31536000');

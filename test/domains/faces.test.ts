@@ -1,21 +1,22 @@
-/** Whose face a host has, and what an owner is shown of a domain. */
+/** Whose brand a host has, and what an owner is shown of a domain. */
 import { describe, expect, it } from 'bun:test';
 import { added, setUp, site, verified } from './bench.ts';
 
-describe('the face of a host', () => {
+describe('the brand of a host', () => {
   it('is that of a verified domain, whatever its case and port, and of nothing else', async () => {
     const { zone, app, alice, domains } = await setUp();
     await verified(zone, app, alice, 'x.example.com');
     await added(app, alice, 'y.example.com');
     await domains.setBrand(alice, 'x.example.com', { name: 'Example', isPublic: false });
     for (const host of ['x.example.com', 'X.Example.com:8443', 'x.example.com.', 'x.example.com.:443']) {
-      expect([host, await domains.faceOf(host)]).toMatchObject([
+      expect([host, await domains.brandedDomain(host)]).toMatchObject([
         host,
         { name: 'x.example.com', brand: { name: 'Example', isPublic: false }, logoName: null },
       ]);
       expect(await domains.isVerified(host)).toBe(true);
     }
-    for (const host of ['y.example.com', 'example.com', site]) expect(await domains.faceOf(host)).toBeNull();
+    for (const host of ['y.example.com', 'example.com', site])
+      expect(await domains.brandedDomain(host)).toBeNull();
   });
 
   it('costs no look-up where the host cannot be a domain', async () => {
@@ -41,9 +42,9 @@ describe('the face of a host', () => {
       '_x.com',
     ];
     for (const host of [...strange, 'x'.repeat(300), `${'a.'.repeat(130)}com`, "'; drop table--", 'a..b'])
-      expect([host, await domains.faceOf(host)]).toEqual([host, null]);
+      expect([host, await domains.brandedDomain(host)]).toEqual([host, null]);
     expect(lookUps).toBe(0);
-    await domains.faceOf('stranger.example.com');
+    await domains.brandedDomain('stranger.example.com');
     expect(lookUps).toBe(1);
   });
 });

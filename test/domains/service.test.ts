@@ -196,8 +196,8 @@ describe('the daily check', () => {
       ['lost.example.com', 'lost', 'not_pointing'],
       ['unverified.example.com', 'unverified', null],
     ]);
-    expect(await domains.faceOf(lost.name)).toBeNull();
-    expect(await domains.faceOf(kept.name)).toMatchObject({ name: kept.name });
+    expect(await domains.brandedDomain(lost.name)).toBeNull();
+    expect(await domains.brandedDomain(kept.name)).toMatchObject({ name: kept.name });
     zone.set('cname', lost.name, site);
     app.clock.advance(daySeconds);
     expect(await domains.checkDue()).toBe(2);

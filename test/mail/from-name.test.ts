@@ -38,33 +38,35 @@ const ofSite = { name: 'Mayfly', host: 'secrets.example.com' };
 
 describe('the From of a mail with a link', () => {
   it('names the account that sends it, and the service', async () => {
-    expect(await sent(sampleMail({ face: ofSite }))).toEqual({
+    expect(await sent(sampleMail({ brand: ofSite }))).toEqual({
       name: 'ann@example.com via Mayfly',
       line: `From: "ann@example.com via Mayfly" <${address}>`,
     });
   });
 
   it('names the service by its brand, or by the name in MAYFLY_MAIL_FROM where that has one', async () => {
-    const mail = sampleMail({ face: { name: 'Example Safe' } });
+    const mail = sampleMail({ brand: { name: 'Example Safe' } });
     expect((await sent(mail, { siteName: 'Example Safe' })).name).toBe('ann@example.com via Example Safe');
     const named = { siteName: 'Example Safe', from: `Vault <${address}>` };
     expect((await sent(mail, named)).name).toBe('ann@example.com via Vault');
   });
 
   it('names a share domain by its own brand, whatever the site is called', async () => {
-    const mail = sampleMail({ face: { name: 'Customer Safe', host: 'safe.customer.example' } });
+    const mail = sampleMail({ brand: { name: 'Customer Safe', host: 'safe.customer.example' } });
     const named = { siteName: 'Example Safe', from: `Vault <${address}>` };
     expect((await sent(mail, named)).name).toBe('ann@example.com via Customer Safe');
   });
 
   it('names the host where the brand has no letter', async () => {
-    const mail = sampleMail({ face: { name: '\u200b', host: 'secrets.example.com' } });
+    const mail = sampleMail({ brand: { name: '\u200b', host: 'secrets.example.com' } });
     expect((await sent(mail)).name).toBe('ann@example.com via secrets.example.com');
   });
 
   it('is in the language of the mail', async () => {
-    expect((await sent(sampleMail({ face: ofSite, locale: 'de' }))).name).toBe('ann@example.com über Mayfly');
-    expect((await sent(sampleMail({ face: ofSite, locale: 'ja' }))).name).toBe(
+    expect((await sent(sampleMail({ brand: ofSite, locale: 'de' }))).name).toBe(
+      'ann@example.com über Mayfly',
+    );
+    expect((await sent(sampleMail({ brand: ofSite, locale: 'ja' }))).name).toBe(
       'ann@example.com（Mayfly 経由）',
     );
   });
@@ -76,7 +78,7 @@ describe('the From of a mail with a link', () => {
     '=?utf-8?q?evil=40example.net?=',
     'jörg@bücher.example',
   ])('stays one address and one line, whatever the account is called: %j', async (from) => {
-    const { name, line } = await sent(sampleMail({ from, face: ofSite }));
+    const { name, line } = await sent(sampleMail({ from, brand: ofSite }));
     expect(name).toEndWith(' via Mayfly');
     expect(name).not.toContain('=?');
     expect(line).toEndWith(` <${address}>`);
@@ -85,7 +87,7 @@ describe('the From of a mail with a link', () => {
 
 describe('the From of a mail about an account', () => {
   it('names the service: by its brand, or by the name in MAYFLY_MAIL_FROM', async () => {
-    for (const mail of sampleAccountMails({ face: ofSite })) {
+    for (const mail of sampleAccountMails({ brand: ofSite })) {
       expect((await sent(mail)).line).toMatch(/^From: "?Mayfly"? <noreply@mail\.example\.com>$/);
       expect((await sent(mail, { from: `"Vault, Inc." <${address}>` })).name).toBe('Vault, Inc.');
     }
@@ -95,7 +97,9 @@ describe('the From of a mail about an account', () => {
   });
 
   it('names the share domain where the mail is about a secret on one', async () => {
-    const [notice] = sampleAccountMails({ face: { name: 'Customer Safe' } }).filter((mail) => 'face' in mail);
+    const [notice] = sampleAccountMails({ brand: { name: 'Customer Safe' } }).filter(
+      (mail) => 'brand' in mail,
+    );
     if (notice === undefined) throw new Error('there is no sample');
     expect((await sent(notice, { from: `Vault <${address}>` })).name).toBe('Customer Safe');
   });

@@ -161,9 +161,9 @@ describe('hostile texts', () => {
 
   const places: readonly [string, readonly string[], (text: string) => SampleChanges, readonly string[]][] = [
     ['sender', senders, (from) => ({ from }), ['subject', 'text']],
-    ['brand name', brandNames, (name) => ({ face: { name } }), ['text']],
-    ['host', hosts, (host) => ({ face: { host } }), ['text']],
-    ['colour', colours, (colour) => ({ face: { colour } }), []],
+    ['brand name', brandNames, (name) => ({ brand: { name } }), ['text']],
+    ['host', hosts, (host) => ({ brand: { host } }), ['text']],
+    ['colour', colours, (colour) => ({ brand: { colour } }), []],
     ['link', links, (link) => ({ link }), ['text']],
     ['language', locales, (locale) => ({ locale }), []],
   ];
@@ -177,9 +177,9 @@ describe('hostile texts', () => {
     }
   }
 
-  it('of a face stay in their place in mails about an account’s secrets too (P26, T28)', async () => {
-    const noticesWith = (face: SampleChanges['face'] = {}) =>
-      sampleAccountMails({ face }).filter((mail) => 'face' in mail);
+  it('of a brand stay in their place in mails about an account’s secrets too (P26, T28)', async () => {
+    const noticesWith = (brand: SampleChanges['brand'] = {}) =>
+      sampleAccountMails({ brand }).filter((mail) => 'brand' in mail);
     const send = async (mail: AccountMail) => {
       const before = office.arrived.length;
       expect((await mailer.sendAccountMail(mail)).state).toBe('accepted');
@@ -191,8 +191,8 @@ describe('hostile texts', () => {
     for (const [index, plain] of noticesWith().entries()) {
       const { subject, shape, lines } = await send(plain);
       const hostile = [...brandNames.map((name) => ({ name })), ...colours.map((colour) => ({ colour }))];
-      for (const face of hostile) {
-        const parts = await send(noticesWith(face)[index] ?? plain);
+      for (const brand of hostile) {
+        const parts = await send(noticesWith(brand)[index] ?? plain);
         expect([parts.subject, parts.shape, parts.lines.length]).toEqual([subject, shape, lines.length]);
       }
     }

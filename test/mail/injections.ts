@@ -136,7 +136,7 @@ export const brandNames: readonly string[] = [
   '=?utf-8?q?=0D=0ABcc:_evil@example.net?=',
 ];
 
-/** Hosts of a mail's links, as a face names them. */
+/** Hosts of a mail's links, as a brand names them. */
 export const hosts: readonly string[] = [
   'secrets.example.com\r\nBcc: evil@example.net',
   'secrets.example.com\n\n<b>evil</b>',

@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SMTPServer as Server, type SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { AccountMail, MailFace, SecretLinkMail } from '../../src/core/mail/mailer.ts';
+import type { AccountMail, MailBrand, SecretLinkMail } from '../../src/core/mail/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 
 export interface Arrived {
@@ -114,7 +114,7 @@ function dropConnection(server: SMTPServer, sessionId: string): void {
   }
 }
 
-export const sampleFace: MailFace = { name: 'Example Safe', host: 'secrets.example.com', colour: null };
+export const sampleBrand: MailBrand = { name: 'Example Safe', host: 'secrets.example.com', colour: null };
 
 export interface SampleChanges {
   readonly to?: string;
@@ -122,7 +122,7 @@ export interface SampleChanges {
   readonly link?: string;
   readonly hasPassphrase?: boolean;
   readonly locale?: string;
-  readonly face?: Partial<MailFace>;
+  readonly brand?: Partial<MailBrand>;
 }
 
 export function sampleMail(changes: SampleChanges = {}): SecretLinkMail {
@@ -133,7 +133,7 @@ export function sampleMail(changes: SampleChanges = {}): SecretLinkMail {
     hasPassphrase: changes.hasPassphrase ?? false,
     expiresAt: 1_795_000_000,
     locale: changes.locale ?? 'en',
-    face: { ...sampleFace, ...changes.face },
+    brand: { ...sampleBrand, ...changes.brand },
   };
 }
 
@@ -141,7 +141,7 @@ const site = 'https://secrets.example.com';
 
 /** One mail of each kind about an account. */
 export function sampleAccountMails(
-  changes: Pick<SampleChanges, 'to' | 'locale' | 'face'> = {},
+  changes: Pick<SampleChanges, 'to' | 'locale' | 'brand'> = {},
 ): AccountMail[] {
   const common = { to: new Sensitive(changes.to ?? 'jo@example.org'), locale: changes.locale ?? 'en' };
   const ticketFor = (path: string) => ({
@@ -153,7 +153,7 @@ export function sampleAccountMails(
     createdAt: 1_794_000_000,
     at: 1_795_000_000,
     recentUrl: `${site}/recent`,
-    face: { ...sampleFace, ...changes.face },
+    brand: { ...sampleBrand, ...changes.brand },
   };
   return [
     { ...common, kind: 'sign_up', ...ticketFor('sign-up') },

@@ -220,7 +220,7 @@ function rememberingLogos(store: Store): Store {
   };
 }
 
-const faceDefects: readonly SeededDefect[] = [
+const brandDefects: readonly SeededDefect[] = [
   {
     defect: 'anybody may change a brand',
     caughtBy: 'a brand is kept as it was given, at store time, and only for its own account',
@@ -300,4 +300,4 @@ const faceDefects: readonly SeededDefect[] = [
   },
 ];
 
-export const domainDefects: readonly SeededDefect[] = [...ownershipDefects, ...leaseDefects, ...faceDefects];
+export const domainDefects: readonly SeededDefect[] = [...ownershipDefects, ...leaseDefects, ...brandDefects];

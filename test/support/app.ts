@@ -34,7 +34,7 @@ import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { lookUp } from '../../src/locale/negotiate.ts';
 import { createDomainNameParser } from '../../src/ops/domain-names.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
-import { type Brands, brandRules, createMailFaceOf, ownBrands } from '../../src/web/brand/brand.ts';
+import { type Brands, brandRules, createMailBrandOf, ownBrands } from '../../src/web/brand/brand.ts';
 import { createPages } from '../../src/web/pages.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
@@ -150,7 +150,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     anonymousMayCreate,
     words: dicewareWords,
     mailQuota: createMailQuota(deps.limiter),
-    mailFaceOf: createMailFaceOf({ brands, domains, siteHost: links.siteHost }),
+    mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf: (asked) => asked ?? 'en',
     region: options.regions?.own ?? frontRegion(),
   });

@@ -125,7 +125,7 @@ export function createBench(
     events: (event) => events.push(event),
     anonymousMayCreate: true,
     mailQuota: { take: () => ({ outcome: 'allowed' }), refund: () => {} },
-    mailFaceOf: async (shareDomain) => ({
+    mailBrandOf: async (shareDomain) => ({
       name: 'Mayfly',
       host: shareDomain || 'mayfly.example',
       colour: null,

@@ -1,4 +1,4 @@
-/** The operator's face: what a brand file may say, and how pages show it. */
+/** The operator's brand: what a brand file may say, and how pages show it. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -54,7 +54,7 @@ describe('a brand file', () => {
     expect(site.styleText).toContain('--leaf:#aab8f5');
   });
 
-  it('gives a share domain what it says and the site’s face for the rest', async () => {
+  it('gives a share domain what it says and the site’s brand for the rest', async () => {
     const brands = await brandsOf(await documented());
     const secrets = brands.forHost('secrets.example.org');
     const drop = brands.forHost('drop.example.net');

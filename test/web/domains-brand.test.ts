@@ -1,4 +1,4 @@
-/** The face of a share domain, to its owner: what the form takes, what it refuses, and that nothing typed is lost. */
+/** The brand of a share domain, to its owner: what the form takes, what it refuses, and that nothing typed is lost. */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/core/errors.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
@@ -59,7 +59,7 @@ const kept = {
   locale: typed.lang,
 };
 
-describe('the face of a domain', () => {
+describe('the brand of a domain', () => {
   it('is what its owner fills in, and comes back as it was filled in', async () => {
     const owner = await openBrand();
     const saved = await owner.visitor.post(page, typed);

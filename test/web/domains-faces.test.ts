@@ -1,9 +1,9 @@
-/** A share domain, to whoever opens it: the owner's face on it, and nothing of anybody's account. */
+/** A share domain, to whoever opens it: the owner's brand on it, and nothing of anybody's account. */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../src/core/errors.ts';
 import { type DomainBrand, plainBrand } from '../../src/core/share-domains/share-domains.ts';
-import { createHostBrands, createMailFaceOf, ownBrand, ownBrands } from '../../src/web/brand/brand.ts';
+import { createHostBrands, createMailBrandOf, ownBrand, ownBrands } from '../../src/web/brand/brand.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
 import { routes } from '../../src/web/routes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -16,7 +16,7 @@ import { saying, words } from './words.ts';
 
 const name = 'secrets.example.com';
 
-const face: DomainBrand = {
+const ownersBrand: DomainBrand = {
   ...plainBrand,
   name: 'Example & Sons',
   colour: '#7a2f4f',
@@ -30,7 +30,7 @@ interface DomainSite {
 }
 
 async function openDomain(
-  brand: DomainBrand = face,
+  brand: DomainBrand = ownersBrand,
   options: Parameters<typeof createTestApp>[0] = {},
 ): Promise<DomainSite> {
   const app = createTestApp(options);
@@ -77,19 +77,19 @@ describe('a share domain', () => {
     }
   });
 
-  it('that is not verified, or no longer, has the face of the site', async () => {
+  it('that is not verified, or no longer, has the brand of the site', async () => {
     const app = createTestApp();
     const { id } = await app.account('owner@example.com', 'identity');
     for (const state of ['unverified', 'pending', 'lost'] as const) {
       const host = `${state}.example.com`;
       await app.store.addDomain({ accountId: id, name: host, state, challenge: null, createdAt: 0 }, 9);
-      await app.store.setDomainBrand(id, host, face);
+      await app.store.setDomainBrand(id, host, ownersBrand);
       const { html } = await visit(app, '/', { headers: { host } });
       expect([state, titleOf(html), html.includes(host)]).toEqual([state, 'Mayfly', false]);
     }
   });
 
-  it('inherits from the operator’s face for that host what its owner has left empty', async () => {
+  it('inherits from the operator’s brand for that host what its owner has left empty', async () => {
     const operators = {
       ...ownBrand,
       name: 'Operator',
@@ -110,15 +110,15 @@ describe('a share domain', () => {
     const { app, setBrand } = await openDomain();
     const names = [];
     for (const next of ['One', 'Two', 'One']) {
-      await setBrand({ ...face, name: next });
+      await setBrand({ ...ownersBrand, name: next });
       for (const path of ['/', '/about']) names.push(titleOf((await at(app, path)).html));
     }
     expect(names).toEqual(['One', 'One', 'Two', 'Two', 'One', 'One']);
   });
 
-  it('has the face of the site while the store does not answer', async () => {
+  it('has the brand of the site while the store does not answer', async () => {
     const down = async () => Promise.reject(new ServiceError('unavailable', 'the store is away'));
-    const { app } = await openDomain(face, {
+    const { app } = await openDomain(ownersBrand, {
       wrapStore: (store) => withMethod(store, 'findVerifiedDomain', down),
     });
     const { status, html } = await at(app, '/about');
@@ -127,7 +127,7 @@ describe('a share domain', () => {
   });
 
   it('speaks its owner’s language to whoever has chosen none', async () => {
-    const { app } = await openDomain({ ...face, locale: 'sv' });
+    const { app } = await openDomain({ ...ownersBrand, locale: 'sv' });
     const languageOf = async (path: string, headers: Record<string, string> = {}) =>
       /<html lang="([^"]+)"/.exec((await at(app, path, headers)).html)?.[1];
     expect(await languageOf('/about', { 'accept-language': 'fr' })).toBe('sv');
@@ -192,14 +192,14 @@ describe('accounts, on a share domain', () => {
   });
 
   it('are led below the path that the site is served under', async () => {
-    const { app } = await openDomain(face, { baseUrl: 'https://mayfly.example/secrets' });
+    const { app } = await openDomain(ownersBrand, { baseUrl: 'https://mayfly.example/secrets' });
     const { headers } = await at(app, '/secrets/log-in');
     expect(headers.get('location')).toBe('https://mayfly.example/secrets/log-in');
   });
 
   it('are unknown: a session’s cookie is not even looked up, and no page leads to a log-in', async () => {
     let looked = 0;
-    const { app } = await openDomain(face, {
+    const { app } = await openDomain(ownersBrand, {
       wrapStore: (store) =>
         withMethod(store, 'findSession', (hash) => {
           looked += 1;
@@ -223,7 +223,7 @@ describe('accounts, on a share domain', () => {
 });
 
 describe('a share domain that its owner keeps to itself', () => {
-  const closed = { ...face, isPublic: false };
+  const closed = { ...ownersBrand, isPublic: false };
   const storedIn = (app: TestApp) => app.events.filter(({ event }) => event === 'concealed').length;
 
   it('says so on its start page, by its registered name, and takes nothing', async () => {
@@ -263,28 +263,32 @@ describe('a share domain that its owner keeps to itself', () => {
 });
 
 describe('faces', () => {
-  const of = (domain: string, brand = face) => ({ name: domain, brand, logoName: null });
+  const of = (domain: string, brand = ownersBrand) => ({ name: domain, brand, logoName: null });
 
   it('are one object for as long as nothing of them changes, and are kept in a bounded number', async () => {
-    let brand = face;
+    let brand = ownersBrand;
     let asked = 0;
-    const faceOf = async (host: string) => {
+    const brandedDomain = async (host: string) => {
       asked += 1;
       return of(host, { ...brand });
     };
-    const faces = createHostBrands({ brands: ownBrands, domains: { faceOf }, siteHost: 'mayfly.example' });
-    const first = await faces.of(name);
-    expect(await faces.of(name)).toBe(first);
+    const hostBrands = createHostBrands({
+      brands: ownBrands,
+      domains: { brandedDomain },
+      siteHost: 'mayfly.example',
+    });
+    const first = await hostBrands.of(name);
+    expect(await hostBrands.of(name)).toBe(first);
     brand = { ...brand, name: 'Another' };
-    expect(await faces.of(name)).not.toBe(first);
-    const second = await faces.of(name);
-    for (let index = 0; index < 300; index += 1) await faces.of(`d${index}.example.com`);
-    const third = await faces.of(name);
+    expect(await hostBrands.of(name)).not.toBe(first);
+    const second = await hostBrands.of(name);
+    for (let index = 0; index < 300; index += 1) await hostBrands.of(`d${index}.example.com`);
+    const third = await hostBrands.of(name);
     expect(third).toEqual(second);
     expect(third).not.toBe(second);
     asked = 0;
     for (const host of ['', 'mayfly.example', 'MAYFLY.example:443', 'mayfly.example.'])
-      expect((await faces.of(host)).domain).toBeNull();
+      expect((await hostBrands.of(host)).domain).toBeNull();
     expect(asked).toBe(0);
   });
 
@@ -297,9 +301,9 @@ describe('faces', () => {
       [null, null],
     ];
     for (const [colour, shown] of colours) {
-      const domains = { faceOf: async (host: string) => of(host, { ...face, colour }) };
-      const mailFaceOf = createMailFaceOf({ brands: ownBrands, domains, siteHost: 'mayfly.example' });
-      expect(await mailFaceOf(name)).toEqual({ name: 'Example & Sons', host: name, colour: shown });
+      const domains = { brandedDomain: async (host: string) => of(host, { ...ownersBrand, colour }) };
+      const mailBrandOf = createMailBrandOf({ brands: ownBrands, domains, siteHost: 'mayfly.example' });
+      expect(await mailBrandOf(name)).toEqual({ name: 'Example & Sons', host: name, colour: shown });
     }
   });
 
@@ -312,11 +316,15 @@ describe('faces', () => {
       async () => null,
       async () => Promise.reject(new ServiceError('unavailable', 'the store is away')),
     ];
-    for (const faceOf of answers) {
-      const mailFaceOf = createMailFaceOf({ brands, domains: { faceOf }, siteHost: 'mayfly.example' });
+    for (const brandedDomain of answers) {
+      const mailBrandOf = createMailBrandOf({
+        brands,
+        domains: { brandedDomain },
+        siteHost: 'mayfly.example',
+      });
       const operators = { name: 'Operator', colour: '#3a4f9a' };
-      expect(await mailFaceOf('')).toEqual({ ...operators, host: 'mayfly.example' });
-      expect(await mailFaceOf(name)).toEqual({ ...operators, host: name });
+      expect(await mailBrandOf('')).toEqual({ ...operators, host: 'mayfly.example' });
+      expect(await mailBrandOf(name)).toEqual({ ...operators, host: name });
     }
   });
 });

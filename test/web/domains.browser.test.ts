@@ -140,7 +140,7 @@ describe('a share domain', () => {
   );
 
   it(
-    'that nobody has registered shows the site’s own face, and its name nowhere',
+    'that nobody has registered shows the site’s own brand, and its name nowhere',
     async () => {
       const host = 'unknown.example.net';
       await using visitor = await openVisitor(browser, { baseUrl: new URL(there('/', host)).origin });

@@ -76,14 +76,14 @@ export async function sendLink(
   const { secretKey, to } = mailing;
   const link = new Sensitive(deps.links.secretUrl(secretKey, shareDomain));
   const locale = deps.mailLocaleOf(asked);
-  const face = await deps.mailFaceOf(shareDomain);
+  const brand = await deps.mailBrandOf(shareDomain);
   let noted: Promise<unknown> = Promise.resolve();
   const onRetry = (withinSeconds: number, reply: string | null) => {
     const queued: Noted = { state: 'queued', staleAt: deps.store.now() + withinSeconds };
     // In order, so that the later note wins. The mail goes on even if a note fails.
     noted = noted.then(() => note(deps, receiptId, mailing, queued, reply)).catch(() => undefined);
   };
-  const mail = { to, from: new Sensitive(from), link, hasPassphrase, expiresAt, locale, face };
+  const mail = { to, from: new Sensitive(from), link, hasPassphrase, expiresAt, locale, brand };
   const { state, reply } = await deps.mailer.sendSecretLink(mail, onRetry);
   deps.events({ event: 'mail_ended', tag: tagOf(record.secretId), state });
   await noted;

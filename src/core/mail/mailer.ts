@@ -6,9 +6,9 @@ import type { DeliveryState } from '../secrets/secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 
-/** Whose face a mail has: of the site or of a share domain. */
-export interface MailFace {
-  /** The brand's name, one line. */
+/** The brand that a mail shows, of the site or of a share domain. */
+export interface MailBrand {
+  /** One line. */
   readonly name: string;
   /** The host that the mail's links lead to. */
   readonly host: string;
@@ -16,8 +16,8 @@ export interface MailFace {
   readonly colour: string | null;
 }
 
-/** The face of mails with links on this share domain; of the site when it is `''`. */
-export type MailFaceOf = (shareDomain: string) => Promise<MailFace>;
+/** The brand of mails whose links are on this share domain, `''` for the site. */
+export type MailBrandOf = (shareDomain: string) => Promise<MailBrand>;
 
 /** The language of a mail: what was asked for where it is offered, else the installation's own. Tags of BCP 47. */
 export type MailLocaleOf = (asked: string | null) => string;
@@ -32,7 +32,7 @@ export interface SecretLinkMail {
   readonly expiresAt: UnixSeconds;
   /** A BCP 47 tag that `locale/` knows. */
   readonly locale: string;
-  readonly face: MailFace;
+  readonly brand: MailBrand;
 }
 
 /** A mail about the account itself, to its own address. */
@@ -60,7 +60,7 @@ export type AccountMail = {
       readonly at: UnixSeconds;
       /** Where the account's secrets are listed. */
       readonly recentUrl: string;
-      readonly face: MailFace;
+      readonly brand: MailBrand;
     }
 );
 

@@ -78,7 +78,7 @@ describe('what a new secret’s account is told', () => {
 });
 
 describe('a notice', () => {
-  it('tells once that a secret was read, whoever read it, in the account’s language and with the domain’s face', async () => {
+  it('tells once that a secret was read, whoever read it, in the account’s language and with the domain’s brand', async () => {
     const { bench, caller } = await scene();
     await bench.deps.store.setLocale(caller.account.id, 'fr');
     await giveDomain(bench.deps.store, caller.account.id, 'secrets.example.org');
@@ -98,9 +98,9 @@ describe('a notice', () => {
       createdAt: startOfTime,
       at: startOfTime + 30,
       recentUrl: 'https://mayfly.example/recent',
-      face: { host: 'mayfly.example' },
+      brand: { host: 'mayfly.example' },
     });
-    expect(bench.accountMails[1]).toMatchObject({ face: { host: 'secrets.example.org' } });
+    expect(bench.accountMails[1]).toMatchObject({ brand: { host: 'secrets.example.org' } });
     expect(bench.events.at(-1)).toEqual({
       event: 'account_mail_ended',
       kind: 'secret_read',
@@ -184,9 +184,9 @@ describe('telling', () => {
     expect(await bench.service.sendDueNotices()).toBe(1);
   });
 
-  it('fails nothing: a mailer, a face and a store that break leave the answers as they are', async () => {
+  it('fails nothing: a mailer, a brand and a store that break leave the answers as they are', async () => {
     const broken = () => Promise.reject(new Error('no'));
-    for (const deps of [{ mailFaceOf: broken }, { mailer: { ...silent, sendAccountMail: broken } }]) {
+    for (const deps of [{ mailBrandOf: broken }, { mailer: { ...silent, sendAccountMail: broken } }]) {
       const { bench, caller } = await scene(deps);
       const { secretKey } = await bench.share('v', { caller, notify: ['read'] });
       expect((await bench.service.reveal(guess(secretKey), anonymous)).outcome).toBe('revealed');

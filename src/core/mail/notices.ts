@@ -14,7 +14,7 @@ import type { AccountMail } from './mailer.ts';
 /** What a notice takes. */
 export type NoticeCore = Pick<
   Core,
-  'mailer' | 'mailFaceOf' | 'mailLocaleOf' | 'links' | 'events' | 'inBackground'
+  'mailer' | 'mailBrandOf' | 'mailLocaleOf' | 'links' | 'events' | 'inBackground'
 > & { readonly store: Pick<Core['store'], 'takeDueNotices' | 'findAccountById'> };
 
 const daySeconds = 86_400;
@@ -63,7 +63,7 @@ export async function sendDueNotices(deps: NoticeCore): Promise<number> {
   return due.length;
 }
 
-type NoticeMail = Extract<AccountMail, { face: unknown }>;
+type NoticeMail = Extract<AccountMail, { brand: unknown }>;
 
 function mailAfter(
   deps: NoticeCore,
@@ -71,15 +71,15 @@ function mailAfter(
   { owner, createdAt, shareDomain }: Omit<DueNotice, 'expiresAt'>,
   at: UnixSeconds,
 ): void {
-  const { store, mailer, mailFaceOf, mailLocaleOf, links, events, inBackground } = deps;
+  const { store, mailer, mailBrandOf, mailLocaleOf, links, events, inBackground } = deps;
   inBackground(async () => {
     const account = await store.findAccountById(owner);
     if (account === null) return;
-    const face = await mailFaceOf(shareDomain);
+    const brand = await mailBrandOf(shareDomain);
     const to = new Sensitive(account.username);
     const locale = mailLocaleOf(account.locale);
     const { recentUrl } = links;
-    const { state } = await mailer.sendAccountMail({ kind, to, locale, createdAt, at, recentUrl, face });
+    const { state } = await mailer.sendAccountMail({ kind, to, locale, createdAt, at, recentUrl, brand });
     events({ event: 'account_mail_ended', kind, state });
   });
 }

@@ -262,8 +262,8 @@ describe('the mail to a recipient', () => {
     expect(mail?.link.expose()).toBe(`https://mayfly.example/secret/${receipt.secretKey}`);
     expect(mail).toMatchObject({ hasPassphrase: true, expiresAt: startOfTime + 604_800, locale: 'fr' });
     expect(Object.keys(mail ?? {}).sort()).toEqual([
+      'brand',
       'expiresAt',
-      'face',
       'from',
       'hasPassphrase',
       'link',

@@ -83,7 +83,7 @@ export type LogoOutcome =
   | { readonly outcome: 'unknown' };
 
 /** The brand of a verified domain, for answers to requests that arrive on it. */
-export interface DomainFace {
+export interface BrandedDomain {
   readonly name: string;
   readonly brand: DomainBrand;
   readonly logoName: string | null;
@@ -234,7 +234,7 @@ async function findVerified({ store, siteHost }: Bound, host: string): Promise<S
   return name === siteHost || !hostForm.test(name) ? null : store.findVerifiedDomain(name);
 }
 
-function toFace({ name, brand, logoName }: StoredDomain): DomainFace {
+function toBranded({ name, brand, logoName }: StoredDomain): BrandedDomain {
   return { name, brand, logoName };
 }
 
@@ -281,9 +281,9 @@ export function createDomainService(parts: DomainCore) {
     findLogo: async (logoName: string): Promise<DomainLogo | null> =>
       logoNameForm.test(logoName) ? store.findDomainLogo(logoName) : null,
     /** The brand of the host that a request names (perhaps with a port); `null` unless it is a verified domain. */
-    faceOf: async (host: string): Promise<DomainFace | null> => {
+    brandedDomain: async (host: string): Promise<BrandedDomain | null> => {
       const domain = await findVerified(core, host);
-      return domain === null ? null : toFace(domain);
+      return domain === null ? null : toBranded(domain);
     },
     /** Whether a certificate may be requested for it: only for a verified domain. */
     isVerified: async (name: string): Promise<boolean> => (await findVerified(core, name)) !== null,

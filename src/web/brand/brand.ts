@@ -5,9 +5,9 @@
  */
 
 import { ServiceError } from '../../core/errors.ts';
-import type { MailFaceOf } from '../../core/mail/mailer.ts';
+import type { MailBrandOf } from '../../core/mail/mailer.ts';
 import type { BrandRules } from '../../core/share-domains/brand.ts';
-import type { DomainFace, DomainService } from '../../core/share-domains/service.ts';
+import type { BrandedDomain, DomainService } from '../../core/share-domains/service.ts';
 import { hostNameOf } from '../../core/share-domains/share-domains.ts';
 import type { SiteFile } from '../assets.ts';
 import { type Colours, contrast, nearestReadable, readable, styleOf } from './colours.ts';
@@ -54,7 +54,7 @@ export const ownBrands: Brands = { forHost: () => ownBrand, findLogo: () => null
 export interface HostBrand {
   readonly brand: Brand;
   /** `null` for the site and for unknown hosts. */
-  readonly domain: DomainFace | null;
+  readonly domain: BrandedDomain | null;
 }
 
 export interface HostBrands {
@@ -66,7 +66,7 @@ export interface HostBrands {
 
 interface HostBrandDeps {
   readonly brands: Brands;
-  readonly domains: Pick<DomainService, 'faceOf'>;
+  readonly domains: Pick<DomainService, 'brandedDomain'>;
   readonly siteHost: string;
 }
 
@@ -86,9 +86,9 @@ export function createHostBrands({ brands, domains, siteHost }: HostBrandDeps): 
 }
 
 /** `null` also while the store does not answer: a brand is not worth an error. */
-async function brandedDomain(domains: HostBrandDeps['domains'], host: string): Promise<DomainFace | null> {
+async function brandedDomain(domains: HostBrandDeps['domains'], host: string): Promise<BrandedDomain | null> {
   try {
-    return await domains.faceOf(host);
+    return await domains.brandedDomain(host);
   } catch (error) {
     if (error instanceof ServiceError) return null;
     throw error;
@@ -96,7 +96,7 @@ async function brandedDomain(domains: HostBrandDeps['domains'], host: string): P
 }
 
 /** Least recently used ones are dropped. */
-function createCache(brands: Brands): (domain: DomainFace) => HostBrand {
+function createCache(brands: Brands): (domain: BrandedDomain) => HostBrand {
   const kept = new Map<string, { readonly print: string; readonly hostBrand: HostBrand }>();
   return (domain) => {
     const print = JSON.stringify(domain);
@@ -112,7 +112,7 @@ function createCache(brands: Brands): (domain: DomainFace) => HostBrand {
   };
 }
 
-function layOver(configured: Brand, { brand, logoName }: DomainFace): Brand {
+function layOver(configured: Brand, { brand, logoName }: BrandedDomain): Brand {
   const colours = coloursOver(configured.colours, brand);
   return {
     ...configured,
@@ -124,7 +124,7 @@ function layOver(configured: Brand, { brand, logoName }: DomainFace): Brand {
 }
 
 /** An owner's colour also sets the dark scheme, so two brands are never mixed. */
-function coloursOver(configured: Colours, { colour, colourDark }: DomainFace['brand']): Colours {
+function coloursOver(configured: Colours, { colour, colourDark }: BrandedDomain['brand']): Colours {
   const dark = colourDark ?? colour;
   return {
     ...configured,
@@ -136,7 +136,7 @@ function coloursOver(configured: Colours, { colour, colourDark }: DomainFace['br
 /** White text on the colour must be readable, or mails use our own colour. */
 const buttonText = '#ffffff';
 
-export function createMailFaceOf({ brands, domains, siteHost }: HostBrandDeps): MailFaceOf {
+export function createMailBrandOf({ brands, domains, siteHost }: HostBrandDeps): MailBrandOf {
   return async (shareDomain) => {
     const host = shareDomain === '' ? siteHost : shareDomain;
     const configured = brands.forHost(host);

@@ -5,7 +5,7 @@
  */
 import { domainToUnicode } from 'node:url';
 import type { FC } from 'hono/jsx';
-import type { DomainFace } from '../../core/share-domains/service.ts';
+import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
@@ -33,7 +33,7 @@ export function answerOnShareDomain({ site, call, frame }: Visit, route: PageRou
 }
 
 /** Names the domain as it is registered, never as the request spells it (P20). */
-const DomainClosedPage: FC<{ frame: Frame; domain: DomainFace }> = ({ frame, domain }) => {
+const DomainClosedPage: FC<{ frame: Frame; domain: BrandedDomain }> = ({ frame, domain }) => {
   const { say } = frame.words;
   // Isolated, so that the name keeps its order in a right-to-left text.
   const name = `\u2068${domainToUnicode(domain.name)}\u2069`;

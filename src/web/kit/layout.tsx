@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Regions } from '../../core/keys.ts';
-import type { DomainFace } from '../../core/share-domains/service.ts';
+import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { Assets, ScriptName } from '../assets.ts';
 import type { Brand } from '../brand/brand.ts';
@@ -31,7 +31,7 @@ export interface Frame {
   readonly locales: readonly Locale[];
   readonly signUpIsOpen: boolean;
   /** The share domain it is shown on, which has no log-in; `null` on the site itself. */
-  readonly domain: DomainFace | null;
+  readonly domain: BrandedDomain | null;
   readonly regions: Regions | null;
 }
 

@@ -277,7 +277,7 @@ const verificationChecks: readonly ConformanceCheck[] = [
   ),
 ];
 
-const faceChecks: readonly ConformanceCheck[] = [
+const brandChecks: readonly ConformanceCheck[] = [
   check(
     'port',
     'a brand is kept as it was given, at store time, and only for its own account',
@@ -387,5 +387,5 @@ const faceChecks: readonly ConformanceCheck[] = [
 export const domainChecks: readonly ConformanceCheck[] = [
   ...registrationChecks,
   ...verificationChecks,
-  ...faceChecks,
+  ...brandChecks,
 ];
