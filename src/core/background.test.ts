@@ -1,4 +1,4 @@
-/** Owns: the proof that what follows a call neither delays nor fails it, and that an end can be waited for. */
+/** Proves that what follows a call neither delays nor fails it, and that an end can be waited for. */
 import { describe, expect, it } from 'bun:test';
 import { createBackground } from './background.ts';
 

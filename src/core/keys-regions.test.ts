@@ -1,6 +1,6 @@
 /**
- * Owns: the proof that a key says which region made it to whoever holds the whole key, and to nobody else (P13), and that
- * nothing changes where there are no regions. `test/vectors/regions.json` freezes keys; `test/vectors/reference.ts` reads
+ * Proves that a key says which region made it to whoever holds the whole key, and to no one else (P13), and that
+ * nothing changes without regions. `test/vectors/regions.json` freezes keys; `test/vectors/reference.ts` reads
  * them a second time.
  */
 import { describe, expect, it } from 'bun:test';
@@ -49,7 +49,7 @@ function drawHeads(count: number, seed: string): string[] {
   return Array.from({ length: count }, () => generateSecretKey(random, null).slice(0, 29));
 }
 
-describe('the mark of a region', () => {
+describe('the tag of a region', () => {
   it('is read back from both keys, for every label there can be', () => {
     const random = seededRandom('marks');
     for (const label of everyLabel) {

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that keys are uniform, have one spelling, and give ids that do not give them back (P13).
- */
+/** Proves that keys are uniform, have one spelling, and give ids that do not reveal them (P13). */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';

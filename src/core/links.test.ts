@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that links come from the configured address, and that its path is kept.
- */
+/** Proves that links come from the configured address, and that its path is kept. */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { generateMetadataKey, generateSecretKey } from './keys.ts';

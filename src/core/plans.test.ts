@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that what is granted lies within the plan, and the built-in table of the contract.
- */
+/** Proves that what is granted is within the plan, and the built-in table of the contract. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { builtInPlans, grantTtl, type Plan } from './plans.ts';

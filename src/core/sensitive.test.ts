@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that nothing which prints, joins, copies or logs a sensitive value shows it.
- */
+/** Proves that nothing which prints, joins, copies or logs a sensitive value shows it. */
 import { describe, expect, it } from 'bun:test';
 import util from 'node:util';
 import { Sensitive } from './sensitive.ts';

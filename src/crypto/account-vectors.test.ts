@@ -1,7 +1,7 @@
 /**
  * The vectors of what is kept of passwords, sessions and tickets.
  *
- * Owns: the comparison of three parties, as in `vectors.test.ts`: the frozen file, the product, and the independent
+ * Compares three parties, as in `vectors.test.ts`: the frozen file, the product, and the independent
  * reading in `test/vectors/reference.ts`.
  */
 import { describe, expect, it } from 'bun:test';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that the cipher's one call accepts nothing but the whole 16-byte tag over exactly these bytes.
- */
+/** Proves that the cipher's one call accepts nothing but the whole 16-byte tag over exactly these bytes. */
 import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';
 import fc from 'fast-check';

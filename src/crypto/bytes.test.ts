@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that the encodings are injective and reversible, which the additional data rely on.
- */
+/** Proves that the encodings are injective and reversible, which the additional data rely on. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, hex, utf8 } from './bytes.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that no two uses of a key meet: every derivation differs from every other under the same inputs.
- */
+/** Proves that no two uses of a key meet: every derivation differs from every other under the same inputs. */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { hex } from './bytes.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that a row opens with root, link and passphrase together, with nothing less, and only in its place.
+ * Proves that a row opens with root, link and passphrase together, with nothing less, and only in its place.
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that a ring holds each root once, wraps under the newest and finds the older ones.
- */
+/** Proves that a ring holds each root once, wraps under the newest and finds the older ones. */
 import { describe, expect, it } from 'bun:test';
 import { hex } from './bytes.ts';
 import { createKeyRing, type RootKey, rootCheck } from './keyring.ts';

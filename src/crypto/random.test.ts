@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that drawn text and numbers are uniform and that no random byte is handed out twice.
- */
+/** Proves that drawn text and numbers are uniform and that no random byte is handed out twice. */
 import { describe, expect, it } from 'bun:test';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
 import { hex } from './bytes.ts';

@@ -1,7 +1,7 @@
 /**
  * The vectors: what is stored is byte for byte what the published primitives and the written format say.
  *
- * Owns: the comparison of three parties: the files of `test/vectors/` (frozen: a change of one is a new format version),
+ * Compares three parties: the files of `test/vectors/` (frozen: a change of one is a new format version),
  * the product, and the independent reading in `test/vectors/reference.ts`.
  */
 import { describe, expect, it } from 'bun:test';

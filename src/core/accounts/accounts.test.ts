@@ -1,6 +1,6 @@
 /**
- * Owns: the proof that credentials open an account only when all of them are right and live, and that nothing else can
- * be told from a refusal.
+ * Proves that credentials open an account only when all of them are right and live, and that a refusal
+ * reveals nothing else.
  */
 
 import { describe, expect, it } from 'bun:test';

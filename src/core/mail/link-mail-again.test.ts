@@ -1,6 +1,6 @@
 /**
- * Owns: the proof that the recipient's mail goes out again to the same address, for a waiting secret and its creator
- * alone, once at a time, and that the plain address is nowhere but in the creator's box.
+ * Proves that the recipient's mail goes out again to the same address, for a waiting secret and its creator
+ * only, once at a time, and that the plain address is only in the creator's box.
  */
 import { describe, expect, it } from 'bun:test';
 import { clientStays, recentOf } from '../../../test/stores/conformance/check.ts';

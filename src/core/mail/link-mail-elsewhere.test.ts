@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that a mail goes to another address only for an account that manages the record, within the bounds on
+ * Proves that a mail goes to another address only for an account that manages the record, within the bounds on
  * mails, and that the new address is kept no less well than the first.
  */
 import { describe, expect, it } from 'bun:test';

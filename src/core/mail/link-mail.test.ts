@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that a receipt says what became of the mail: while it is under way, at its end and after a crash; and
+ * Proves that a receipt says what became of the mail: while it is in flight, at its end and after a crash; and
  * that what the mail server said is for the creator alone.
  */
 import { describe, expect, it } from 'bun:test';

@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that an account is told what it asked for, once, in its own words, and that telling delays nothing.
+ * Proves that an account gets the notices it asked for, once, in its language, and that a notice delays nothing.
  */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that no text which is not one plain address passes, and that an address is never shown whole.
- */
+/** Proves that no text which is not one plain address passes, and that an address is never shown whole. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { isDeliverable, obfuscate, parseRecipient } from './recipients.ts';

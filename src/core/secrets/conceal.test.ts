@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that a refusal stores nothing, that what is announced is stored, and what a receipt says at first.
+ * Proves that a refusal stores nothing, that what is announced is stored, and what a receipt says at first.
  */
 import { describe, expect, it } from 'bun:test';
 import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';

@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that generated values are uniform, complete and without look-alikes, and that offered words are drawn
+ * Proves that generated values are uniform, complete and without look-alikes, and that offered words are drawn
  * evenly.
  */
 import { describe, expect, it } from 'bun:test';

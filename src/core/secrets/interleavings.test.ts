@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that whatever the order in which two or three callers' steps reach the store, one of them wins.
+ * Proves that whatever the order in which two or three callers' steps reach the store, one of them wins.
  *
  * Every call of the store waits at a gate; the orders in which the gates can open are tried one after the other, all of
  * them. Where there are too many, fast-check draws orders and prints the seed of a failure.

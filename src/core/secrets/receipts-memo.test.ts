@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that a memo is the creator's alone, lives as long as the receipt, and changes nothing else.
- */
+/** Proves that a memo is the creator's alone, lives as long as the receipt, and changes nothing else. */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';

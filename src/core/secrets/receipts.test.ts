@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that a receipt tells the truth to those who may know it, and nothing to others.
- */
+/** Proves that a receipt tells the truth to those who may know it, and nothing to others. */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';

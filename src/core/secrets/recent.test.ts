@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that the recent list is one's own, and that its pages neither repeat nor skip.
- */
+/** Proves that the recent list is one's own, and that its pages neither repeat nor skip. */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that a value leaves once, only after a confirmed claim, and that nothing wrong costs the secret.
- */
+/** Proves that a value leaves once, only after a confirmed claim, and that nothing wrong costs the secret. */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';

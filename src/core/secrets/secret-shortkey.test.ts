@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that a shortkey is told to the holder of the metadata key alone, and that what lay there before it opens.
+ * Proves that a shortkey is shown only to the holder of the metadata key, and that what was stored before shortkeys still opens.
  */
 import { expect, it } from 'bun:test';
 import { seededRandom } from '../../../test/support/seeded-random.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof of the transition table: what a creator is told in each state, at each time. And of what a fault says.
- */
+/** Proves the transition table: what a creator is told in each state, at each time. And what a fault says. */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../errors.ts';
 import { systemClock } from '../time.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that a link's status names its sender, and only as far as anybody who holds it may know.
- */
+/** Proves that a link's status names its sender, and only as far as anybody who holds it may know. */
 import { describe, expect, it } from 'bun:test';
 import { createBench } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../accounts/accounts.ts';

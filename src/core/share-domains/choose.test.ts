@@ -1,5 +1,5 @@
 /**
- * Owns: the proof that only a verified domain makes links, of its owner or of those whom its owner lets share there.
+ * Proves that only a verified domain makes links, for its owner or for those whom its owner lets share there.
  */
 
 import { describe, expect, it } from 'bun:test';
