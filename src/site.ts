@@ -1,9 +1,4 @@
-/**
- * Everything that is served, as one `fetch`.
- *
- * Owns: which address leads to which part: both versions of the API, their page, the pages for people, health.
- * Invariant: every address answers in the words of the part it belongs to, unknown ones too.
- */
+/** Everything that is served, as one `fetch`. Unknown addresses too are answered in the words of the part they belong to. */
 import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
 import { publishDocument } from './api/openapi-operation.ts';
 import { createV1, type V1Deps } from './api/v1/operations.ts';

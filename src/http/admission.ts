@@ -1,16 +1,13 @@
 /**
- * Who is calling, and whether now.
+ * Who is calling, and whether they may now: limits and credentials in a fixed order, before the body is touched.
  *
- * Owns: the order of limits and credentials before an operation runs. Invariant: no credentials are looked up for a
- * client that is over its failed log-ins, and none are ignored; the body has not been touched yet.
- *
- * 1. A POST or PATCH that a browser marks cross-site is refused. It costs nothing and counts against nobody, so that a hostile
- *    page cannot use up its visitor's allowance.
- * 2. Without an `Authorization` header (or where it is not looked at) the client's prefix is counted in the operation's
- *    class; then an operation for accounts answers 401.
+ * 1. A POST or PATCH that a browser marks cross-site is refused. It costs nothing and counts against nobody, so that a
+ *    hostile page cannot use up its visitor's allowance.
+ * 2. Without an `Authorization` header (or where it is ignored) the client's prefix is counted in the operation's class;
+ *    then an operation for accounts answers 401.
  * 3. With one: a client over `logIn` is refused before anything is looked up, unless just these credentials were right
- *    before (a neighbour's failures lock nobody out who is known). Wrong or malformed ones count one failure and answer
- *    401; right ones are counted by account in the operation's class. Failures are counted when they are known, so
+ *    before (a neighbour's failures never lock out a known account). Wrong or malformed ones count one failure and answer
+ *    401; right ones are counted by account in the operation's class. Failures are counted once they are known, so
  *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
  */
 import { anonymous, type Caller } from '../core/accounts/accounts.ts';
@@ -29,12 +26,12 @@ export interface Refusal {
 export type Admission = Caller | Refusal;
 
 /** Resolves to the caller, or to why there is none. Rejects with `ServiceError` when credentials cannot be checked now. */
-export type Admit = (operation: Operation, call: AdmissionCall) => Admission | Promise<Admission>;
+type Admit = (operation: Operation, call: AdmissionCall) => Admission | Promise<Admission>;
 
 /** The prefix is found when asked for, and for credentials that were right before nobody asks. */
-export type AdmissionCall = Pick<Exchange, 'request' | 'clientPrefix'>;
+type AdmissionCall = Pick<Exchange, 'request' | 'clientPrefix'>;
 
-export interface AdmissionDeps {
+interface AdmissionDeps {
   readonly authenticate: SecretService['authenticate'];
   readonly limiter: RateLimiter;
   readonly crossSite: CrossSitePolicy;
@@ -87,7 +84,7 @@ function rateLimited({ retryAfterSeconds, headers }: LimitRefusal): Refusal {
 /** What a 401 carries. */
 export const basicChallenge = 'Basic realm="Mayfly", charset="UTF-8"';
 
-export interface BasicCredentials {
+interface BasicCredentials {
   /** In lower case: usernames compare without case. */
   readonly username: string;
   readonly token: string;
@@ -131,7 +128,7 @@ function decodePair(encoded: string): string | null {
  * failed log-ins may still have these checked. Holds unguessable 64-bit fingerprints only, at most `maxEntries`; it
  * decides who is checked, never who is let in.
  */
-export interface RightCredentials {
+interface RightCredentials {
   has(header: string): boolean;
   note(header: string): void;
   forget(header: string): void;

@@ -15,7 +15,7 @@ import type { RateLimiter } from './rate-limit.ts';
 import { createRouteTable, type Endpoint, type Way } from './routes.ts';
 
 /** What an API may use to word a problem. `path` and `params` hold keys: for the answer only, never for a log. */
-export interface ProblemFacts {
+interface ProblemFacts {
   readonly path: string;
   /** Path parameters; empty before the route is found or when they do not decode. */
   readonly params: Readonly<Record<string, string>>;

@@ -1,12 +1,9 @@
 /**
- * Request bodies, bounded in bytes and in time (P21).
- *
- * Owns: the only reader of a body. Invariant: never more than the cap (and one chunk) is held, whatever Content-Length
- * says or leaves out; a body that has not arrived within the time limit is given up. A body with a length goes through
- * the runtime's own buffering, which costs a tenth of a stream; one interval for all watches the time, because a timer
- * for each costs more than the watching.
+ * The only reader of request bodies, bounded in bytes and in time (P21): never more than the cap (and one chunk) is held,
+ * whatever Content-Length says or omits, and a body that has not arrived within the time limit is given up. A body with a
+ * length goes through the runtime's own buffering, which costs a tenth of a stream; one interval watches the time for all,
+ * because a timer for each costs more than the watching.
  */
-
 import type { Plans } from '../core/plans.ts';
 import { maxPassphraseBytes } from '../core/secrets/access.ts';
 import { RequestProblem } from './problem.ts';
@@ -33,7 +30,7 @@ export class BodyTimeout extends RequestProblem {
   }
 }
 
-export interface BodyReaderOptions {
+interface BodyReaderOptions {
   /** Unless a read names another. */
   readonly capBytes: number;
   /** 10,000 when absent; observed to a tenth. */

@@ -1,9 +1,7 @@
 /**
- * Which client a request came from.
- *
- * Owns: reading `X-Forwarded-For`, and the prefix by which clients are counted. Invariant: an address is believed only
- * from a configured proxy, read right to left; otherwise the client is the socket's peer (P22). One client = one
- * IPv4 /24 or IPv6 /56, because a site's hosts share those.
+ * Which client a request came from. An address is believed only from a configured proxy, reading `X-Forwarded-For` right to
+ * left; otherwise the client is the socket's peer (P22). One client is one IPv4 /24 or IPv6 /56, because a site's hosts
+ * share those.
  */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { TrustedProxies } from '../config/addresses.ts';

@@ -1,9 +1,7 @@
 /**
- * What pages of other sites may do here.
- *
- * Owns: the refusal of cross-site POSTs and PATCHes (Fetch Metadata, W3C) and CORS (Fetch standard). Invariant: nothing is allowed
- * by default; an allowed origin is matched whole and answered by name, never with `*`, and never with credentials:
- * `Authorization` is not among the allowed headers, so a page of another site can only act anonymously.
+ * What pages of other sites may do here: cross-site POSTs and PATCHes (Fetch Metadata, W3C) and CORS (Fetch standard).
+ * Nothing is allowed by default. An allowed origin is matched whole and answered by name, never with `*` and never with
+ * credentials: `Authorization` is not among the allowed headers, so a page of another site can only act anonymously.
  *
  * A browser that was once given Basic credentials adds them by itself, also to the form of another site. A POST with
  * `Authorization` must therefore come from the very origin, from an allowed one, or from a program, which sends neither
@@ -63,7 +61,7 @@ export function createCrossSitePolicy({ ownOrigin, allowedOrigins }: Origins): C
   return { admits, share, answerPreflight };
 }
 
-export interface OwnNames {
+interface OwnNames {
   readonly baseUrl: string;
   /** Whether links are made on the name: a share domain, or a host of the brand file. */
   readonly isShareDomain: (name: string) => Promise<boolean>;

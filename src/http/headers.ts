@@ -1,9 +1,7 @@
 /**
- * The headers that every answer carries, written once.
- *
- * Owns: caching, sniffing, referrer and robots rules (P19), and the request id. Invariant: no answer of ours leaves
- * without them, refusals included; a request id is drawn here and never taken from a request. The sets are built once
- * and copied natively per answer, because building six headers from an object costs twice as much as copying them.
+ * The headers that every answer carries, refusals included: caching, sniffing, referrer and robots rules (P19), and the
+ * request id, which is drawn here and never taken from a request. The sets are built once and copied natively per answer,
+ * because building six headers from an object costs twice as much as copying them.
  */
 import { systemRandom } from '../crypto/random.ts';
 

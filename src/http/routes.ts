@@ -39,7 +39,7 @@ export interface RouteTable<Target> {
   match(path: string): RouteMatch<Target> | null;
 }
 
-export interface Spelling {
+interface Spelling {
   /** Whether paths without parameters also answer with a slash at the end. */
   readonly trailingSlash: boolean;
   /** Whether letters may be percent-encoded, `/%61bout`. Otherwise a path has one spelling. */

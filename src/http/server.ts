@@ -1,8 +1,6 @@
 /**
- * The socket side: listening, limits of time, and stopping.
- *
- * Owns: `Bun.serve`. Invariant: a stop lets what is in flight finish, for a bounded time; no error reaches the runtime's
- * own error page, which names source files.
+ * The only use of `Bun.serve`. A stop lets requests in flight finish, for a bounded time; no error reaches the runtime's own
+ * error page, which names source files.
  *
  * What the runtime does by itself (measured with Bun 1.4.5; test/http/raw.test.ts holds it to most of this):
  * - Headers: at most 16,384 bytes with the request line and 198 lines, else 431.
@@ -20,7 +18,7 @@
  * - Pipelining: requests in one packet are answered in order for as long as every answer is there before the event loop
  *   turns. A request that arrives while an answer is still due closes the connection, without a byte, and aborts the
  *   signal of the request that was waiting for it. A POST waits for the end of its turn before it does anything
- *   (`endOfTurn`), so one with another request in its packet does nothing. One whose decision is with the store
+ *   (`endOfTurn` of `pipeline.ts`), so one with another request in its packet does nothing. One whose decision is with the store
  *   when the next request arrives is decided all the same, and its answer is lost; that the runtime closes then cannot be
  *   changed from here (RFC 9112 §9.3.2: nobody should pipeline behind a POST).
  * - A body nobody reads is discarded without being kept.
@@ -176,21 +174,3 @@ const listenSentences: Readonly<Record<string, (hostname: string, port: number) 
   ENOTFOUND: notOurs,
   EINVAL: notOurs,
 };
-
-let endOfThisTurn: Promise<void> | null = null;
-
-/**
- * The end of the event loop's turn, awaited together by every request of that turn. By then all that came with the same
- * packets is known, above all clients that closed and requests pipelined after this one, for which the runtime closes the
- * connection (P3). It costs nothing: requests that go on together run with warm caches, and the store takes their decisions
- * in one batch.
- */
-export function endOfTurn(): Promise<void> {
-  endOfThisTurn ??= new Promise((resolve) => {
-    setImmediate(() => {
-      endOfThisTurn = null;
-      resolve();
-    });
-  });
-  return endOfThisTurn;
-}

@@ -10,8 +10,8 @@ import { parseSecretKey, type RegionLabel, regionOfKey } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
+import { endOfTurn } from '../http/pipeline.ts';
 import { RequestProblem } from '../http/problem.ts';
-import { endOfTurn } from '../http/server.ts';
 import { type BodyStream, type HopRequest, isSafe } from './fleet.ts';
 import { type ApiVersion, circle, malformed, type Refusal } from './own-answers.ts';
 

@@ -1,8 +1,7 @@
 /**
- * The style sheet and the scripts, as files that caches may keep for ever.
- *
- * Owns: their addresses, which hold a hash of the content, and their integrity (W3C SRI). Invariants: a page names exactly
- * what is served; a script is one module without imports, so its integrity covers all of it; every page works without.
+ * The style sheet and the scripts, as files that caches may keep for ever: each address holds a hash of the content, and
+ * a page names exactly what is served, with its integrity (W3C SRI). A script is one module without imports, so its integrity
+ * covers all of it. Every page works without scripts.
  */
 import { createHash } from 'node:crypto';
 import * as colourSource from './client/colour.ts' with { type: 'text' };
@@ -58,7 +57,7 @@ export const styleText = [base, frame, share, receipt, secret, account, domains,
 
 export type ScriptName = 'colour' | 'copy' | 'receipt' | 'reveal' | 'share' | 'time';
 
-export interface Asset {
+interface Asset {
   /** The file's name below `/assets/`. */
   readonly name: string;
   /** For the `integrity` attribute. */

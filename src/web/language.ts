@@ -1,8 +1,6 @@
 /**
- * The language of a page.
- *
- * Owns: whose word counts, and the form that chooses: the address's `?lang`, then the account, then the cookie, then the
- * share domain, then the browser. Invariant: only an offered language is ever taken, and a GET changes nothing but the reader's own cookie.
+ * The language of a page: that of the address (`?lang`), then the account, the cookie, the share domain, the browser. Only an
+ * offered language is ever used, and a GET changes nothing but the reader's own cookie.
  */
 import type { AccountService } from '../core/accounts/service.ts';
 import type { Locale } from '../locale/catalogues.ts';
@@ -40,7 +38,7 @@ export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: st
   return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
 }
 
-export interface LanguageDeps extends Languages {
+interface LanguageDeps extends Languages {
   readonly accounts: Pick<AccountService, 'setLocale'>;
   readonly basePath: string;
   readonly origin: string;

@@ -56,7 +56,7 @@ export interface PageReply {
   readonly cookies?: readonly string[];
 }
 
-export type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
+type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
 
 export interface PageAction {
   readonly handle: PageHandler;

@@ -1,10 +1,3 @@
-/**
- * The pages, put together.
- *
- * Owns: which pages there are and where they are served. Invariant: every address in `routes.ts` is served by exactly
- * one page, below the path of the configured base URL.
- */
-
 import type { AccountService } from '../core/accounts/service.ts';
 import type { Regions } from '../core/keys.ts';
 import type { Links } from '../core/links.ts';
@@ -34,7 +27,7 @@ import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
 import { createSessionCookie, createSignInTokens } from './session.ts';
 
-export interface PageDeps
+interface PageDeps
   extends Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
   readonly service: SecretService;
   readonly accounts: AccountService;
@@ -56,10 +49,10 @@ export interface PageDeps
   readonly clock: Clock;
 }
 
-/** For what stands in a form around its file. */
+/** For the fields of a form beside its file. */
 const formRoomBytes = 16_384;
 
-/** Every page, and a page for every unknown address. */
+/** Serves every address of `routes.ts`, below the path of the base URL, and a page for every unknown one. */
 export function createPages(deps: PageDeps): Serve {
   const site = siteOf(deps);
   return createPagePipeline(site, pageRoutes(deps, site));

@@ -1,8 +1,6 @@
 /**
- * Page addresses, as data.
- *
- * Owns: every path a page is served at or links to. Invariant: a link inside the site is a path below the base path of
- * the configured base URL, never made from a request (P20).
+ * Page addresses, as data. A link inside the site is a path below the base path of the configured base URL, never made from
+ * a request (P20).
  */
 export const routes = {
   home: '/',

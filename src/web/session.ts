@@ -48,7 +48,7 @@ export function createSessionCookie(isSecure: boolean): SessionCookie {
   };
 }
 
-export interface SignInToken {
+interface SignInToken {
   /** What the form carries: 32 hex digits. */
   readonly formToken: string;
   /** The cookie to set with the form; `null` when the browser has one. */
