@@ -122,7 +122,7 @@ async function throughTheFault(offset: string): Promise<void> {
 }
 
 for (const offset of ['+30d', '-30d', '+1h']) {
-  test(
+  test.concurrent(
     `P8: a wall clock that is wrong by ${offset} for a while loses 0, releases 0 that have expired, and freezes nothing`,
     () => throughTheFault(offset),
     120_000,
