@@ -1,17 +1,12 @@
 /** The pages of accounts in a real browser, with scripts and without: what a person does. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { address, mailedTicket, newPassword, password } from './account-visitor.ts';
-import { launchBrowser, openSite, openVisitor, type Site, storageEntries, type Visitor } from './browser.ts';
+import { openVisitor, type Site, storageEntries, type Visitor } from './browser.ts';
+import { withBrowser } from './in-browser.ts';
 import { saying, words } from './words.ts';
 
-const patienceMs = 120_000;
-
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser, itInBrowser } = withBrowser();
 
 const heading = (page: Page) => page.textContent('h1');
 const pathOf = (page: Page) => new URL(page.url()).pathname;
@@ -77,12 +72,10 @@ const concealed = { secret: { secret: 'canary', ttl: 3_600 } };
 
 for (const scripts of [false, true]) {
   describe(`a person ${scripts ? 'with' : 'without'} scripts`, () => {
-    it(
+    itInBrowser(
       'signs up by mail, makes a token that a program uses, and finds in the list what it shared',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         await signUp(page, site);
         const token = await makeToken(page, site);
         expect(await page.locator('[data-copy]').isVisible()).toBe(scripts);
@@ -100,16 +93,13 @@ for (const scripts of [false, true]) {
         expect((await callApi(site.baseUrl, token, '/api/v2/private/recent')).status).toBe(401);
         expect(await traces(visitor)).toEqual(none);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'changes the password, which logs the other browser out and keeps this one',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        await using other = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
+        await using other = await openVisitor(browser(), site, { scripts });
         await signUp(page, site);
         await logIn(other.page, site, password);
         expect(pathOf(other.page)).toBe('/');
@@ -127,15 +117,12 @@ for (const scripts of [false, true]) {
         expect(pathOf(other.page)).toBe('/');
         expect([await traces(visitor), await traces(other)]).toEqual([none, none]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'replaces a forgotten password: with a token the list stays, without it is lost as the page said',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         await signUp(page, site);
         const token = await makeToken(page, site);
         await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
@@ -152,16 +139,13 @@ for (const scripts of [false, true]) {
         expect(await page.locator(`text=${words('recent.openReceipt')}`).count()).toBe(0);
         expect(await traces(visitor)).toEqual(none);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'ends the session of another browser, and deletes the account with what waits',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        await using other = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
+        await using other = await openVisitor(browser(), site, { scripts });
         await signUp(page, site);
         await logIn(other.page, site, password);
         await page.click(`main >> text=${words('account.sessionsLink')}`);
@@ -182,7 +166,6 @@ for (const scripts of [false, true]) {
         expect(await page.textContent('[role=alert]')).toMatch(saying('logIn.wrong'));
         expect([await traces(visitor), await traces(other)]).toEqual([none, none]);
       },
-      patienceMs,
     );
   });
 }
@@ -192,12 +175,10 @@ const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim() || '');
 
 describe('the keyboard alone', () => {
-  it(
+  itInBrowser(
     'logs in: address, password and button follow each other, each with a visible mark',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site);
-      const { page } = visitor;
+    {},
+    async ({ site, page }) => {
       await signUp(page, site);
       await page.click(`text=${words('frame.logOut')}`);
       await page.goto(`${site.baseUrl}/log-in`);
@@ -227,6 +208,5 @@ describe('the keyboard alone', () => {
       await page.waitForURL(`${site.baseUrl}/`);
       expect(await page.locator(`text=${words('frame.logOut')}`).count()).toBe(1);
     },
-    patienceMs,
   );
 });

@@ -1,17 +1,12 @@
 /** The pages in a real browser without scripts: what a person does, and what nobody may notice. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser } from 'playwright-core';
-import { accessibilityFlaws, launchBrowser, openSite, openVisitor, type Visitor } from './browser.ts';
+import { describe, expect, it } from 'bun:test';
+import { accessibilityFlaws, openSite, openVisitor, type Visitor } from './browser.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { saying, words } from './words.ts';
 
-const patienceMs = 60_000;
 const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser, itInBrowser } = withBrowser();
 
 /** What the console says of a refused status is no complaint of the page's own. */
 function violationsOf(visitor: Visitor): string[] {
@@ -39,8 +34,8 @@ describe('a person without scripts', () => {
     'shares, copies the link, opens it once, finds it gone, and the receipt says received',
     async () => {
       using site = openSite();
-      await using creator = await openVisitor(browser, site);
-      await using recipient = await openVisitor(browser, site);
+      await using creator = await openVisitor(browser(), site);
+      await using recipient = await openVisitor(browser(), site);
       const { link, receipt } = await shareIn(creator, site.baseUrl);
       expect(link).toStartWith(`${site.baseUrl}/secret/`);
       await creator.page.reload();
@@ -64,64 +59,58 @@ describe('a person without scripts', () => {
     patienceMs,
   );
 
-  it(
+  itInBrowser(
     'is told of a wrong passphrase beside its field, and opens with the right one',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site);
+    {},
+    async ({ site, visitor, page }) => {
       const { link } = await shareIn(visitor, site.baseUrl, 'rïght pass ');
-      await visitor.page.goto(link);
-      await visitor.page.fill('#passphrase', 'wrong');
-      await visitor.page.click(`text=${words('secret.submit')}`);
-      expect(await visitor.page.textContent('#passphrase-wrong')).toMatch(
+      await page.goto(link);
+      await page.fill('#passphrase', 'wrong');
+      await page.click(`text=${words('secret.submit')}`);
+      expect(await page.textContent('#passphrase-wrong')).toMatch(
         saying('secret.passphraseWrong', { count: 4 }),
       );
-      await visitor.page.fill('#passphrase', 'rïght pass ');
-      await visitor.page.keyboard.press('Enter');
-      expect(await visitor.page.inputValue('#value')).toBe(value);
+      await page.fill('#passphrase', 'rïght pass ');
+      await page.keyboard.press('Enter');
+      expect(await page.inputValue('#value')).toBe(value);
       expect(violationsOf(visitor)).toEqual([]);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'is given no referrer to pass on, and its visits leave nothing in storage (T26)',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       const referrers: string[] = [];
-      visitor.page.on('request', (request) => referrers.push(request.headers().referer ?? ''));
+      page.on('request', (request) => referrers.push(request.headers().referer ?? ''));
       const { link } = await shareIn(visitor, site.baseUrl);
-      await visitor.page.goto(link);
-      await visitor.page.click(`text=${words('secret.submit')}`);
-      await visitor.page.click(`text=${words('gone.shareOwn')}`);
+      await page.goto(link);
+      await page.click(`text=${words('secret.submit')}`);
+      await page.click(`text=${words('gone.shareOwn')}`);
       expect(new Set(referrers)).toEqual(new Set(['']));
-      expect(await visitor.page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
-      expect(await visitor.page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(0);
+      expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+      expect(await page.evaluate('caches.keys().then((keys) => keys.length)')).toBe(0);
     },
-    patienceMs,
   );
 });
 
 describe('a scanner that runs scripts and follows every link', () => {
-  it(
+  itInBrowser(
     'consumes nothing as long as it presses no button (P4, T26)',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       const { link, receipt } = await shareIn(visitor, site.baseUrl);
       for (const start of [link, receipt, `${receipt}/burn`]) {
-        await visitor.page.goto(start);
-        const found = await visitor.page
+        await page.goto(start);
+        const found = await page
           .locator('a')
           .evaluateAll((links) => links.map((each) => (each as HTMLAnchorElement).href));
-        for (const address of found) await visitor.page.goto(address);
+        for (const address of found) await page.goto(address);
       }
-      await visitor.page.goto(link);
-      await visitor.page.click(`text=${words('secret.submit')}`);
-      expect(await visitor.page.inputValue('#value')).toBe(value);
+      await page.goto(link);
+      await page.click(`text=${words('secret.submit')}`);
+      expect(await page.inputValue('#value')).toBe(value);
     },
-    patienceMs,
   );
 });
 
@@ -141,7 +130,7 @@ describe('what looks at every page and state', () => {
           }),
       });
       const site = { ...openSite(), baseUrl: `http://localhost:${server.port}` };
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await using visitor = await openVisitor(browser(), site, { scripts: true });
       await visitor.page.goto(site.baseUrl);
       expect(violationsOf(visitor).join()).toContain('Content Security Policy');
       await visitor.page.goto(site.baseUrl);

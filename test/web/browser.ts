@@ -172,7 +172,10 @@ function refuseOthers(context: BrowserContext, baseUrl: string, elsewhere: strin
 export async function accessibilityFlaws(page: Page): Promise<string[]> {
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   // The pages hold no frames, which the other mode opens a page for at each look; only violations are looked at.
-  const axe = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).withTags(tags).setLegacyMode();
+  const axe = new AxeBuilder({ page })
+    .options({ resultTypes: ['violations'] })
+    .withTags(tags)
+    .setLegacyMode();
   const { violations } = await axe.analyze();
   return violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`,

@@ -4,8 +4,6 @@
 import type { Page } from 'playwright-core';
 import { accessibilityFlaws, overflowPx, type Visitor } from './browser.ts';
 
-export const patienceMs = 60_000;
-
 /** Types a value, creates, and stands on the receipt. */
 export async function shareIn(
   page: Page,

@@ -1,10 +1,11 @@
 /** The mail on the receipt in a real browser, with scripts and without: what became of it, again, to another address. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it } from 'bun:test';
+import type { Page } from 'playwright-core';
 import type { Handover } from '../../src/core/mail/mailer.ts';
 import { clientStays } from '../stores/conformance/check.ts';
-import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
-import { carry, flawsOf, focusOf, headingOf, noticedBy, patienceMs, tabTo } from './creator.ts';
+import { openSite, openVisitor, type Site } from './browser.ts';
+import { carry, flawsOf, focusOf, headingOf, noticedBy, tabTo } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import {
   type Mailed,
   type MailServer,
@@ -17,11 +18,7 @@ import {
 } from './mailed.ts';
 import { saying, words } from './words.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser } = withBrowser();
 
 const refused: Handover = { state: 'refused', reply: '550 5.1.1 <joanna> No such user here' };
 const field = '.mail #recipient';
@@ -53,7 +50,7 @@ for (const scripts of [false, true]) {
       'shares by mail, reads that the mail server took it, and sends it again',
       async () => {
         using site = openMailSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
+        await using visitor = await openVisitor(browser(), site, { scripts });
         const { page } = visitor;
         const { cookie } = await signUpBy(site.server, site.app, 'ann@example.com');
         await carry(page, site.baseUrl, cookie);
@@ -83,7 +80,7 @@ for (const scripts of [false, true]) {
       'reads why a mail was refused, and by keyboard alone sends the same link to another address',
       async () => {
         using site = openMailSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
+        await using visitor = await openVisitor(browser(), site, { scripts });
         const { page } = visitor;
         const { secretPath } = await standOn(page, site, refused);
         expect(await stateOf(page)).toBe(words('receipt.mailSaidNo'));
@@ -126,7 +123,7 @@ describe('a page that waits for its mail, with scripts', () => {
     'says what became of it by itself, and leaves the link and what is being typed where they are',
     async () => {
       using site = openMailSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await using visitor = await openVisitor(browser(), site, { scripts: true });
       const { page } = visitor;
       const link = await typeBesideLink(page, site);
       await site.server.answer(refused);
@@ -150,7 +147,7 @@ describe('a page that waits for its mail, with scripts', () => {
     'self-test: a page that loads itself anew would lose both',
     async () => {
       using site = openMailSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await using visitor = await openVisitor(browser(), site, { scripts: true });
       const { page } = visitor;
       await typeBesideLink(page, site);
       await page.evaluate(() => location.replace(document.getElementById('watch')?.dataset.page ?? ''));
@@ -165,7 +162,7 @@ describe('a page that waits for its mail, with scripts', () => {
     'loads nothing anew as long as there is no news, and goes on noticing that the secret is opened',
     async () => {
       using site = openMailSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await using visitor = await openVisitor(browser(), site, { scripts: true });
       const { page } = visitor;
       const link = await typeBesideLink(page, site);
       const loads: string[] = [];
@@ -218,7 +215,7 @@ describe('every state of the mail', () => {
         const flaws: string[] = [];
         for (const end of ends) {
           using site = openMailSite();
-          await using visitor = await openVisitor(browser, site, { ...way, scripts: true });
+          await using visitor = await openVisitor(browser(), site, { ...way, scripts: true });
           const { page } = visitor;
           const { receiptPath } = await standOn(page, site, end);
           if ((await page.locator('.mail details[open]').count()) === 0) await page.click('.mail summary');

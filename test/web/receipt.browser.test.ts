@@ -1,17 +1,14 @@
 /** The creator's page in a real browser, with scripts and without: handing the link over, watching, burning. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { clientStays } from '../stores/conformance/check.ts';
-import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
-import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, patienceMs, shareIn, tabTo } from './creator.ts';
+import { openSite, openVisitor, type Site } from './browser.ts';
+import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, shareIn, tabTo } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { decodeQr } from './qr-code.ts';
 import { words } from './words.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser, itInBrowser } = withBrowser();
 
 /** Opens the secret as its recipient does, from elsewhere. */
 async function openElsewhere({ app }: Site, link: string): Promise<void> {
@@ -23,12 +20,10 @@ async function openElsewhere({ app }: Site, link: string): Promise<void> {
 
 for (const scripts of [false, true]) {
   describe(`a creator ${scripts ? 'with' : 'without'} scripts`, () => {
-    it(
+    itInBrowser(
       'has the link once, then on demand, and never mixed up with the address of the page',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         const { link, receipt } = await shareIn(page, site.baseUrl);
         expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(link).toStartWith(`${site.baseUrl}/secret/`);
@@ -40,15 +35,12 @@ for (const scripts of [false, true]) {
         expect(noticedBy(visitor)).toEqual([]);
         expect(await page.context().cookies()).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'shows a QR code that a camera reads as the link, dark on light in a dark scheme too',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts, scheme: 'dark' });
-        const { page } = visitor;
+      { scripts, scheme: 'dark' },
+      async ({ site, page }) => {
         const { link } = await shareIn(page, site.baseUrl);
         expect(await page.isVisible('.qr')).toBe(false);
         await page.click(`text="${words('receipt.qr')}"`);
@@ -61,15 +53,12 @@ for (const scripts of [false, true]) {
           'rgb(255, 255, 255)',
         ]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'burns after being asked, by keyboard alone, and the link is dead',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         const { link, receipt } = await shareIn(page, site.baseUrl);
         await page.click(`text="${words('receipt.burnOffer')}"`);
         await page.click(`text="${words('burn.keep')}"`);
@@ -83,34 +72,24 @@ for (const scripts of [false, true]) {
         expect((await page.goto(link))?.status()).toBe(404);
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
-      'finds with "look again" that it was opened',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
-        const { link, receipt } = await shareIn(page, site.baseUrl);
-        await openElsewhere(site, link);
-        await page.click(`text="${words('receipt.lookAgain')}"`);
-        await page.waitForURL(receipt);
-        expect(await headingOf(page)).toBe(words('receipt.receivedTitle'));
-        expect(await page.textContent('.timeline')).toContain(words('receipt.received'));
-      },
-      patienceMs,
-    );
+    itInBrowser('finds with "look again" that it was opened', { scripts }, async ({ site, page }) => {
+      const { link, receipt } = await shareIn(page, site.baseUrl);
+      await openElsewhere(site, link);
+      await page.click(`text="${words('receipt.lookAgain')}"`);
+      await page.waitForURL(receipt);
+      expect(await headingOf(page)).toBe(words('receipt.receivedTitle'));
+      expect(await page.textContent('.timeline')).toContain(words('receipt.received'));
+    });
   });
 }
 
 describe('handing the link over', () => {
-  it(
+  itInBrowser(
     'copies exactly the link at a press, and says so',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.baseUrl });
       const { link } = await shareIn(page, site.baseUrl);
       await page.evaluate(() => navigator.clipboard.writeText('before'));
@@ -122,32 +101,22 @@ describe('handing the link over', () => {
       expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
       expect(noticedBy(visitor)).toEqual([]);
     },
-    patienceMs,
   );
 
-  it(
-    'copies by keyboard too',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
-      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.baseUrl });
-      const { link } = await shareIn(page, site.baseUrl);
-      await tabTo(page, 'link');
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('Enter');
-      await page.waitForSelector(`text="${words('receipt.copied')}"`);
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
-    },
-    patienceMs,
-  );
+  itInBrowser('copies by keyboard too', { scripts: true }, async ({ site, page }) => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.baseUrl });
+    const { link } = await shareIn(page, site.baseUrl);
+    await tabTo(page, 'link');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`text="${words('receipt.copied')}"`);
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link);
+  });
 
-  it(
+  itInBrowser(
     'selects the link and says so where a page may not copy',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await page.addInitScript(() => {
         Object.defineProperty(navigator, 'clipboard', { value: undefined });
         document.execCommand = () => false;
@@ -157,15 +126,12 @@ describe('handing the link over', () => {
       await page.waitForSelector(`text="${words('receipt.notCopied')}"`);
       expect(await page.evaluate(() => getSelection()?.toString())).toBe(link);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'offers the share sheet where there is one, with the link and nothing else',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await page.addInitScript(() => {
         Object.defineProperty(navigator, 'share', {
           value: async (data: unknown) => {
@@ -177,18 +143,17 @@ describe('handing the link over', () => {
       await page.click(`text="${words('receipt.share')}"`);
       expect(JSON.parse(await page.title())).toEqual({ url: link });
     },
-    patienceMs,
   );
 
   it(
     'shows no button that would do nothing',
     async () => {
       using site = openSite();
-      await using plain = await openVisitor(browser, site);
+      await using plain = await openVisitor(browser(), site);
       await shareIn(plain.page, site.baseUrl);
       expect(await plain.page.isVisible('[data-copy]')).toBe(false);
       expect(await plain.page.isVisible('[data-share]')).toBe(false);
-      await using desktop = await openVisitor(browser, site, { scripts: true });
+      await using desktop = await openVisitor(browser(), site, { scripts: true });
       await desktop.page.addInitScript(() => {
         Object.defineProperty(navigator, 'share', { value: undefined });
       });
@@ -211,12 +176,10 @@ function asked(page: Page): string[] {
 
 describe('a page that waits, with scripts', () => {
   for (const withLink of [true, false]) {
-    it(
+    itInBrowser(
       `announces that the secret was opened elsewhere, then shows the plain receipt: link ${withLink ? 'shown' : 'hidden'}`,
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts: true });
-        const { page } = visitor;
+      { scripts: true },
+      async ({ site, visitor, page }) => {
         await page.clock.install();
         const { link, receipt } = await shareIn(page, site.baseUrl);
         if (!withLink) await page.goto(receipt);
@@ -230,16 +193,13 @@ describe('a page that waits, with scripts', () => {
         expect(await keptBy(page)).toEqual(nothingKept);
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
   }
 
-  it(
+  itInBrowser(
     'asks again and again while nothing happens, changes nothing by that, and keeps the link in sight (P4)',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await page.clock.install();
       const requests = asked(page);
       const { link, receipt } = await shareIn(page, site.baseUrl);
@@ -254,15 +214,12 @@ describe('a page that waits, with scripts', () => {
       expect(requests[0]).toBe(`${receipt}/state`);
       expect(await page.inputValue('#link')).toBe(link);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'asks nothing while nobody looks, and at once when somebody does again',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await page.clock.install();
       const requests = asked(page);
       await shareIn(page, site.baseUrl);
@@ -279,21 +236,14 @@ describe('a page that waits, with scripts', () => {
       await answered;
       expect(requests).toHaveLength(1);
     },
-    patienceMs,
   );
 
-  it(
-    'says the times of the reader’s own zone too',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      await shareIn(visitor.page, site.baseUrl);
-      // Scripts run after the page is there.
-      const time = await visitor.page.waitForSelector('.timeline time[title]');
-      expect(await time.getAttribute('title')).toContain('2025');
-    },
-    patienceMs,
-  );
+  itInBrowser('says the times of the reader’s own zone too', { scripts: true }, async ({ site, page }) => {
+    await shareIn(page, site.baseUrl);
+    // Scripts run after the page is there.
+    const time = await page.waitForSelector('.timeline time[title]');
+    expect(await time.getAttribute('title')).toContain('2025');
+  });
 });
 
 describe('every state of the receipt', () => {
@@ -301,12 +251,10 @@ describe('every state of the receipt', () => {
     ['light', 1_600],
     ['dark', 320],
   ] as const) {
-    it(
+    itInBrowser(
       `has no accessibility flaw, fits and breaks no rule of its policy: ${scheme}, ${width} px`,
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scheme, width, scripts: true });
-        const { page } = visitor;
+      { scheme, width, scripts: true, limitMs: 2 * patienceMs },
+      async ({ site, visitor, page }) => {
         const flaws: string[] = [];
         const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
         const { receipt } = await shareIn(page, site.baseUrl, { passphrase: 'p' });
@@ -329,7 +277,6 @@ describe('every state of the receipt', () => {
         await look('expired');
         expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
       },
-      2 * patienceMs,
     );
   }
 });

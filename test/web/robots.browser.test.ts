@@ -1,22 +1,17 @@
 /** Whatever looks at a link without a person pressing its button: previews, scanners, prefetch and prerender (P4, T26). */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser } from 'playwright-core';
+import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { TestAppOptions } from '../support/app.ts';
-import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
+import { openSite, openVisitor, type Site } from './browser.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { withMethod } from './store-method.ts';
 import { textIn } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
-const patienceMs = 120_000;
 const canary = 'still here';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser } = withBrowser();
 
 /** The agents of common link previews and mail scanners, as they call themselves. */
 const agents: Readonly<Record<string, string>> = {
@@ -58,7 +53,7 @@ async function expand(link: string, agent: string): Promise<string[]> {
 
 /** Runs scripts, scrolls, rests on everything, focuses everything and follows every link; presses nothing. */
 const wander: Look = async (site, link) => {
-  await using visitor = await openVisitor(browser, site, { scripts: true });
+  await using visitor = await openVisitor(browser(), site, { scripts: true });
   const { page } = visitor;
   await page.goto(link);
   await page.mouse.wheel(0, 5_000);
@@ -121,7 +116,7 @@ const readAhead: Look = async (site, link) => {
       return site.app.handler(request, server);
     },
   });
-  const context = await browser.newContext();
+  const context = await browser().newContext();
   try {
     const page = await context.newPage();
     await page.goto(`http://localhost:${board.port}/board`);

@@ -1,30 +1,18 @@
 /** After a secret was opened: back, forward, reload, a restored tab and the browser's own files show nothing of it. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { describe, expect, it } from 'bun:test';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import {
-  chromiumPath,
-  launchArguments,
-  launchBrowser,
-  openSite,
-  openVisitor,
-  type Site,
-  type Visitor,
-} from './browser.ts';
+import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import { chromiumPath, launchArguments, openSite, type Site, type Visitor } from './browser.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
-const patienceMs = 120_000;
 const canary = 'canary-of-a-value-that-was-shown-once';
 const openButton = 'form.opening button[type="submit"]';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { itInBrowser } = withBrowser();
 
 /** A fresh secret, opened in this page. */
 async function openIn(page: Page, site: Site): Promise<string> {
@@ -87,28 +75,24 @@ for (const scripts of [false, true]) {
   const who = scripts ? 'with scripts' : 'without scripts';
 
   describe(`after an opening, ${who}`, () => {
-    it(
+    itInBrowser(
       'back, forward, reload, the link again and its source show nothing (T26)',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
+      { scripts },
+      async ({ site, visitor }) => {
         expect(await waysThatShow(visitor, site)).toEqual([]);
         expect([visitor.violations, visitor.elsewhere]).toEqual([[], []]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'a reload that sends the form again gets the honest page',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        await openIn(visitor.page, site);
-        const again = await visitor.page.reload();
+      { scripts },
+      async ({ site, page }) => {
+        await openIn(page, site);
+        const again = await page.reload();
         expect([again?.request().method(), again?.status()]).toEqual(['POST', 404]);
-        expect(await visitor.page.textContent('h1')).toBe(words('gone.title'));
+        expect(await page.textContent('h1')).toBe(words('gone.title'));
       },
-      patienceMs,
     );
 
     it(
@@ -189,12 +173,10 @@ async function filesThatHold(folder: string, text: string): Promise<string[]> {
 }
 
 describe('what the script does when the page is left', () => {
-  it(
+  itInBrowser(
     'takes the value out of the page, and asks the server again if a memory of the page is shown',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       await openIn(page, site);
       await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
       expect([await showsCanary(page), await page.locator('#save').count()]).toEqual([false, 0]);
@@ -202,7 +184,6 @@ describe('what the script does when the page is left', () => {
       await page.waitForSelector(`text=${words('gone.title')}`);
       expect([visitor.violations, visitor.elsewhere]).toEqual([[], []]);
     },
-    patienceMs,
   );
 });
 

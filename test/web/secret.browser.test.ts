@@ -1,10 +1,9 @@
 /** From a link to a value in a real browser: with scripts and without, by keyboard alone, on a phone and in the dark. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { describe, expect, it } from 'bun:test';
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { SecretService } from '../../src/core/secrets/service.ts';
 import {
-  launchBrowser,
   openSite,
   openVisitor,
   type Site,
@@ -12,18 +11,14 @@ import {
   type Visitor,
   type VisitorOptions,
 } from './browser.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { makeWaiting, type WaitingOptions } from './waiting.ts';
 import { saying, words } from './words.ts';
 
-const patienceMs = 120_000;
 const value = '\n The door code is 4711.\n\n  Come after six – "ring" <twice> & wait 😀\n';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser, itInBrowser } = withBrowser();
 
 async function linkTo(site: Site, options: WaitingOptions = {}): Promise<string> {
   return site.baseUrl + (await makeWaiting(site.app, { value, ...options })).secretPath;
@@ -49,12 +44,10 @@ for (const scripts of [false, true]) {
   const options: VisitorOptions = { scripts };
 
   describe(scripts ? 'a recipient with scripts' : 'a recipient without scripts', () => {
-    it(
+    itInBrowser(
       'opens the link, reads every character, and finds it gone afterwards',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, options);
-        const { page } = visitor;
+      { ...options },
+      async ({ site, visitor, page }) => {
         const link = await linkTo(site);
         await page.goto(link);
         expect(await heading(page)).toBe(words('secret.title'));
@@ -67,15 +60,12 @@ for (const scripts of [false, true]) {
         expect(await heading(page)).toBe(words('gone.title'));
         await expectNoTraces(visitor);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'is told beside the field that a passphrase is wrong, with the focus there, and opens with the right one: by keyboard alone',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, options);
-        const { page } = visitor;
+      { ...options },
+      async ({ site, visitor, page }) => {
         await page.goto(await linkTo(site, { passphrase: 'rïght pass ' }));
         await tabTo(page, '#passphrase');
         await page.keyboard.type('wrong');
@@ -95,15 +85,12 @@ for (const scripts of [false, true]) {
         expect(await page.locator('#value:focus').count()).toBe(1);
         await expectNoTraces(visitor);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'is told when the next try is possible, and finds the way back to the link',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, options);
-        const { page } = visitor;
+      { ...options },
+      async ({ site, visitor, page }) => {
         const link = await linkTo(site, { passphrase: 'right' });
         await page.goto(link);
         for (let attempt = 0; attempt < 6; attempt += 1) {
@@ -119,15 +106,12 @@ for (const scripts of [false, true]) {
         expect(await page.inputValue('#value')).toBe(value);
         await expectNoTraces(visitor);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'saves exactly the bytes as a file with a neutral name, by keyboard, and the page stays',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, options);
-        const { page } = visitor;
+      { ...options },
+      async ({ site, visitor, page }) => {
         const exact = `${value}\r\n lone \r end \u0007`;
         await page.goto(await linkTo(site, { value: exact }));
         await page.click(openButton);
@@ -141,7 +125,6 @@ for (const scripts of [false, true]) {
         expect(await heading(page)).toBe(words('revealed.title'));
         await expectNoTraces(visitor);
       },
-      patienceMs,
     );
 
     it(
@@ -149,8 +132,8 @@ for (const scripts of [false, true]) {
       async () => {
         using site = openSite();
         const neighbour = { ...site, baseUrl: site.baseUrl.replace('localhost', '127.0.0.1') };
-        await using visitor = await openVisitor(browser, site, options);
-        await using guest = await openVisitor(browser, neighbour, options);
+        await using visitor = await openVisitor(browser(), site, options);
+        await using guest = await openVisitor(browser(), neighbour, options);
         const { cookie } = await signUpAs(site.app, 'omar@example.org');
         const [name = '', token = ''] = cookie.split('=');
         await visitor.page.context().addCookies([{ name, value: token, url: site.baseUrl }]);
@@ -172,12 +155,10 @@ for (const scripts of [false, true]) {
 }
 
 describe('what scripts add', () => {
-  it(
+  itInBrowser(
     'a person sees what they type when they want to, and the field hides it again when it is sent',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       await page.goto(await linkTo(site, { passphrase: 'right' }));
       await page.fill('#passphrase', 'wrong');
       const kind = () => page.getAttribute('#passphrase', 'type');
@@ -190,15 +171,12 @@ describe('what scripts add', () => {
       expect([await kind(), await page.inputValue('#passphrase')]).toEqual(['password', '']);
       await expectNoTraces(visitor);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'a person covers and uncovers the value without losing their place, and copies it covered or not, only by pressing',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await page.goto(await linkTo(site));
       await page.evaluate('navigator.clipboard.writeText("before")');
@@ -223,7 +201,6 @@ describe('what scripts add', () => {
       expect(await page.inputValue('#value')).toBe(value);
       await expectNoTraces(visitor);
     },
-    patienceMs,
   );
 
   it(
@@ -235,12 +212,10 @@ describe('what scripts add', () => {
     patienceMs,
   );
 
-  it(
+  itInBrowser(
     'copies in the older way where the browser gives no clipboard, covered or not, and says so when neither works',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await page.addInitScript('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))');
       await page.goto(await linkTo(site));
@@ -258,7 +233,6 @@ describe('what scripts add', () => {
       await page.waitForSelector(`text=${words('revealed.copyFailed')}`);
       await expectNoTraces(visitor);
     },
-    patienceMs,
   );
 });
 
@@ -283,7 +257,7 @@ async function pressTwice(
     },
   });
   using site = openSite({ wrapService });
-  await using visitor = await openVisitor(browser, site, { scripts });
+  await using visitor = await openVisitor(browser(), site, { scripts });
   const { page } = visitor;
   await page.goto(await linkTo(site));
   let posts = 0;
@@ -304,22 +278,15 @@ async function pressTwice(
 }
 
 describe('on paper', () => {
-  it(
-    'the value stands with its heading, whole and without buttons',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site);
-      const { page } = visitor;
-      await page.goto(await linkTo(site));
-      await page.click(openButton);
-      await page.emulateMedia({ media: 'print' });
-      const visible = (selector: string) => page.locator(selector).first().isVisible();
-      expect([await visible('h1'), await visible('#value'), await visible('#save')]).toEqual([
-        true,
-        true,
-        false,
-      ]);
-    },
-    patienceMs,
-  );
+  itInBrowser('the value stands with its heading, whole and without buttons', {}, async ({ site, page }) => {
+    await page.goto(await linkTo(site));
+    await page.click(openButton);
+    await page.emulateMedia({ media: 'print' });
+    const visible = (selector: string) => page.locator(selector).first().isVisible();
+    expect([await visible('h1'), await visible('#value'), await visible('#save')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
 });

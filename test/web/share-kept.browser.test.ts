@@ -1,8 +1,8 @@
 /** Nothing that somebody types into the share form is lost: too long, without a network, generated over, back and forward. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { describe, expect, it } from 'bun:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/rate-limits.ts';
-import { chromiumPath, launchArguments, launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
+import { chromiumPath, launchArguments, openSite, openVisitor, type Site } from './browser.ts';
 import {
   carry,
   flawsOf,
@@ -11,18 +11,14 @@ import {
   keptBy,
   nothingKept,
   noticedBy,
-  patienceMs,
   sendShare,
   tabTo,
 } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { saying, words } from './words.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser, itInBrowser } = withBrowser();
 
 const long = `${'x'.repeat(99)}\n`.repeat(1_000);
 const created = ({ app }: Site) => app.events.filter(({ event }) => event === 'concealed');
@@ -48,12 +44,10 @@ const typed = (secret: string) => [secret, ' pass ', 'other', '36', 'minutes'];
 
 for (const scripts of [true, false]) {
   describe(`${scripts ? 'with' : 'without'} scripts`, () => {
-    it(
+    itInBrowser(
       'a text of 100,000 letters stays, its field has the focus and the reason is said',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts, width: 390 });
-        const { page } = visitor;
+      { scripts, width: 390 },
+      async ({ site, visitor, page }) => {
         await fill(page, site, long);
         await page.click('#create');
         await page.waitForSelector('#secret[aria-invalid="true"]');
@@ -67,15 +61,12 @@ for (const scripts of [true, false]) {
         expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'what was typed before Generate is put back by keyboard alone',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         await fill(page, site, 'IMPORTANT\n TEXT ');
         await page.click('.generate summary');
         await sendShare(page, '#generate');
@@ -92,18 +83,15 @@ for (const scripts of [true, false]) {
         expect(created(site)).toEqual([]);
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
   });
 }
 
 describe('a text that is too long', () => {
-  it(
+  itInBrowser(
     'is not sent at all with scripts, and may be sent as soon as it fits',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       const sent: string[] = [];
       page.on('request', (request) => sent.push(request.method()));
       await fill(page, site, 'x'.repeat(900_000));
@@ -117,17 +105,14 @@ describe('a text that is too long', () => {
         await page.getAttribute('#secret', 'aria-invalid'),
       ]).toEqual(['', null]);
     },
-    patienceMs,
   );
 });
 
 describe('without a network', () => {
-  it(
+  itInBrowser(
     'the form stays as it is, says so, and works when the network is back',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true, width: 390 });
-      const { page } = visitor;
+    { scripts: true, width: 390 },
+    async ({ site, page }) => {
       await fill(page, site, 'typed on a phone');
       await page.context().setOffline(true);
       await page.click('#create');
@@ -149,15 +134,12 @@ describe('without a network', () => {
       expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
       expect(created(site)).toHaveLength(1);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'Generate loses nothing either, and nothing is said of a secret',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await fill(page, site, 'mine');
       await page.click('.generate summary');
       await page.context().setOffline(true);
@@ -167,15 +149,12 @@ describe('without a network', () => {
       expect(await page.textContent('#unsent')).not.toContain('stored');
       expect(await focusOf(page)).toBe('generate');
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'an answer that was lost on its way is not taken for a failure: the page says what may have happened',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       const { cookie } = await signUpAs(site.app, 'ann@example.com');
       await carry(page, site.baseUrl, cookie);
       await page.route('**/share', async (route) => {
@@ -193,17 +172,14 @@ describe('without a network', () => {
       ]);
       expect(created(site)).toHaveLength(1);
     },
-    patienceMs,
   );
 });
 
 describe('while the form is on its way', () => {
-  it(
+  itInBrowser(
     'the page says so, and no second press sends it again, by whatever key',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       const arrival = Promise.withResolvers<void>();
       let sent = 0;
       await page.route('**/share', async (route) => {
@@ -222,7 +198,6 @@ describe('while the form is on its way', () => {
       await page.waitForSelector('#link');
       expect([sent, created(site).length]).toEqual([1, 1]);
     },
-    patienceMs,
   );
 });
 
@@ -237,40 +212,26 @@ describe('an answer without the form', () => {
     { what: 'one that is no page', status: 504, body: '', says: `${words('share.noAnswerTitle')} (504)` },
   ];
   for (const { what, status, body, says } of answers) {
-    it(
-      `leaves the form as it is: ${what}`,
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts: true });
-        const { page } = visitor;
-        await page.route('**/share', (route) => route.fulfill({ status, body, contentType: 'text/html' }));
-        await fill(page, site, 'kept');
-        await page.click('#create');
-        await page.waitForSelector('#unsent h2');
-        expect(await page.textContent('#unsent h2')).toBe(says);
-        expect(await typedIn(page)).toEqual(typed('kept'));
-      },
-      patienceMs,
-    );
-  }
-
-  it(
-    'is repeated in its own words: over 1 MiB',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    itInBrowser(`leaves the form as it is: ${what}`, { scripts: true }, async ({ site, page }) => {
+      await page.route('**/share', (route) => route.fulfill({ status, body, contentType: 'text/html' }));
       await fill(page, site, 'kept');
-      await page.fill('#passphrase', 'p'.repeat(1_100_000));
       await page.click('#create');
       await page.waitForSelector('#unsent h2');
-      const said = await page.textContent('#unsent');
-      for (const text of [words('error.tooLarge.title'), '1,048,576', words('share.kept')])
-        expect(said).toContain(text);
-      expect((await page.inputValue('#passphrase')).length).toBe(1_100_000);
-    },
-    patienceMs,
-  );
+      expect(await page.textContent('#unsent h2')).toBe(says);
+      expect(await typedIn(page)).toEqual(typed('kept'));
+    });
+  }
+
+  itInBrowser('is repeated in its own words: over 1 MiB', { scripts: true }, async ({ site, page }) => {
+    await fill(page, site, 'kept');
+    await page.fill('#passphrase', 'p'.repeat(1_100_000));
+    await page.click('#create');
+    await page.waitForSelector('#unsent h2');
+    const said = await page.textContent('#unsent');
+    for (const text of [words('error.tooLarge.title'), '1,048,576', words('share.kept')])
+      expect(said).toContain(text);
+    expect((await page.inputValue('#passphrase')).length).toBe(1_100_000);
+  });
 });
 
 describe('a refusal', () => {
@@ -282,7 +243,7 @@ describe('a refusal', () => {
         account: builtInRateLimits.create.account,
       };
       using site = openSite({ rateLimits: { ...builtInRateLimits, create } });
-      await using visitor = await openVisitor(browser, site, { scripts: true });
+      await using visitor = await openVisitor(browser(), site, { scripts: true });
       const { page } = visitor;
       await fill(page, site, 'first');
       await sendShare(page);
@@ -298,12 +259,10 @@ describe('a refusal', () => {
 });
 
 describe('leaving the form', () => {
-  it(
+  itInBrowser(
     'with something typed is asked about, and staying loses nothing',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await fill(page, site, 'half a thou');
       await page.click('#secret');
       const asked = page.waitForEvent('dialog');
@@ -315,15 +274,12 @@ describe('leaving the form', () => {
       expect(await typedIn(page)).toEqual(typed('half a thou'));
       expect(page.url()).toBe(`${site.baseUrl}/`);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'is not asked about when nothing is typed, nor when the secret is created',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       const asked: string[] = [];
       page.on('dialog', async (dialog) => {
         asked.push(dialog.type());
@@ -339,7 +295,6 @@ describe('leaving the form', () => {
       await page.waitForSelector('#link');
       expect(asked).toEqual([]);
     },
-    patienceMs,
   );
 
   for (const hasMemory of [true, false]) {

@@ -1,7 +1,5 @@
 /** The share form in a real browser, with scripts and without: typed, drawn, refused, and by keyboard alone. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser } from 'playwright-core';
-import { launchBrowser, openSite, openVisitor } from './browser.ts';
+import { describe, expect } from 'bun:test';
 import {
   carry,
   flawsOf,
@@ -10,28 +8,22 @@ import {
   keptBy,
   nothingKept,
   noticedBy,
-  patienceMs,
   sendShare,
   shareIn,
   tabTo,
 } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { saying, words } from './words.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { itInBrowser } = withBrowser();
 
 for (const scripts of [false, true]) {
   describe(`a person ${scripts ? 'with' : 'without'} scripts`, () => {
-    it(
+    itInBrowser(
       'shares by keyboard alone: Enter in the passphrase creates, and generates nothing',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         await page.goto(`${site.baseUrl}/`);
         await tabTo(page, 'secret');
         await page.keyboard.type('typed by hand');
@@ -49,15 +41,12 @@ for (const scripts of [false, true]) {
         expect(await page.inputValue('#value')).toBe('typed by hand');
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'reaches every control with Tab in the order of reading, and creates with the button',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, page }) => {
         await page.goto(`${site.baseUrl}/`);
         await tabTo(page, 'secret');
         await page.keyboard.type('x');
@@ -66,15 +55,12 @@ for (const scripts of [false, true]) {
         await page.waitForSelector('#link');
         expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'generates characters, then words, then others, keeps the rest and has the focus on the value',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         await page.goto(`${site.baseUrl}/`);
         await page.fill('#passphrase', 'kept');
         await page.selectOption('#ttl', '3600');
@@ -106,15 +92,12 @@ for (const scripts of [false, true]) {
         expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'finds everything typed and the focus on the wrong field when the form is refused, and sends it mended',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, visitor, page }) => {
         await page.goto(`${site.baseUrl}/`);
         const long = `\n ${'ü'.repeat(2_490)} `;
         const passphrase = ` ${'p'.repeat(1_024)}`;
@@ -138,15 +121,12 @@ for (const scripts of [false, true]) {
         expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'finds what is wrong with a wish to generate beside its field, in an open part of the form',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, page }) => {
         await page.goto(`${site.baseUrl}/`);
         await page.fill('#secret', 'mine');
         await page.click('.generate summary');
@@ -164,15 +144,12 @@ for (const scripts of [false, true]) {
         expect(await page.locator(':focus').getAttribute('name')).toBe('suggest-lower');
         expect(await page.isVisible('#suggest-sets-wrong')).toBe(true);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'chooses a free lifetime, which is out of the way until then, and has its bounds beside it',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts });
-        const { page } = visitor;
+      { scripts },
+      async ({ site, page }) => {
         await page.goto(`${site.baseUrl}/`);
         expect(await page.isVisible('#ttl-amount')).toBe(false);
         await page.fill('#secret', 'x');
@@ -191,18 +168,15 @@ for (const scripts of [false, true]) {
           saying('receipt.untilValue', { left: '1 day, 12 hours' }),
         );
       },
-      patienceMs,
     );
   });
 }
 
 describe('scripts', () => {
-  it(
+  itInBrowser(
     'count bytes against the limit of the plan and say when it is passed, once',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await page.goto(`${site.baseUrl}/`);
       expect(await page.textContent('#counter')).toBe(words('share.counter', { used: 0, limit: 10_000 }));
       await page.fill('#secret', 'ü😀');
@@ -220,46 +194,37 @@ describe('scripts', () => {
         words('share.counterOver', { used: 10_001, limit: 10_000 }),
       );
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'are not needed to know the limit: without them it stands there as text and no empty counter is seen',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site);
-      await visitor.page.goto(`${site.baseUrl}/`);
-      expect(await visitor.page.isVisible('#counter')).toBe(false);
-      expect(await visitor.page.isVisible('#shortcut')).toBe(false);
-      expect(await visitor.page.textContent('#secret-hint')).toContain(
-        words('share.limit', { count: 10_000 }),
-      );
+    {},
+    async ({ site, page }) => {
+      await page.goto(`${site.baseUrl}/`);
+      expect(await page.isVisible('#counter')).toBe(false);
+      expect(await page.isVisible('#shortcut')).toBe(false);
+      expect(await page.textContent('#secret-hint')).toContain(words('share.limit', { count: 10_000 }));
     },
-    patienceMs,
   );
 
   for (const keys of ['Control+Enter', 'Meta+Enter']) {
-    it(
+    itInBrowser(
       `create on ${keys} from the field of the secret`,
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts: true });
-        await visitor.page.goto(`${site.baseUrl}/`);
-        await visitor.page.fill('#secret', 'x');
-        await visitor.page.press('#secret', keys);
-        await visitor.page.waitForSelector('#link');
-        expect(await headingOf(visitor.page)).toBe(words('receipt.readyTitle'));
+      { scripts: true },
+      async ({ site, page }) => {
+        await page.goto(`${site.baseUrl}/`);
+        await page.fill('#secret', 'x');
+        await page.press('#secret', keys);
+        await page.waitForSelector('#link');
+        expect(await headingOf(page)).toBe(words('receipt.readyTitle'));
       },
-      patienceMs,
     );
   }
 
-  it(
+  itInBrowser(
     'generate on Enter in a field of the generator, where the form alone would create',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       await page.goto(`${site.baseUrl}/`);
       await page.fill('#secret', 'mine');
       await page.click('.generate summary');
@@ -269,15 +234,12 @@ describe('scripts', () => {
       expect((await page.inputValue('#secret')).length).toBe(9);
       expect(site.app.events).toEqual([]);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'let a double click create once, and the buttons work again when the person comes back',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, visitor, page }) => {
       await page.goto(`${site.baseUrl}/`);
       await page.fill('#secret', 'x');
       await page.dblclick('#create');
@@ -287,15 +249,12 @@ describe('scripts', () => {
       expect(await page.isEnabled('#create')).toBe(true);
       expect(noticedBy(visitor)).toEqual([]);
     },
-    patienceMs,
   );
 
-  it(
+  itInBrowser(
     'keep nothing in the browser, and no value or passphrase is in an address (P18)',
-    async () => {
-      using site = openSite();
-      await using visitor = await openVisitor(browser, site, { scripts: true });
-      const { page } = visitor;
+    { scripts: true },
+    async ({ site, page }) => {
       const addresses: string[] = [];
       page.on('request', (request) => addresses.push(request.url()));
       await page.goto(`${site.baseUrl}/`);
@@ -310,16 +269,13 @@ describe('scripts', () => {
       expect(await page.context().cookies()).toEqual([]);
       expect(addresses.filter((address) => address.includes('canary'))).toEqual([]);
     },
-    patienceMs,
   );
 });
 
-it(
+itInBrowser(
   'self-test: without the first button of the form, Enter in the passphrase would generate',
-  async () => {
-    using site = openSite();
-    await using visitor = await openVisitor(browser, site, { scripts: true });
-    const { page } = visitor;
+  { scripts: true },
+  async ({ site, page }) => {
     await page.goto(`${site.baseUrl}/`);
     await page.evaluate(() => document.querySelector('#share button')?.remove());
     await page.fill('#secret', 'x');
@@ -327,7 +283,6 @@ it(
     await page.waitForSelector('#news');
     expect(await page.inputValue('#secret')).not.toBe('x');
   },
-  patienceMs,
 );
 
 describe('every state of the share page', () => {
@@ -335,12 +290,10 @@ describe('every state of the share page', () => {
     ['light', 1_600],
     ['dark', 320],
   ] as const) {
-    it(
+    itInBrowser(
       `has no accessibility flaw, fits and breaks no rule of its policy: ${scheme}, ${width} px`,
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scheme, width, scripts: true });
-        const { page } = visitor;
+      { scheme, width, scripts: true, limitMs: 2 * patienceMs },
+      async ({ site, visitor, page }) => {
         const flaws: string[] = [];
         const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
         await page.goto(`${site.baseUrl}/`);
@@ -379,18 +332,15 @@ describe('every state of the share page', () => {
         await look('refused recipient');
         expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
       },
-      2 * patienceMs,
     );
   }
 
-  it(
+  itInBrowser(
     'is as good where only accounts share',
-    async () => {
-      using site = openSite({ anonymousMayCreate: false });
-      await using visitor = await openVisitor(browser, site, { width: 320, scripts: true });
-      await visitor.page.goto(`${site.baseUrl}/`);
-      expect([...(await flawsOf(visitor.page, 'closed')), ...noticedBy(visitor)]).toEqual([]);
+    { app: { anonymousMayCreate: false }, width: 320, scripts: true },
+    async ({ site, visitor, page }) => {
+      await page.goto(`${site.baseUrl}/`);
+      expect([...(await flawsOf(page, 'closed')), ...noticedBy(visitor)]).toEqual([]);
     },
-    patienceMs,
   );
 });

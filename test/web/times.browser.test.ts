@@ -1,19 +1,16 @@
 /** The times on the pages: in the reader's own zone with scripts, in UTC without, and in the language of the page. */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
+import { describe, expect, it } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { giveDomain } from '../support/own-domain.ts';
-import { launchBrowser, openSite, openVisitor, type Site } from './browser.ts';
-import { carry, noticedBy, patienceMs, shareIn } from './creator.ts';
+import { openSite, openVisitor, type Site } from './browser.ts';
+import { carry, noticedBy, shareIn } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await launchBrowser();
-}, patienceMs);
-afterAll(() => browser.close());
+const { browser, itInBrowser } = withBrowser();
 
 /** Every time on the page as it is read. The scripts have run when the page is loaded. */
 const timesOn = (page: Page) => page.locator('main time').allTextContents();
@@ -41,40 +38,34 @@ const readers = [
 
 for (const { timezoneId, scripts, created, until } of readers) {
   describe(`in ${timezoneId} ${scripts ? 'with' : 'without'} scripts`, () => {
-    it(
+    itInBrowser(
       'a recipient reads until when the secret waits',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
+      { scripts, timezoneId },
+      async ({ site, visitor, page }) => {
         const { secretPath } = await makeWaiting(site.app, { ttlSeconds: 7_200 });
-        await visitor.page.goto(site.baseUrl + secretPath);
-        expect(await timesOn(visitor.page)).toEqual([`Thursday, 8 May 2025 at ${until}`]);
-        expect(await visitor.page.textContent('.points')).toContain(
+        await page.goto(site.baseUrl + secretPath);
+        expect(await timesOn(page)).toEqual([`Thursday, 8 May 2025 at ${until}`]);
+        expect(await page.textContent('.points')).toContain(
           words('secret.until', { date: `Thursday, 8 May 2025 at ${until}`, left: '2 hours' }),
         );
         expect(noticedBy(visitor)).toEqual([]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'a sender reads when it was created and until when it opens',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
+      { scripts, timezoneId },
+      async ({ site, page }) => {
         const { metadataKey } = await makeWaiting(site.app, { ttlSeconds: 7_200 });
-        await visitor.page.goto(`${site.baseUrl}/receipt/${metadataKey}`);
-        expect(await timesOn(visitor.page)).toEqual([`Thursday, 8 May 2025 at ${until}`, created]);
+        await page.goto(`${site.baseUrl}/receipt/${metadataKey}`);
+        expect(await timesOn(page)).toEqual([`Thursday, 8 May 2025 at ${until}`, created]);
       },
-      patienceMs,
     );
 
-    it(
+    itInBrowser(
       'a guesser reads when the next guess is possible',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
-        const { page } = visitor;
+      { scripts, timezoneId },
+      async ({ site, page }) => {
         const { secretPath } = await makeWaiting(site.app, { passphrase: 'right', ttlSeconds: 7_200 });
         for (let guesses = 0; guesses < 6; guesses += 1) {
           await page.goto(site.baseUrl + secretPath);
@@ -84,23 +75,16 @@ for (const { timezoneId, scripts, created, until } of readers) {
         }
         expect(await timesOn(page)).toEqual([created.replace(':26', ':36')]);
       },
-      patienceMs,
     );
 
-    it(
-      'an account reads its lists',
-      async () => {
-        using site = openSite();
-        await using visitor = await openVisitor(browser, site, { scripts, timezoneId });
-        await logIn(visitor.page, site);
-        for (const path of ['/recent', '/account/sessions', '/account/domains', '/status']) {
-          await visitor.page.goto(site.baseUrl + path);
-          const zones = (await timesOn(visitor.page)).map((time) => time.split(' ').at(-1));
-          expect({ path, zones: [...new Set(zones)] }).toEqual({ path, zones: [created.split(' ').at(-1)] });
-        }
-      },
-      patienceMs,
-    );
+    itInBrowser('an account reads its lists', { scripts, timezoneId }, async ({ site, page }) => {
+      await logIn(page, site);
+      for (const path of ['/recent', '/account/sessions', '/account/domains', '/status']) {
+        await page.goto(site.baseUrl + path);
+        const zones = (await timesOn(page)).map((time) => time.split(' ').at(-1));
+        expect({ path, zones: [...new Set(zones)] }).toEqual({ path, zones: [created.split(' ').at(-1)] });
+      }
+    });
   });
 }
 
@@ -120,7 +104,7 @@ it(
     const { cookie, signedIn } = await signUpAs(site.app, 'ann@example.com');
     await makeWaiting(site.app, { caller: signedIn.caller });
     const read = async (scripts: boolean, path: string) => {
-      await using visitor = await openVisitor(browser, site, { scripts, timezoneId: 'UTC' });
+      await using visitor = await openVisitor(browser(), site, { scripts, timezoneId: 'UTC' });
       await carry(visitor.page, site.baseUrl, cookie);
       const said: unknown[] = [];
       for (const locale of supportedLocales) {
@@ -138,16 +122,14 @@ it(
   2 * patienceMs,
 );
 
-it(
+itInBrowser(
   'the time in UTC stays at hand, for whoever compares it with another’s',
-  async () => {
-    using site = openSite();
-    await using visitor = await openVisitor(browser, site, { scripts: true, timezoneId: 'Asia/Tokyo' });
-    const { receipt } = await shareIn(visitor.page, site.baseUrl);
-    await visitor.page.goto(receipt);
-    const time = visitor.page.locator('.timeline time').first();
+  { scripts: true, timezoneId: 'Asia/Tokyo' },
+  async ({ site, page }) => {
+    const { receipt } = await shareIn(page, site.baseUrl);
+    await page.goto(receipt);
+    const time = page.locator('.timeline time').first();
     expect(await time.getAttribute('title')).toBe('Thursday, 8 May 2025 at 10:26 UTC');
     expect(await time.getAttribute('datetime')).toBe('2025-05-08T10:26:40.000Z');
   },
-  patienceMs,
 );

@@ -3,10 +3,9 @@
  *
  * Its ways (scheme, width, language, scripts) have a file each, so that they can run side by side.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { describe, expect, it } from 'bun:test';
 import type { Browser } from 'playwright-core';
 import {
-  launchBrowser,
   openSite,
   openVisitor,
   smallFields,
@@ -15,20 +14,8 @@ import {
   type VisitorOptions,
 } from './browser.ts';
 import { flawsOf, noticedBy } from './creator.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
 import { walkEverywhere } from './tour.ts';
-
-/** A tour takes a minute, more on a busy machine. */
-export const patienceMs = 240_000;
-
-let browser: Browser;
-
-/** Has a browser for the tests of a file. */
-export function withBrowser(): void {
-  beforeAll(async () => {
-    browser = await launchBrowser();
-  }, 60_000);
-  afterAll(() => browser.close());
-}
 
 /** What is wrong with the page as it stands there. */
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
@@ -47,6 +34,7 @@ async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
 }
 
 export async function walk(
+  browser: Browser,
   options: VisitorOptions,
   withAxe: boolean,
 ): Promise<{ names: string[]; flaws: string[] }> {
@@ -73,17 +61,17 @@ export async function walk(
 
 /** Every page in every state, held against the rules. */
 export function testTour(way: VisitorOptions): void {
-  withBrowser();
+  const { browser } = withBrowser();
   describe('every page in every state', () => {
     it(
       `has no accessibility flaw, fits, keeps nothing and breaks no rule of its policy: ${way.scheme}, ${way.width} px, ${way.locale ?? 'en'}`,
       async () => {
-        const { names, flaws } = await walk({ ...way, scripts: true }, true);
+        const { names, flaws } = await walk(browser(), { ...way, scripts: true }, true);
         expect(flaws).toEqual([]);
         expect(new Set(names).size).toBe(names.length);
         expect(names.length).toBeGreaterThan(45);
       },
-      patienceMs,
+      2 * patienceMs,
     );
   });
 }

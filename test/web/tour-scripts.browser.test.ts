@@ -1,21 +1,22 @@
 /** Every page in every state is reached the same way with scripts and without. */
 import { describe, expect, it } from 'bun:test';
-import { patienceMs, walk, withBrowser } from './tour-check.ts';
+import { patienceMs, withBrowser } from './in-browser.ts';
+import { walk } from './tour-check.ts';
 
-withBrowser();
+const { browser } = withBrowser();
 
 describe('every page in every state', () => {
   it(
     'is reached the same way without scripts',
     async () => {
       const [without, withScripts] = [
-        await walk({ scripts: false, scheme: 'dark', locale: 'he' }, false),
-        await walk({ scripts: true, locale: 'ja', width: 320 }, false),
+        await walk(browser(), { scripts: false, scheme: 'dark', locale: 'he' }, false),
+        await walk(browser(), { scripts: true, locale: 'ja', width: 320 }, false),
       ];
       expect(without.flaws).toEqual([]);
       expect(withScripts.flaws).toEqual([]);
       expect(without.names).toEqual(withScripts.names);
     },
-    patienceMs,
+    2 * patienceMs,
   );
 });
