@@ -1,8 +1,6 @@
 /**
- * A colour's text and its picker, `<input type="color" data-colour="SELECTOR of the text">`, kept the same.
- *
- * Owns: nothing that the page needs; the form tells which of the two was changed. Invariant: a text that is no colour leaves
- * the picker as the page brought it, and never the other way round.
+ * Keeps a colour's text and its picker, `<input type="color" data-colour="SELECTOR of the text">`, the same. An invalid
+ * text resets the picker.
  */
 for (const picker of document.querySelectorAll<HTMLInputElement>('input[data-colour]')) {
   const text = document.querySelector(picker.dataset.colour ?? '');

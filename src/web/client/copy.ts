@@ -1,8 +1,7 @@
 /**
- * Buttons that copy: `<button type="button" hidden data-copy="SELECTOR">` copies the text of what the selector finds.
- *
- * Owns: showing these buttons, which do nothing without scripts, and saying in `#copied` (a status with `data-copied` and
- * `data-failed`) how it went. Invariant: nothing is copied unless a person presses, and nothing is ever read.
+ * Buttons that copy: `<button type="button" hidden data-copy="SELECTOR">` copies the text of the element and reports in
+ * `#copied` (a status with `data-copied` and `data-failed`). Nothing is copied without a press, and nothing is ever
+ * read.
  */
 const status = document.getElementById('copied');
 
@@ -21,7 +20,7 @@ async function copy(source: Element): Promise<boolean> {
     await navigator.clipboard.writeText(isField ? source.value : (source.textContent ?? ''));
     return true;
   } catch {
-    // Plain http has no clipboard, and a person may refuse it: then the older way, and then by hand.
+    // Plain http has no clipboard, and people may deny it: fall back to the older way, then to copying by hand.
     select(source);
     return document.execCommand('copy');
   }
@@ -34,7 +33,7 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
   button.addEventListener('click', async () => {
     const isCopied = await copy(source);
     if (status === null) return;
-    // Emptied first, so that the same words are spoken again.
+    // Emptied first, so the same words are announced again.
     status.textContent = '';
     setTimeout(() => {
       status.textContent = (isCopied ? status.dataset.copied : status.dataset.failed) ?? '';

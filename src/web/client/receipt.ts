@@ -1,10 +1,7 @@
 /**
- * A waiting receipt with scripts: notices by itself when the secret is gone and when there is news of the mail, and
- * hands the link to other apps.
- *
- * Owns: nothing that the page needs; "look again" does the same. Invariants: asking changes nothing and happens only
- * while the page is seen; the page is replaced by its own address, which holds no link, only when the link is dead: news
- * of the mail leave the link and whatever is being typed where they are.
+ * A waiting receipt with scripts: notices when the secret is gone or its mail has news, and shares the link with other
+ * apps. Polling changes nothing and happens only while the page is visible. The page is replaced by its own address,
+ * which shows no link, only once the link is dead; news of the mail touch neither the link nor anything being typed.
  */
 interface Answer {
   readonly state?: unknown;
@@ -13,14 +10,14 @@ interface Answer {
 
 const watcher = document.getElementById('watch');
 
-/** Often at first, when most links are opened; then seldom, so that a forgotten tab costs next to nothing. */
+/** Often at first, when most links are opened; later rarely, so a forgotten tab costs next to nothing. */
 const paces = [
   { untilMs: 60_000, everyMs: 5_000 },
   { untilMs: 600_000, everyMs: 15_000 },
   { untilMs: Number.POSITIVE_INFINITY, everyMs: 60_000 },
 ] as const;
 const longestPauseMs = 300_000;
-/** Time to hear what changed before the page is replaced. */
+/** Time for the announcement before the page is replaced. */
 const announcedMs = 2_500;
 
 const begunMs = performance.now();
@@ -66,7 +63,7 @@ function leave(state: string): void {
   setTimeout(() => location.replace(page()), announcedMs);
 }
 
-/** What the page says of the mail, put anew from a fresh page when the record says something else. */
+/** Replaces the part about the mail from a fresh page once the record has changed. */
 async function renewDelivery(mark: string): Promise<void> {
   const shown = document.getElementById('delivery');
   if (shown === null || shown.dataset.seen === mark) return;
@@ -77,7 +74,7 @@ async function renewDelivery(mark: string): Promise<void> {
   announce('mail');
 }
 
-/** A page as a document. Parsed by the browser itself on the way, because the policy admits no text as markup. */
+/** Parsed by the browser as it loads, because the policy (Trusted Types) forbids turning text into markup. */
 function load(address: string): Promise<Document> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
@@ -107,7 +104,7 @@ const link = document.getElementById('link');
 if (share !== null && link instanceof HTMLTextAreaElement && typeof navigator.share === 'function') {
   share.hidden = false;
   share.addEventListener('click', () => {
-    // Whoever closes the sheet without choosing has changed their mind: nothing is wrong.
+    // Closing the sheet without choosing is no error.
     navigator.share({ url: link.value }).catch(() => {});
   });
 }

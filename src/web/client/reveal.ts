@@ -1,16 +1,14 @@
 /**
- * The recipient's page with scripts: shows what was typed, covers and saves what was opened, and leaves nothing behind.
- *
- * Owns: nothing that the page needs; each part works, or is not missed, without it. Invariants: a press opens once, however
- * often it is repeated; the value is taken out of the page when the page is left, and a page that comes back from a
- * browser's memory asks the server again; nothing is stored, and nothing is copied unless a person presses for it.
+ * The recipient's page with scripts: toggles the passphrase, covers and saves the value, and cleans up. Opens once,
+ * however often the button is pressed. The value is removed when the page is left, and a page restored from the
+ * browser's memory asks the server again. Nothing is stored, and nothing is copied without a press.
  */
 function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
   const found = document.querySelector(selector);
   return found instanceof kind ? found : null;
 }
 
-/** A button that says the opposite after each press. */
+/** A button that swaps its label at each press. */
 function onToggle(button: HTMLButtonElement | null, toggle: () => void): void {
   const label = button?.querySelector('span') ?? null;
   if (button === null || label === null) return;
@@ -31,10 +29,10 @@ onToggle(find('[data-toggle]', HTMLButtonElement), () => {
 const form = find('form.opening', HTMLFormElement);
 let isSent = false;
 form?.addEventListener('submit', (event) => {
-  // A second press would replace the first one's answer, which holds the value, by one that finds it gone.
+  // A second press would replace the answer that holds the value with one that finds it gone.
   if (isSent) event.preventDefault();
   isSent = true;
-  // What stands in a field of visible text, a browser may offer again.
+  // Browsers may later suggest the text of a visible field.
   if (passphrase !== null) passphrase.type = 'password';
 });
 
@@ -42,14 +40,14 @@ const value = find('#value', HTMLTextAreaElement);
 onToggle(find('[data-cover]', HTMLButtonElement), () => {
   value?.classList.toggle('covered');
 });
-// Of covered text a browser would copy the dots.
+// Browsers would copy the dots of covered text.
 value?.addEventListener('copy', (event) => {
   if (!value.classList.contains('covered')) return;
   event.clipboardData?.setData('text/plain', value.value.slice(value.selectionStart, value.selectionEnd));
   event.preventDefault();
 });
 
-/** Saved from memory, so that the list of downloads keeps no address that holds the value. */
+/** Saved from a blob, so the list of downloads keeps no address that holds the value. */
 const save = find('#save', HTMLAnchorElement);
 let saved = '';
 if (save !== null) {

@@ -1,10 +1,7 @@
 /**
- * The share form with scripts: a live count of bytes, a shortcut, and a form that stays while it is sent, so that nothing
- * typed is lost when no answer comes.
- *
- * Owns: nothing that the page needs; the server judges everything that is sent. Invariants: a press sends once, however
- * often it is repeated; what is typed leaves the form only when the secret is created, and is then gone from this page, also
- * when a browser brings it back; nothing is stored anywhere. Whoever leaves with something typed is asked first.
+ * The share form with scripts: a live byte count, a shortcut, and a form that stays until the answer arrives, so
+ * nothing typed is lost. A press sends once, however often it is repeated. Once the secret is created, what was typed
+ * is gone from this page, even if the browser restores it; nothing is stored. Leaving with something typed asks first.
  */
 function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind | null {
   const found = document.getElementById(id);
@@ -44,7 +41,7 @@ function count(): void {
   wasOver = isOver;
 }
 
-/** Says at the field why the form is not sent; the server would say the same, once all of it had arrived there. */
+/** Explains at the field why the form is not sent, as the server would after receiving all of it. */
 function stop(): void {
   const stopped = element('stopped', HTMLParagraphElement);
   document.getElementById('secret-wrong')?.remove();
@@ -67,7 +64,7 @@ function bodyOf(form: HTMLFormElement, pressed: HTMLButtonElement | null): URLSe
   return body;
 }
 
-/** As a document, parsed by the browser itself, because the policy admits no text as markup. */
+/** As a document, because the policy (Trusted Types) forbids turning text into markup. */
 function send(form: HTMLFormElement, pressed: HTMLButtonElement | null): void {
   const address = new URL(pressed?.getAttribute('formaction') ?? form.action, location.href).href;
   const request = new XMLHttpRequest();
@@ -91,7 +88,7 @@ function setSending(isNow: boolean, pressed: HTMLButtonElement | null): void {
   const said = element('sending', HTMLParagraphElement);
   if (said !== null) said.textContent = (isNow ? said.dataset.sending : '') ?? '';
   if (isNow) document.getElementById('unsent')?.replaceChildren();
-  // A button that is disabled loses the focus.
+  // A disabled button loses the focus.
   else if (document.activeElement === document.body) (pressed?.id ? pressed : button('create'))?.focus();
 }
 
@@ -101,7 +98,7 @@ function take(request: XMLHttpRequest, address: string): void {
   const [title, lead] = [answer?.querySelector('main h1'), answer?.querySelector('main .lead')];
   if (created !== null) goOn(created);
   else if (answer?.getElementById('share')) show(answer);
-  // A server of an earlier version, which knows redirects alone, has led to the receipt.
+  // An older server redirects to the receipt instead.
   else if (answer?.getElementById('watch')) goOn(request.responseURL);
   else if (title && lead) sayRefused(title.textContent ?? '', lead.textContent ?? '');
   else sayNoAnswer(address, status);
@@ -121,7 +118,7 @@ function goOn(address: string): void {
   location.assign(address);
 }
 
-/** The form as the server gives it back: with everything typed, and what is said about it. */
+/** Shows the form that the server returned, with everything typed and the refusal. */
 function show(answer: Document): void {
   const { lang, dir } = answer.documentElement;
   if (lang !== document.documentElement.lang) Object.assign(document.documentElement, { lang, dir });
@@ -131,7 +128,7 @@ function show(answer: Document): void {
   document.querySelector<HTMLElement>('[autofocus]')?.focus();
 }
 
-/** Puts a note into the place for what went wrong, from a template of the page. */
+/** Shows an error note from a template of the page. */
 function note(template: string, fill: (note: DocumentFragment) => void): void {
   const found = element(template, HTMLTemplateElement);
   const place = document.getElementById('unsent');
@@ -149,7 +146,7 @@ function sayRefused(title: string, lead: string): void {
   });
 }
 
-/** The request may have arrived and only its answer been lost: then there is a secret, and perhaps a mail. */
+/** The request may have arrived although its answer was lost: then there is a secret, and perhaps a mail. */
 function sayNoAnswer(address: string, status: number): void {
   const recipient = element('recipient', HTMLInputElement)?.value ?? '';
   const outcome = recipient === '' ? 'unsure' : 'unsure-mail';
@@ -179,7 +176,7 @@ document.addEventListener('keydown', (event) => {
   const { target } = event;
   if (form === null || !(target instanceof HTMLElement) || !form.contains(target)) return;
   if (event.key !== 'Enter' || event.isComposing) return;
-  // Enter in a field of the generator generates; anywhere else it creates, and with Ctrl or Cmd from everywhere.
+  // Enter in the generator's fields generates; elsewhere it creates, as does Ctrl or Cmd with Enter everywhere.
   const isCreate = event.ctrlKey || event.metaKey;
   const isGenerate = target instanceof HTMLInputElement && target.name.startsWith('suggest-');
   if (!isCreate && !isGenerate) return;
@@ -202,7 +199,7 @@ window.addEventListener('beforeunload', (event) => {
   if (!isCreated && [...typedFields()].some(({ value }) => value !== '')) event.preventDefault();
 });
 
-// Back from the next page, by a memory of this one.
+// Restored from the back/forward cache.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (!persisted) return;
   if (isCreated) location.replace(location.pathname + location.search);

@@ -1,8 +1,6 @@
 /**
- * Every `<time data-moment>` in the reader's own zone, also those that come into the page later; UTC stays in its title.
- *
- * Owns: nothing that the page needs; without scripts it says the time in UTC. Invariant: the forms are those of
- * `locale/formats.ts`, so that a reader in UTC reads the same with scripts and without.
+ * Shows every `<time data-moment>`, also those added later, in the reader's own zone; UTC stays in its title. The forms
+ * are those of `locale/times.ts`, so readers in UTC see the same with and without scripts.
  */
 const { lang } = document.documentElement;
 

@@ -1,8 +1,4 @@
-/**
- * A form field with its label, its hint and what is wrong with it.
- *
- * Owns: the wiring of `aria-describedby` and `aria-invalid`. Invariant: a refusal stands beside the field it is about.
- */
+/** A form field with its label, hint and error, wired for screen readers. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 
 export interface FieldTexts {
@@ -10,11 +6,10 @@ export interface FieldTexts {
   readonly label: string;
   readonly note?: string;
   readonly hint?: string;
-  /** What is wrong; `null` when nothing is. */
   readonly wrong: string | null;
 }
 
-/** Attributes of the control itself; spread them on it. */
+/** To spread on the control. */
 export function controlAttributes({ name, hint, wrong }: FieldTexts): Readonly<Record<string, string>> {
   const described = [
     ...(wrong === null ? [] : [`${name}-wrong`]),

@@ -1,18 +1,15 @@
 /**
- * A form as a browser posts it.
- *
- * Owns: the strict reading of `application/x-www-form-urlencoded` (WHATWG URL §5.1), and of `multipart/form-data` (RFC
- * 7578, taken apart by the runtime) where a form brings a file. Invariant: what was typed comes out as it was typed or
- * the form is refused: ill-formed UTF-8, a broken escape and a field given twice are malformed, never repaired. A
- * browser sends every line break of a text field as CR LF (HTML §4.10.22.7); what was typed had LF, so that is what
- * comes out.
+ * Strict reading of a posted form: `application/x-www-form-urlencoded` (WHATWG URL §5.1) and, with files,
+ * `multipart/form-data` (RFC 7578, taken apart by the runtime). What was typed comes out as typed or the form is
+ * refused: ill-formed UTF-8, a broken escape and a repeated field are malformed, never repaired. Browsers send line
+ * breaks as CR LF (HTML §4.10.22.7); they come out as LF, as they were typed.
  */
 import { RequestProblem } from '../../http/problem.ts';
 
 export interface Form {
-  /** The field's text; `''` when it was not sent. */
+  /** `''` if it was not sent. */
   text(name: string): string;
-  /** The file's content; `null` when none was chosen. Its name and type are the sender's word and not read. */
+  /** `null` if no file was chosen. Its name and type are not read, because the sender chooses them. */
   file(name: string): Uint8Array | null;
 }
 
@@ -20,7 +17,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const sign = { ampersand: 0x26, equals: 0x3d, plus: 0x2b, percent: 0x25, blank: 0x20 } as const;
 
-/** More than any page has; without a bound a megabyte of empty fields would cost seconds (P21). */
+/** More than any page has: without a limit, a megabyte of empty fields takes seconds (P21). */
 const maxFields = 1_000;
 
 /** @throws RequestProblem `malformed` or `unsupported_media_type`. */
@@ -39,7 +36,7 @@ export function parseForm(body: Uint8Array, contentType: string | null): Form {
   return { text: (name) => (fields.get(name) ?? '').replaceAll('\r\n', '\n'), file: () => null };
 }
 
-/** As `parseForm`, and a form that brings a file as well. */
+/** As `parseForm`, and also forms with a file. */
 export async function parseUpload(body: Uint8Array, contentType: string | null): Promise<Form> {
   if (contentType === null || !/^multipart\/form-data\s*;/i.test(contentType))
     return parseForm(body, contentType);
@@ -56,7 +53,7 @@ export async function parseUpload(body: Uint8Array, contentType: string | null):
     text: (name) => (texts.get(name) ?? '').replaceAll('\r\n', '\n'),
     file: (name) => {
       const bytes = files.get(name);
-      // A browser sends an empty file where none was chosen (HTML §4.10.22.4).
+      // Browsers send an empty file if none was chosen (HTML §4.10.22.4).
       return bytes === undefined || bytes.length === 0 ? null : bytes;
     },
   };
@@ -79,7 +76,7 @@ function* pairsIn(body: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** Byte by byte: a replacement by pattern takes a hundred times as long for a megabyte of escapes (P21). */
+/** Byte by byte: replacing by pattern takes a hundred times as long for a megabyte of escapes (P21). */
 function decode(encoded: Uint8Array): string {
   const bytes = new Uint8Array(encoded.length);
   let length = 0;
@@ -87,7 +84,7 @@ function decode(encoded: Uint8Array): string {
     let byte = encoded[at] ?? 0;
     if (byte === sign.plus) byte = sign.blank;
     else if (byte === sign.percent) {
-      byte = 16 * digitOf(encoded[at + 1]) + digitOf(encoded[at + 2]);
+      byte = 16 * hexDigit(encoded[at + 1]) + hexDigit(encoded[at + 2]);
       at += 2;
     }
     bytes[length] = byte;
@@ -100,8 +97,7 @@ function decode(encoded: Uint8Array): string {
   }
 }
 
-/** Of a hexadecimal digit in ASCII. */
-function digitOf(byte: number | undefined): number {
+function hexDigit(byte: number | undefined): number {
   if (byte === undefined) throw malformed('The form holds an invalid percent-encoding');
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
   const letter = byte | 0x20;

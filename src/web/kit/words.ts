@@ -1,8 +1,4 @@
-/**
- * The words of one page in one language.
- *
- * Owns: the binding of a locale to look-ups, so that pages are functions of their props and say nothing themselves.
- */
+/** The words and formats of one language, bound to it, so that pages are functions of their props. */
 import { directionOf, type Locale, type MessageKey } from '../../locale/catalogues.ts';
 import {
   formatBytes,
@@ -50,7 +46,7 @@ export function wordsIn(locale: Locale): Words {
     number: (value) => formatNumber(locale, value),
     bytes: (count) => formatBytes(locale, count),
     list: (items) => formatList(locale, items),
-    // Left to right it does so by itself, and invisible marks would be copied along.
+    // Needless from left to right, where the invisible characters would only be copied along.
     code: (text) => (direction === 'rtl' ? `\u2066${text}\u2069` : text),
     languageName,
   };
