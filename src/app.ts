@@ -255,7 +255,7 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
 }
 
 async function start(settings: Settings, version: string, log: Log, closers: Closers): Promise<RunningApp> {
-  const { serverFaults, locales, defaultLocale, plans, anonymousMayCreate, region, regions } = settings;
+  const { serverFaults, locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
   if (serverFaults.length > 0)
     throw new SettingRefusal(serverFaults.map(({ sentence }) => sentence).join('\n'));
   const clientAddressOf = createClientAddressOf(settings.trustedProxies, () =>
@@ -318,22 +318,16 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   const onFault = (error: unknown, requestId: string) =>
     log({ event: 'fault', where: 'request', error, requestId });
   const fetch = createSite({
-    ...shared,
+    settings,
+    links,
     service,
     accounts,
     domains,
-    dialect: settings.v1Dialect,
-    v2Dialect: settings.v2Dialect,
     version,
-    locales,
-    defaultLocale,
     mailLocaleOf,
-    signUpIsOpen: settings.signUpIsOpen,
     brands,
     limiter,
-    regions: region === null ? null : { own: region, all: regions },
     clientAddressOf,
-    allowedOrigins: settings.allowedOrigins,
     onAnswer,
     onFault,
     clock: store.now,

@@ -2,16 +2,14 @@
  * The language of a page: that of the address (`?lang`), then the account, the cookie, the share domain, the browser. Only an
  * offered language is ever used, and a GET changes nothing but the reader's own cookie.
  */
+import type { Settings } from '../config/read.ts';
 import type { AccountService } from '../core/accounts/service.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { lookUp, pickLocale } from '../locale/negotiate.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
 import { cookieIn } from './session.ts';
 
-export interface Languages {
-  readonly locales: readonly Locale[];
-  readonly defaultLocale: Locale;
-}
+type Languages = Pick<Settings, 'locales' | 'defaultLocale'>;
 
 /** Each as it was given: a tag, a header, or nothing. */
 export interface LanguageWishes {
@@ -38,7 +36,8 @@ export function offeredLanguage({ locales }: Pick<Languages, 'locales'>, tag: st
   return tag === null || tag.length > longestTag ? null : lookUp(tag, locales);
 }
 
-interface LanguageDeps extends Languages {
+interface LanguageDeps {
+  readonly settings: Languages;
   readonly accounts: Pick<AccountService, 'setLocale'>;
   readonly basePath: string;
   readonly origin: string;
@@ -58,7 +57,7 @@ export function createLanguagePages(deps: LanguageDeps): PageRoute[] {
 async function setLanguage(request: PageRequest, deps: LanguageDeps): Promise<PageReply> {
   const form = await request.form();
   const back = pathWithin(form.text('back'), deps) ?? request.frame.href('home');
-  const locale = deps.locales.find((tag) => tag === form.text('lang'));
+  const locale = deps.settings.locales.find((tag) => tag === form.text('lang'));
   if (locale === undefined) return seeOther(back);
   if (request.signedIn !== null) await deps.accounts.setLocale(request.signedIn, locale);
   return seeOther(back, [languageCookie(locale, deps)]);

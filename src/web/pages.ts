@@ -1,7 +1,6 @@
+import type { Settings } from '../config/read.ts';
 import type { AccountService } from '../core/accounts/service.ts';
-import type { Regions } from '../core/keys.ts';
 import type { Links } from '../core/links.ts';
-import type { Plans } from '../core/plans.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { DomainService } from '../core/share-domains/service.ts';
 import type { Clock } from '../core/time.ts';
@@ -9,7 +8,6 @@ import type { ApiDeps } from '../http/api.ts';
 import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { RequestProblem } from '../http/problem.ts';
-import type { Locale } from '../locale/catalogues.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
@@ -29,18 +27,12 @@ import { createSessionCookie, createSignInTokens } from './session.ts';
 
 interface PageDeps
   extends Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
+  readonly settings: Settings;
   readonly service: SecretService;
   readonly accounts: AccountService;
   readonly domains: DomainService;
-  /** `null` where there are none. */
-  readonly regions: Regions | null;
   readonly links: Links;
-  readonly plans: Plans;
-  readonly anonymousMayCreate: boolean;
-  readonly signUpIsOpen: boolean;
   readonly brands: Brands;
-  readonly locales: readonly Locale[];
-  readonly defaultLocale: Locale;
   /** From package.json. */
   readonly version: string;
   /** Whether the store answers. */
@@ -60,20 +52,16 @@ export function createPages(deps: PageDeps): Serve {
 
 function siteOf(deps: PageDeps): Site {
   const { limiter, clientAddressOf, onAnswer, onFault, links, accounts, brands, domains } = deps;
-  const { locales, defaultLocale, signUpIsOpen, regions } = deps;
   const basePath = basePathOf(links.baseUrl);
   const isSecure = links.baseUrl.startsWith('https:');
   return {
+    settings: deps.settings,
     limiter,
     clientAddressOf,
     onAnswer,
     onFault,
     accounts,
     hostBrands: createHostBrands({ brands, domains, siteHost: links.siteHost }),
-    regions,
-    locales,
-    defaultLocale,
-    signUpIsOpen,
     basePath,
     readBody: createBodyReader({ capBytes: deps.bodyCapBytes }),
     uploadCapBytes: maxLogoBytes + formRoomBytes,

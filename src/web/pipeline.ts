@@ -3,9 +3,9 @@
  * for every refusal. On a share domain no session is looked up.
  */
 import { timingSafeEqual } from 'node:crypto';
+import type { Settings } from '../config/read.ts';
 import type { SignedIn } from '../core/accounts/accounts.ts';
 import type { AccountService } from '../core/accounts/service.ts';
-import type { Regions } from '../core/keys.ts';
 import type { ReadBody } from '../http/body.ts';
 import type { ClientAddressOf } from '../http/client-address.ts';
 import { mayChange } from '../http/operation.ts';
@@ -47,6 +47,7 @@ import { type Href, routes } from './routes.ts';
 import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './session.ts';
 
 export interface Site extends Observers {
+  readonly settings: Settings;
   readonly limiter: RateLimiter;
   readonly clientAddressOf: ClientAddressOf;
   readonly readBody: ReadBody;
@@ -61,14 +62,8 @@ export interface Site extends Observers {
   readonly sessionCookie: SessionCookie;
   readonly signInTokenOf: SignInTokenOf;
   readonly hostBrands: HostBrands;
-  /** `null` where there are none. */
-  readonly regions: Regions | null;
   readonly assets: Assets;
   readonly staticPages: StaticPages;
-  /** The languages offered, and the one where a reader names none of them. */
-  readonly locales: readonly Locale[];
-  readonly defaultLocale: Locale;
-  readonly signUpIsOpen: boolean;
 }
 
 /** One action of a page, as the route table has it. */
@@ -171,15 +166,13 @@ function frameOf(site: Site, visit: Omit<Visit, 'frame'>): Frame {
     formToken: '',
     signInToken: '',
     here: page !== null && isSafe(request.method) ? hereOf(path, query) : null,
-    locales: site.locales,
-    signUpIsOpen: site.signUpIsOpen,
-    regions: site.regions,
+    settings: site.settings,
   };
 }
 
 /** @param domain the language of the share domain */
 function localeOf(site: Site, visit: Omit<Visit, 'frame'>, domain: string | null): Locale {
-  return chooseLanguage(site, {
+  return chooseLanguage(site.settings, {
     address: visit.query.get('lang'),
     account: visit.signedIn?.caller.account.locale ?? null,
     cookie: languageIn(visit.cookies),
@@ -316,7 +309,7 @@ function withNewCookie({ newCookie }: Visit, reply: PageReply): PageReply {
 
 /** A language that the address asks for stays with the browser when the reader goes on. */
 function withLanguage({ query }: Visit, reply: PageReply, site: Site): PageReply {
-  const asked = offeredLanguage(site, query.get('lang'));
+  const asked = offeredLanguage(site.settings, query.get('lang'));
   if (asked === null || reply.content.kind !== 'page') return reply;
   return { ...reply, cookies: [...(reply.cookies ?? []), languageCookie(asked, site)] };
 }

@@ -9,6 +9,7 @@ import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';
 import type { RateLimitTable } from '../../src/config/rate-limits.ts';
+import type { Settings } from '../../src/config/read.ts';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
@@ -39,7 +40,7 @@ import { createPages } from '../../src/web/pages.ts';
 import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { frontRegion, standBefore } from './router-front.ts';
-import { proxiesOf } from './settings.ts';
+import { proxiesOf, settingsOf } from './settings.ts';
 
 export interface TestAppOptions {
   readonly dialect?: DialectName;
@@ -131,7 +132,9 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     links,
     events: (event: ServiceEvent) => void events.push(event),
   };
-  const { anonymousMayCreate = true, brands = ownBrands, regions = null } = options;
+  const settings = settingsFor(options, plans);
+  const { anonymousMayCreate, locales, defaultLocale, region } = settings;
+  const { brands = ownBrands } = options;
   const answers: AnswerFacts[] = [];
   const faults: unknown[] = [];
   const deps = mountDeps(options, plans, answers, faults);
@@ -141,7 +144,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     resolver: options.resolver ?? silentResolver,
     parseName: createDomainNameParser(links.siteHost),
     target: links.siteHost,
-    locales: options.locales ?? supportedLocales,
+    locales,
   });
   const whole = createService({
     ...ports,
@@ -161,17 +164,16 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   });
   const service = options.wrapService?.(whole) ?? whole;
   const apiDeps = { ...deps, authenticate: service.authenticate };
-  const { dialect = 'documented', v2Dialect = 'documented', defaultLocale = 'en' } = options;
+  const { v1Dialect: dialect, v2Dialect } = settings;
   const v1 = createApi(createV1({ service, links, dialect, defaultLocale }), apiDeps);
-  const { locales: offered = supportedLocales } = options;
   const v2Surface = createV2({
     ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
     ...{
       locales: ['en'],
       defaultLocale,
-      mailLocaleOf: (asked) => (asked === null ? null : lookUp(asked, offered)) ?? defaultLocale,
+      mailLocaleOf: (asked) => (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale,
     },
-    region: regions?.own ?? null,
+    region,
   });
   const v2 = createApi(v2Surface, apiDeps);
   const pages = {
@@ -179,17 +181,12 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
       service,
       accounts,
       domains,
-      regions,
+      settings,
       brands,
       links,
-      plans,
-      anonymousMayCreate,
       clock: clock.now,
       version: '0.1.0',
     },
-    locales: options.locales ?? supportedLocales,
-    defaultLocale,
-    signUpIsOpen: options.signUpIsOpen ?? true,
     isReady: options.isReady ?? (async () => true),
   } as const;
   const fetch = createFetch([v1, v2, { ...v1, base: '/api' }], createPages({ ...deps, ...pages }));
@@ -209,6 +206,23 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     events,
     answers,
     faults,
+  };
+}
+
+function settingsFor(options: TestAppOptions, plans: Plans): Settings {
+  const { dialect = 'documented', v2Dialect = 'documented', regions = null } = options;
+  return {
+    ...settingsOf({ MAYFLY_BASE_URL: options.baseUrl ?? ownBaseUrl }),
+    plans,
+    v1Dialect: dialect,
+    v2Dialect,
+    anonymousMayCreate: options.anonymousMayCreate ?? true,
+    signUpIsOpen: options.signUpIsOpen ?? true,
+    locales: options.locales ?? supportedLocales,
+    defaultLocale: options.defaultLocale ?? 'en',
+    region: regions?.own ?? null,
+    regions: regions?.all ?? [],
+    allowedOrigins: new Set(options.allowedOrigins ?? []),
   };
 }
 

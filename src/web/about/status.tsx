@@ -3,7 +3,7 @@
  * whether the store answers, and nothing else about the machine.
  */
 import type { FC } from 'hono/jsx';
-import type { Region, Regions } from '../../core/keys.ts';
+import type { Region } from '../../core/keys.ts';
 import type { Clock } from '../../core/time.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
@@ -15,7 +15,6 @@ export interface StatusDeps {
   readonly clock: Clock;
   readonly version: string;
   readonly isReady: () => boolean | Promise<boolean>;
-  readonly regions: Regions | null;
 }
 
 export function createStatusPages(deps: StatusDeps): PageRoute[] {
@@ -23,7 +22,7 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
     {
       name: 'regions',
       needsNoSession: true,
-      get: { limit: 'none', isStatic: true, handle: (request) => showRegions(request, deps) },
+      get: { limit: 'none', isStatic: true, handle: showRegions },
     },
     {
       name: 'status',
@@ -34,7 +33,8 @@ export function createStatusPages(deps: StatusDeps): PageRoute[] {
 }
 
 /** Regions by label and address: labels are the operator's choice and need not be countries. */
-const RegionsPage: FC<{ frame: Frame; regions: Regions }> = ({ frame, regions }) => {
+const RegionsPage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { region: own, regions } = frame.settings;
   const { say } = frame.words;
   return (
     <MessagePage
@@ -44,9 +44,9 @@ const RegionsPage: FC<{ frame: Frame; regions: Regions }> = ({ frame, regions })
       also={[say('regions.links')]}
     >
       <ul class="regions">
-        {regions.all.map((region) => (
+        {regions.map((region) => (
           <li>
-            <RegionLine frame={frame} region={region} isOwn={region.label === regions.own} />
+            <RegionLine frame={frame} region={region} isOwn={region.label === own} />
           </li>
         ))}
       </ul>
@@ -97,10 +97,10 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt }) => 
               </Badge>
             )}
           </dd>
-          {frame.regions === null ? null : (
+          {frame.settings.region === null ? null : (
             <>
               <dt>{say('status.region')}</dt>
-              <dd>{frame.regions.own.toUpperCase()}</dd>
+              <dd>{frame.settings.region.toUpperCase()}</dd>
             </>
           )}
           <dt>{say('status.version')}</dt>
@@ -120,9 +120,9 @@ const StatusPage: FC<StatusProps> = ({ frame, isReady, version, checkedAt }) => 
   );
 };
 
-function showRegions({ frame }: PageRequest, { regions }: StatusDeps): PageReply {
-  if (regions === null) throw new RequestProblem({ problem: 'not_found' });
-  return pageReply(200, renderPage(<RegionsPage frame={frame} regions={regions} />));
+function showRegions({ frame }: PageRequest): PageReply {
+  if (frame.settings.region === null) throw new RequestProblem({ problem: 'not_found' });
+  return pageReply(200, renderPage(<RegionsPage frame={frame} />));
 }
 
 async function showStatus(

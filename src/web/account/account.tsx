@@ -192,13 +192,13 @@ const NoticesForm: FC<{ frame: Frame; ticked: readonly NoticeKind[] }> = ({ fram
 async function showAccount(
   request: PageRequest,
   { caller }: SignedIn,
-  { plans, domains }: AccountPageDeps,
+  { settings, domains }: AccountPageDeps,
   refusal: FormRefusal | null,
   notify: readonly NoticeKind[] = caller.account.notify,
 ): Promise<PageReply> {
   const { frame } = request;
   const { account } = caller;
-  const plan = plans[account.plan];
+  const plan = settings.plans[account.plan];
   const hasDomains = await mayHaveDomains(domains, caller);
   const done = doneIn(request, doneTexts);
   return formReply(<AccountPage {...{ frame, account, plan, notify, hasDomains, done, refusal }} />, refusal);
@@ -211,7 +211,7 @@ async function setLanguage(
   deps: AccountPageDeps,
 ): Promise<PageReply> {
   const asked = (await request.form()).text('lang');
-  const locale = deps.locales.find((tag) => tag === asked) ?? null;
+  const locale = deps.settings.locales.find((tag) => tag === asked) ?? null;
   await deps.accounts.setLocale(signedIn, locale);
   const cookie = locale === null ? clearLanguageCookie(deps) : languageCookie(locale, deps);
   return seeOther(`${request.frame.href('account')}?done=language`, [cookie]);

@@ -1,15 +1,14 @@
 /** What account pages share: their dependencies, password fields, and the counting of password guesses. */
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
+import type { Settings } from '../../config/read.ts';
 import type { TokenFate } from '../../core/accounts/accounts.ts';
 import { type PasswordRefusal, passwordLength } from '../../core/accounts/passwords.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
-import type { Plans } from '../../core/plans.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
-import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
@@ -22,13 +21,11 @@ export interface AccountPageDeps extends CookieSite {
   readonly accounts: AccountService;
   readonly domains: DomainService;
   readonly service: Pick<SecretService, 'recent'>;
-  readonly plans: Plans;
-  readonly locales: readonly Locale[];
+  readonly settings: Settings;
   readonly limiter: Pick<RateLimiter, 'take' | 'refund'>;
   readonly sessionCookie: SessionCookie;
   readonly links: { readonly baseUrl: string };
   readonly clock: Clock;
-  readonly signUpIsOpen: boolean;
 }
 
 interface NewPasswordProps {

@@ -87,12 +87,12 @@ const LogInPage: FC<LogInProps> = ({ frame, email, refusal, done }) => {
   );
 };
 
-const OtherWays: FC<{ frame: Frame }> = ({ frame: { words, href, signUpIsOpen } }) => (
+const OtherWays: FC<{ frame: Frame }> = ({ frame: { words, href, settings } }) => (
   <>
     <p>
       {words.say('logIn.forgottenHint')} <a href={href('forgotten')}>{words.say('logIn.forgotten')}</a>
     </p>
-    {signUpIsOpen ? (
+    {settings.signUpIsOpen ? (
       <p>
         {words.say('logIn.signUpHint')} <a href={href('signUp')}>{words.say('logIn.signUp')}</a>
       </p>

@@ -28,8 +28,8 @@ import {
 
 export function createSignUpPages(deps: AccountPageDeps): PageRoute[] {
   const whenOpen = (handle: PageAction['handle']): PageAction['handle'] =>
-    deps.signUpIsOpen ? handle : showClosed;
-  const form = deps.signUpIsOpen ? ({ isSignIn: true } as const) : {};
+    deps.settings.signUpIsOpen ? handle : showClosed;
+  const form = deps.settings.signUpIsOpen ? ({ isSignIn: true } as const) : {};
   return [
     {
       name: 'signUp',

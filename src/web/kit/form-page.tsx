@@ -231,7 +231,7 @@ export const LanguageOptions: FC<{ frame: Frame; chosen: string }> = ({ frame, c
     <option value="" selected={chosen === ''}>
       {frame.words.say('account.languageAsked')}
     </option>
-    {frame.locales.map((locale) => (
+    {frame.settings.locales.map((locale) => (
       <option value={locale} lang={locale} selected={locale === chosen}>
         {frame.words.languageName(locale)}
       </option>

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import type { Regions } from '../../core/keys.ts';
+import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { Assets, ScriptName } from '../assets.ts';
@@ -28,11 +28,9 @@ export interface Frame {
   readonly signInToken: string;
   /** Path and query of this page without its language; `null` if a GET would not show it again. */
   readonly here: string | null;
-  readonly locales: readonly Locale[];
-  readonly signUpIsOpen: boolean;
+  readonly settings: Settings;
   /** The share domain it is shown on, which has no log-in; `null` on the site itself. */
   readonly domain: BrandedDomain | null;
-  readonly regions: Regions | null;
 }
 
 /** Whether visitors may share on this host. */
@@ -135,7 +133,7 @@ const AccountLinks: FC<{ frame: Frame }> = ({ frame }) =>
   frame.visitor === null ? (
     <>
       <NavLink frame={frame} to="logIn" say="frame.logIn" />
-      {frame.signUpIsOpen ? <NavLink frame={frame} to="signUp" say="frame.signUp" /> : null}
+      {frame.settings.signUpIsOpen ? <NavLink frame={frame} to="signUp" say="frame.signUp" /> : null}
     </>
   ) : (
     <>
@@ -185,10 +183,10 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => {
   );
 };
 
-const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, regions } }) =>
-  regions === null ? null : (
+const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, settings } }) =>
+  settings.region === null ? null : (
     <p>
-      {words.say('frame.region', { region: regions.own.toUpperCase() })}{' '}
+      {words.say('frame.region', { region: settings.region.toUpperCase() })}{' '}
       <a href={href('regions')}>{words.say('frame.regions')}</a>
     </p>
   );
@@ -224,7 +222,8 @@ function languageOptions(words: Words, locales: readonly Locale[]): string {
 }
 
 const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words, here, locales } = frame;
+  const { words, here } = frame;
+  const { locales } = frame.settings;
   if (here === null || locales.length < 2) return null;
   return (
     <PostForm frame={frame} action={frame.href('language')} class="language">

@@ -50,7 +50,8 @@ const languageField = 'mail-language';
 
 /** Absent where only one language is offered. */
 export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame, chosen }) => {
-  const { words, locales } = frame;
+  const { words } = frame;
+  const { locales } = frame.settings;
   if (locales.length < 2) return null;
   const texts: FieldTexts = { name: languageField, label: words.say('share.mailLanguage'), wrong: null };
   return (
@@ -67,6 +68,6 @@ export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame,
 };
 
 /** That of the page if the form names none that is offered. */
-export function readMailLanguage(form: Form, { locales, words }: Frame): Locale {
-  return locales.find((tag) => tag === form.text(languageField)) ?? words.locale;
+export function readMailLanguage(form: Form, { settings, words }: Frame): Locale {
+  return settings.locales.find((tag) => tag === form.text(languageField)) ?? words.locale;
 }

@@ -3,9 +3,10 @@
  * refusal returns the form with everything typed and stores nothing; a value is never in an address, a cookie or a
  * redirect.
  */
+import type { Settings } from '../../config/read.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { Plan, Plans } from '../../core/plans.ts';
+import type { Plan } from '../../core/plans.ts';
 import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
@@ -49,8 +50,7 @@ export interface ShareDeps {
   readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
-  readonly plans: Plans;
-  readonly anonymousMayCreate: boolean;
+  readonly settings: Settings;
   readonly justCreated: JustCreated;
 }
 
@@ -81,12 +81,12 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
   ];
 }
 
-function planFor({ caller }: PageRequest, { plans }: ShareDeps): Plan {
+function planFor({ caller }: PageRequest, { settings: { plans } }: ShareDeps): Plan {
   return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
 }
 
-function mayCreate({ caller }: PageRequest, { anonymousMayCreate }: ShareDeps): boolean {
-  return anonymousMayCreate || caller.kind === 'account';
+function mayCreate({ caller }: PageRequest, { settings }: ShareDeps): boolean {
+  return settings.anonymousMayCreate || caller.kind === 'account';
 }
 
 function untouched(request: PageRequest, deps: ShareDeps): TypedShare {
