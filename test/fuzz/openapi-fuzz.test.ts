@@ -20,9 +20,9 @@ import { type Credentials, requestsFor, type WantedRequest } from './requests.ts
 /** To one installation. With 10,000 the rarest answers that must occur came once or twice; with 20,000 they always came. */
 const fullRun = 20_000;
 const runCount = count({ usual: 1, long: 50 });
-const toothRun = 4_000;
+const defectRun = 4_000;
 /** The same at every run: whether a rare defect is found must not depend on luck. */
-const toothSeed = 1;
+const fixedSeed = 1;
 const slowestShare = 0.99;
 const largestDurationMs = 100;
 /** About 15 s of one core; the rest is for a machine that does other things too. */
@@ -324,7 +324,7 @@ describe('the service under requests made from its own document', () => {
       `finds ${what}`,
       async () => {
         const target = await createTarget((surface) => withDefect(surface, name, spoil));
-        const verdict = await fuzz(target, createJudge(documentOf(target.app)), toothSeed, toothRun);
+        const verdict = await fuzz(target, createJudge(documentOf(target.app)), fixedSeed, defectRun);
         expect(verdict.findings).not.toEqual([]);
       },
       timeLimitMs,
@@ -344,7 +344,7 @@ describe('the service under requests made from its own document', () => {
           return answer;
         }),
       );
-      const verdict = await fuzz(target, createJudge(documentOf(target.app)), toothSeed, toothRun);
+      const verdict = await fuzz(target, createJudge(documentOf(target.app)), fixedSeed, defectRun);
       expect(verdict.controls).not.toEqual(intact);
     },
     timeLimitMs,
