@@ -1,42 +1,12 @@
 /**
  * What the embedded store keeps of mails and notices beside its records: together with them, and no longer than they.
  */
-import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { describe, expect, it } from 'bun:test';
 import { ownerIn } from './conformance/account-fixtures.ts';
-import {
-  clientStays,
-  createSettableClock,
-  found,
-  newRecord,
-  putNew,
-  ttlSeconds,
-} from './conformance/check.ts';
-import { testBallastBytes } from './subjects.ts';
+import { clientStays, found, newRecord, putNew, ttlSeconds } from './conformance/check.ts';
+import { useStoreFolder } from './store-folder.ts';
 
-let directory = '';
-let wallClock = createSettableClock();
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  wallClock = createSettableClock();
-});
-
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
-
-/** How many values the query finds, in the files as they are. */
-function countOf(what: string): number {
-  const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
-  const row = db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${what}`).get();
-  db.close();
-  return row?.n ?? 0;
-}
+const { current, open, countOf } = useStoreFolder();
 
 const counts = () => [countOf('deliveries'), countOf('notices'), countOf('records')];
 
@@ -68,7 +38,7 @@ describe('what is kept of a mail and of a notice', () => {
       if (n % 2 === 0) await store.setDelivery(record.receiptId, refused);
     }
     expect(counts()).toEqual([300, 300, 300]);
-    wallClock.advance(2 * ttlSeconds);
+    current.wallClock.advance(2 * ttlSeconds);
     // One lives on, so that rows near it wait and are only overwritten.
     await putNew(store);
     while ((await store.sweep(100)) === 100);
@@ -85,7 +55,7 @@ describe('what is kept of a mail and of a notice', () => {
     expect(countOf('deliveries WHERE address_box IS NOT NULL')).toBe(1);
     await store.sweep(10);
     expect(countOf('deliveries WHERE address_box IS NOT NULL')).toBe(1);
-    wallClock.set(expiring.expiresAt);
+    current.wallClock.set(expiring.expiresAt);
     await store.sweep(10);
     expect(countOf('deliveries WHERE address_box IS NOT NULL')).toBe(0);
     expect(countOf('deliveries WHERE note_box IS NOT NULL')).toBe(2);
@@ -139,7 +109,7 @@ describe('several openings of one folder', () => {
     await using other = await open();
     const expiries = Array.from({ length: 40 }, (_, n) => one.now() + ttlSeconds + n);
     for (const expiresAt of expiries) await putNew(one, { owner, expiresAt, noticeDueAt: one.now() + 10 });
-    wallClock.advance(10);
+    current.wallClock.advance(10);
     const taken = await Promise.all(
       Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? one : other).takeDueNotices(3)),
     );

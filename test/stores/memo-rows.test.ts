@@ -2,42 +2,21 @@
  * What the embedded store keeps of memos beside its records: together with them, no longer than they, and without a byte
  * of what was removed.
  */
-import { Database } from 'bun:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { describe, expect, it } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { clientStays, createSettableClock, found, putNew, ttlSeconds } from './conformance/check.ts';
-import { testBallastBytes } from './subjects.ts';
+import { clientStays, found, putNew, ttlSeconds } from './conformance/check.ts';
+import { useStoreFolder } from './store-folder.ts';
 
-let directory = '';
-let wallClock = createSettableClock();
-
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  wallClock = createSettableClock();
-});
-
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
-
-const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
-
-/** How many rows the query finds, in the files as they are. */
-function countOf(what: string): number {
-  const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
-  const row = db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${what}`).get();
-  db.close();
-  return row?.n ?? 0;
-}
+const { current, open, countOf, valuesOf } = useStoreFolder();
 
 /** A sealed memo's worth of bytes that name what they are of. */
 const marked = (name: string): Uint8Array =>
   new Uint8Array(Buffer.from(`<${name}>`.padEnd(16, '.').repeat(19)));
 
 function isInFiles(name: string): boolean {
-  const files = readdirSync(directory).filter((each) => each !== 'ballast');
-  return files.some((each) => readFileSync(join(directory, each), 'latin1').includes(`<${name}>`));
+  const files = readdirSync(current.directory).filter((each) => each !== 'ballast');
+  return files.some((each) => readFileSync(join(current.directory, each), 'latin1').includes(`<${name}>`));
 }
 
 const count = 200;
@@ -55,7 +34,7 @@ describe('what is kept of a memo', () => {
   it('goes with its record, also where the record itself has to wait', async () => {
     await using store = await open();
     for (const name of namesOf('memo')) await putNew(store, { memoBox: marked(name) });
-    wallClock.advance(2 * ttlSeconds);
+    current.wallClock.advance(2 * ttlSeconds);
     // One lives on, so that rows near it wait and are only overwritten.
     await putNew(store);
     while ((await store.sweep(100)) === 100);
@@ -84,12 +63,7 @@ describe('what is kept of a memo', () => {
   it('leaves the record itself as it was', async () => {
     await using store = await open();
     const { receiptId } = await putNew(store);
-    const row = () => {
-      const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
-      const values = db.query('SELECT * FROM records').values();
-      db.close();
-      return values;
-    };
+    const row = () => valuesOf('SELECT * FROM records');
     const before = row();
     for (const memoBox of [marked('one'), null]) {
       await store.setMemo(receiptId, memoBox);

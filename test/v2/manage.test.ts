@@ -6,24 +6,14 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInPlans } from '../../src/core/plans.ts';
 import type { TestAccount } from '../support/app.ts';
+import { as, concealer } from './concealing.ts';
 import { createDocumentedApp } from './documented-app.ts';
 
 const app = createDocumentedApp();
 const alice = await app.account('alice@example.com');
 const bob = await app.account('bob@example.com');
 
-const as = (account: TestAccount) => ({ authorization: account.authorization });
-
-async function conceal(
-  fields: Record<string, unknown> = {},
-  headers: Record<string, string> = as(alice),
-  from = app,
-) {
-  const json = { secret: { secret: 'hello', ...fields } };
-  const { body } = await from.call('/secret/conceal', { json, headers });
-  return { key: body.record.secret.key as string, metadataKey: body.record.metadata.key as string };
-}
-
+const conceal = concealer(app, as(alice));
 const read = (key: string) => app.call(`/secret/${key}/reveal`, { method: 'POST' });
 const unknownKey = '0'.repeat(31);
 

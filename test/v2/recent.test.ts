@@ -4,24 +4,14 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import type { TestAccount } from '../support/app.ts';
+import { as, concealer } from './concealing.ts';
 import { createDocumentedApp } from './documented-app.ts';
 
 const app = createDocumentedApp();
 const alice = await app.account('alice@example.com');
 const bob = await app.account('bob@example.com');
 
-const as = (account: TestAccount) => ({ authorization: account.authorization });
-
-async function conceal(
-  fields: Record<string, unknown> = {},
-  headers: Record<string, string> = as(alice),
-  from = app,
-) {
-  const json = { secret: { secret: 'hello', ...fields } };
-  const { body } = await from.call('/secret/conceal', { json, headers });
-  return { key: body.record.secret.key as string, metadataKey: body.record.metadata.key as string };
-}
+const conceal = concealer(app, as(alice));
 
 describe('GET /private/recent and GET /receipt/recent', () => {
   const own = createDocumentedApp();

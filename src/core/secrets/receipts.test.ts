@@ -1,33 +1,12 @@
 /** Proves that a receipt tells the truth to those who may know it, and nothing to others. */
 import { describe, expect, it } from 'bun:test';
+import { asHolder, asOwner, changing, found } from '../../../test/support/receipts.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../accounts/accounts.ts';
-import type { ReceiptOutcome, ReceiptView } from './outcomes.ts';
 import type { StoredReceipt } from './secret.ts';
-import { createService, type ServiceParts } from './service.ts';
-
-const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
-const asHolder = (metadataKey: string) => ({ metadataKey, authority: 'holder' }) as const;
-
-function found(outcome: ReceiptOutcome): ReceiptView {
-  if (outcome.outcome !== 'found') throw new Error(outcome.outcome);
-  return outcome.receipt;
-}
-
-/** A store whose receipts are changed on the way out. */
-const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceParts['store']) => ({
-  ...store,
-  async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
-    const receipt = await store.findReceipt(id);
-    return receipt === null ? null : change(receipt);
-  },
-  async listReceipts(...args: Parameters<typeof store.listReceipts>) {
-    const listed = await store.listReceipts(...args);
-    return listed === null ? null : listed.map((each) => ({ ...change(each), cursor: each.cursor }));
-  },
-});
+import { createService } from './service.ts';
 
 describe('who may see a receipt (P16)', () => {
   it('of an account: its owner, and nobody else with an account or without', async () => {

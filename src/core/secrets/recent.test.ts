@@ -1,5 +1,6 @@
 /** Proves that the recent list is one's own, and that its pages neither repeat nor skip. */
 import { describe, expect, it } from 'bun:test';
+import { asOwner, changing, found } from '../../../test/support/receipts.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { sealBox } from '../../crypto/box.ts';
@@ -9,29 +10,8 @@ import { createToken } from '../accounts/admin.ts';
 import { type MetadataKey, receiptIdOf } from '../keys.ts';
 import { Sensitive } from '../sensitive.ts';
 import { openCursor } from './cursor.ts';
-import type { ReceiptOutcome, ReceiptView, RecentInput } from './outcomes.ts';
+import type { ReceiptView, RecentInput } from './outcomes.ts';
 import type { StoredReceipt } from './secret.ts';
-import type { ServiceParts } from './service.ts';
-
-const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
-
-function found(outcome: ReceiptOutcome): ReceiptView {
-  if (outcome.outcome !== 'found') throw new Error(outcome.outcome);
-  return outcome.receipt;
-}
-
-/** A store whose receipts are changed on the way out. */
-const changing = (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceParts['store']) => ({
-  ...store,
-  async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
-    const receipt = await store.findReceipt(id);
-    return receipt === null ? null : change(receipt);
-  },
-  async listReceipts(...args: Parameters<typeof store.listReceipts>) {
-    const listed = await store.listReceipts(...args);
-    return listed === null ? null : listed.map((each) => ({ ...change(each), cursor: each.cursor }));
-  },
-});
 
 describe('the recent list', () => {
   it('is empty at first', async () => {

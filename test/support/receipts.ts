@@ -1,0 +1,26 @@
+/** Receipts as tests of the core ask for them, and a store that tells them otherwise. */
+import type { ReceiptOutcome, ReceiptView } from '../../src/core/secrets/outcomes.ts';
+import type { StoredReceipt } from '../../src/core/secrets/secret.ts';
+import type { ServiceParts } from '../../src/core/secrets/service.ts';
+
+export const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;
+export const asHolder = (metadataKey: string) => ({ metadataKey, authority: 'holder' }) as const;
+
+export function found(outcome: ReceiptOutcome): ReceiptView {
+  if (outcome.outcome !== 'found') throw new Error(outcome.outcome);
+  return outcome.receipt;
+}
+
+/** A store whose receipts are changed on the way out. */
+export const changing =
+  (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceParts['store']) => ({
+    ...store,
+    async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
+      const receipt = await store.findReceipt(id);
+      return receipt === null ? null : change(receipt);
+    },
+    async listReceipts(...args: Parameters<typeof store.listReceipts>) {
+      const listed = await store.listReceipts(...args);
+      return listed === null ? null : listed.map((each) => ({ ...change(each), cursor: each.cursor }));
+    },
+  });
