@@ -51,7 +51,7 @@ export const ownBrand: Brand = {
 
 export const ownBrands: Brands = { forHost: () => ownBrand, findLogo: () => null };
 
-export interface HostBrand {
+interface HostBrand {
   readonly brand: Brand;
   /** `null` for the site and for unknown hosts. */
   readonly domain: BrandedDomain | null;

@@ -16,7 +16,7 @@ export interface Logo {
   readonly file: SiteFile;
 }
 
-export interface LogoRefusal {
+interface LogoRefusal {
   readonly problem: LogoProblem;
   /** Completes a sentence that begins with the field's name. */
   readonly error: string;

@@ -72,7 +72,7 @@ function createShapeCounter(): ShapeCounter {
   };
 }
 
-export type SvgFlaw = {
+type SvgFlaw = {
   readonly problem: 'unsafe_svg' | 'damaged';
   /** Completes the sentence "this SVG has …". */
   readonly has: string;

@@ -1,13 +1,11 @@
 /** Pages that say one thing: what happened and where to go next, or a question before something is lost. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
-import { type Frame, Page, PostForm } from './layout.tsx';
+import { type Frame, Page, type PageProps, PostForm } from './layout.tsx';
 
 /** A link and its label. */
 export type Way = readonly [address: string, label: string];
 
-export interface MessagePageProps {
-  readonly frame: Frame;
-  readonly title: string;
+export interface MessagePageProps extends PageProps {
   readonly lead: string;
   /** Further paragraphs. */
   readonly also?: readonly string[];
@@ -18,10 +16,10 @@ export interface MessagePageProps {
 }
 
 export const MessagePage: FC<PropsWithChildren<MessagePageProps>> = (props) => {
-  const { frame, title, lead, also = [], ways = [], link, children } = props;
+  const { lead, also = [], ways = [], link, children, ...page } = props;
   return (
-    <Page frame={frame} title={title}>
-      <h1>{title}</h1>
+    <Page {...page}>
+      <h1>{page.title}</h1>
       <p class="lead">{lead}</p>
       {also.map((text) => (
         <p>{text}</p>

@@ -26,7 +26,7 @@ export const noticeTexts: Readonly<Record<NoticeKind, MessageKey>> = {
   expiring: 'notices.expiring',
 };
 
-export interface NoticeBoxesProps {
+interface NoticeBoxesProps {
   readonly frame: Frame;
   readonly ticked: readonly NoticeKind[];
   readonly wrong: string | null;

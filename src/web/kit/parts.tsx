@@ -123,7 +123,7 @@ export const ShortTime: FC<MomentProps & { id?: string }> = ({ words, at, id }) 
   </time>
 );
 
-export interface DatedProps extends MomentProps {
+interface DatedProps extends MomentProps {
   /** A message with `{date}`. */
   readonly say: MessageKey;
   /** For its other placeholders. */
@@ -167,7 +167,7 @@ export const Split: FC<PropsWithChildren<{ intro: ReturnType<FC> }>> = ({ intro,
 
 type Cell = ReturnType<FC> | string;
 
-export interface TableProps {
+interface TableProps {
   readonly caption: string;
   /** Leaves the caption to screen readers, where a heading says the same. */
   readonly captionIsHidden?: boolean;

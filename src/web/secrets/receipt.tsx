@@ -27,7 +27,7 @@ import { cookieIn } from '../session.ts';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 
-export interface ReceiptDeps {
+interface ReceiptDeps {
   readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'setMemo'>;
   readonly links: Links;
   readonly justCreated: JustCreated;

@@ -8,6 +8,7 @@ import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, Page, PostForm, sharesHere } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
 import { Dated, Icon } from '../kit/parts.tsx';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
@@ -150,9 +151,7 @@ const advice: readonly MessageKey[] = ['gone.askAgain', 'gone.someoneElse', 'gon
 export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
   const { say } = frame.words;
   return (
-    <Page frame={frame} title={say('gone.title')}>
-      <h1>{say('gone.title')}</h1>
-      <p class="lead">{say('gone.lead')}</p>
+    <MessagePage frame={frame} title={say('gone.title')} lead={say('gone.lead')}>
       <h2>{say('gone.next')}</h2>
       <ul class="points">
         {advice.map((key) => (
@@ -161,7 +160,7 @@ export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
       </ul>
       <p>{say('gone.seen')}</p>
       <ShareOwn frame={frame} />
-    </Page>
+    </MessagePage>
   );
 };
 
@@ -181,15 +180,12 @@ export interface Delay {
 
 export const DelayedPage: FC<{ frame: Frame; delay: Delay; secretKey: string }> = (props) => {
   const { frame, delay, secretKey } = props;
+  const { title, lead, until } = delay;
+  const link = [frame.href('secret', secretKey), frame.words.say('secret.back')] as const;
   return (
-    <Page frame={frame} title={delay.title} scripts={['time']}>
-      <h1>{delay.title}</h1>
-      <p class="lead">{delay.lead}</p>
-      {delay.until === null ? null : <NextTry frame={frame} at={delay.until} />}
-      <p>
-        <a href={frame.href('secret', secretKey)}>{frame.words.say('secret.back')}</a>
-      </p>
-    </Page>
+    <MessagePage {...{ frame, title, lead, link }} scripts={['time']}>
+      {until === null ? null : <NextTry frame={frame} at={until} />}
+    </MessagePage>
   );
 };
 

@@ -45,7 +45,7 @@ const byScriptField = 'by-script';
  */
 const formCapBytes = 1_048_576;
 
-export interface ShareDeps {
+interface ShareDeps {
   /** Of other pages. */
   readonly bodyCapBytes: number;
   readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
