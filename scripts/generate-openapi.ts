@@ -6,9 +6,7 @@
  */
 
 import packageJson from '../package.json' with { type: 'json' };
-import { renderOpenApiJson } from '../src/api/openapi.ts';
-import { publishDocument } from '../src/api/openapi-operation.ts';
-import type { OpenApiDocument } from '../src/api/openapi-types.ts';
+import { type OpenApiDocument, publishDocument, renderOpenApiJson } from '../src/api/openapi/document.ts';
 import { createV1 } from '../src/api/v1/operations.ts';
 import { createV2 } from '../src/api/v2/service.ts';
 import { createLinks } from '../src/core/links.ts';
@@ -21,7 +19,8 @@ const baseUrl = 'https://mayfly.example';
 
 export const openApiFile = new URL('../docs/openapi/mayfly.json', import.meta.url);
 
-export function generateOpenApi(): OpenApiDocument {
+/** Both versions, v2 with the document. */
+export function describedApi() {
   const service = uncallable<SecretService>();
   const domains = uncallable<DomainService>();
   const links = createLinks(baseUrl);
@@ -31,7 +30,13 @@ export function generateOpenApi(): OpenApiDocument {
     ...{ service, domains, links, version, plans: builtInPlans, dialect: 'documented' },
     ...{ locales: ['en'], defaultLocale: 'en', mailLocaleOf: () => 'en', region: null, clock: systemClock },
   });
-  return publishDocument(v2, [v1], { version, baseUrl }).document();
+  const info = { version, baseUrl };
+  const { surface, document } = publishDocument(v2, [v1], info);
+  return { surfaces: [v1, surface], info, document };
+}
+
+export function generateOpenApi(): Promise<OpenApiDocument> {
+  return describedApi().document();
 }
 
 /** Stands for a service while its API is described, which calls nothing of it. */
@@ -42,4 +47,4 @@ function uncallable<Service extends object>(): Service {
   return new Proxy<object>({}, { get: () => refuse }) as Service;
 }
 
-if (import.meta.main) await Bun.write(openApiFile, renderOpenApiJson(generateOpenApi()));
+if (import.meta.main) await Bun.write(openApiFile, renderOpenApiJson(await generateOpenApi()));

@@ -1,6 +1,6 @@
 /** Everything that is served, as one `fetch`. Unknown addresses too are answered in the words of the part they belong to. */
-import { createDocsPage, docsPath } from './api/docs/docs-page.ts';
-import { publishDocument } from './api/openapi-operation.ts';
+import { publishDocument } from './api/openapi/document.ts';
+import { createDocsPage, docsPath } from './api/openapi/page.tsx';
 import { createV1 } from './api/v1/operations.ts';
 import { createV2 } from './api/v2/service.ts';
 import type { Settings } from './config/read.ts';
@@ -51,8 +51,9 @@ function createVersions({ settings, service, domains, links, version, mailLocale
     region,
     clock,
   });
-  const { surface, document } = publishDocument(v2, [v1], { version, baseUrl: links.baseUrl });
-  return { v1, v2: surface, answerDocs: createDocsPage(document) };
+  const info = { version, baseUrl: links.baseUrl };
+  const { surface } = publishDocument(v2, [v1], info);
+  return { v1, v2: surface, answerDocs: createDocsPage([v1, surface], info) };
 }
 
 /** Other methods are answered as by an unknown address of the API. */

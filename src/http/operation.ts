@@ -2,7 +2,7 @@
  * An operation is one endpoint as a value: its schemas validate, type and document it, so that nothing about an endpoint
  * is written twice.
  */
-import type { ZodType } from 'zod';
+import type { ZodObject, ZodType } from 'zod';
 import type { Caller, TokenScope } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { Problem } from './problem.ts';
@@ -65,8 +65,8 @@ export interface OperationDocument {
   readonly tag: string;
   /** Names in `path` and what they are. */
   readonly params?: Readonly<Record<string, string>>;
-  readonly query?: ZodType;
-  readonly headers?: ZodType;
+  readonly query?: ZodObject;
+  readonly headers?: ZodObject;
   /** Names of headers that any answer of the operation may carry, as the document lists them. */
   readonly answerHeaders?: readonly string[];
   /** Absent: the operation takes no body. */

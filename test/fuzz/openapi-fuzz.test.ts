@@ -98,7 +98,7 @@ async function fuzz(target: Target, judge: Judge, seed: number, requests: number
     return judge(request.method, pathname, { status: response.status, text, headers: response.headers });
   }
 
-  const property = fc.asyncProperty(requestsFor(documentOf(app)), async (wanted) => {
+  const property = fc.asyncProperty(requestsFor(await documentOf(app)), async (wanted) => {
     const findings = await send(wanted);
     if (findings.length > 0) throw new Error(findings.join('; '));
   });
@@ -265,7 +265,7 @@ describe('the service under requests made from its own document', () => {
   /** The answers that were given, such as `v2.burn 409`. */
   async function fuzzOnce(runSeed: number): Promise<Iterable<string>> {
     const target = await createTarget();
-    const verdict = await fuzz(target, createJudge(documentOf(target.app)), runSeed, fullRun);
+    const verdict = await fuzz(target, createJudge(await documentOf(target.app)), runSeed, fullRun);
     expect(verdict.findings).toEqual([]);
     expect(verdict.sent).toBeGreaterThanOrEqual(fullRun);
     expect(verdict.controls).toEqual(intact);
@@ -324,7 +324,7 @@ describe('the service under requests made from its own document', () => {
       `finds ${what}`,
       async () => {
         const target = await createTarget((surface) => withDefect(surface, name, spoil));
-        const verdict = await fuzz(target, createJudge(documentOf(target.app)), fixedSeed, defectRun);
+        const verdict = await fuzz(target, createJudge(await documentOf(target.app)), fixedSeed, defectRun);
         expect(verdict.findings).not.toEqual([]);
       },
       timeLimitMs,
@@ -344,7 +344,7 @@ describe('the service under requests made from its own document', () => {
           return answer;
         }),
       );
-      const verdict = await fuzz(target, createJudge(documentOf(target.app)), fixedSeed, defectRun);
+      const verdict = await fuzz(target, createJudge(await documentOf(target.app)), fixedSeed, defectRun);
       expect(verdict.controls).not.toEqual(intact);
     },
     timeLimitMs,

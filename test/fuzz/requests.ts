@@ -4,14 +4,8 @@
  * Keys are chosen by number here and filled in when the request is sent, since they exist only then.
  */
 import fc from 'fast-check';
-import type {
-  JsonSchema,
-  Method,
-  OpenApiDocument,
-  OperationObject,
-  Parameter,
-} from '../../src/api/openapi-types.ts';
-import { methods } from '../../src/api/openapi-types.ts';
+import type { JsonSchema, Method, OpenApiDocument, OperationObject, Parameter } from '../v2/openapi-types.ts';
+import { methods } from '../v2/openapi-types.ts';
 import { hostileTexts, hostileValues, nearlyValid, validValues } from './values.ts';
 
 /** What stands where a path has a placeholder: a key, or the name of a domain. */

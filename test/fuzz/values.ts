@@ -4,7 +4,7 @@
  * All randomness comes from fast-check, so one seed gives one run.
  */
 import fc from 'fast-check';
-import type { JsonSchema } from '../../src/api/openapi-types.ts';
+import type { JsonSchema } from '../v2/openapi-types.ts';
 
 type Components = Readonly<Record<string, JsonSchema>>;
 

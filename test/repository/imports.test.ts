@@ -23,7 +23,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'node:*',
   ],
   'src/http': ['src/config', 'src/core', 'src/crypto', 'zod', 'node:*'],
-  'src/api': ['src/config', 'src/core', 'src/http', 'hono/jsx', 'hono/html', 'zod', 'node:*'],
+  'src/api': ['src/config', 'src/core', 'src/http', 'hono/jsx', 'hono/html', 'zod', 'zod-openapi', 'node:*'],
   'src/web': [
     'src/config',
     'src/core',

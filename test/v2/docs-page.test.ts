@@ -3,14 +3,13 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { generateOpenApi } from '../../scripts/generate-openapi.ts';
-import { curlExamples } from '../../src/api/docs/curl.ts';
-import { createDocsPage } from '../../src/api/docs/docs-page.ts';
-import { sectionsOf } from '../../src/api/docs/entries.ts';
-import type { OperationObject } from '../../src/api/openapi-types.ts';
+import { z } from 'zod';
+import { describedApi } from '../../scripts/generate-openapi.ts';
+import { curlExamples } from '../../src/api/openapi/curl.ts';
+import { createDocsPage, sectionsOf } from '../../src/api/openapi/page.tsx';
 
-const document = generateOpenApi();
-const answer = createDocsPage(() => document);
+const { surfaces, info } = describedApi();
+const answer = createDocsPage(surfaces, info);
 
 async function page() {
   const response = answer();
@@ -45,8 +44,8 @@ describe('GET /api/docs', () => {
 
   it('tells every operation once, with its path, and links that lead somewhere', async () => {
     const { markup } = await page();
-    const entries = sectionsOf(document).flatMap((section) => section.entries);
-    expect(new Set(entries.map((entry) => entry.id)).size).toBe(entries.length);
+    const entries = sectionsOf(surfaces).flatMap((section) => section.entries);
+    expect(new Set(entries.map((entry) => entry.operation.name)).size).toBe(entries.length);
     for (const entry of entries) expect(markup).toContain(`</span> ${entry.path}`);
     const anchors = Array.from(markup.matchAll(/href="#([^"]+)"/g), ([, anchor]) => anchor);
     expect(anchors.length).toBeGreaterThan(entries.length);
@@ -56,9 +55,19 @@ describe('GET /api/docs', () => {
   });
 
   it('escapes what the document says (P26)', async () => {
-    const hostile = { ...document, info: { ...document.info, title: '<script>alert(1)</script>' } };
-    const response = createDocsPage(() => hostile)();
-    expect(await response.text()).not.toContain('<script>');
+    const script = '<script>alert(1)</script>';
+    const hostile = surfaces.map((surface) => ({
+      ...surface,
+      operations: surface.operations.map((operation) => ({
+        ...operation,
+        path: `${operation.path}/${script}`,
+        document: { ...operation.document, summary: script, description: script },
+      })),
+    }));
+    const response = createDocsPage(hostile, { version: script, baseUrl: script })();
+    const markup = await response.text();
+    expect(markup).toContain('&lt;script&gt;alert(1)');
+    expect(markup).not.toContain('<script>');
   });
 
   it('builds its examples from the configured address', async () => {
@@ -69,20 +78,24 @@ describe('GET /api/docs', () => {
 
 describe('an example call', () => {
   const example = { secret: "it's; $(id)" };
-  const operation: OperationObject = {
-    operationId: 'x',
-    summary: 'x',
-    tags: ['x'],
-    security: [{ basic: [] }],
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { examples: [example] }, example } },
+  const operation = {
+    method: 'POST',
+    access: 'account',
+    document: {
+      summary: 'x',
+      tag: 'x',
+      body: {
+        schema: z.object({ secret: z.string() }).meta({ examples: [example] }),
+        required: true,
+        contentTypes: ['application/json'],
+      },
+      responses: {},
     },
-    responses: {},
-  };
+  } as const;
+  const address = 'https://mayfly.example/a';
 
   it('is what a shell reads back unchanged', async () => {
-    const [command = ''] = curlExamples(document, '/a', 'post', operation);
+    const [command = ''] = curlExamples(operation, address);
     const script = `curl() { printf '%s\\n' "$@"; }\n${command}`;
     const { stdout } = Bun.spawnSync(['sh', '-c', script]);
     expect(stdout.toString().split('\n')).toEqual([
@@ -98,8 +111,8 @@ describe('an example call', () => {
   });
 
   it('names a method that its body does not say', () => {
-    const call = (method: 'post' | 'patch') => curlExamples(document, '/a', method, operation)[0];
-    expect(call('post')).not.toContain('--request');
-    expect(call('patch')).toStartWith("curl 'https://mayfly.example/a' --request PATCH ");
+    const call = (method: 'POST' | 'PATCH') => curlExamples({ ...operation, method }, address)[0];
+    expect(call('POST')).not.toContain('--request');
+    expect(call('PATCH')).toStartWith("curl 'https://mayfly.example/a' --request PATCH ");
   });
 });

@@ -6,14 +6,14 @@
  * unseen.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { buildOpenApi } from '../../src/api/openapi.ts';
-import type { Method, OpenApiDocument } from '../../src/api/openapi-types.ts';
+import { buildDocument } from '../../src/api/openapi/document.ts';
 import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/service.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { systemClock } from '../../src/core/time.ts';
 import type { ApiSurface } from '../../src/http/api.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
+import { asSent, type Method, type OpenApiDocument } from './openapi-types.ts';
 
 export interface Answer {
   readonly status: number;
@@ -47,12 +47,9 @@ export function surfacesOf(app: DocumentedParts): readonly ApiSurface[] {
   ];
 }
 
-export function documentOf(app: DocumentedParts): OpenApiDocument {
-  return buildOpenApi(surfacesOf(app), {
-    version: '0.1.0',
-    baseUrl: app.links.baseUrl,
-    closedSchemas: true,
-  });
+export async function documentOf(app: DocumentedParts): Promise<OpenApiDocument> {
+  const info = { version: '0.1.0', baseUrl: app.links.baseUrl };
+  return asSent(await buildDocument(surfacesOf(app), info, true));
 }
 
 const documentId = 'https://mayfly.example/openapi.json';
@@ -162,12 +159,12 @@ export interface DocumentedApp extends TestApp {
 }
 
 /** The document is the same whatever the options; compiling its schemas takes a tenth of a second. */
-let sharedJudge: Judge | null = null;
+let sharedJudge: Promise<Judge> | null = null;
 
 export function createDocumentedApp(options: TestAppOptions = {}): DocumentedApp {
   const app = createTestApp(options);
-  sharedJudge ??= createJudge(documentOf(app));
-  const judge = sharedJudge;
+  sharedJudge ??= documentOf(app).then(createJudge);
+  const judging = sharedJudge;
   return {
     ...app,
     async call(path, call = {}) {
@@ -176,6 +173,7 @@ export function createDocumentedApp(options: TestAppOptions = {}): DocumentedApp
       const response = await app.fetch(url, { method, headers: headersFor(call), ...bodyFor(call) });
       const text = await response.text();
       const { status, headers } = response;
+      const judge = await judging;
       const findings = judge(method, url, { status, text, headers });
       const unexpected = findings.filter(
         (finding) => !(call.faultExpected && finding === `status ${status}`),

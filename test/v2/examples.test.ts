@@ -4,18 +4,17 @@
  * The commands are taken from the page itself and read by a shell, and what curl would send goes to a test app.
  */
 import { describe, expect, it } from 'bun:test';
-import { generateOpenApi } from '../../scripts/generate-openapi.ts';
-import { curlExamples } from '../../src/api/docs/curl.ts';
-import { createDocsPage } from '../../src/api/docs/docs-page.ts';
-import { type Entry, sectionsOf } from '../../src/api/docs/entries.ts';
+import { describedApi } from '../../scripts/generate-openapi.ts';
+import { curlExamples } from '../../src/api/openapi/curl.ts';
+import { createDocsPage, type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
 import { createTestApp } from '../support/app.ts';
 
-const document = generateOpenApi();
-const baseUrl = document.servers[0]?.url ?? '';
-const entries = sectionsOf(document).flatMap((section) => section.entries);
+const { surfaces, info } = describedApi();
+const { baseUrl } = info;
+const entries = sectionsOf(surfaces).flatMap((section) => section.entries);
 
-function examplesOf({ path, method, operation }: Entry): readonly string[] {
-  return curlExamples(document, path, method, operation);
+function examplesOf({ path, operation }: Entry): readonly string[] {
+  return curlExamples(operation, baseUrl + path);
 }
 
 /** The arguments that a shell gives to curl. */
@@ -54,11 +53,7 @@ function sentBy(command: string): Sent {
   return { url, user, init: { method: method ?? (data.length > 0 ? 'POST' : 'GET'), headers, ...body } };
 }
 
-const isForAnyone = ({ operation }: Entry) => !needsAccount(operation.security);
-
-function needsAccount(security: Entry['operation']['security']): boolean {
-  return security.length > 0 && security.every((way) => 'basic' in way);
-}
+const isForAnyone = ({ operation }: Entry) => operation.access !== 'account';
 
 async function keyFrom(app: ReturnType<typeof createTestApp>): Promise<string> {
   const init = { method: 'POST', body: '{"secret":"x"}', headers: { 'content-type': 'application/json' } };
@@ -66,9 +61,9 @@ async function keyFrom(app: ReturnType<typeof createTestApp>): Promise<string> {
 }
 
 describe('the first example', () => {
-  const open = entries.filter(isForAnyone).filter(({ id }) => id !== 'v2.openapi');
+  const open = entries.filter(isForAnyone).filter(({ operation }) => operation.name !== 'v2.openapi');
   for (const entry of open) {
-    it(`of ${entry.id} works when it is pasted${entry.path.includes('{') ? ', with the key in its place' : ''}`, async () => {
+    it(`of ${entry.operation.name} works when it is pasted${entry.path.includes('{') ? ', with the key in its place' : ''}`, async () => {
       const app = createTestApp();
       const { url, init, user } = sentBy(examplesOf(entry)[0] ?? '');
       expect(user).toBeNull();
@@ -94,15 +89,15 @@ describe('the first example', () => {
 
   it('of an operation for accounts says who calls', () => {
     for (const entry of entries.filter((one) => !isForAnyone(one)))
-      expect([entry.id, sentBy(examplesOf(entry)[0] ?? '').user]).toEqual([
-        entry.id,
+      expect([entry.operation.name, sentBy(examplesOf(entry)[0] ?? '').user]).toEqual([
+        entry.operation.name,
         '<username>:<api token>',
       ]);
   });
 });
 
 function entryOf(id: string): Entry {
-  const entry = entries.find((one) => one.id === id);
+  const entry = entries.find((one) => one.operation.name === id);
   if (entry === undefined) throw new Error(`there is no ${id}`);
   return entry;
 }
@@ -132,7 +127,7 @@ describe('the second example', () => {
 });
 
 it('the page shows every example, the smallest first', async () => {
-  const markup = await createDocsPage(() => document)().text();
+  const markup = await createDocsPage(surfaces, info)().text();
   const shown = Array.from(markup.matchAll(/<pre><code>(curl .*?)<\/code><\/pre>/gs), ([, text = '']) =>
     text
       .replaceAll('&#39;', "'")

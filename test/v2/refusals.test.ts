@@ -163,7 +163,7 @@ function withHeaders(call: Call, headers: Record<string, string>): Call {
 
 describe('the check of every answer in these tests', () => {
   it('finds an answer with a field that no schema names', async () => {
-    const judge = createJudge(documentOf(app));
+    const judge = createJudge(await documentOf(app));
     const response = await app.fetch('/api/v2/status');
     const { status, headers } = response;
     const body = await response.json();

@@ -8,6 +8,7 @@ import { generateOpenApi } from '../../scripts/generate-openapi.ts';
 import { type TokenScope, tokenScopes } from '../../src/core/accounts/accounts.ts';
 import { narrowed } from '../support/narrow-token.ts';
 import { type Call, createDocumentedApp } from './documented-app.ts';
+import { asSent } from './openapi-types.ts';
 
 interface Door {
   readonly operation: string;
@@ -107,8 +108,8 @@ describe('an API token', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('tells each operation’s scope: in its security, in words, and the refusal', () => {
-    const { paths } = generateOpenApi();
+  it('tells each operation’s scope: in its security, in words, and the refusal', async () => {
+    const { paths } = asSent(await generateOpenApi());
     for (const [path, { operation, needs, call }] of Object.entries(doors)) {
       const template = `/api/v2${path.replace('PATCH ', '').replace(/SECRET|METADATA/, '{key}')}`;
       const usual = call.json === undefined ? 'get' : 'post';

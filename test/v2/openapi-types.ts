@@ -76,3 +76,8 @@ export interface OpenApiDocument {
     >;
   };
 }
+
+/** The document as a client reads it. */
+export function asSent(document: object): OpenApiDocument {
+  return JSON.parse(JSON.stringify(document));
+}
