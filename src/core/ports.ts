@@ -110,8 +110,8 @@ export interface SecretStore {
   setDelivery(id: ReceiptId, delivery: Omit<StoredDelivery, 'at'>): Promise<void>;
 
   /**
-   * Takes the notices that are due at store time, the longest due first, at most `limit`: each is given out once, ever,
-   * and only while its secret waits; those of secrets that are gone are forgotten.
+   * Takes the notices that are due at store time, roughly the longest due first, at most `limit`: each is given out once,
+   * ever, and only while its secret waits and its account is there; the others are forgotten.
    */
   takeDueNotices(limit: number): Promise<DueNotice[]>;
 

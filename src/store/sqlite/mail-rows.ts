@@ -73,7 +73,8 @@ const noteDelivery = `
 
 const isWanted = `EXISTS (
   SELECT 1 FROM records r
-  WHERE r.position = notices.position AND r.state = 'w' AND r.expires_at > ?1 AND r.owner IS NOT NULL)`;
+  WHERE r.position = notices.position AND r.state = 'w' AND r.expires_at > ?1
+    AND EXISTS (SELECT 1 FROM accounts a WHERE a.id = r.owner))`;
 
 const forgetUnwanted = `DELETE FROM notices WHERE due_at <= ?1 AND NOT ${isWanted}`;
 

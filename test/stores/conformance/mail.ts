@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { type NoticeKind, noticeKinds } from '../../../src/core/accounts/accounts.ts';
 import type { NewRecord, StoredDelivery } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { accountNamed, deleteWhole, ownerIn } from './account-fixtures.ts';
+import { accountNamed, ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
   check,
@@ -328,7 +328,7 @@ const noticeChecks: readonly ConformanceCheck[] = [
       await accountNamed(store, 'bob@example.org'),
     ];
     for (const { id } of [ann, bob]) await putDue(store, 100, { owner: id });
-    await deleteWhole(store, ann.id);
+    await store.deleteAccount(ann.id);
     wallClock.advance(100);
     assert.deepEqual(
       (await store.takeDueNotices(10)).map((each) => each.owner),

@@ -235,7 +235,11 @@ function secretMethods(
 
 type ReceiptMethods = Omit<SecretStore, keyof SecretMethods>;
 
-function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earliest'>): ReceiptMethods {
+function receiptMethods(
+  table: RecordTable,
+  time: Pick<StoreTime, 'now' | 'earliest'>,
+  isAccount: IsAccount,
+): ReceiptMethods {
   return {
     async findReceipt(id) {
       const record = table.ofReceipt(id, time.earliest());
@@ -272,7 +276,7 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
       const [note, address] = [copyOf(noteBox), copyOf(addressBox)];
       record.delivery = { state, at: time.now(), staleAt, noteBox: note, addressBox: address };
     },
-    takeDueNotices: async (limit) => takeDueNotices(table, limit, time.now()),
+    takeDueNotices: async (limit) => takeDueNotices(table, isAccount, limit, time.now()),
     async listReceipts(owner: AccountId, page) {
       const before = page.after === null ? Number.POSITIVE_INFINITY : positionIn(page.after);
       if (before === null) return null;
@@ -290,13 +294,18 @@ function receiptMethods(table: RecordTable, time: Pick<StoreTime, 'now' | 'earli
 }
 
 /** Those that wait are given out; those of secrets that are gone, or of nobody, are only forgotten. */
-function takeDueNotices(table: RecordTable, limit: number, now: UnixSeconds): DueNotice[] {
+function takeDueNotices(
+  table: RecordTable,
+  isAccount: IsAccount,
+  limit: number,
+  now: UnixSeconds,
+): DueNotice[] {
   const dueAtOf = (record: MemoryRecord): number => record.noticeDueAt ?? Number.POSITIVE_INFINITY;
   const due = table.all().filter((record) => dueAtOf(record) <= now);
   const taken: DueNotice[] = [];
   for (const record of due.sort((a, b) => dueAtOf(a) - dueAtOf(b) || a.position - b.position)) {
     const { owner, createdAt, expiresAt, shareDomain } = record;
-    const isWanted = isWaiting(record, now) && owner !== null;
+    const isWanted = isWaiting(record, now) && owner !== null && isAccount(owner);
     if (isWanted && taken.length >= limit) continue;
     record.noticeDueAt = null;
     if (isWanted) taken.push({ owner, createdAt, expiresAt, shareDomain });
@@ -338,7 +347,7 @@ export function createMemoryRecords(
 ): MemoryRecords {
   const table = new RecordTable();
   return {
-    store: { ...secretMethods(table, time, isAccount), ...receiptMethods(table, time) },
+    store: { ...secretMethods(table, time, isAccount), ...receiptMethods(table, time, isAccount) },
     countExpiringBy: (at) =>
       table.all().filter((each) => isWaiting(each, time.now()) && !isWaiting(each, at)).length,
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
