@@ -16,6 +16,7 @@ import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
 import type { ClockReport } from './core/time.ts';
+import { deriveMailboxKey } from './crypto/derive.ts';
 import { systemRandom } from './crypto/random.ts';
 import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
@@ -291,7 +292,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     ...shared,
     ring,
     words: dicewareWords,
-    mailQuota: createMailQuota(limiter),
+    mailQuota: createMailQuota(limiter, deriveMailboxKey(ring.current.key)),
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf,
     region,

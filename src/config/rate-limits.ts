@@ -1,21 +1,19 @@
 /** The rate limits: the built-in table, and the JSON file that is laid over it. */
-import type { z } from 'zod';
-import { fieldsOf, namesOf, wholeNumber } from './json-files.ts';
 
-export interface LimitRule {
-  /** Calls per window in the long run. */
-  readonly limit: number;
-  readonly windowSeconds: number;
-  /** Calls that may come at once. */
-  readonly burst: number;
-}
+import type { z } from 'zod';
+import type { LimitRule } from '../core/ports.ts';
+import { fieldsOf, namesOf, wholeNumber } from './json-files.ts';
 
 /**
  * What is limited. `logIn` counts credentials that were wrong: a log-in with a password is counted before the password
  * is computed, and given back when it was right. `mail` counts the mails to recipients of one sender, `mailbox` those to
  * one address, whoever sends them.
  */
-export type LimitName = 'create' | 'manage' | 'logIn' | 'signUp' | 'mail' | 'mailbox';
+export type LimitName = LocalLimit | SharedLimit;
+/** Counted in each process, in the same turn: what they bound is its own work. */
+export type LocalLimit = 'create' | 'manage';
+/** Counted by all nodes together. */
+export type SharedLimit = 'logIn' | 'signUp' | 'mail' | 'mailbox';
 
 /**
  * `anonymous` counts by client prefix, `account` by account id; `logIn.account` by the address that is logged in to, in

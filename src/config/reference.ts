@@ -1,5 +1,6 @@
 /** docs/configuration.md, written from the table of settings. */
-import { builtInRateLimits, type LimitRule } from './rate-limits.ts';
+import type { LimitRule } from '../core/ports.ts';
+import { builtInRateLimits } from './rate-limits.ts';
 import { type Definition, definitionList } from './settings.ts';
 
 const intro = `# Settings

@@ -318,6 +318,36 @@ export interface DomainStore {
   takeDomainsToCheck(before: UnixSeconds, limit: number, leaseSeconds: number): Promise<StoredDomain[]>;
 }
 
+/** How often something may be done: `limit` times in a window in the long run, and `burst` of them at once. */
+export interface LimitRule {
+  readonly limit: number;
+  readonly windowSeconds: number;
+  readonly burst: number;
+}
+
+/** One call to be counted against a client, by a rule that `name` tells from all others. */
+export interface LimitCount {
+  readonly name: string;
+  readonly rule: LimitRule;
+  readonly client: string | number;
+}
+
+/**
+ * Limits that guard somebody (log-ins, sign-ups, mails), so that all nodes have to count together. They may be forgotten
+ * when the process or the engine restarts. All that is asked for at once takes one round trip.
+ */
+export interface SharedLimits {
+  /**
+   * Counts a call against each, if every rule allows it, else against none, in one step. For each the milliseconds until its
+   * rule allows it, 0 for now.
+   */
+  take(counts: readonly LimitCount[]): Promise<readonly number[]>;
+  /** As `take`, and counts nothing. */
+  peek(counts: readonly LimitCount[]): Promise<readonly number[]>;
+  /** Gives one counted call of each back: what it was counted for did not happen. */
+  refund(counts: readonly LimitCount[]): Promise<void>;
+}
+
 /** Bounded, off-thread slow hashing (P24). */
 export interface PassphraseHasher {
   /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')` when there is no place for it. */

@@ -24,6 +24,7 @@ describe('derivations', () => {
       ),
       sealHex(derive.deriveOuterKeys(linkBytes, 1, salt)),
       hex(derive.deriveClientToken(linkBytes, salt, '')),
+      hex(derive.deriveMailboxKey(linkBytes)),
       hex(derive.derivePasswordVerifier(linkBytes, salt)),
       hex(derive.deriveFormToken(linkBytes)),
       hex(derive.hashToken(linkBytes)),

@@ -24,6 +24,7 @@ const labels = {
   passwordVerify: 'mayfly/1/password-verify',
   formToken: 'mayfly/1/form',
   client: 'mayfly/1/client',
+  mailbox: 'mayfly/1/mailbox',
 } as const;
 
 type Label = keyof typeof labels;
@@ -110,6 +111,11 @@ export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKey
 export function deriveOuterKeys(root: Uint8Array, kid: number, salt: Uint8Array): SealKeys {
   const label = concat(info.outer, Uint8Array.of(kid >> 8, kid & 0xff));
   return sealKeys(hkdf(root, salt, label, 44));
+}
+
+/** The key under which mailboxes are counted, 32 bytes: the same on every node with this root. */
+export function deriveMailboxKey(root: Uint8Array): Uint8Array {
+  return hkdf(root, noSalt, info.mailbox, 32);
 }
 
 export type BoxLabel =

@@ -54,13 +54,14 @@ export function createAdmission({ authenticate, limiter, crossSite }: AdmissionD
     header: string,
     call: AdmissionCall,
   ): Promise<Admission> => {
-    const locked = right.has(header) ? null : limiter.peek('logIn', 'anonymous', call.clientPrefix);
+    const isKnown = right.has(header);
+    const locked = isKnown ? null : await limiter.peekShared([failedLogIn(call)]);
     if (locked !== null) return rateLimited(locked);
     const credentials = parseBasic(header);
     const caller = credentials === null ? null : await authenticate(credentials.username, credentials.token);
     if (caller === null) {
       right.forget(header);
-      limiter.take('logIn', 'anonymous', call.clientPrefix);
+      await limiter.takeShared([failedLogIn(call)]);
       return notAuthorized;
     }
     right.note(header);
@@ -76,6 +77,9 @@ export function createAdmission({ authenticate, limiter, crossSite }: AdmissionD
     return header === null ? admitAnonymous(operation, call) : admitCredentials(operation, header, call);
   };
 }
+
+const failedLogIn = ({ clientPrefix }: AdmissionCall) =>
+  ({ name: 'logIn', party: 'anonymous', client: clientPrefix }) as const;
 
 function rateLimited({ retryAfterSeconds, headers }: LimitRefusal): Refusal {
   return { kind: 'refused', problem: { problem: 'rate_limited', retryAfterSeconds }, headers };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import type { LimitRule } from '../config/rate-limits.ts';
+import type { LimitRule } from '../core/ports.ts';
 import { Gcra } from './gcra.ts';
 
 interface Limit {

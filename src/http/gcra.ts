@@ -6,7 +6,7 @@
  * rounded up, so no fraction accumulates. The table never exceeds `maxClients`: clients whose allowance is whole again
  * are forgotten, which changes nothing for them.
  */
-import type { LimitRule } from '../config/rate-limits.ts';
+import type { LimitRule } from '../core/ports.ts';
 
 /** Monotonic milliseconds, such as `performance.now`. */
 export type MonotonicMs = () => number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../config/rate-limits.ts';
-import { createRateLimiter } from './rate-limit.ts';
+import { createOwnLimits, createRateLimiter } from './rate-limit.ts';
 
 describe('the built-in rate limits', () => {
   it('P21 are those that are documented', () => {
@@ -48,31 +48,63 @@ describe('createRateLimiter', () => {
   it('keeps classes and parties apart', () => {
     const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
     for (let call = 0; call < 301; call++) limiter.take('create', 'anonymous', 'a');
-    expect(limiter.peek('create', 'anonymous', 'a')).not.toBeNull();
+    expect(limiter.take('create', 'anonymous', 'a')).not.toBeNull();
     expect(limiter.take('manage', 'anonymous', 'a')).toBeNull();
     expect(limiter.take('create', 'account', 'a')).toBeNull();
     expect(limiter.take('create', 'anonymous', 'b')).toBeNull();
   });
 
-  it('P21 counts a log-in before it is tried and gives it back when it was right: only wrong ones use the limit up', () => {
+  const toLogIn = (party: 'anonymous' | 'account', client: string) =>
+    [{ name: 'logIn', party, client }] as const;
+
+  it('P21 counts a log-in before it is tried and gives it back when it was right: only wrong ones use the limit up', async () => {
     const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
+    const jo = toLogIn('account', 'jo@example.org');
     for (let right = 0; right < 1_000; right++) {
-      expect(limiter.take('logIn', 'account', 'jo@example.org')).toBeNull();
-      limiter.refund('logIn', 'account', 'jo@example.org');
+      expect(await limiter.takeShared(jo)).toBeNull();
+      await limiter.refundShared(jo);
     }
-    for (let wrong = 0; wrong < 30; wrong++)
-      expect(limiter.take('logIn', 'account', 'jo@example.org')).toBeNull();
-    expect(limiter.take('logIn', 'account', 'jo@example.org')).toMatchObject({ retryAfterSeconds: 36 });
-    expect(limiter.peek('logIn', 'anonymous', 'jo@example.org')).toBeNull();
-    limiter.refund('logIn', 'anonymous', 'jo@example.org');
-    limiter.refund('logIn', 'account', 'al@example.org');
-    expect(limiter.peek('logIn', 'account', 'jo@example.org')).not.toBeNull();
+    for (let wrong = 0; wrong < 30; wrong++) expect(await limiter.takeShared(jo)).toBeNull();
+    expect(await limiter.takeShared(jo)).toMatchObject({ retryAfterSeconds: 36 });
+    expect(await limiter.peekShared(toLogIn('anonymous', 'jo@example.org'))).toBeNull();
+    await limiter.refundShared(toLogIn('anonymous', 'jo@example.org'));
+    await limiter.refundShared(toLogIn('account', 'al@example.org'));
+    expect(await limiter.peekShared(jo)).not.toBeNull();
   });
 
-  it('limits nothing when it is off', () => {
+  it('counts what is asked for together against all or against none, and tells the first that refuses', async () => {
+    const limiter = createRateLimiter({ table: builtInRateLimits, nowMs: () => 0 });
+    const [client, jo] = [toLogIn('anonymous', 'a'), toLogIn('account', 'jo@example.org')];
+    for (let call = 0; call < 30; call++) await limiter.takeShared(jo);
+    for (let call = 0; call < 100; call++) {
+      expect(await limiter.takeShared([...client, ...jo])).toMatchObject({ retryAfterSeconds: 36 });
+    }
+    for (let call = 0; call < 10; call++) expect(await limiter.takeShared(client)).toBeNull();
+    expect(await limiter.takeShared([...client, ...jo])).toMatchObject({ retryAfterSeconds: 60 });
+  });
+
+  it('counts with all nodes on a store what they share, and by itself what they do not', async () => {
+    const shared = createOwnLimits(() => 0);
+    const nodes = [1, 2].map(() => createRateLimiter({ table: builtInRateLimits, nowMs: () => 0, shared }));
+    const client = toLogIn('anonymous', 'a');
+    const allowed = await Promise.all(
+      Array.from({ length: 40 }, (_, call) => nodes[call % 2]?.takeShared(client)),
+    );
+    expect(allowed.filter((refusal) => refusal === null)).toHaveLength(10);
+    for (const node of nodes) {
+      const passed = Array.from({ length: 400 }, () => node.take('create', 'anonymous', 'a'));
+      expect(passed.filter((refusal) => refusal === null)).toHaveLength(300);
+    }
+  });
+
+  it('limits nothing when it is off', async () => {
     const limiter = createRateLimiter({ table: 'off', nowMs: () => 0 });
-    for (let call = 0; call < 1_000; call++) expect(limiter.take('logIn', 'anonymous', 'a')).toBeNull();
-    limiter.refund('logIn', 'anonymous', 'a');
-    expect(limiter.peek('logIn', 'anonymous', 'a')).toBeNull();
+    const client = toLogIn('anonymous', 'a');
+    for (let call = 0; call < 1_000; call++) {
+      expect(await limiter.takeShared(client)).toBeNull();
+      expect(limiter.take('create', 'anonymous', 'a')).toBeNull();
+    }
+    await limiter.refundShared(client);
+    expect(await limiter.peekShared(client)).toBeNull();
   });
 });

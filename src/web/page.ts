@@ -6,14 +6,14 @@
  * repeats what was sent is compressed.
  */
 
-import type { LimitName, LimitParty } from '../config/rate-limits.ts';
+import type { LimitParty, LocalLimit } from '../config/rate-limits.ts';
 import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { LimitClass } from '../http/operation.ts';
 import { problemOf } from '../http/pipeline.ts';
 import { type Problem, RequestProblem } from '../http/problem.ts';
-import type { RateLimiter } from '../http/rate-limit.ts';
+import type { LimitedCall, LimitRefusal, RateLimiter } from '../http/rate-limit.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import { gzip, type SiteFile } from './assets.ts';
 import type { Brand } from './brand/brand.ts';
@@ -126,11 +126,22 @@ export class StaleForm extends Error {
 /** Counts one call. Throws `RequestProblem`. */
 export function takeLimit(
   limiter: Pick<RateLimiter, 'take'>,
-  name: LimitName,
+  name: LocalLimit,
   party: LimitParty,
   client: string | number,
 ): void {
-  const refusal = limiter.take(name, party, client);
+  assertAllowed(limiter.take(name, party, client));
+}
+
+/** As `takeLimit`, of limits that all nodes share. Rejects with `RequestProblem`. */
+export async function takeShared(
+  limiter: Pick<RateLimiter, 'takeShared'>,
+  calls: readonly LimitedCall[],
+): Promise<void> {
+  assertAllowed(await limiter.takeShared(calls));
+}
+
+function assertAllowed(refusal: LimitRefusal | null): void {
   if (refusal === null) return;
   const { retryAfterSeconds, headers } = refusal;
   throw new RequestProblem({ problem: 'rate_limited', retryAfterSeconds }, headers);

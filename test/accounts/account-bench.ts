@@ -130,7 +130,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
     ring: createKeyRing([{ kid: 1, key: random(32) }]),
     plans: builtInPlans,
     anonymousMayCreate: true,
-    mailQuota: { take: () => ({ outcome: 'allowed' }), refund: () => {} },
+    mailQuota: { take: async () => ({ outcome: 'allowed' }), refund: async () => {} },
     mailBrandOf: async () => ({ name: 'Mayfly', host: 'mayfly.example', colour: null }),
     mailLocaleOf: (asked) => asked ?? 'en',
     region: null,

@@ -23,6 +23,7 @@ import { createService, type SecretService } from '../../src/core/secrets/servic
 import type { Resolver } from '../../src/core/share-domains/check.ts';
 import { createDomainService, type DomainService } from '../../src/core/share-domains/service.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
+import { deriveMailboxKey } from '../../src/crypto/derive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { type ApiDeps, createApi } from '../../src/http/api.ts';
@@ -152,7 +153,7 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
     plans,
     anonymousMayCreate,
     words: dicewareWords,
-    mailQuota: createMailQuota(deps.limiter),
+    mailQuota: createMailQuota(deps.limiter, deriveMailboxKey(testRoot.key)),
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
     mailLocaleOf: (asked) => asked ?? 'en',
     region: options.regions?.own ?? frontRegion(),

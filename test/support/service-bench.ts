@@ -124,7 +124,7 @@ export function createBench(
     links: createLinks('https://mayfly.example'),
     events: (event) => events.push(event),
     anonymousMayCreate: true,
-    mailQuota: { take: () => ({ outcome: 'allowed' }), refund: () => {} },
+    mailQuota: { take: async () => ({ outcome: 'allowed' }), refund: async () => {} },
     mailBrandOf: async (shareDomain) => ({
       name: 'Mayfly',
       host: shareDomain || 'mayfly.example',

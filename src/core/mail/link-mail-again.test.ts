@@ -343,11 +343,11 @@ describe('another process', () => {
   it('sends no second mail, asked at once, and counts none for what it did not send', async () => {
     let counted = 0;
     const mailQuota: MailQuota = {
-      take() {
+      async take() {
         counted += 1;
         return { outcome: 'allowed' };
       },
-      refund() {
+      async refund() {
         counted -= 1;
       },
     };

@@ -181,11 +181,11 @@ describe('the bounds on mails', () => {
   function quotaOf(left: number) {
     const takes: [number, string][] = [];
     const quota: MailQuota = {
-      take(account, address) {
+      async take(account, address) {
         takes.push([account, address.expose()]);
         return takes.length <= left ? { outcome: 'allowed' } : { outcome: 'too_many', retryAfterSeconds: 72 };
       },
-      refund() {},
+      async refund() {},
     };
     return { takes, quota };
   }

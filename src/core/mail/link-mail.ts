@@ -131,11 +131,11 @@ async function send(
   if (stored.delivery?.state === 'queued') return 'in_flight';
   const sender = await senderOf(deps, stored, caller);
   if (sender === null) return 'nothing_to_send';
-  const quota = deps.mailQuota.take(sender.id, mailing.to);
+  const quota = await deps.mailQuota.take(sender.id, mailing.to);
   if (quota.outcome === 'too_many') return { ...quota, outcome: 'too_many_mails' };
   const queued = await queueLink(deps, stored.receiptId, mailing);
   if (queued !== 'queued') {
-    deps.mailQuota.refund(sender.id, mailing.to);
+    await deps.mailQuota.refund(sender.id, mailing.to);
     return queued === 'gone' ? 'nothing_to_send' : 'in_flight';
   }
   deps.inBackground(() => sendLink(deps, stored, mailing, sender.username, locale));

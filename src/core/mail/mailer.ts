@@ -99,7 +99,9 @@ export interface MailQuota {
   take(
     account: AccountId,
     address: Sensitive<string>,
-  ): { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number };
+  ): Promise<
+    { readonly outcome: 'allowed' } | { readonly outcome: 'too_many'; readonly retryAfterSeconds: number }
+  >;
   /** Gives one counted mail back: it was not handed over. */
-  refund(account: AccountId, address: Sensitive<string>): void;
+  refund(account: AccountId, address: Sensitive<string>): Promise<void>;
 }

@@ -284,11 +284,11 @@ describe('the mail to a recipient', () => {
   it('counts one mailbox for all ways to write its address', async () => {
     const counted: string[] = [];
     const mailQuota: MailQuota = {
-      take(_account, address) {
+      async take(_account, address) {
         counted.push(address.expose());
         return { outcome: 'allowed' };
       },
-      refund() {},
+      async refund() {},
     };
     const bench = createBench({ deps: { mailQuota } });
     const caller = await bench.signUp('jo@example.org');

@@ -69,7 +69,8 @@ async function concealValue(
   if (refusal !== null) return refusal;
   const choice = await chooseShareDomain(deps, input, caller);
   if (choice.outcome !== 'chosen') return choice;
-  const tooMany = countMail(deps, input, caller);
+  const { recipient } = input;
+  const tooMany = recipient === null ? null : await countMail(deps, recipient, caller);
   if (tooMany !== null) return tooMany;
   const passphrase = input.passphrase?.expose() ?? '';
   const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
@@ -119,9 +120,13 @@ function checkNotify(input: CreationOptions, caller: Caller): Refusal | null {
 }
 
 /** The last check, so that what is refused for another reason is not counted. */
-function countMail({ mailQuota }: Core, { recipient }: CreationOptions, caller: Caller): Refusal | null {
-  if (recipient === null || caller.kind === 'anonymous') return null;
-  const quota = mailQuota.take(caller.account.id, recipient);
+async function countMail(
+  { mailQuota }: Core,
+  recipient: NonNullable<CreationOptions['recipient']>,
+  caller: Caller,
+): Promise<Refusal | null> {
+  if (caller.kind === 'anonymous') return null;
+  const quota = await mailQuota.take(caller.account.id, recipient);
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 

@@ -7,10 +7,18 @@
 import type { FC } from 'hono/jsx';
 import type { TokenFate } from '../../core/accounts/accounts.ts';
 import { Sensitive } from '../../core/sensitive.ts';
+import type { LimitedCall } from '../../http/rate-limit.ts';
 import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther, takeLimit } from '../page.ts';
+import {
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+  takeShared,
+} from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
@@ -164,10 +172,11 @@ async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Pr
 async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
   const { frame, clientPrefix } = request;
   const email = (await request.form()).text('email').trim();
-  takeLimit(limiter, 'signUp', 'anonymous', clientPrefix);
+  const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
+  await takeShared(limiter, calls);
   const asked = await accounts.requestReset({ email, locale: frame.words.locale });
   if (asked.outcome === 'invalid_email') {
-    limiter.refund('signUp', 'anonymous', clientPrefix);
+    await limiter.refundShared(calls);
     return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
   }
   return seeOther(`${frame.href('forgotten')}?done=sent`);

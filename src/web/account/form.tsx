@@ -8,13 +8,13 @@ import type { AccountService } from '../../core/accounts/service.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';
 import type { Clock } from '../../core/time.ts';
-import type { RateLimiter } from '../../http/rate-limit.ts';
+import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
 import type { CookieSite } from '../language.ts';
-import { type PageAction, type PageReply, type PageRequest, takeLimit } from '../page.ts';
+import { type PageAction, type PageReply, type PageRequest, takeShared } from '../page.ts';
 import type { SessionCookie } from '../session.ts';
 
 export interface AccountPageDeps extends CookieSite {
@@ -22,7 +22,7 @@ export interface AccountPageDeps extends CookieSite {
   readonly domains: DomainService;
   readonly service: Pick<SecretService, 'recent'>;
   readonly settings: Settings;
-  readonly limiter: Pick<RateLimiter, 'take' | 'refund'>;
+  readonly limiter: Pick<RateLimiter, 'takeShared' | 'refundShared'>;
   readonly sessionCookie: SessionCookie;
   readonly links: { readonly baseUrl: string };
   readonly clock: Clock;
@@ -144,24 +144,17 @@ export async function countGuess<T>(
   { clientPrefix, username, compute, isWrong }: Guess<T>,
 ): Promise<T> {
   const address = createHash('sha256').update(username.trim().toLowerCase()).digest('base64url');
-  const giveBackClient = () => limiter.refund('logIn', 'anonymous', clientPrefix);
-  takeLimit(limiter, 'logIn', 'anonymous', clientPrefix);
-  try {
-    takeLimit(limiter, 'logIn', 'account', address);
-  } catch (error) {
-    giveBackClient();
-    throw error;
-  }
-  const giveBack = () => {
-    giveBackClient();
-    limiter.refund('logIn', 'account', address);
-  };
+  const calls: LimitedCall[] = [
+    { name: 'logIn', party: 'anonymous', client: clientPrefix },
+    { name: 'logIn', party: 'account', client: address },
+  ];
+  await takeShared(limiter, calls);
   try {
     const outcome = await compute();
-    if (!isWrong(outcome)) giveBack();
+    if (!isWrong(outcome)) await limiter.refundShared(calls);
     return outcome;
   } catch (error) {
-    giveBack();
+    await limiter.refundShared(calls);
     throw error;
   }
 }

@@ -5,6 +5,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
+import type { LimitedCall } from '../../http/rate-limit.ts';
 import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
@@ -15,7 +16,7 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-  takeLimit,
+  takeShared,
 } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
@@ -183,10 +184,11 @@ async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps)
   const { frame, clientPrefix, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
   const email = (await request.form()).text('email').trim();
-  takeLimit(limiter, 'signUp', 'anonymous', clientPrefix);
+  const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
+  await takeShared(limiter, calls);
   const asked = await accounts.requestSignUp({ email, locale: frame.words.locale });
   if (asked.outcome === 'invalid_email') {
-    limiter.refund('signUp', 'anonymous', clientPrefix);
+    await limiter.refundShared(calls);
     return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
   }
   return seeOther(`${frame.href('signUp')}?done=sent`);
