@@ -54,8 +54,9 @@ export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'rowVersion' | 'create
 export interface SecretStore {
   /**
    * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock
-   * that jumps. Expiry is judged by it; while the wall clock is in doubt (`ClockVerdict`), a secret that has expired by
-   * one of the two only rejects as `unavailable`.
+   * that jumps. Where it can only be estimated, it is never ahead of the time by which the store decides. Expiry is judged
+   * by it; while the wall clock is in doubt (`ClockVerdict`), a secret that has expired by one of the two only rejects as
+   * `unavailable`.
    */
   now(): UnixSeconds;
 
@@ -134,7 +135,8 @@ export interface SecretStore {
 
   /**
    * Leaves no copy of erased bytes in the store's own files (P10: within 60 s of the erasure). Returns whether it is
-   * done; `false` means a reader was in the way: try again soon.
+   * done; `false` means a reader was in the way: try again soon. A store whose files are an engine's own answers `true`:
+   * what that engine keeps of erased bytes, and for how long, is its operator's to bound.
    */
   scrub(): Promise<boolean>;
 }
