@@ -1,10 +1,4 @@
-/**
- * Writes the OpenAPI document of both versions to `docs/openapi/mayfly.json`.
- *
- * Owns: the surfaces to describe. Invariant: the service behind them is never called; describing needs only the
- * contracts. A test compares the file with what this makes.
- */
-
+/** Writes the OpenAPI document to `docs/openapi/mayfly.json`, without a service. A test compares the file with what this makes. */
 import packageJson from '../package.json' with { type: 'json' };
 import { type OpenApiDocument, publishDocument, renderOpenApiJson } from '../src/api/openapi/document.ts';
 import { createV1 } from '../src/api/v1/operations.ts';

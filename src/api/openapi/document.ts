@@ -32,7 +32,7 @@ export const description =
   'GET, HEAD and OPTIONS never consume or change anything. Times are Unix seconds, UTC. ' +
   'Fields may be added to answers: ignore those you do not know.';
 
-export interface Published {
+interface Published {
   /** The surface, which also serves the document, at `/openapi.json`. */
   readonly surface: ApiSurface;
   /** Built once, at the first call. */

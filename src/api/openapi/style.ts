@@ -1,8 +1,6 @@
 /**
- * The look of the API page: one style sheet, inline, allowed by its hash.
- *
- * Owns: the layout from a phone up, and the colours: those of the pages for people (`web/style/base.css`, which this folder
- * may not read; a test compares them), in a light and a dark set with a contrast of 4.5 to 1 or more.
+ * The style sheet of the API page, inline and allowed by its hash. Its colours are those of the pages for people
+ * (`web/style/base.css`, which this folder may not read; a test compares them), with a contrast of 4.5 to 1 or more.
  */
 export const style = `
 :root{color-scheme:light dark;--bg:#f6f3ec;--panel:#fffdf9;--ink:#1d2624;--soft:#535f5b;--line:#e0dacd;--accent:#1b5a4b;--get:#1a5793;--post:#1b5a4b;--code:#efebe1;--serif:ui-serif,"Iowan Old Style",Palatino,"Palatino Linotype",Georgia,"Noto Serif",serif}

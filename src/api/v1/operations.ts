@@ -46,7 +46,7 @@ import {
 import { answersWith, encodeProblem, sharingDisabled, unknownKey } from './refusals.ts';
 import { createFormParser, ignoreQuery, type Parameters, readParameters } from './wire.ts';
 
-export interface V1Deps {
+interface V1Deps {
   readonly service: SecretService;
   readonly links: Links;
   readonly dialect: DialectName;

@@ -1,9 +1,7 @@
 /**
- * The two dialects of v2: as documented, and as the existing service answers.
- *
- * Owns: the one table that holds every difference between them, with the evidence for each. Invariant: outside this
- * file no code of v2 asks which dialect it speaks; a row that is not here is the same in both. No row lets a GET consume
- * or change anything (P4), though the existing service does where the query has `continue=true`.
+ * Every difference between v2 as documented and as the existing service answers, with the evidence for each. Outside this
+ * file no code of v2 asks which dialect it speaks. No row lets a GET consume or change anything (P4), though the existing
+ * service does where the query has `continue=true`.
  */
 import type { Access } from '../../http/operation.ts';
 import { type DialectName, row, type SideOf, sideOf } from '../version.ts';

@@ -20,7 +20,7 @@ const state = z.enum(domainStates).meta({
 });
 const textOrNull = text.nullable();
 
-export const brandRecord = z
+const brandRecord = z
   .object({
     name: textOrNull,
     primary_color: textOrNull.meta({ description: '`#rrggbb`, on light paper.' }),
@@ -34,7 +34,7 @@ export const brandRecord = z
   })
   .meta({ id: 'V2BrandRecord' });
 
-export const domainRecord = z
+const domainRecord = z
   .object({
     identifier: asciiName,
     domainid: asciiName,

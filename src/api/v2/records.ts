@@ -137,8 +137,8 @@ export const openedSecretRecord = z
   .object({ ...secretShape, secret_value: secretValue })
   .meta({ id: 'V2OpenedSecretRecord' });
 
-export type MetadataRecord = z.output<typeof metadataRecord>;
-export type SecretRecord = z.output<typeof secretRecord>;
+type MetadataRecord = z.output<typeof metadataRecord>;
+type SecretRecord = z.output<typeof secretRecord>;
 
 const shortKeyLength = 8;
 

@@ -179,7 +179,7 @@ const authcheck = define({
       : encodeProblem({ problem: 'not_authorized' }),
 });
 
-export const v2Operations: readonly V2Operation[] = [
+const v2Operations: readonly V2Operation[] = [
   conceal,
   generate,
   inspect,
@@ -202,7 +202,7 @@ export const v2Operations: readonly V2Operation[] = [
   ...domainOperations,
 ];
 
-export type V2Deps = Omit<Api, 'dialect'> & { readonly dialect: DialectName };
+type V2Deps = Omit<Api, 'dialect'> & { readonly dialect: DialectName };
 
 export function createV2(deps: V2Deps): ApiSurface {
   const api: Api = { ...deps, dialect: dialectOf(deps.dialect) };
