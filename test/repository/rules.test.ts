@@ -10,7 +10,7 @@ interface Rule {
   readonly seeded: SourceFile;
 }
 
-const maxLines = 400;
+const maxLines = 430;
 /** Tables, which grow with what they list. */
 const dataTables = ['test/v1/refusal-cases.ts'];
 
