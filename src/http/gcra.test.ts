@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import type { LimitRule } from '../core/ports.ts';
-import { Gcra } from './gcra.ts';
+import { Gcra } from './rate-limit.ts';
 
 interface Limit {
   take(client: string): number;

@@ -3,9 +3,7 @@ import { builtInRateLimits } from '../config/rate-limits.ts';
 import type { AccountId } from '../core/accounts/accounts.ts';
 import type { MailQuota } from '../core/mail/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
-import type { ClientKey } from './gcra.ts';
-import { createMailQuota } from './mail-quota.ts';
-import { createRateLimiter, type RateLimiter } from './rate-limit.ts';
+import { type ClientKey, createMailQuota, createRateLimiter, type RateLimiter } from './rate-limit.ts';
 
 const jo = 1 as AccountId;
 const al = 2 as AccountId;

@@ -25,7 +25,7 @@ export const scopes: readonly Scope[] = [
   {
     name: 'limits',
     files: [
-      'src/http/{gcra,rate-limit,admission,mail-quota,body,client-address}.ts',
+      'src/http/{rate-limit,admission,body,client-address}.ts',
       'src/store/{attempt-limits,ticket-limits}.ts',
       'src/ops/{hash-queue,slow-hashes}.ts',
     ],
