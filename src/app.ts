@@ -27,19 +27,21 @@ import { createOutboxMailer } from './mail/outbox.ts';
 import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';
 import { createSmtpMailer, type SmtpMailer, type SmtpServerOptions } from './mail/smtp.ts';
-import { startDomainChecker } from './ops/domain-checker.ts';
-import { createDomainNameParser } from './ops/domain-names.ts';
-import { createAnswerObserver, createEvents } from './ops/events.ts';
+import { createDomainNameParser, createResolver } from './ops/dns.ts';
 import { startInternalServer } from './ops/internal-server.ts';
-import type { Log } from './ops/logger.ts';
+import { createRandomPauses, startDomainChecker, startSweeper } from './ops/jobs.ts';
+import type { Log } from './ops/log.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
 import { createMailWatch, type MailWatch } from './ops/mail-watch.ts';
-import { noMetrics, type OpenMetrics, openMetrics } from './ops/metrics.ts';
-import { createRandomPauses } from './ops/random-pause.ts';
-import { createResolver } from './ops/resolver.ts';
+import {
+  createAnswerObserver,
+  createEvents,
+  noMetrics,
+  type OpenMetrics,
+  openMetrics,
+} from './ops/metrics.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
-import { startSweeper } from './ops/sweeper.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import { StoreRefusal } from './store/refusal.ts';
 import { hasStore } from './store/sqlite/folder.ts';

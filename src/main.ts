@@ -13,13 +13,11 @@ import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
 import type { Settings } from './config/read.ts';
 import { systemRandom } from './crypto/random.ts';
+import { createResolver } from './ops/dns.ts';
 import { type DoctorDeps, examine } from './ops/doctor.ts';
-import { describeFault } from './ops/fault.ts';
-import { createLineWriter, writeTo } from './ops/line-writer.ts';
-import { createLogger, type Logger } from './ops/logger.ts';
-import { createResolver } from './ops/resolver.ts';
-import { renderRouterWords } from './ops/router-words.ts';
-import { renderStartWords } from './ops/start-words.ts';
+import { createLineWriter, createLogger, type Logger, writeTo } from './ops/log.ts';
+import { describeFault } from './ops/log-lines.ts';
+import { renderRouterWords, renderStartWords } from './ops/start-words.ts';
 
 const { version } = packageFile;
 const terminal = openTerminal();

@@ -6,8 +6,8 @@
  */
 import type { Settings } from './config/read.ts';
 import { type InternalServer, startInternalServer } from './ops/internal-server.ts';
-import type { Log } from './ops/logger.ts';
-import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './ops/router-metrics.ts';
+import type { Log } from './ops/log.ts';
+import { noRouterMetrics, type OpenRouterMetrics, openRouterMetrics } from './ops/metrics.ts';
 import { type RouterStart, startRouter } from './router/start.ts';
 
 function listenInternally(

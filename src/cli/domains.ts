@@ -6,8 +6,7 @@
  */
 import { createDomainChecks } from '../core/share-domains/check.ts';
 import type { DomainFinding, StoredDomain } from '../core/share-domains/share-domains.ts';
-import { toAsciiName } from '../ops/domain-names.ts';
-import { createResolver } from '../ops/resolver.ts';
+import { createResolver, toAsciiName } from '../ops/dns.ts';
 import { withAccount } from './accounts.ts';
 import {
   type Command,

@@ -6,8 +6,8 @@
  */
 import { Sensitive } from '../core/sensitive.ts';
 import type { ClockReport } from '../core/time.ts';
-import { differenceWords } from '../ops/clock-words.ts';
 import type { Finding } from '../ops/doctor.ts';
+import { differenceWords } from '../ops/start-words.ts';
 import { withAccounts } from './accounts.ts';
 import {
   type Command,

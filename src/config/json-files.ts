@@ -5,7 +5,6 @@
  */
 import { z } from 'zod';
 import { builtInPlans, type Plan, type PlanName, type Plans } from '../core/plans.ts';
-import { createKeyRing, type KeyRing } from '../crypto/keyring.ts';
 
 export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
 
@@ -135,28 +134,3 @@ export const plansFile: z.ZodType<Plans> = fieldsOf(
     unknown: `there is no plan "{key}" (${namesOf(builtInPlans)})`,
   },
 ).transform((given) => ({ ...builtInPlans, ...given }));
-
-/** 43 characters carry two bits too many for 32 bytes: only one spelling of a key is accepted. */
-const rootKey = z
-  .string()
-  .regex(/^[A-Za-z0-9_-]{43}$/)
-  .transform((text) => ({ text, bytes: new Uint8Array(Buffer.from(text, 'base64url')) }))
-  .refine(({ text, bytes }) => Buffer.from(bytes).toString('base64url') === text)
-  .transform(({ bytes }) => bytes);
-
-const keyFile = z.object({
-  version: z.literal(1),
-  roots: z.array(z.object({ kid: z.number(), key: rootKey })),
-});
-
-/** The ring, or `null` when the text is not a key file. Its content is in no message. */
-export function parseKeyFile(text: string): KeyRing | null {
-  const file = readJson(text, keyFile);
-  if ('problems' in file) return null;
-  try {
-    return createKeyRing(file.value.roots);
-  } catch {
-    // Roots that form no ring: none, the same id twice, or an id out of range.
-    return null;
-  }
-}

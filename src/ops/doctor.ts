@@ -14,11 +14,16 @@ import type { Sensitive } from '../core/sensitive.ts';
 import type { Resolver } from '../core/share-domains/check.ts';
 import type { ClockReport, StoreClock } from '../core/time.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
-import { clockProblem } from './clock-words.ts';
-import { compareDkimRecord } from './dkim-record.ts';
-import { signUpWords, unreachableLinks } from './reach-words.ts';
+import { compareDkimRecord } from './dns.ts';
 import { compareRoots, readRootKeys } from './root-keys.ts';
-import { isUnsigned, senderAdvice, unsigned } from './start-words.ts';
+import {
+  clockProblem,
+  isUnsigned,
+  senderAdvice,
+  signUpWords,
+  unreachableLinks,
+  unsigned,
+} from './start-words.ts';
 
 export interface Finding {
   readonly what: string;

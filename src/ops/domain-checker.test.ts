@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { firstRunMs, runIntervalMs, startDomainChecker } from './domain-checker.ts';
+import { firstRunMs, runIntervalMs, startDomainChecker } from './jobs.ts';
 import type { LogLine } from './log-lines.ts';
 
 /** Timers that run when the test says so. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { HashPlace } from '../core/accounts/accounts.ts';
 import { ServiceError } from '../core/errors.ts';
-import { createHashQueue, type QueueLimits } from './hash-queue.ts';
+import { createHashQueue, type QueueLimits } from './slow-hashes.ts';
 
 const limits: QueueLimits = { maxInFlight: 1, maxWaiting: 16, maxWaitingPerClient: 4, maxProofsInARow: 3 };
 

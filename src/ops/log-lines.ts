@@ -3,12 +3,12 @@
  *
  * Owns: the kinds of line, the form of each field and how serious each kind is. Invariant: no value, passphrase, key,
  * token or address can reach a log (P18): a line has no free text, each field has one narrow form that such a thing does
- * not fit, and what does not fit is withheld. Operations are logged by name, never by path or query.
+ * not fit, and what does not fit is withheld. Operations are logged by name, never by path or query. An
+ * unknown thrown value is reduced to its class, code and place: libraries quote what they were given in their messages.
  */
 import type { AccountId } from '../core/accounts/accounts.ts';
 import type { ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
-import { describeFault } from './fault.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -196,4 +196,62 @@ export function toFields(line: LogLine): Fields {
     fields[name] = shown === undefined ? withheld : shown;
   }
   return line.event === 'fault' ? { ...fields, ...describeFault(line.error) } : fields;
+}
+
+const classForm = /^[A-Za-z]{1,24}$/;
+const codeForm = /^([A-Z][A-Z0-9_]{1,30}|[a-z_]{1,24})$/;
+const frameForm = /^\s+at (?:async )?(?:([\w.$<> ]{1,60}) )?\(?(?:file:\/\/)?(\S+?):(\d+):\d+\)?$/;
+const maxFrames = 8;
+
+function textOf(value: unknown, form: RegExp): string | null {
+  return typeof value === 'string' && form.test(value) ? value : null;
+}
+
+/** The path from `src/` or `node_modules/` on: enough to find the line, and nothing of the machine. */
+function shorten(path: string): string | null {
+  return /(?:^|\/)((?:src|sdk|node_modules)\/[\w@.+/-]{1,150})$/.exec(path)?.[1] ?? null;
+}
+
+/** The stack starts with the message: frames are read only behind it, because a message can imitate a frame. */
+function framesOf(error: Error): string[] {
+  const stack = error.stack ?? '';
+  const start = stack.indexOf(error.message);
+  if (start === -1) return [];
+  const frames: string[] = [];
+  for (const line of stack.slice(start + error.message.length).split('\n')) {
+    const [, name = '', path = '', lineNumber = ''] = frameForm.exec(line) ?? [];
+    const place = shorten(path);
+    if (place !== null && frames.length < maxFrames) frames.push(`${name} ${place}:${lineNumber}`.trim());
+  }
+  return frames;
+}
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return textOf(error.name, classForm) ?? 'Error';
+}
+
+function codeOf(error: unknown): string | null {
+  return typeof error === 'object' && error !== null && 'code' in error ? textOf(error.code, codeForm) : null;
+}
+
+export interface FaultFields {
+  readonly [field: string]: string | null | readonly string[];
+  /** The error's class. */
+  readonly error: string;
+  readonly code: string | null;
+  /** Class and code of what caused it, `SQLiteError SQLITE_FULL`. */
+  readonly cause: string | null;
+  readonly at: readonly string[];
+}
+
+export function describeFault(error: unknown): FaultFields {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return {
+    error: nameOf(error),
+    code: codeOf(error),
+    cause:
+      cause === undefined ? null : [nameOf(cause), codeOf(cause)].filter((part) => part !== null).join(' '),
+    at: error instanceof Error ? framesOf(error) : [],
+  };
 }

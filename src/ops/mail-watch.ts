@@ -5,8 +5,8 @@
  * try, and once more when it is back; every other fault is told as it comes.
  */
 import type { MailTrouble } from '../core/mail/link-mail.ts';
+import type { Log } from './log.ts';
 import type { LogLine } from './log-lines.ts';
-import type { Log } from './logger.ts';
 
 type MailFault = Omit<Extract<LogLine, { event: 'mail_fault' }>, 'event'>;
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { AccountId } from '../core/accounts/accounts.ts';
-import { createAnswerObserver, createEvents } from './events.ts';
 import type { LogLine } from './log-lines.ts';
-import { openMetrics } from './metrics.ts';
+import { createAnswerObserver, createEvents, openMetrics } from './metrics.ts';
 
 describe('metrics', () => {
   it('count every event and every answer, by operation and status', async () => {

@@ -1,12 +1,16 @@
 /**
- * Counters for Prometheus.
+ * Counters for Prometheus, of a server and of the router, and the fan-out of events to the log and to them.
  *
- * Owns: the names of the series. Invariant: labels come from closed sets (operation, status, kind, state), so no key or
- * address becomes a label (P18) and the number of series is bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because
- * loading the library takes about 30 ms.
+ * Labels come from closed sets (operation, status, kind, state, region), so no key or address becomes one (P18) and the number of series is
+ * bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because loading the library takes about 30 ms. An observer never fails what it
+ * observes.
  */
+
 import type { Counter, Histogram, Registry } from 'prom-client';
-import type { ServiceEvent } from '../core/events.ts';
+import type { AccountId } from '../core/accounts/accounts.ts';
+import type { Events, ServiceEvent } from '../core/events.ts';
+import type { RegionLabel } from '../core/keys.ts';
+import type { Log } from './log.ts';
 import type { RequestLine } from './log-lines.ts';
 
 export interface Metrics {
@@ -160,5 +164,61 @@ export async function openMetrics(
       durations.observe({ operation: name }, durationMs / 1000);
     },
     render: () => registry.metrics(),
+  };
+}
+
+export interface RouterMetrics {
+  /** @param region `null` for an answer that no region had a part in */
+  countAnswer(region: RegionLabel | null, status: number): void;
+  noteRegion(region: RegionLabel, isHealthy: boolean): void;
+}
+
+export interface OpenRouterMetrics extends RouterMetrics {
+  /** The text of all series, in Prometheus' exposition format. */
+  render(): Promise<string>;
+}
+
+/** Counts nothing. */
+export const noRouterMetrics: RouterMetrics = { countAnswer: () => {}, noteRegion: () => {} };
+
+export async function openRouterMetrics(): Promise<OpenRouterMetrics> {
+  const prom = await import('prom-client');
+  const registry = new prom.Registry();
+  const registers = [registry];
+  const answers = new prom.Counter({
+    name: 'mayfly_router_answers_total',
+    help: 'Answers through the router',
+    labelNames: ['region', 'status'],
+    registers,
+  });
+  const up = new prom.Gauge({
+    name: 'mayfly_router_region_up',
+    help: 'Whether a server of the region can serve',
+    labelNames: ['region'],
+    registers,
+  });
+  return {
+    countAnswer: (region, status) => answers.inc({ region: region ?? 'none', status: String(status) }),
+    noteRegion: (region, isHealthy) => up.set({ region }, isHealthy ? 1 : 0),
+    render: () => registry.metrics(),
+  };
+}
+
+/** For the core: each event becomes a line and a count. */
+export function createEvents(log: Log, metrics: Metrics): Events {
+  return (event) => {
+    log(event);
+    metrics.countEvent(event);
+  };
+}
+
+/** An answered request, as the HTTP layer tells it. */
+export type Answered = Omit<RequestLine, 'event' | 'account'> & { readonly accountId: AccountId | null };
+
+/** For the HTTP layer: each answered request becomes a line and a count. */
+export function createAnswerObserver(log: Log, metrics: Metrics): (answered: Answered) => void {
+  return ({ accountId, ...answered }) => {
+    log({ event: 'request', ...answered, account: accountId });
+    metrics.countRequest(answered);
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { createRandomPauses } from './random-pause.ts';
+import { createRandomPauses } from './jobs.ts';
 
 /** Pauses under a clock that is moved by hand, with these draws one after the other. */
 function bench(...draws: number[]) {

@@ -1,14 +1,80 @@
 /**
- * What a person reads when the server has started.
+ * What a person reads when a server or a router has started, and sentences the doctor shares with them.
  *
- * Owns: those lines. Invariant: they say where to look, what holds the secrets, what to keep, and that kept mail holds
- * live links (the one exception to P9); no secret setting is in them.
+ * They say where to look, what holds the secrets, what to keep, and that kept mail holds live links (the one exception to P9). No secret
+ * setting is in them.
  */
+
 import { join } from 'node:path';
 import type { Settings } from '../config/read.ts';
+import { isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
 import type { ClockReport } from '../core/time.ts';
-import { clockProblem } from './clock-words.ts';
-import { signUpWords, unreachableLinks } from './reach-words.ts';
+
+const units = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+] as const;
+
+/** `30 days`, `8 hours`, `6 minutes`: in the largest unit that fits, rounded. */
+export function spanWords(seconds: number): string {
+  const [name, size] = units.find(([, unit]) => seconds >= unit) ?? ['second', 1];
+  const count = Math.round(seconds / size);
+  return `${count} ${name}${count === 1 ? '' : 's'}`;
+}
+
+/** `30 days ahead`, `8 hours behind`. */
+export function differenceWords(aheadSeconds: number): string {
+  return `${spanWords(Math.abs(aheadSeconds))} ${aheadSeconds >= 0 ? 'ahead' : 'behind'}`;
+}
+
+/** What is wrong and what to do; `null` when the clocks agree. */
+export function clockProblem({ verdict, aheadSeconds }: ClockReport): string | null {
+  const difference =
+    aheadSeconds >= 0 ? `${differenceWords(aheadSeconds)} of` : differenceWords(aheadSeconds);
+  switch (verdict) {
+    case 'agreed':
+      return null;
+    case 'disputed':
+      return (
+        `this machine's clock is ${difference} the time that Mayfly has measured. Until they agree, nothing that has ` +
+        'expired is erased, and a secret that has expired by one of them only is answered 503. Correct the clock, or, if ' +
+        'it is right, run mayfly store set-time'
+      );
+    case 'unproven':
+      return (
+        `this machine has restarted, and its clock is ${difference} the time at which Mayfly last ran. It is believed ` +
+        'after 10 minutes; until then nothing is erased. If it is wrong, correct it now'
+      );
+  }
+}
+
+type ReachSettings = Pick<Settings, 'host' | 'baseUrl' | 'signUpIsOpen' | 'given'>;
+
+/** Whether nobody else can connect. */
+function isPrivate({ host }: Pick<Settings, 'host'>): boolean {
+  return isLoopbackHost(host.toLowerCase());
+}
+
+/** How `links …` goes on where those who can connect cannot open them; `null` where they can, or the operator says so. */
+export function unreachableLinks(settings: ReachSettings): string | null {
+  if (!isLoopbackUrl(settings.baseUrl) || isPrivate(settings) || settings.given.has('baseUrl')) return null;
+  return `lead to ${settings.baseUrl}, which is this machine alone, while others can connect (HOST is ${settings.host}): set MAYFLY_BASE_URL to the address that they use`;
+}
+
+/** Whether sign-up is open, and why. */
+export function signUpWords(settings: ReachSettings): string {
+  const isOpen = settings.signUpIsOpen;
+  if (settings.given.has('signUpIsOpen'))
+    return `${isOpen ? 'open to everybody who can connect' : 'closed'}, as MAYFLY_SIGNUP says`;
+  if (isOpen) return 'open to everybody on this machine; MAYFLY_SIGNUP=closed closes it';
+  return `closed, because ${closingReason(settings)}; MAYFLY_SIGNUP=open opens it`;
+}
+
+function closingReason(settings: ReachSettings): string {
+  if (isLoopbackUrl(settings.baseUrl)) return `others can connect (HOST is ${settings.host})`;
+  return `${settings.given.has('baseUrl') ? 'MAYFLY_BASE_URL' : 'the address of MAYFLY_REGION'} is not localhost`;
+}
 
 export interface StartFacts {
   readonly version: string;
@@ -59,6 +125,35 @@ export function renderStartWords(settings: Settings, facts: StartFacts): string 
     `  API      ${baseUrl}/api/docs`,
     ...(facts.isSecondServer ? [`  NOTE     ${secondServer}`] : []),
     ...(problem === null ? [] : [`  CLOCK    ${problem}`]),
+    '',
+  ].join('\n');
+}
+
+function choiceWords({ routerWeights, regions }: Settings): string {
+  if (routerWeights === null)
+    return `to the first region that is well: ${regions.map(({ label }) => label).join(', then ')}`;
+  return `spread by weight: ${Object.entries(routerWeights)
+    .map(([label, weight]) => `${label} ${weight}`)
+    .join(', ')}`;
+}
+
+export function renderRouterWords(settings: Settings, version: string): string {
+  const { host, port, regions, routerUpstreams, routerDeprecation } = settings;
+  const lines = regions.map(({ label, baseUrl }) => {
+    const servers = routerUpstreams
+      .filter((server) => server.label === label)
+      .map((server) => server.baseUrl);
+    return `  ${label.padEnd(8)} ${baseUrl}${servers.length === 0 ? '' : `, reached at ${servers.join(' and ')}`}`;
+  });
+  return [
+    `Mayfly ${version} routes on ${host}, port ${port}`,
+    ...lines,
+    `  new      ${choiceWords(settings)}`,
+    ...(routerDeprecation === null
+      ? []
+      : [
+          `  says     that its address is deprecated since ${new Date(routerDeprecation * 1_000).toISOString().slice(0, 10)}`,
+        ]),
     '',
   ].join('\n');
 }

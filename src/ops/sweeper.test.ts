@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'bun:test';
 import { StoreMovedError } from '../core/errors.ts';
 import type { ClockReport } from '../core/time.ts';
+import { startSweeper, sweepIntervalMs } from './jobs.ts';
 import type { LogLine } from './log-lines.ts';
-import { startSweeper, sweepIntervalMs } from './sweeper.ts';
 
 /** A clock and its timers: `advance` runs what falls due, in order, and lets what it started settle. */
 function fakeTime() {

@@ -1,7 +1,7 @@
 /** Which texts are names that links can be made on, and that a start does not pay for the list of suffixes. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { createDomainNameParser } from '../../src/ops/domain-names.ts';
+import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { announceSeed } from '../support/run-seed.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { addressesInDisguise, namesOfNobody, textsAroundNames } from './ssrf-corpus.ts';
@@ -111,7 +111,7 @@ describe('a domain name', () => {
 describe('the list of public suffixes', () => {
   it('is loaded by the first name that is asked about, and by nothing before', async () => {
     const script = `
-      const { createDomainNameParser } = await import('./src/ops/domain-names.ts');
+      const { createDomainNameParser } = await import('./src/ops/dns.ts');
       await import('./src/app.ts');
       const isLoaded = () => Object.keys(require.cache).some((path) => path.includes('tldts'));
       const parse = createDomainNameParser('mayfly.example');

@@ -1,6 +1,6 @@
 /** The resolver against a real name server: what it makes of honest, failing, lying and silent ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { createResolver } from '../../src/ops/resolver.ts';
+import { createResolver } from '../../src/ops/dns.ts';
 import { type NameServer, openNameServer } from './name-server.ts';
 
 let server: NameServer;

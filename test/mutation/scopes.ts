@@ -27,7 +27,7 @@ export const scopes: readonly Scope[] = [
     files: [
       'src/http/{rate-limit,admission,body,client-address}.ts',
       'src/store/{attempt-limits,ticket-limits}.ts',
-      'src/ops/{hash-queue,slow-hashes}.ts',
+      'src/ops/slow-hashes.ts',
     ],
     judges: [],
   },

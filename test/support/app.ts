@@ -33,7 +33,7 @@ import { type AnswerFacts, createFetch } from '../../src/http/pipeline.ts';
 import { createMailQuota, createRateLimiter } from '../../src/http/rate-limit.ts';
 import { type Locale, supportedLocales } from '../../src/locale/catalogues.ts';
 import { lookUp } from '../../src/locale/negotiate.ts';
-import { createDomainNameParser } from '../../src/ops/domain-names.ts';
+import { createDomainNameParser } from '../../src/ops/dns.ts';
 import { dicewareWords, isCommonPassword } from '../../src/ops/word-lists.ts';
 import { type Brands, brandRules, createMailBrandOf, ownBrands } from '../../src/web/brand/brand.ts';
 import { createPages } from '../../src/web/pages.ts';

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'bun:test';
 import type { AccountId } from '../core/accounts/accounts.ts';
 import { ServiceError } from '../core/errors.ts';
-import { describeFault } from './fault.ts';
-import { createLineWriter } from './line-writer.ts';
-import type { LogLevel, LogLine } from './log-lines.ts';
-import { createLogger } from './logger.ts';
+import { createLineWriter, createLogger } from './log.ts';
+import { describeFault, type LogLevel, type LogLine } from './log-lines.ts';
 
 const account = 7 as AccountId;
 const secretKey = 'v1jg3p6k0d8xq2m5n7r9t4w6y8z0b2c';
@@ -151,7 +149,7 @@ describe('what a log says of an error', () => {
     expect(fault.error).toBe('ServiceError');
     expect(fault.code).toBe('storage_full');
     expect(fault.cause).toBe('SQLiteError SQLITE_FULL');
-    expect(fault.at[0]).toMatch(/src\/ops\/logger\.test\.ts:\d+$/);
+    expect(fault.at[0]).toMatch(/src\/ops\/log\.test\.ts:\d+$/);
     expect(JSON.stringify(fault)).not.toContain('canary');
   });
 

@@ -1,12 +1,13 @@
 /**
- * The log: JSON lines by pino.
+ * The log: JSON lines through pino.
  *
- * Owns: when lines are written. Invariant: only the closed set of `log-lines.ts` can be logged (P18), and logging never
- * delays an answer: lines are collected and written once a turn of the event loop; pino, which takes about 35 ms to
- * load, is loaded after the first answers.
+ * Only the closed set of `log-lines.ts` can be logged (P18). Logging never delays an answer: lines are written once per turn of the event loop, a
+ * reader that stalls or leaves never stalls a request (P24), and what does not fit the buffer is dropped and counted. pino takes
+ * about 35 ms to load and is loaded after the first answers.
  */
+
+import { writeSync } from 'node:fs';
 import type { Logger as Pino } from 'pino';
-import type { LineWriter } from './line-writer.ts';
 import { type Fields, type LogLevel, type LogLine, levelOf, toFields } from './log-lines.ts';
 
 export type Log = (line: LogLine) => void;
@@ -96,4 +97,63 @@ export function createLogger(deps: LoggerDeps): Logger {
   }
 
   return { log, close: drain };
+}
+
+const maxBacklogBytes = 1_048_576;
+
+export interface LineWriter {
+  /** Takes whole lines. */
+  write(text: string): void;
+  /** Lines dropped since the last call. */
+  takeDropped(): number;
+}
+
+/** Writes some of the bytes and says how many; throws an error with `code` as `node:fs` does. */
+export type WriteBytes = (bytes: Uint8Array) => number;
+
+export function writeTo(fileDescriptor: number): WriteBytes {
+  return (bytes) => writeSync(fileDescriptor, bytes);
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EAGAIN';
+}
+
+/** @param writeBytes where to, @param later runs a function after a short while, to try a busy pipe again */
+export function createLineWriter(writeBytes: WriteBytes, later: (retry: () => void) => void): LineWriter {
+  let backlog: Uint8Array = new Uint8Array();
+  let waiting = false;
+  let dropped = 0;
+
+  function drain(): void {
+    waiting = false;
+    try {
+      while (backlog.length > 0) backlog = backlog.subarray(writeBytes(backlog));
+    } catch (error) {
+      if (!isBusy(error)) {
+        // The reader is gone: nobody will ever see these lines.
+        backlog = new Uint8Array();
+        return;
+      }
+      waiting = true;
+      later(drain);
+    }
+  }
+
+  return {
+    write(text) {
+      const bytes = Buffer.from(text, 'utf8');
+      if (backlog.length + bytes.length > maxBacklogBytes) {
+        dropped += text.split('\n').length - 1;
+        return;
+      }
+      backlog = backlog.length === 0 ? bytes : Buffer.concat([backlog, bytes]);
+      if (!waiting) drain();
+    },
+    takeDropped() {
+      const count = dropped;
+      dropped = 0;
+      return count;
+    },
+  };
 }

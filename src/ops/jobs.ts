@@ -1,17 +1,21 @@
 /**
- * Sweeping: erasing what has expired (which a wall clock in doubt suspends), scrubbing what was erased out of the store's files, and telling what is about to
- * expire.
+ * What runs beside requests: the sweeper, the daily check of share domains, and pauses of unpredictable length for work whose moment would
+ * give something away.
  *
- * Owns: when that happens. Invariant: within 60 s of an erasure no copy is left in the store's files (P10), or the log
- * says that a reader is in the way; runs never overlap; a long sweep is cut into slices so that requests get their turn;
- * a failure is told and tried again, and that the store's files were moved is told once. Expiry itself never waits for this: the store judges it on every read (P8).
+ * Within 60 s of an erasure no copy is left in the store's files (P10), or the log says that a reader is in the way. Expiry itself never
+ * waits for the sweeper: the store judges it on every read (P8), and a disputed wall clock suspends erasing. Runs never overlap; a
+ * fault is logged and tried again, and that the store's files were moved is logged once. A stop begins no further check and waits only a
+ * moment for those under way: the next run finds what they would have noted. A pause never exceeds its bound, and a stop ends all
+ * of them early, later ones too, so nothing is lost.
  */
 import type { AccountService } from '../core/accounts/service.ts';
 import { StoreMovedError } from '../core/errors.ts';
 import type { SecretStore } from '../core/ports.ts';
 import type { SecretService } from '../core/secrets/service.ts';
+import type { DomainService } from '../core/share-domains/service.ts';
 import type { ClockVerdict, StoreClock } from '../core/time.ts';
-import type { Log } from './logger.ts';
+import type { RandomBytes } from '../crypto/random.ts';
+import type { Log } from './log.ts';
 
 export interface SweeperDeps {
   readonly store: Pick<SecretStore, 'sweep' | 'scrub'> & Pick<StoreClock, 'clock'>;
@@ -120,6 +124,89 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
       stopped = true;
       callOff();
       await running;
+    },
+  };
+}
+
+export interface DomainCheckerDeps {
+  readonly domains: Pick<DomainService, 'checkDue'>;
+  readonly log: Log;
+  /** Runs a function once, after so many milliseconds; returns how to call it off. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
+}
+
+/** Not in the way of a start, and of the readers who waited for it. */
+export const firstRunMs = 30_000;
+/** Each domain has its turn once a day; this is how late the turn may be. */
+export const runIntervalMs = 600_000;
+/** A stop has ten seconds in all, of which requests get most. */
+const stopGraceMs = 1_000;
+
+export function startDomainChecker({ domains, log, after }: DomainCheckerDeps): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  async function run(): Promise<void> {
+    try {
+      await domains.checkDue(stopping.signal);
+    } catch (error) {
+      // After the stop the store closes under a check that is late.
+      if (!stopping.signal.aborted) log({ event: 'fault', where: 'domains', error });
+    }
+    if (!stopping.signal.aborted) callOff = after(runIntervalMs, start);
+  }
+
+  function start(): void {
+    running = run();
+  }
+
+  let callOff = after(firstRunMs, start);
+  return {
+    async stop() {
+      stopping.abort();
+      callOff();
+      const grace = Promise.withResolvers<void>();
+      const callOffGrace = after(stopGraceMs, grace.resolve);
+      await Promise.race([running, grace.promise]);
+      callOffGrace();
+    },
+  };
+}
+
+export interface RandomPauses {
+  pause(): Promise<void>;
+  end(): void;
+}
+
+export interface RandomPauseOptions {
+  readonly maxMs: number;
+  readonly random: RandomBytes;
+  /** Runs a function once, after so many milliseconds; returns how to call it off. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
+}
+
+const fractions = 0x1_0000_0000;
+
+export function createRandomPauses({ maxMs, random, after }: RandomPauseOptions): RandomPauses {
+  const underWay = new Set<() => void>();
+  let hasEnded = false;
+  return {
+    pause() {
+      if (hasEnded) return Promise.resolve();
+      const fraction = Buffer.from(random(4)).readUInt32BE() / fractions;
+      return new Promise((resolve) => {
+        const finish = () => {
+          callOff();
+          underWay.delete(finish);
+          resolve();
+        };
+        const callOff = after(Math.floor(fraction * maxMs), finish);
+        underWay.add(finish);
+      });
+    },
+    end() {
+      hasEnded = true;
+      for (const finish of [...underWay]) finish();
     },
   };
 }
