@@ -43,11 +43,9 @@ import {
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
-import { StoreRefusal } from './store/refusal.ts';
-import { hasStore } from './store/sqlite/folder.ts';
-import { markServing } from './store/sqlite/serving-mark.ts';
+import { hasStore, markServing } from './store/sqlite/files.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
-import type { Store } from './store/store.ts';
+import { type Store, StoreRefusal } from './store/store.ts';
 import type { Brands } from './web/brand/brand.ts';
 
 /** The start cannot go on: a sentence for the operator. */

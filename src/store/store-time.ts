@@ -9,6 +9,7 @@
  * is at most an hour ahead, else after ten minutes in which nothing is erased.
  */
 import { ServiceError } from '../core/errors.ts';
+import type { SecretStore } from '../core/ports.ts';
 import type { ClockReport, MachineClock, UnixSeconds } from '../core/time.ts';
 
 /** Wall clocks that differ by more are in dispute. NTP steps and slews are far below this. */
@@ -228,5 +229,26 @@ export function createStoreTime(clock: MachineClock, kept: TimeMark | null): Sto
       // By the clocks as they are now, so that the next look has nothing to add until they go on.
       state = resume(mark, clock);
     },
+  };
+}
+
+/** @param records gives out every secret and receipt that has not expired by `time.earliest()` */
+export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretStore {
+  return {
+    ...records,
+    async findSecret(id) {
+      const secret = await records.findSecret(id);
+      return secret !== null && time.isLive(secret) ? secret : null;
+    },
+    claim: async (target, isAbandoned) => (time.isLive(target) ? records.claim(target, isAbandoned) : 'gone'),
+    async findReceipt(id) {
+      const receipt = await records.findReceipt(id);
+      if (receipt === null) return null;
+      const { createdAt, receiptExpiresAt } = receipt;
+      if (receipt.state === 'waiting') time.assertProven(receipt);
+      time.assertProven({ createdAt, expiresAt: receiptExpiresAt });
+      return receipt;
+    },
+    sweep: async (limit) => (time.maySweep() ? records.sweep(limit) : 0),
   };
 }

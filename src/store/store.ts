@@ -1,8 +1,4 @@
-/**
- * What every store is: one object that keeps all kinds of promise of `core/ports.ts`.
- *
- * Owns: the type, and the two rules that all stores apply in the same way when they read.
- */
+/** What every store is, the rules that all stores apply alike when they read, and why a store refuses to open (P25). */
 import type { AccountStore, AttemptStore, DomainStore, RootStore, SecretStore } from '../core/ports.ts';
 import type { StoredDelivery } from '../core/secrets/secret.ts';
 import type { StoreClock, UnixSeconds } from '../core/time.ts';
@@ -29,4 +25,31 @@ export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): S
 export function rootKidOf(sealedSecret: Uint8Array): number | null {
   const [version, high, low] = sealedSecret;
   return version === undefined || high === undefined || low === undefined ? null : high * 256 + low;
+}
+
+/**
+ * - `network_filesystem`: locks and fsync of the folder's file system cannot be relied on.
+ * - `unsafe_setting`: a durability or erasure setting did not take effect.
+ * - `newer_schema`: a later version of this service has written the data.
+ * - `foreign_database`: the file is a database of another program.
+ * - `damaged`: the file is no database, or not an intact one.
+ * - `not_writable`: the folder or the file cannot be created, read or written.
+ */
+export type RefusalReason =
+  | 'network_filesystem'
+  | 'unsafe_setting'
+  | 'newer_schema'
+  | 'foreign_database'
+  | 'damaged'
+  | 'not_writable';
+
+/** The message tells the operator what is wrong and what to do. An unsafe store is refused by name, never used in hope (P25). */
+export class StoreRefusal extends Error {
+  override readonly name = 'StoreRefusal';
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.reason = reason;
+  }
 }

@@ -26,14 +26,14 @@ export const scopes: readonly Scope[] = [
     name: 'limits',
     files: [
       'src/http/{rate-limit,admission,body,client-address}.ts',
-      'src/store/{attempt-limits,ticket-limits}.ts',
+      'src/store/limits.ts',
       'src/ops/slow-hashes.ts',
     ],
     judges: [],
   },
   {
     name: 'embedded store',
-    files: ['src/store/sqlite/*.ts', 'src/store/{judged-records,store-time}.ts'],
+    files: ['src/store/sqlite/*.ts', 'src/store/store-time.ts'],
     judges: [
       'test/stores/{conformance,model,sqlite,mail-rows,memo-rows,deletion,migration}.test.ts',
       'src/store/sqlite/*.test.ts',

@@ -5,9 +5,8 @@
  * synchronous step, so nothing can come between the look and the deed. It is durable for as long as the process lives.
  */
 import type { MachineClock } from '../../src/core/time.ts';
-import { judgeByStoreTime } from '../../src/store/judged-records.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createStoreTime } from '../../src/store/store-time.ts';
+import { createStoreTime, judgeByStoreTime } from '../../src/store/store-time.ts';
 import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';

@@ -1,6 +1,6 @@
 /** Machines of tests: see `createSettableClock` for one that a test moves. */
 import type { Clock, MachineClock, UnixSeconds } from '../../src/core/time.ts';
-import type { BatchTime } from '../../src/store/sqlite/kept-time.ts';
+import type { BatchTime } from '../../src/store/sqlite/protocol.ts';
 
 /** Its clocks never disagree: both follow `read`. */
 export function steadyClock(read: Clock): MachineClock {

@@ -16,10 +16,10 @@ import {
 import type { PlanName } from '../../core/plans.ts';
 import type { NewAccount, NewToken } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { chosenBy, maskOf } from './bit-masks.ts';
-import { eraseMemosOfAccount } from './memo-rows.ts';
+import { chosenBy, maskOf } from './frames.ts';
+import { eraseMemosOfAccount } from './mail.ts';
 import type { Deciding } from './protocol.ts';
-import { endRecord } from './write-records.ts';
+import { endRecord } from './records.ts';
 
 export interface AccountRow {
   id: AccountId;

@@ -11,13 +11,13 @@ import type { ReceiptId } from '../../core/keys.ts';
 import type { ClaimOutcome, IsAbandoned } from '../../core/ports.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { type RefusalReason, StoreRefusal } from '../refusal.ts';
+import { type RefusalReason, StoreRefusal } from '../store.ts';
 import { FrameSink, type LocatedClaim } from './frames.ts';
-import type { BatchTime } from './kept-time.ts';
 import { hintOf, type Locator, type StoredHints } from './locator.ts';
 import {
   type Answer,
   type Ask,
+  type BatchClock,
   type DecisionAnswer,
   type DecisionArguments,
   type DecisionName,
@@ -61,13 +61,6 @@ const nothingCollected = (): Collected => ({
   answered: Promise.withResolvers<void>(),
 });
 const sizeOf = (collected: Collected): number => collected.frames.length + collected.asks.length;
-
-/** What batches are stamped with. */
-export interface BatchClock {
-  read(): BatchTime;
-  /** The writer has judged by a later time. */
-  raiseTo(seconds: UnixSeconds): void;
-}
 
 type Answers = Extract<FromWriter, { kind: 'answers' }>;
 

@@ -6,17 +6,16 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountDeletion, createAccountWrites } from './accounts.ts';
+import { createAttemptWrites } from './attempts.ts';
 import { createDomainWrites } from './domains.ts';
-import { IndexMerge } from './index-merge.ts';
-import { type BatchTime, createTimeKeeper, createTimeSetter } from './kept-time.ts';
-import { createLogKeeper, type LogKeeper } from './log-keeper.ts';
-import type { Ask, Decisions } from './protocol.ts';
-import { createRootWrites } from './root-uses.ts';
+import { IndexMerge } from './locator.ts';
+import type { Ask, BatchTime, Decisions } from './protocol.ts';
+import { createRecordWrites, type RecordWrites } from './records.ts';
+import { createRootWrites } from './roots.ts';
 import { createPasswordWrites, createSessionWrites } from './sessions.ts';
 import { type ConnectionSettings, openConnection } from './settings.ts';
-import { createSweep } from './sweep.ts';
-import { createAttemptWrites } from './write-attempts.ts';
-import { createRecordWrites, type RecordWrites } from './write-records.ts';
+import { createLogKeeper, createSweep, type LogKeeper } from './sweep.ts';
+import { createTimeKeeper, createTimeSetter } from './time.ts';
 
 export interface WritingConnection {
   readonly db: Database;

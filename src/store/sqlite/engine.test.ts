@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import { Engine } from './engine.ts';
-import { prepareFolder } from './folder.ts';
+import { prepareFolder } from './files.ts';
 import { FrameSink } from './frames.ts';
 import { migrate } from './migrate.ts';
 import { type Batch, frameOutcome } from './protocol.ts';

@@ -7,14 +7,21 @@
  * reached its limit, refuses new secrets and memos and nothing else (P23, P21); nothing is decided for longer than a second in files
  * that the folder no longer names (P5).
  */
-import { type Ballast, createBallast } from './ballast.ts';
+
 import { openWritingConnection, type WritingConnection } from './connection.ts';
-import { prepareFolder, type StoreFolder } from './folder.ts';
-import { type OpenFiles, rememberOpenFiles } from './open-files.ts';
+import {
+  type Ballast,
+  createBallast,
+  isBusy,
+  isFull,
+  type OpenFiles,
+  prepareFolder,
+  rememberOpenFiles,
+  type StoreFolder,
+} from './files.ts';
 import { type Batch, type BatchAnswers, wantsRoom } from './protocol.ts';
 import type { ConnectionSettings } from './settings.ts';
-import { isBusy, isFull } from './sqlite-errors.ts';
-import { createStorageMark, type HasRoom } from './storage-mark.ts';
+import { createStorageMark, type HasRoom } from './sweep.ts';
 import { rollBack, transact } from './transaction.ts';
 
 export interface EngineOptions {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StoreRefusal } from '../refusal.ts';
-import { prepareFolder } from './folder.ts';
+import { StoreRefusal } from '../store.ts';
+import { prepareFolder } from './files.ts';
 
 let parent = '';
 

@@ -1,15 +1,13 @@
 /**
  * Batches of puts and claims as bytes, for the way to the writer's thread.
  *
- * Owns: the layout, known to these two ends only. Invariant: what goes in comes out, and the bytes are taken when the
- * call is made, because callers wipe theirs. Cloning a record as an object costs about as much as writing it does; one
- * buffer, transferred, costs next to nothing.
+ * Only these two ends know the layout. The bytes are copied when the call is made, because callers wipe theirs. Cloning a record as an
+ * object costs about as much as writing it; transferring one buffer costs next to nothing.
  */
 import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
 import type { SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { chosenBy, maskOf } from './bit-masks.ts';
 
 const putFrame = 1;
 const claimFrame = 2;
@@ -223,3 +221,27 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     yield kind === putFrame ? readPut() : readClaim(kind === claimFrame ? 'claim' : 'withdrawn');
   }
 }
+
+/** Choices from a closed list as bits of one number: bit n is entry n, so the list may only grow at its end. */
+export function maskOf<Entry>(list: readonly Entry[], chosen: readonly Entry[]): number {
+  return list.reduce((mask, entry, bit) => (chosen.includes(entry) ? mask | (1 << bit) : mask), 0);
+}
+
+export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
+  return list.filter((_, bit) => (mask & (1 << bit)) !== 0);
+}
+
+/** What is known of a record at its creation and never changes. */
+export interface RecordFlags {
+  readonly hasPassphrase: boolean;
+  readonly notify: readonly NoticeKind[];
+}
+
+/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`. */
+export const bitsOf = ({ hasPassphrase, notify }: RecordFlags): number =>
+  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1);
+
+export const flagsIn = (bits: number): RecordFlags => ({
+  hasPassphrase: (bits & 1) === 1,
+  notify: chosenBy(noticeKinds, bits >> 1),
+});

@@ -6,10 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { prepareFolder } from './folder.ts';
-import { createLogKeeper } from './log-keeper.ts';
+import { prepareFolder } from './files.ts';
 import { migrate } from './migrate.ts';
 import { openConnection, writerSettings } from './settings.ts';
+import { createLogKeeper } from './sweep.ts';
 
 let directory = '';
 let path = '';

@@ -5,7 +5,7 @@
  * another program or of a later version is refused untouched (P25).
  */
 import type { Database } from 'bun:sqlite';
-import { StoreRefusal } from '../refusal.ts';
+import { StoreRefusal } from '../store.ts';
 import records from './migrations/001-records.sql' with { type: 'text' };
 import attempts from './migrations/002-attempts.sql' with { type: 'text' };
 import accounts from './migrations/003-accounts.sql' with { type: 'text' };

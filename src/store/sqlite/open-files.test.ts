@@ -8,9 +8,8 @@ import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Engine } from './engine.ts';
-import { prepareFolder } from './folder.ts';
+import { FilesMoved, prepareFolder, rememberOpenFiles } from './files.ts';
 import { migrate } from './migrate.ts';
-import { FilesMoved, rememberOpenFiles } from './open-files.ts';
 import type { Batch } from './protocol.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';
 

@@ -14,9 +14,8 @@ import type {
 } from '../../core/ports.ts';
 import type { StoredDelivery } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import type { RefusalReason } from '../refusal.ts';
+import type { RefusalReason } from '../store.ts';
 import type { TimeMark } from '../store-time.ts';
-import type { BatchTime } from './kept-time.ts';
 import type { ConnectionSettings } from './settings.ts';
 
 /** An id and where its row stands, found by the asking side; the writer compares the id once more. */
@@ -160,3 +159,19 @@ export type FromWriter =
   /** The database was reopened and verified: batches are accepted again. */
   | { readonly kind: 'recovered' }
   | { readonly kind: 'closed' };
+
+/** What a batch knows of the time. */
+export interface BatchTime {
+  readonly now: UnixSeconds;
+  readonly sinceBoot: number;
+  readonly timesSet: number;
+  /** To be kept; `null` while the wall clock is unproven. */
+  readonly mark: TimeMark | null;
+}
+
+/** What batches are stamped with. */
+export interface BatchClock {
+  read(): BatchTime;
+  /** The writer has judged by a later time. */
+  raiseTo(seconds: UnixSeconds): void;
+}

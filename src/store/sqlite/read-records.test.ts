@@ -21,7 +21,7 @@ import { testBallastBytes } from '../../../test/stores/subjects.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
 import { createLocator } from './locator.ts';
-import { createRecordReads } from './read-records.ts';
+import { createRecordReads } from './records.ts';
 import { openConnection, readerSettings, writerSettings } from './settings.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StoreRefusal } from '../refusal.ts';
+import { StoreRefusal } from '../store.ts';
 import { assertSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 
 let directory = '';

@@ -6,7 +6,7 @@
  * loss brings a read secret back. Source: https://www.sqlite.org/pragma.html
  */
 import { Database } from 'bun:sqlite';
-import { StoreRefusal } from '../refusal.ts';
+import { StoreRefusal } from '../store.ts';
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */

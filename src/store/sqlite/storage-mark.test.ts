@@ -4,7 +4,7 @@
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { createStorageMark, usedBytes } from './storage-mark.ts';
+import { createStorageMark, usedBytes } from './sweep.ts';
 
 const limitBytes = 16 * 1024 * 1024;
 const trustedBytes = limitBytes / 16;

@@ -19,23 +19,21 @@ import type {
   SecretStore,
 } from '../../core/ports.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
-import { judgeByStoreTime } from '../judged-records.ts';
-import { StoreRefusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
+import { type Store, StoreRefusal } from '../store.ts';
+import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountReads } from './accounts.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { createDomainReads } from './domains.ts';
-import { prepareFolder } from './folder.ts';
+import { codeOf, messageOf, prepareFolder } from './files.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { migrate } from './migrate.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
-import { createRecordReads } from './read-records.ts';
-import { createRootReads } from './root-uses.ts';
+import { createRecordReads } from './records.ts';
+import { createRootReads } from './roots.ts';
 import { createSessionReads } from './sessions.ts';
 import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
-import { createSharedTime, type SharedTime } from './shared-time.ts';
-import { codeOf, messageOf } from './sqlite-errors.ts';
-import { usedBytes } from './storage-mark.ts';
+import { usedBytes } from './sweep.ts';
+import { createSharedTime, type SharedTime } from './time.ts';
 
 export interface SqliteStoreOptions {
   /** Made, for this user alone, when it is missing. */

@@ -8,14 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
-import { prepareFolder } from './folder.ts';
+import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';
-import { IndexMerge } from './index-merge.ts';
-import { createLocator } from './locator.ts';
+import { createLocator, IndexMerge } from './locator.ts';
 import { migrate } from './migrate.ts';
+import { createRecordWrites } from './records.ts';
 import { openConnection, writerSettings } from './settings.ts';
 import { createSweep } from './sweep.ts';
-import { createRecordWrites } from './write-records.ts';
 
 const start = 1_800_000_000;
 const boxes = ['sealedSecret', 'creatorBox', 'detailsBox', 'recentBox'] as const;

@@ -7,12 +7,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
-import { prepareFolder } from './folder.ts';
+import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';
 import { migrate } from './migrate.ts';
+import { createRecordWrites } from './records.ts';
 import { openConnection, writerSettings } from './settings.ts';
 import { createSweep } from './sweep.ts';
-import { createRecordWrites } from './write-records.ts';
 
 const start = 1_800_000_000;
 const rows = 3_000;

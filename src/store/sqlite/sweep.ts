@@ -1,14 +1,14 @@
 /**
- * The sweep: erasing what has expired, inside the writer's transaction.
+ * Keeps the store small: erases what has expired, empties the log, refuses new secrets at the storage limit.
  *
- * Owns: two steps. At a secret's expiry its bytes are overwritten in place. At its receipt's expiry what is known of its
- * mail, and its memo, are deleted, and the row as well, but only once no row near it still holds sealed bytes. Because: a delete lets SQLite merge the leaf page with its
- * siblings, and a rebuilt page keeps, in its unused part, copies of the rows that moved: of secrets that are then read,
- * and whose copies `secure_delete` does not know (seen: 111 remains of 3,000 secrets). Until then the row is overwritten
- * in place (P10).
+ * At a secret's expiry its bytes are overwritten in place. At its receipt's expiry its mail and memo are deleted, and the row too,
+ * but only once no row near it still holds sealed bytes: deleting lets SQLite merge the leaf page with its siblings, and a rebuilt
+ * page keeps, in its unused part, copies of rows that moved, which `secure_delete` does not know (seen: 111 remains of 3,000
+ * secrets). Until then the row is overwritten in place (P10).
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
+import type { Batch } from './protocol.ts';
 
 /**
  * A merge touches a page and its siblings, three pages at most; a row takes 100 bytes or more of a page of 4,096, so all
@@ -113,5 +113,79 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
     touched += removeDead(now, limit - touched);
     for (const forget of forgetStale) touched += Number(forget.run(now, limit - touched).changes);
     return touched;
+  };
+}
+
+/** How long a reader may keep a checkpoint waiting; commits wait as long. */
+const readerWaitMilliseconds = 50;
+const usualWaitMilliseconds = 5_000;
+/** A page in the log, with its header. */
+const logFrameBytes = 4_096 + 24;
+/** A decision writes its row, the indexes it is in, and store time. */
+const framesPerDecision = 8;
+
+export interface LogKeeper {
+  /** Moves the log into the database, and with TRUNCATE empties it; whether all of it was moved. */
+  writeOut(mode: 'PASSIVE' | 'TRUNCATE'): boolean;
+  /** After each batch: writes the log out when it is too long. Looks as often as it can have become so. */
+  tend(decided: number): void;
+}
+
+/**
+ * The write-ahead log's checkpoints: it is written out before it outgrows the ballast, and never in the middle of a commit (P10).
+ * Source: https://www.sqlite.org/wal.html
+ */
+export function createLogKeeper(db: Database, limitBytes: number): LogKeeper {
+  const length = db.query<{ log: number }, []>('PRAGMA wal_checkpoint(NOOP)');
+  let decidedSinceLook = 0;
+
+  function writeOut(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+    db.run(`PRAGMA busy_timeout = ${readerWaitMilliseconds}`);
+    try {
+      return db.query<{ busy: number }, []>(`PRAGMA wal_checkpoint(${mode})`).get()?.busy === 0;
+    } catch {
+      // A checkpoint that fails leaves the log as it was: nothing is lost, and the next one tries again.
+      return false;
+    } finally {
+      db.run(`PRAGMA busy_timeout = ${usualWaitMilliseconds}`);
+    }
+  }
+
+  function tend(decided: number): void {
+    decidedSinceLook += decided;
+    if (decidedSinceLook * framesPerDecision * logFrameBytes < limitBytes) return;
+    decidedSinceLook = 0;
+    if ((length.get()?.log ?? 0) * logFrameBytes > limitBytes) writeOut('PASSIVE');
+  }
+
+  return { writeOut, tend };
+}
+
+const usedBytesQuery = `
+  SELECT (page_count - freelist_count) * page_size AS bytes
+  FROM pragma_page_count, pragma_freelist_count, pragma_page_size`;
+
+/** A decision writes its row and the indexes it is in, each of which may take a new page. */
+const bytesPerDecision = 8 * 4_096;
+/** It looks again after this part of the limit at the latest: another process may have written as well. */
+const looksPerLimit = 16;
+
+/** What the database's pages hold, without those that are free for reuse. */
+export function usedBytes(db: Database): number {
+  return db.query<{ bytes: number }, []>(usedBytesQuery).get()?.bytes ?? 0;
+}
+
+/** Whether a batch finds room, and the count of what it may take. A look costs microseconds; most batches need none. */
+export type HasRoom = (db: Database, batch: Pick<Batch, 'frames' | 'frameCount' | 'asks'>) => boolean;
+
+/** @param limitBytes `null`: only the disk is one */
+export function createStorageMark(limitBytes: number | null): HasRoom {
+  let unlookedBytes = 0;
+  return (db, { frames, frameCount, asks }) => {
+    if (limitBytes === null) return true;
+    if (unlookedBytes <= 0) unlookedBytes = Math.min(limitBytes - usedBytes(db), limitBytes / looksPerLimit);
+    if (unlookedBytes <= 0) return false;
+    unlookedBytes -= frames.byteLength + (frameCount + asks.length) * bytesPerDecision;
+    return true;
   };
 }

@@ -7,9 +7,9 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { WritingConnection } from './connection.ts';
+import { isConstraint, messageOf } from './files.ts';
 import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
 import { type Answer, type Ask, type Batch, type BatchAnswers, frameOutcome, wantsRoom } from './protocol.ts';
-import { isConstraint, messageOf } from './sqlite-errors.ts';
 
 /** Commits the batch; without room, what only adds is refused. Throws when it could not: see `rollBack`. */
 export function transact(connection: WritingConnection, batch: Batch, hasRoom: boolean): BatchAnswers {

@@ -4,11 +4,10 @@
  * Owns: the thread's message loop. It exists so that a slow fsync makes only those wait whose decision it is, and never
  * the event loop (P24).
  */
-import { StoreRefusal } from '../refusal.ts';
+import { StoreRefusal } from '../store.ts';
 import { Engine } from './engine.ts';
-import { FilesMoved } from './open-files.ts';
+import { FilesMoved, messageOf } from './files.ts';
 import type { FromWriter, OpenRequest, ToWriter } from './protocol.ts';
-import { messageOf } from './sqlite-errors.ts';
 
 declare const self: Worker;
 

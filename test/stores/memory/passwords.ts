@@ -6,8 +6,8 @@
  */
 import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/accounts/accounts.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
+import { countsUntil, mayKeepTicket } from '../../../src/store/limits.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
-import { countsUntil, mayKeepTicket } from '../../../src/store/ticket-limits.ts';
 import {
   type AccountTables,
   accountNamed,

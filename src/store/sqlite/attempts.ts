@@ -1,12 +1,10 @@
 /**
- * Counting passphrase attempts, inside the writer's transaction.
- *
- * Owns: the statements of reserve and refund (P14). Invariant: the count is read and raised in one transaction that no
- * other writer shares, and the answer leaves only after it is durable, so a guess that was not counted is not computed.
+ * Counts passphrase attempts (P14). The count is read and raised in one transaction that no other writer shares, and the answer
+ * leaves only once it is durable, so a guess that was not counted is never computed.
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
-import { allowanceAfter, exhaustionOf } from '../attempt-limits.ts';
+import { allowanceAfter, exhaustionOf } from '../limits.ts';
 import type { Deciding } from './protocol.ts';
 
 export type AttemptWrites = Deciding<'reserve' | 'refund'>;

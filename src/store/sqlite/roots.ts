@@ -1,9 +1,8 @@
 /**
- * The wrapping roots: the check value kept for each, and which of them records may be live under.
+ * The wrapping roots: the check value of each, and which of them live records may be under.
  *
- * Of the latter an upper bound is kept for each root, in whole days, so that most puts need not write it; the exact answer
- * is then a look at the few roots that have not passed theirs. Reads run on the event loop's own connection, writes inside
- * the writer's transaction.
+ * For the latter an upper bound is kept for each root, in whole days, so that most puts need not write it; the exact answer then
+ * takes a look at the few roots that have not passed theirs.
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';

@@ -1,26 +1,19 @@
 /**
- * Store time as the database keeps it, for every process on the folder (P8).
+ * Store time as the database saves it, for every process on the folder (P8), and as this process measures it.
  *
- * It only moves forward, but for `setTime`, which an operator asks for and which counts up `times_set`: a batch from a
- * process that has not heard of that yet is judged by the time that was set, and keeps nothing of its own.
+ * Saved time only moves forward, except for an operator's `setTime`, which increments `times_set`: a batch from a process
+ * that has not seen that yet is judged by the time that was set, and saves nothing itself.
  */
+
 import type { Database } from 'bun:sqlite';
-import type { UnixSeconds } from '../../core/time.ts';
-import type { TimeMark } from '../store-time.ts';
+import type { MachineClock, UnixSeconds } from '../../core/time.ts';
+import { createStoreTime, leastTimeBy, type StoreTime, type TimeMark } from '../store-time.ts';
+import type { BatchClock, BatchTime } from './protocol.ts';
 import type { Sweep } from './sweep.ts';
 
 export interface KeptTime {
   readonly mark: TimeMark;
   readonly timesSet: number;
-}
-
-/** What a batch knows of the time. */
-export interface BatchTime {
-  readonly now: UnixSeconds;
-  readonly sinceBoot: number;
-  readonly timesSet: number;
-  /** To be kept; `null` while the wall clock is unproven. */
-  readonly mark: TimeMark | null;
 }
 
 interface TimeRow {
@@ -110,5 +103,73 @@ export function createTimeSetter(db: Database, sweep: Sweep): (now: UnixSeconds,
       for (const each of move) each.run(mark.seconds, now);
     }
     write(mark, 1);
+  };
+}
+
+/** Reads alone move the kept time on as well, this often. */
+const keepTimeSeconds = 10;
+
+export interface SharedTime extends StoreTime {
+  readonly ofBatch: BatchClock;
+  /** Looks at what is kept, now. */
+  refresh(): void;
+}
+
+/** @param keep has the time of a batch kept */
+export function createSharedTime(
+  db: Database,
+  clock: MachineClock,
+  keep: () => Promise<unknown>,
+): SharedTime {
+  const readKept = createTimeReader(db);
+  const first = readKept();
+  const time = createStoreTime(clock, first.mark);
+  let { timesSet } = first;
+  let keptAt: UnixSeconds = first.mark.seconds;
+  let lookedAt: UnixSeconds = -1;
+
+  function refresh(): void {
+    const kept = readKept();
+    // By another process, since this start of the machine.
+    const isProvenElsewhere =
+      time.mark() === null && kept.mark.bootId !== null && kept.mark.bootId === clock.bootId;
+    if (kept.timesSet !== timesSet || isProvenElsewhere) time.adopt(kept.mark);
+    else time.raiseTo(leastTimeBy(kept.mark, clock));
+    ({ timesSet } = kept);
+    keptAt = kept.mark.seconds;
+  }
+
+  /** Once a second of the wall clock: it is one query, and a clock that was set is noticed at once. */
+  function look(): void {
+    const wall = clock.wall();
+    if (wall === lookedAt) return;
+    lookedAt = wall;
+    refresh();
+    const mark = time.mark();
+    if (mark === null || mark.seconds < keptAt + keepTimeSeconds) return;
+    keptAt = mark.seconds;
+    keep().catch(() => {});
+  }
+
+  const looking =
+    <Args extends readonly unknown[], Result>(ask: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      look();
+      return ask(...args);
+    };
+
+  return {
+    ...time,
+    now: looking(time.now),
+    earliest: looking(time.earliest),
+    isLive: looking(time.isLive),
+    assertProven: looking(time.assertProven),
+    maySweep: looking(time.maySweep),
+    report: looking(time.report),
+    refresh,
+    ofBatch: {
+      read: () => ({ now: time.now(), sinceBoot: clock.sinceBoot(), timesSet, mark: time.mark() }),
+      raiseTo: time.raiseTo,
+    },
   };
 }

@@ -1,9 +1,5 @@
-/**
- * The rule that decides whether one more guess at a passphrase is allowed (P14).
- *
- * Owns: the decision, shared by the stores that count attempts in their own process or transaction. The default bounds
- * keep a secret's life below the 100 guesses of NIST SP 800-63B.
- */
+/** The rules for one more passphrase guess (P14) and one more ticket, shared by stores that count in their own process or transaction. */
+import type { StoredTicket, TicketLimits } from '../core/accounts/accounts.ts';
 import type { AttemptLimits, Reservation } from '../core/ports.ts';
 import type { UnixSeconds } from '../core/time.ts';
 
@@ -64,4 +60,24 @@ function waitFor(
   // With more than the limit counted (it was lowered meanwhile), the one that has to leave is not the oldest.
   const leaving = times[times.length - limit];
   return leaving === undefined ? windowSeconds : leaving + windowSeconds - now;
+}
+
+type Times = Pick<StoredTicket, 'createdAt' | 'expiresAt'>;
+
+/** @param earlier all that are known of its kind and username; those that were used or voided have expired */
+export function mayKeepTicket(
+  { createdAt }: Times,
+  earlier: readonly Times[],
+  limits: TicketLimits,
+  now: UnixSeconds,
+): boolean {
+  if (earlier.filter(({ expiresAt }) => now < expiresAt).length >= limits.maxLive) return false;
+  const lately = earlier.map((each) => each.createdAt).filter((at) => createdAt - at < limits.windowSeconds);
+  const quietSeconds = limits.quietSeconds[lately.length - 1] ?? limits.quietSeconds.at(-1) ?? 0;
+  return lately.every((at) => createdAt - at >= quietSeconds);
+}
+
+/** Until when a ticket counts, used or not. */
+export function countsUntil({ createdAt, expiresAt }: Times, { windowSeconds }: TicketLimits): UnixSeconds {
+  return Math.max(expiresAt, createdAt + windowSeconds);
 }

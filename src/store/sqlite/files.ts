@@ -1,0 +1,310 @@
+/**
+ * The data folder: its files and modes, what refuses it, and what happens to its files while a server runs (P23, P25).
+ *
+ * File systems on which SQLite's locks and fsync are unreliable are refused. Source of the magic numbers: statfs(2) and
+ * linux/magic.h; of the refusal: https://www.sqlite.org/howtocorrupt.html §2.
+ */
+import { Database } from 'bun:sqlite';
+import { randomFillSync } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { StoreRefusal } from '../store.ts';
+
+export interface StoreFolder {
+  readonly directory: string;
+  readonly database: string;
+  readonly wal: string;
+  readonly ballast: string;
+}
+
+const networkFileSystems: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB 2',
+  1702057286: 'FUSE',
+  16914839: '9P',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+  1937076805: 'Coda',
+  22092: 'NCP',
+  198183888: 'Lustre',
+  1196443219: 'GPFS',
+  1952539503: 'OCFS2',
+  18225520: 'GFS2',
+};
+
+/** The `f_type` of the file system that a folder is on. */
+export type FileSystemTypeOf = (directory: string) => number;
+
+const systemTypeOf: FileSystemTypeOf = (directory) => Number(statfsSync(directory).type);
+
+function folderAt(path: string): StoreFolder {
+  const directory = resolve(path);
+  return {
+    directory,
+    database: join(directory, 'mayfly.db'),
+    wal: join(directory, 'mayfly.db-wal'),
+    ballast: join(directory, 'ballast'),
+  };
+}
+
+/** What cannot be looked at may be there: opening it says why not. */
+function mayExist(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
+  }
+}
+
+/** Whether a store was ever made here. Changes nothing. */
+export function hasStore(path: string): boolean {
+  const { database, wal } = folderAt(path);
+  return mayExist(database) || mayExist(wal);
+}
+
+/** Creates the folder and the database file if they are missing, for this user alone. */
+export function prepareFolder(path: string, typeOf: FileSystemTypeOf = systemTypeOf): StoreFolder {
+  const folder = folderAt(path);
+  const { directory } = folder;
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    assertLocal(directory, typeOf);
+    // Asked for first: whoever else is at its first start makes the database before the log.
+    const hasLog = existsSync(folder.wal);
+    if (!existsSync(folder.database)) {
+      if (hasLog) throw databaseGone(folder);
+      createDatabaseFile(folder);
+    }
+    // SQLite gives its -wal and -shm files the mode of the database.
+    chmodSync(folder.database, 0o600);
+    return folder;
+  } catch (error) {
+    if (error instanceof StoreRefusal) throw error;
+    throw new StoreRefusal(
+      'not_writable',
+      `The data folder ${directory} cannot be written: ${error instanceof Error ? error.message : String(error)}. ` +
+        'Give this user the folder, or set MAYFLY_DATA_DIR.',
+      { cause: error },
+    );
+  }
+}
+
+/** Beside an empty database SQLite deletes the log, and with it the latest changes of the one that may be put back. */
+function databaseGone({ directory, wal }: StoreFolder): StoreRefusal {
+  return new StoreRefusal(
+    'damaged',
+    `The database in ${directory} is gone, and the log of its latest changes is still there. Put mayfly.db back, or ` +
+      `move ${wal} away to start empty.`,
+  );
+}
+
+/** An empty file is an empty database. The names are made durable too: a file without a name is lost with power. */
+function createDatabaseFile(folder: StoreFolder): void {
+  closeSync(openSync(folder.database, 'a', 0o600));
+  for (const directory of [folder.directory, dirname(folder.directory)]) {
+    const handle = openSync(directory, 'r');
+    try {
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+  }
+}
+
+function assertLocal(directory: string, typeOf: FileSystemTypeOf): void {
+  // The numbers are Linux's; elsewhere statfs has others.
+  if (process.platform !== 'linux') return;
+  // The kernel's field is signed on some machines.
+  const name = networkFileSystems[typeOf(directory) >>> 0];
+  if (name === undefined) return;
+  throw new StoreRefusal(
+    'network_filesystem',
+    `The data folder ${directory} is on a network file system (${name}), where locks and fsync cannot be relied on. ` +
+      'Put MAYFLY_DATA_DIR on a local disk, or use MAYFLY_STORE=postgres://….',
+  );
+}
+
+/** Nothing was begun: what was open is still as it was. */
+export class FilesMoved extends Error {
+  override readonly name = 'FilesMoved';
+}
+
+export interface OpenFiles {
+  areInPlace(): boolean;
+  /**
+   * Looks if it must, and else once in `lookEveryMs`, because a look costs more than a small decision.
+   * @throws FilesMoved
+   */
+  assertInPlace(mustLook: boolean): void;
+}
+
+export const lookEveryMs = 1_000;
+
+/**
+ * Call it while a connection that has read something is open: SQLite makes its two files beside the database then.
+ * @param monotonicMs milliseconds of a clock that only runs forward
+ */
+export function rememberOpenFiles({ database, wal }: StoreFolder, monotonicMs: () => number): OpenFiles {
+  const paths = [database, wal, `${database}-shm`];
+  const opened = paths.map(identityOf);
+  let lookedAtMs = monotonicMs();
+  const areInPlace = () => paths.every((path, n) => identityOf(path) === opened[n]);
+  return {
+    areInPlace,
+    assertInPlace(mustLook) {
+      const nowMs = monotonicMs();
+      if (!mustLook && nowMs - lookedAtMs < lookEveryMs) return;
+      lookedAtMs = nowMs;
+      if (!areInPlace()) throw new FilesMoved('the files in the data folder are not those that are open');
+    },
+  };
+}
+
+/** A name that cannot be looked up is not known to be ours. */
+function identityOf(path: string): string | null {
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
+}
+
+export interface ServingMark {
+  /** Whether another server ran here when this one came. */
+  readonly hasOthers: boolean;
+  leave(): void;
+}
+
+/** Longer than another server, which starts at the same time, holds the lock alone. */
+const shareTimeoutMs = 500;
+
+/** A lock of its own on a file without content: a server writes the page that SQLite locks need, once. */
+function isAlone(db: Database): boolean {
+  try {
+    db.run('BEGIN EXCLUSIVE');
+    db.run('PRAGMA user_version = 1');
+    db.run('COMMIT');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param directory of a store that is open */
+export function markServing(directory: string): ServingMark {
+  const path = join(directory, 'serving.lock');
+  try {
+    closeSync(openSync(path, 'a', 0o600));
+    const db = new Database(path);
+    db.run('PRAGMA synchronous = OFF');
+    db.run('PRAGMA busy_timeout = 0');
+    const hasOthers = !isAlone(db);
+    db.run(`PRAGMA busy_timeout = ${shareTimeoutMs}`);
+    // A transaction that has read holds the shared lock until it ends.
+    db.run('BEGIN');
+    db.query('PRAGMA user_version').get();
+    return { hasOthers, leave: () => db.close() };
+  } catch {
+    // A full or read-only disk: whether others serve is not known, and nothing else depends on it.
+    return { hasOthers: false, leave: () => {} };
+  }
+}
+
+const chunkBytes = 64 * 1024;
+
+export interface Ballast {
+  /** Whether the ballast is on the disk; puts it back when there is room again. */
+  held(): boolean;
+  /** Gives its room to the database. */
+  release(): void;
+  /** Whether the file system has next to nothing left. */
+  diskIsFull(): boolean;
+}
+
+/**
+ * Room kept on the disk so that reads and burns still commit when it is full (P23). New secrets are accepted only while the ballast
+ * is held; once released, they are refused until there is room for it and as much again, so that the freed room is left to
+ * reads and burns.
+ */
+export function createBallast(path: string, sizeBytes: number): Ballast {
+  let isHeld = sizeOf(path) === sizeBytes;
+
+  const freeBytes = (): number => {
+    const stats = statfsSync(path.slice(0, path.lastIndexOf('/')));
+    return Number(stats.bavail) * Number(stats.bsize);
+  };
+
+  function release(): void {
+    isHeld = false;
+    rmSync(path, { force: true });
+  }
+
+  function restore(): void {
+    if (freeBytes() < 2 * sizeBytes) return;
+    try {
+      writeBallast(path, sizeBytes);
+      isHeld = true;
+    } catch {
+      // Somebody else was quicker to take the room: it stays given up.
+      release();
+    }
+  }
+
+  return {
+    held() {
+      if (!isHeld) restore();
+      return isHeld;
+    },
+    release,
+    diskIsFull: () => freeBytes() < chunkBytes,
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? -1;
+}
+
+/** Random bytes, because zeros take no room on file systems that compress or leave holes. */
+function writeBallast(path: string, sizeBytes: number): void {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    const chunk = randomFillSync(new Uint8Array(Math.min(chunkBytes, sizeBytes)));
+    for (let written = 0; written < sizeBytes; ) {
+      written += writeSync(file, chunk, 0, Math.min(chunk.length, sizeBytes - written));
+    }
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The statement has undone itself, and nothing else. */
+export const isConstraint = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_CONSTRAINT');
+
+/** Another process held the lock for too long. */
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+/** Some file systems report a full disk as a failed write. */
+export function isFull(error: unknown, diskIsFull: () => boolean): boolean {
+  return codeOf(error) === 'SQLITE_FULL' || (codeOf(error).startsWith('SQLITE_IOERR') && diskIsFull());
+}
