@@ -177,6 +177,17 @@ export interface AttemptStore {
   refund(id: SecretId, attempt: number): Promise<void>;
 }
 
+/**
+ * - `more`: call again.
+ * - `finished`: by this call, and no other is told so.
+ * - `was_finished`: by an earlier call.
+ */
+export interface DeletionStep {
+  readonly outcome: 'more' | 'finished' | 'was_finished';
+  /** Secrets that all calls so far have burned. */
+  readonly burned: number;
+}
+
 export type NewAccount = Pick<Account, 'username' | 'plan' | 'createdAt'>;
 export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
 export type NewSession = Omit<StoredSession, 'sessionId' | 'accountId' | 'lastUsedAt'>;
@@ -259,13 +270,10 @@ export interface AccountStore {
   deleteAccount(id: AccountId): Promise<boolean>;
   /**
    * Burns the deleted account's waiting secrets and erases the recent boxes and the memos of its receipts, at most `limit`
-   * records a call, until `isFinished`. May be called again after any fault, and by several at once: each secret is burned
-   * once or was claimed. `burned` counts those of all calls so far. `null` when no such account was deleted.
+   * records a call. May be called again after any fault, and by several at once: each secret is burned once or was claimed.
+   * `null` when no such account was deleted, or its deletion was finished more than an hour ago.
    */
-  continueDeletion(
-    id: AccountId,
-    limit: number,
-  ): Promise<{ readonly isFinished: boolean; readonly burned: number } | null>;
+  continueDeletion(id: AccountId, limit: number): Promise<DeletionStep | null>;
   /** At most `limit` deleted accounts whose deletion is not finished, whoever began it. */
   listDeletions(limit: number): Promise<AccountId[]>;
 }

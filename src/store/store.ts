@@ -27,6 +27,9 @@ export function rootKidOf(sealedSecret: Uint8Array): number | null {
   return version === undefined || high === undefined || low === undefined ? null : high * 256 + low;
 }
 
+/** How long a finished deletion stays known: whoever shared it and is answered late still hears the whole count. */
+export const finishedDeletionSeconds = 3_600;
+
 /**
  * - `network_filesystem`: locks and fsync of the folder's file system cannot be relied on.
  * - `unsafe_setting`: a durability or erasure setting did not take effect.

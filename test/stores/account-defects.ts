@@ -171,7 +171,7 @@ const deletionDefects: readonly SeededDefect[] = [
   {
     defect: 'a deleted account’s secrets can still be read',
     caughtBy: 'a deletion burns every waiting secret of its account, at store time, and counts those',
-    seed: (store) => ({ ...store, continueDeletion: async () => ({ isFinished: true, burned: 3 }) }),
+    seed: (store) => ({ ...store, continueDeletion: async () => ({ outcome: 'finished', burned: 3 }) }),
   },
   {
     defect: 'a deletion burns the secrets of everybody',
@@ -235,6 +235,43 @@ const deletionDefects: readonly SeededDefect[] = [
         },
       };
     },
+  },
+  {
+    defect: 'a deletion is forgotten by the call that finishes it',
+    caughtBy: 'a finished deletion is told to all who share it, and forgotten by a sweep an hour later',
+    seed: (store) => ({
+      ...store,
+      async continueDeletion(id, limit) {
+        const step = await store.continueDeletion(id, limit);
+        return step?.outcome === 'was_finished' ? null : step;
+      },
+    }),
+  },
+  {
+    defect: 'a finished deletion is never forgotten',
+    caughtBy: 'a finished deletion is told to all who share it, and forgotten by a sweep an hour later',
+    seed(store) {
+      const told = new Map<number, Awaited<ReturnType<Store['continueDeletion']>>>();
+      return {
+        ...store,
+        async continueDeletion(id, limit) {
+          const step = await store.continueDeletion(id, limit);
+          if (step !== null) told.set(id, { outcome: 'was_finished', burned: step.burned });
+          return step ?? told.get(id) ?? null;
+        },
+      };
+    },
+  },
+  {
+    defect: 'every caller that finds a deletion finished is told that it did it',
+    caughtBy: 'a finished deletion is told to all who share it, and forgotten by a sweep an hour later',
+    seed: (store) => ({
+      ...store,
+      async continueDeletion(id, limit) {
+        const step = await store.continueDeletion(id, limit);
+        return step?.outcome === 'was_finished' ? { ...step, outcome: 'finished' } : step;
+      },
+    }),
   },
   {
     defect: 'a deletion is not listed for others to finish',

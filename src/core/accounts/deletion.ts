@@ -16,7 +16,7 @@ export async function finishDeletion(
 ): Promise<number> {
   for (;;) {
     const step = await store.continueDeletion(id, batchRecords);
-    if (step === null || step.isFinished || !mayGoOn()) return step?.burned ?? 0;
+    if (step === null || step.outcome !== 'more' || !mayGoOn()) return step?.burned ?? 0;
   }
 }
 

@@ -92,7 +92,7 @@ export function createAccountReads(db: Database): AccountReads {
     `SELECT ${tokenColumns} FROM tokens t WHERE account_id = ?1 ORDER BY token_id`,
   );
   const deletions = db.query<{ id: AccountId }, [number]>(
-    'SELECT account_id AS id FROM deletions WHERE is_finished = 0 LIMIT ?1',
+    'SELECT account_id AS id FROM deletions WHERE finished_at IS NULL LIMIT ?1',
   );
   return {
     findAccount: (username) => toAccount(byName.get(username)),
@@ -206,12 +206,12 @@ const eraseRecent = `
   WHERE owner = ?1 AND position > ?2 AND position <= ?3 AND recent_box IS NOT NULL`;
 
 const noteProgress = `
-  UPDATE deletions SET upto = ?2, burned = burned + ?3, is_finished = ?4 WHERE account_id = ?1`;
+  UPDATE deletions SET upto = ?2, burned = burned + ?3, finished_at = ?4 WHERE account_id = ?1`;
 
 interface DeletionRow {
   upto: number;
   burned: number;
-  is_finished: number;
+  finished_at: UnixSeconds | null;
 }
 
 /**
@@ -227,7 +227,7 @@ export function createAccountDeletion(db: Database): Deciding<'deleteAccount' | 
   const removeAccount = db.query('DELETE FROM accounts WHERE id = ?1');
   const begin = db.query('INSERT INTO deletions (account_id) VALUES (?1)');
   const progress = db.query<DeletionRow, [number]>(
-    'SELECT upto, burned, is_finished FROM deletions WHERE account_id = ?1',
+    'SELECT upto, burned, finished_at FROM deletions WHERE account_id = ?1',
   );
   const batch = db.query<{ n: number; last: number | null }, [number, number, number]>(selectBatch);
   const burn = db.query(burnOwned);
@@ -247,14 +247,14 @@ export function createAccountDeletion(db: Database): Deciding<'deleteAccount' | 
     continueDeletion(now, id, limit) {
       const known = progress.get(id);
       if (known === null) return null;
-      if (known.is_finished === 1) return { isFinished: true, burned: known.burned };
+      if (known.finished_at !== null) return { outcome: 'was_finished', burned: known.burned };
       const { n, last } = batch.get(id, known.upto, limit) ?? { n: 0, last: null };
       const upto = last ?? known.upto;
       const burned = Number(burn.run(now, id, known.upto, upto).changes);
       for (const each of erase) each.run(id, known.upto, upto);
       const isFinished = n < limit;
-      note.run(id, upto, burned, isFinished ? 1 : 0);
-      return { isFinished, burned: known.burned + burned };
+      note.run(id, upto, burned, isFinished ? now : null);
+      return { outcome: isFinished ? 'finished' : 'more', burned: known.burned + burned };
     },
   };
 }

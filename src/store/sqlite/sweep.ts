@@ -8,6 +8,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
+import { finishedDeletionSeconds } from '../store.ts';
 import type { Batch } from './protocol.ts';
 
 /**
@@ -84,7 +85,11 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const forgetTickets = db.query(
     'DELETE FROM tickets WHERE ticket_hash IN (SELECT ticket_hash FROM tickets WHERE counts_until <= ?1 LIMIT ?2)',
   );
-  const forgetStale = [forgetAttempts, forgetLives, forgetSessions, forgetTickets];
+  const forgetDeletions = db.query(
+    `DELETE FROM deletions WHERE account_id IN (
+       SELECT account_id FROM deletions WHERE finished_at <= ?1 - ${finishedDeletionSeconds} LIMIT ?2)`,
+  );
+  const forgetStale = [forgetAttempts, forgetLives, forgetSessions, forgetTickets, forgetDeletions];
 
   function remove(position: number): void {
     const removed = hints.get(position);

@@ -82,7 +82,7 @@ export async function deleteWhole(store: Store, id: AccountId, limit = 100): Pro
   for (;;) {
     const step = await store.continueDeletion(id, limit);
     assert.ok(step !== null, 'a deletion that was begun is not known');
-    if (step.isFinished) return step.burned;
+    if (step.outcome !== 'more') return step.burned;
   }
 }
 

@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Account, AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { ClaimOutcome } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secrets/secret.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { finishedDeletionSeconds, type Store } from '../../../src/store/store.ts';
 import {
   accountNamed,
   areFound,
@@ -215,7 +215,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.deleteAccount(ann.id), true);
       assert.deepEqual([await store.listDeletions(10), await waiting()], [[ann.id], 7]);
       wallClock.advance(1);
-      assert.deepEqual(await store.continueDeletion(ann.id, 3), { isFinished: false, burned: 3 });
+      assert.deepEqual(await store.continueDeletion(ann.id, 3), { outcome: 'more', burned: 3 });
       assert.equal(await waiting(), 4);
       const [read] = await Promise.all(records.map(({ secretId }) => store.findSecret(secretId))).then(
         (all) => all.filter((each) => each !== null),
@@ -224,9 +224,12 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.claim(read, clientStays), 'won');
       assert.deepEqual(await store.listDeletions(10), [ann.id]);
       const steps = await Promise.all([1, 2, 3, 4].map(() => store.continueDeletion(ann.id, 2)));
-      assert.equal(steps.at(-1)?.isFinished, true);
+      assert.deepEqual(
+        steps.map((each) => each?.outcome),
+        ['more', 'more', 'finished', 'was_finished'],
+      );
       for (const again of [1, 2]) {
-        assert.deepEqual(await store.continueDeletion(ann.id, again), { isFinished: true, burned: 6 });
+        assert.deepEqual(await store.continueDeletion(ann.id, again), { outcome: 'was_finished', burned: 6 });
       }
       assert.deepEqual([await store.listDeletions(10), await waiting()], [[], 0]);
       assert.notEqual(await store.findSecret(other.secretId), null);
@@ -235,6 +238,38 @@ export const deletionChecks: readonly ConformanceCheck[] = [
         [],
       );
       assert.equal(await store.continueDeletion(bob.id, 10), null);
+    },
+  ),
+
+  check(
+    'port',
+    'a finished deletion is told to all who share it, and forgotten by a sweep an hour later',
+    async ({ store, wallClock }) => {
+      const [ann, bob] = [
+        await accountNamed(store, 'ann@example.org'),
+        await accountNamed(store, 'bob@example.org'),
+      ];
+      for (const { id } of [ann, bob]) {
+        await putNew(store, { owner: id, expiresAt: store.now() + 10 });
+        await store.deleteAccount(id);
+      }
+      const callers = await Promise.all([1, 2, 3].map(() => store.continueDeletion(ann.id, 10)));
+      assert.deepEqual(callers, [
+        { outcome: 'finished', burned: 1 },
+        { outcome: 'was_finished', burned: 1 },
+        { outcome: 'was_finished', burned: 1 },
+      ]);
+      assert.deepEqual(await store.listDeletions(10), [bob.id]);
+      wallClock.advance(finishedDeletionSeconds - 1);
+      await store.sweep(100);
+      assert.deepEqual(await store.continueDeletion(ann.id, 10), { outcome: 'was_finished', burned: 1 });
+      wallClock.advance(1);
+      assert.equal(await store.sweep(100), 1, 'it is not forgotten, or not counted');
+      assert.equal(await store.continueDeletion(ann.id, 10), null);
+      // Its secret has expired by now, so there is nothing to burn; the deletion is still to be finished.
+      assert.deepEqual(await store.listDeletions(10), [bob.id]);
+      assert.deepEqual(await store.continueDeletion(bob.id, 10), { outcome: 'finished', burned: 0 });
+      assert.deepEqual(await store.listDeletions(10), []);
     },
   ),
 
@@ -282,13 +317,13 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       const ann = await accountNamed(store, 'ann@example.org');
       for (let n = 0; n < 5; n += 1) await putOwned(store, ann);
       assert.equal(await store.deleteAccount(ann.id), true);
-      assert.deepEqual(await store.continueDeletion(ann.id, 2), { isFinished: false, burned: 2 });
+      assert.deepEqual(await store.continueDeletion(ann.id, 2), { outcome: 'more', burned: 2 });
       const again = await reopen();
       assert.deepEqual(await again.listDeletions(10), [ann.id]);
       await assert.rejects(putOwned(again, ann));
-      assert.deepEqual(await again.continueDeletion(ann.id, 10), { isFinished: true, burned: 5 });
+      assert.deepEqual(await again.continueDeletion(ann.id, 10), { outcome: 'finished', burned: 5 });
       assert.deepEqual([await again.listDeletions(10), await store.listDeletions(10)], [[], []]);
-      assert.deepEqual(await store.continueDeletion(ann.id, 10), { isFinished: true, burned: 5 });
+      assert.deepEqual(await store.continueDeletion(ann.id, 10), { outcome: 'was_finished', burned: 5 });
     },
   ),
 

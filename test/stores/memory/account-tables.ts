@@ -27,7 +27,7 @@ export interface AccountTables {
   /** By `domainPlace`. */
   readonly domains: Map<string, OwnedDomain>;
   /** Of accounts that were deleted: how far the end of their records has come. */
-  readonly deletions: Map<AccountId, { upto: number; burned: number; isFinished: boolean }>;
+  readonly deletions: Map<AccountId, { upto: number; burned: number; finishedAt: UnixSeconds | null }>;
   /** 1, 2, 3 …: a number that nothing of this kind has had before. */
   nextNumber(kind: 'account' | 'token' | 'session'): number;
 }

@@ -10,6 +10,8 @@ import {
   type StoredToken,
 } from '../../../src/core/accounts/accounts.ts';
 import type { AccountStore, DomainStore, NewToken, RootStore } from '../../../src/core/ports.ts';
+import type { UnixSeconds } from '../../../src/core/time.ts';
+import { finishedDeletionSeconds } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
   type AccountTables,
@@ -26,7 +28,7 @@ import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
   readonly store: AccountStore & DomainStore & RootStore;
-  /** Forgets at most `limit` expired sessions, and tickets that count no longer; how many. */
+  /** Forgets at most `limit` expired sessions, tickets that count no longer and finished deletions; how many. */
   forgetStale(limit: number): number;
 }
 
@@ -38,7 +40,7 @@ export function createMemoryAccounts(
   isShared = false,
 ): MemoryAccounts {
   const store: AccountStore & DomainStore & RootStore = {
-    ...accountMethods(tables, records),
+    ...accountMethods(tables, records, time),
     ...tokenMethods(tables),
     ...createMemoryPasswords(tables, time),
     ...createMemorySessions(tables, time),
@@ -54,7 +56,11 @@ type TokenMethods = Pick<
 >;
 type AccountMethods = Omit<AccountStore, keyof (TokenMethods & MemoryPasswords & MemorySessions)>;
 
-function accountMethods(tables: AccountTables, records: MemoryRecords): AccountMethods {
+function accountMethods(
+  tables: AccountTables,
+  records: MemoryRecords,
+  time: Pick<StoreTime, 'now'>,
+): AccountMethods {
   const { accounts } = tables;
 
   function change(id: AccountId, changes: Partial<Account>): void {
@@ -80,22 +86,21 @@ function accountMethods(tables: AccountTables, records: MemoryRecords): AccountM
       deleteWhere(tables.domains, (domain) => domain.accountId === id);
       tables.passwords.delete(id);
       accounts.delete(id);
-      tables.deletions.set(id, { upto: 0, burned: 0, isFinished: false });
+      tables.deletions.set(id, { upto: 0, burned: 0, finishedAt: null });
       return true;
     },
     async continueDeletion(id, limit) {
       const known = tables.deletions.get(id);
       if (known === undefined) return null;
-      if (!known.isFinished) {
-        const { burned, upto, isLast } = records.endOwned(id, { after: known.upto, limit });
-        tables.deletions.set(id, { upto, burned: known.burned + burned, isFinished: isLast });
-      }
-      const { isFinished, burned } = tables.deletions.get(id) ?? known;
-      return { isFinished, burned };
+      if (known.finishedAt !== null) return { outcome: 'was_finished', burned: known.burned };
+      const { burned: more, upto, isLast } = records.endOwned(id, { after: known.upto, limit });
+      const burned = known.burned + more;
+      tables.deletions.set(id, { upto, burned, finishedAt: isLast ? time.now() : null });
+      return { outcome: isLast ? 'finished' : 'more', burned };
     },
     listDeletions: async (limit) =>
       [...tables.deletions]
-        .filter(([, { isFinished }]) => !isFinished)
+        .filter(([, { finishedAt }]) => finishedAt === null)
         .map(([id]) => id)
         .slice(0, limit),
   };
@@ -117,8 +122,11 @@ function deleteWhere<Key, Value>(
 
 function forgetStale(tables: AccountTables, time: Pick<StoreTime, 'now'>, limit: number): number {
   const now = time.now();
-  const ended = deleteWhere(tables.sessions, ({ expiresAt }) => now >= expiresAt, limit);
-  return ended + deleteWhere(tables.tickets, ({ countsUntil }) => now >= countsUntil, limit - ended);
+  let forgotten = deleteWhere(tables.sessions, ({ expiresAt }) => now >= expiresAt, limit);
+  forgotten += deleteWhere(tables.tickets, ({ countsUntil }) => now >= countsUntil, limit - forgotten);
+  const isForgotten = ({ finishedAt }: { readonly finishedAt: UnixSeconds | null }): boolean =>
+    finishedAt !== null && now >= finishedAt + finishedDeletionSeconds;
+  return forgotten + deleteWhere(tables.deletions, isForgotten, limit - forgotten);
 }
 
 function tokenMethods(tables: AccountTables): TokenMethods {
