@@ -33,6 +33,8 @@ function remove(bench: AccountBench, { signedIn }: Person, text = password) {
   return bench.accounts.deleteAccount(signedIn, { password: new Sensitive(text), locale });
 }
 
+const deletionsIn = (bench: AccountBench) => bench.events.filter(({ event }) => event === 'account_deleted');
+
 describe('a change of password', () => {
   it('keeps the data key and this session, ends the others, and tells the owner', async () => {
     const bench = createAccountBench();
@@ -154,6 +156,31 @@ describe('deleting the account', () => {
     await bench.accounts.finishDeletions(() => true);
     expect((await bench.secrets.secretStatus({ secretKey }, caller)).outcome).toBe('unknown');
     expect(await bench.store.listDeletions(10)).toEqual([]);
+    await bench.accounts.finishDeletions(() => true);
+    expect(deletionsIn(bench)).toEqual([
+      { event: 'account_deleted', account: person.signedIn.caller.account.id, burned: 1 },
+    ]);
+  });
+
+  it('is logged once, whoever finishes it', async () => {
+    let sweepMeanwhile = async () => {};
+    const bench = createAccountBench({
+      wrap: (store) => ({
+        ...store,
+        async continueDeletion(...args) {
+          const sweep = sweepMeanwhile;
+          sweepMeanwhile = async () => {};
+          await sweep();
+          return store.continueDeletion(...args);
+        },
+      }),
+    });
+    const person = await bench.person(email);
+    const { caller } = person.signedIn;
+    await bench.secrets.conceal({ ...noOptions, value: new Sensitive('it waits') }, caller);
+    sweepMeanwhile = () => bench.accounts.finishDeletions(() => true);
+    expect(await remove(bench, person)).toEqual({ outcome: 'deleted', burned: 1 });
+    expect(deletionsIn(bench)).toEqual([{ event: 'account_deleted', account: caller.account.id, burned: 1 }]);
   });
 
   it('does not let the session of a deleted account act on the next one of the same address', async () => {

@@ -2,30 +2,36 @@
  * The second step of an account's deletion, in batches small enough that other requests get their turn in between. A crash
  * or an outage leaves it to the sweeper: each waiting secret is burned by it or was claimed by somebody (P7, P10).
  */
+import type { AccountCore } from '../core.ts';
 import type { AccountStore } from '../ports.ts';
 import type { AccountId } from './accounts.ts';
 
 const batchRecords = 500;
 const deletionsPerRun = 100;
 
-/** How many secrets the deletion has burned, by whichever process. */
+interface DeletionCore<Method extends keyof AccountStore> extends Pick<AccountCore, 'events'> {
+  readonly store: Pick<AccountStore, Method>;
+}
+
+/** How many secrets the deletion has burned, by whichever process. The one that finishes it says so, once for an account. */
 export async function finishDeletion(
-  store: Pick<AccountStore, 'continueDeletion'>,
+  { store, events }: DeletionCore<'continueDeletion'>,
   id: AccountId,
   mayGoOn: () => boolean = () => true,
 ): Promise<number> {
   for (;;) {
     const step = await store.continueDeletion(id, batchRecords);
+    if (step?.outcome === 'finished') events({ event: 'account_deleted', account: id, burned: step.burned });
     if (step === null || step.outcome !== 'more' || !mayGoOn()) return step?.burned ?? 0;
   }
 }
 
 export async function finishDeletions(
-  store: Pick<AccountStore, 'continueDeletion' | 'listDeletions'>,
+  core: DeletionCore<'continueDeletion' | 'listDeletions'>,
   mayGoOn: () => boolean,
 ): Promise<void> {
-  for (const id of await store.listDeletions(deletionsPerRun)) {
+  for (const id of await core.store.listDeletions(deletionsPerRun)) {
     if (!mayGoOn()) return;
-    await finishDeletion(store, id, mayGoOn);
+    await finishDeletion(core, id, mayGoOn);
   }
 }

@@ -186,8 +186,7 @@ export async function deleteAccount(
   // Deleted in between, so the password no longer belongs to an account.
   if (!(await deps.store.deleteAccount(id))) return wrongPassword;
   sendAfter(deps, { to: new Sensitive(username), locale: input.locale, kind: 'account_deleted' });
-  const burned = await finishDeletion(deps.store, id);
-  deps.events({ event: 'account_deleted', account: id, burned });
+  const burned = await finishDeletion(deps, id);
   return { outcome: 'deleted', burned };
 }
 

@@ -55,7 +55,7 @@ export function createAccountService(parts: Omit<AccountCore, 'inBackground'>) {
     changePassword: (signedIn: SignedIn, input: ChangePasswordInput) => changePassword(core, signedIn, input),
     deleteAccount: (signedIn: SignedIn, input: DeleteAccountInput) => deleteAccount(core, signedIn, input),
     /** Burns what deletions have left waiting that a crash or an outage cut off, for as long as it may go on. */
-    finishDeletions: (mayGoOn: () => boolean) => finishDeletions(store, mayGoOn),
+    finishDeletions: (mayGoOn: () => boolean) => finishDeletions(core, mayGoOn),
     listSessions: ({ caller }: SignedIn) => store.listSessions(caller.account.id),
     /** Whether there was such a session of this account. */
     endSession: ({ caller }: SignedIn, sessionId: number) => store.endSession(caller.account.id, sessionId),
