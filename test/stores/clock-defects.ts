@@ -54,6 +54,16 @@ export const clockDefects: readonly SeededDefect[] = [
     seed: withHighWaterMark,
   },
   {
+    defect: 'store time is told a second ahead',
+    caughtBy: 'store time is never told ahead of the time by which the store decides, nor steps back',
+    seed: (store) => ({ ...store, now: () => store.now() + 1 }),
+  },
+  {
+    defect: 'store time as told follows the wall clock back',
+    caughtBy: 'store time is never told ahead of the time by which the store decides, nor steps back',
+    seed: (store, { wallClock }) => ({ ...store, now: () => Math.min(store.now(), wallClock.read()) }),
+  },
+  {
     defect: 'the window of guesses follows the wall clock',
     caughtBy: 'the window of guesses slides while the wall clock is wrong',
     seed: withHighWaterMark,

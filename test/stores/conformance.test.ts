@@ -3,20 +3,21 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { AssertionError } from 'node:assert';
-import type { OpenStore } from './conformance/check.ts';
+import type { Means, OpenStore } from './conformance/check.ts';
 import { conformanceChecks } from './conformance.ts';
 import { openDefective, seededDefects } from './defects.ts';
 import { openMemorySubject, openSqliteSubject } from './subjects.ts';
 
-/** `lasts`: beyond its process, which also shares it with others. */
-const stores: { name: string; open: OpenStore; lasts: boolean }[] = [
-  { name: 'memory', open: openMemorySubject, lasts: false },
-  { name: 'SQLite', open: openSqliteSubject, lasts: true },
+const stores: { name: string; open: OpenStore; has: readonly Means[] }[] = [
+  { name: 'memory', open: openMemorySubject, has: ['openSecond', 'holdClaims'] },
+  { name: 'SQLite', open: openSqliteSubject, has: ['openSecond', 'reopen', 'holdWrites'] },
 ];
 
-for (const { name, open, lasts } of stores) {
+for (const { name, open, has } of stores) {
   describe(`the ${name} store`, () => {
-    for (const check of conformanceChecks.filter((each) => lasts || !(each.needsRestart || each.needsHold))) {
+    for (const check of conformanceChecks.filter(({ needs }) =>
+      needs.every((means) => has.includes(means)),
+    )) {
       it(`${check.promise}: ${check.name}`, () => check.run(open));
     }
   });

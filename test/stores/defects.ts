@@ -9,7 +9,7 @@ import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';
 import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
-import { clientStays, createSettableClock, type StoreUnderTest } from './conformance/check.ts';
+import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
@@ -18,6 +18,7 @@ import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
 import { createMemoryStore } from './memory.ts';
+import { openMemorySubject } from './subjects.ts';
 import { sweepDefects } from './sweep-defects.ts';
 
 export interface SeededDefect {
@@ -33,16 +34,16 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A memory store with the defect in it. */
 export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
-  const wallClock = createSettableClock();
-  const store = createMemoryStore({ clock: wallClock });
+  const { store, wallClock, holdClaims } = await openMemorySubject();
   let held = Promise.resolve();
   const holdWrites = () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     held = promise;
     return resolve;
   };
-  const subject = { store, wallClock, holdWrites, close: async () => {} };
-  return { ...subject, store: defect.seed(store, subject, () => held) };
+  const subject = { store, wallClock, holdWrites, holdClaims, close: async () => {} };
+  const open = () => defect.seed({ ...store }, subject, () => held);
+  return { ...subject, store: open(), openSecond: async () => open() };
 }
 
 /** All of a memory store, on a clock that follows the wall backwards too. */

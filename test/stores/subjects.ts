@@ -6,12 +6,19 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { createSettableClock, type StoreUnderTest } from './conformance/check.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createSettableClock, type Means, type StoreUnderTest } from './conformance/check.ts';
+import { playUnconfirmed } from './memory/unconfirmed.ts';
 import { createMemoryStore } from './memory.ts';
 
-export async function openMemorySubject(): Promise<StoreUnderTest> {
+type Having<M extends Means> = StoreUnderTest & Required<Pick<StoreUnderTest, M>>;
+
+export async function openMemorySubject(): Promise<Having<'openSecond' | 'holdClaims'>> {
   const wallClock = createSettableClock();
-  return { store: createMemoryStore({ clock: wallClock }), wallClock, close: async () => {} };
+  const { store, holdClaims } = playUnconfirmed(createMemoryStore({ clock: wallClock }));
+  // What it knows is shared by all copies of its methods.
+  const openSecond = async () => ({ ...store });
+  return { store, wallClock, openSecond, holdClaims, close: async () => {} };
 }
 
 /** Small, because a fresh one is written for every store that a test opens. */
@@ -30,7 +37,7 @@ async function makeFolder(): Promise<string> {
 /** Containers often have 64 MiB; the largest store here takes a tenth of it. */
 const leastMemoryBytes = 48 * 1024 * 1024;
 
-export interface SqliteSubject extends Required<StoreUnderTest> {
+export interface SqliteSubject extends Having<'reopen' | 'openSecond' | 'holdWrites'> {
   readonly directory: string;
 }
 
@@ -39,16 +46,18 @@ export async function openSqliteSubject(): Promise<SqliteSubject> {
   const wallClock = createSettableClock();
   const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
   const stores = [await open()];
+  async function openAgain(): Promise<Store> {
+    const store = await open();
+    stores.push(store);
+    return store;
+  }
   return {
     directory,
     store: stores[0] ?? (await open()),
     wallClock,
-    async reopen() {
-      // The first store is left as it is, with its connections open: an orderly end is what a crash does not give.
-      const store = await open();
-      stores.push(store);
-      return store;
-    },
+    // The first store is left as it is, with its connections open: an orderly end is what a crash does not give.
+    reopen: openAgain,
+    openSecond: openAgain,
     holdWrites() {
       const other = new Database(join(directory, 'mayfly.db'), { readwrite: true });
       other.run('BEGIN IMMEDIATE');

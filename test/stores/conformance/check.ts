@@ -6,6 +6,7 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { IsAbandoned } from '../../../src/core/ports.ts';
 import type { NewRecord, StoredReceipt, StoredSecret } from '../../../src/core/secrets/secret.ts';
@@ -26,8 +27,24 @@ export interface StoreUnderTest {
    * nothing waits.
    */
   holdWrites?(): () => void;
+  /** Opens the same data beside the first, as another server on it does. `close` ends these too. */
+  openSecond?(): Promise<Store>;
+  /**
+   * From now on claims are made and not confirmed, as when a replica does not answer; absent for a store in which a claim
+   * is durable or was not made.
+   */
+  holdClaims?(): HeldClaims;
   close(): Promise<void>;
 }
+
+/** What becomes of the claims that were made meanwhile; from then on claims are confirmed at once. */
+export interface HeldClaims {
+  confirm(): Promise<void>;
+  undo(): Promise<void>;
+}
+
+/** What some subjects have, and some checks need. */
+export type Means = 'reopen' | 'openSecond' | 'holdWrites' | 'holdClaims';
 
 export type OpenStore = () => Promise<StoreUnderTest>;
 
@@ -36,10 +53,7 @@ export interface ConformanceCheck {
   readonly name: string;
   /** The promise it proves. */
   readonly promise: `P${number}` | 'port';
-  /** Whether it needs `reopen`. */
-  readonly needsRestart: boolean;
-  /** Whether it needs `holdWrites`. */
-  readonly needsHold: boolean;
+  readonly needs: readonly Means[];
   /** Rejects when the store breaks the promise. */
   run(open: OpenStore): Promise<void>;
 }
@@ -95,36 +109,56 @@ export function check(
   name: string,
   body: (subject: StoreUnderTest) => Promise<void>,
 ): ConformanceCheck {
-  return { name, promise, needsRestart: false, needsHold: false, run: (open) => withStore(open, body) };
+  return { name, promise, needs: [], run: (open) => withStore(open, body) };
+}
+
+function checkWith<M extends Means>(needed: M) {
+  return (
+    promise: ConformanceCheck['promise'],
+    name: string,
+    body: (subject: StoreUnderTest, means: NonNullable<StoreUnderTest[M]>) => Promise<void>,
+  ): ConformanceCheck => {
+    const run = (open: OpenStore) => withStore(open, (subject) => body(subject, meansOf(subject, needed)));
+    return { name, promise, needs: [needed], run };
+  };
+}
+
+function meansOf<M extends Means>(subject: StoreUnderTest, needed: M): NonNullable<StoreUnderTest[M]> {
+  const means = subject[needed];
+  if (means === undefined || means === null) throw new Error(`this check needs a store with ${needed}`);
+  return means;
 }
 
 /** A check that also opens the data again. */
-export function restartCheck(
-  promise: ConformanceCheck['promise'],
-  name: string,
-  body: (subject: StoreUnderTest, reopen: () => Promise<Store>) => Promise<void>,
-): ConformanceCheck {
-  const run = (open: OpenStore) =>
-    withStore(open, (subject) => {
-      if (subject.reopen === undefined) throw new Error('this check needs a store that can be opened again');
-      return body(subject, subject.reopen);
-    });
-  return { name, promise, needsRestart: true, needsHold: false, run };
+export const restartCheck = checkWith('reopen');
+/** A check that holds writes up; the answer of `hold` lets them go. */
+export const heldCheck = checkWith('holdWrites');
+/** A check of claims that are not confirmed. */
+export const unconfirmedCheck = checkWith('holdClaims');
+
+/** The same check through two handles on the same data. */
+export function throughTwo(single: ConformanceCheck): ConformanceCheck {
+  return {
+    ...single,
+    name: `${single.name}, through two handles`,
+    needs: [...single.needs, 'openSecond'],
+    run: (open) =>
+      single.run(async () => {
+        const subject = await open();
+        return { ...subject, store: inTurn(subject.store, await meansOf(subject, 'openSecond')()) };
+      }),
+  };
 }
 
-/** A check that holds writes up; the answer of `hold` lets them go. */
-export function heldCheck(
-  promise: ConformanceCheck['promise'],
-  name: string,
-  body: (subject: StoreUnderTest, hold: () => () => void) => Promise<void>,
-): ConformanceCheck {
-  const run = (open: OpenStore) =>
-    withStore(open, (subject) => {
-      const { holdWrites } = subject;
-      if (holdWrites === undefined) throw new Error('this check needs a store whose writes can be held');
-      return body(subject, holdWrites);
-    });
-  return { name, promise, needsRestart: false, needsHold: true, run };
+/** Each call goes to one of the two, in the order of Thue and Morse: without a period, so both get calls of every kind. */
+function inTurn(one: Store, other: Store): Store {
+  let calls = 0;
+  const get = (_target: Store, name: string | symbol): unknown => {
+    const ones = calls.toString(2).replaceAll('0', '').length;
+    calls += 1;
+    return Reflect.get(ones % 2 === 0 ? one : other, name);
+  };
+  return new Proxy(one, { get });
 }
 
 async function withStore(open: OpenStore, body: (subject: StoreUnderTest) => Promise<void>): Promise<void> {
@@ -134,6 +168,17 @@ async function withStore(open: OpenStore, body: (subject: StoreUnderTest) => Pro
   } finally {
     await subject.close();
   }
+}
+
+/** The refusal of what has to be refused as `unavailable`. */
+export async function refusalOf(asking: Promise<unknown>, otherwise: string): Promise<ServiceError> {
+  const error = await asking.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof ServiceError, otherwise);
+  assert.equal(error.code, 'unavailable');
+  return error;
 }
 
 /** For a claim or burn whose client does not leave. */

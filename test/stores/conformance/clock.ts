@@ -4,7 +4,6 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { ServiceError } from '../../../src/core/errors.ts';
 import type { AttemptLimits } from '../../../src/core/ports.ts';
 import type { NewRecord } from '../../../src/core/secrets/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -14,6 +13,7 @@ import {
   clientStays,
   found,
   putNew,
+  refusalOf as refusedAsUnavailable,
   restartCheck,
   ttlSeconds,
 } from './check.ts';
@@ -28,15 +28,8 @@ function putLasting(store: Store, seconds: number): Promise<NewRecord> {
   return putNew(store, { expiresAt, receiptExpiresAt: expiresAt + seconds });
 }
 
-async function refusalOf(asking: Promise<unknown>): Promise<ServiceError> {
-  const error = await asking.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  assert.ok(error instanceof ServiceError, 'it was answered, though the clocks disagree');
-  assert.equal(error.code, 'unavailable');
-  return error;
-}
+const refusalOf = (asking: Promise<unknown>) =>
+  refusedAsUnavailable(asking, 'it was answered, though the clocks disagree');
 
 export const clockChecks: readonly ConformanceCheck[] = [
   check(
@@ -69,6 +62,28 @@ export const clockChecks: readonly ConformanceCheck[] = [
       assert.equal(store.now(), before + 62);
     }
   }),
+
+  check(
+    'P8',
+    'store time is never told ahead of the time by which the store decides, nor steps back',
+    async ({ store, wallClock }) => {
+      let highest = 0;
+      const moves = [
+        ...[0, 1, 61].map((seconds) => () => wallClock.advance(seconds)),
+        ...[200, -200, ...wrongBy].map((seconds) => () => wallClock.jump(seconds)),
+      ];
+      for (const move of [...moves, ...moves]) {
+        const { receiptId } = await putNew(store);
+        move();
+        const told = store.now();
+        const decided = await store.burn(receiptId, clientStays);
+        assert.ok(typeof decided === 'number', 'a waiting secret was not burned');
+        assert.ok(told <= decided, 'store time was told ahead');
+        assert.ok(told >= highest, 'store time stepped back');
+        highest = decided;
+      }
+    },
+  ),
 
   check(
     'P8',

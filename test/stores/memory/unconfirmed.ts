@@ -1,0 +1,69 @@
+/**
+ * Plays an engine that makes a claim before it is confirmed, so that it may still be undone, as when a replica does not
+ * answer: what nobody knows yet is `unavailable`.
+ */
+import { ServiceError } from '../../../src/core/errors.ts';
+import type { SecretId } from '../../../src/core/keys.ts';
+import type { ClaimTarget } from '../../../src/core/ports.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { clientStays, type HeldClaims } from '../conformance/check.ts';
+
+export interface UnconfirmedPlay {
+  readonly store: Store;
+  holdClaims(): HeldClaims;
+}
+
+export function playUnconfirmed(store: Store): UnconfirmedPlay {
+  let isHolding = false;
+  const held = new Map<string, ClaimTarget>();
+  const refuse = (): never => {
+    throw new ServiceError('unavailable', 'A claim of this secret is not confirmed.');
+  };
+  const assertKnown = (id: SecretId | undefined): void => {
+    if (id !== undefined && held.has(id.toHex())) refuse();
+  };
+  return {
+    store: {
+      ...store,
+      async findSecret(id) {
+        assertKnown(id);
+        return store.findSecret(id);
+      },
+      async claim(target, isAbandoned) {
+        assertKnown(target.secretId);
+        if (!isHolding) return store.claim(target, isAbandoned);
+        if (isAbandoned()) return 'abandoned';
+        const secret = await store.findSecret(target.secretId);
+        if (secret?.rowVersion !== target.rowVersion) return 'gone';
+        held.set(secret.secretId.toHex(), secret);
+        return refuse();
+      },
+      async findReceipt(id) {
+        const receipt = await store.findReceipt(id);
+        assertKnown(receipt?.secretId);
+        return receipt;
+      },
+      async burn(id, isAbandoned) {
+        if (held.size > 0) assertKnown((await store.findReceipt(id))?.secretId);
+        return store.burn(id, isAbandoned);
+      },
+    },
+    holdClaims() {
+      isHolding = true;
+      const end = (): ClaimTarget[] => {
+        const claims = [...held.values()];
+        isHolding = false;
+        held.clear();
+        return claims;
+      };
+      return {
+        async confirm() {
+          for (const target of end()) await store.claim(target, clientStays);
+        },
+        async undo() {
+          end();
+        },
+      };
+    },
+  };
+}
