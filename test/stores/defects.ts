@@ -149,6 +149,36 @@ const recordDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'a secret that an unconfirmed claim holds is gone for the next',
+    caughtBy: 'a secret that an unconfirmed claim holds is neither released nor gone',
+    seed(store) {
+      const tried = new Set<string>();
+      return {
+        ...store,
+        claim(secret, isAbandoned) {
+          const id = secret.secretId.toHex();
+          const isFirst = !tried.has(id);
+          tried.add(id);
+          const claim = store.claim(secret, isAbandoned);
+          return isFirst ? claim : claim.catch(() => 'gone');
+        },
+      };
+    },
+  },
+  {
+    defect: 'an unconfirmed claim releases its secret',
+    caughtBy: 'a secret that an unconfirmed claim holds is neither released nor gone',
+    seed: (store) => ({
+      ...store,
+      claim: (secret, isAbandoned) => store.claim(secret, isAbandoned).catch(() => 'won'),
+    }),
+  },
+  {
+    defect: 'a burn of what an unconfirmed claim holds is told that there is nothing to burn',
+    caughtBy: 'a secret that an unconfirmed claim holds is neither released nor gone',
+    seed: (store) => ({ ...store, burn: (id, isAbandoned) => store.burn(id, isAbandoned).catch(() => null) }),
+  },
+  {
     defect: 'expiry is judged by the wall clock',
     caughtBy: 'a wall clock that is set back neither moves store time back nor revives a secret',
     seed: storeOnWallClock,

@@ -14,7 +14,9 @@ import {
   newRecord,
   newSecretId,
   putNew,
+  refusalOf,
   restartCheck,
+  unconfirmedCheck,
 } from './check.ts';
 
 const clientHasLeft: IsAbandoned = () => true;
@@ -204,6 +206,36 @@ export const claimChecks: readonly ConformanceCheck[] = [
       wallClock.set(record.expiresAt);
       assert.equal(await store.claim(secret, clientStays), 'gone');
       assert.equal((await store.findReceipt(record.receiptId))?.state, 'waiting');
+    },
+  ),
+
+  unconfirmedCheck(
+    'P2',
+    'a secret that an unconfirmed claim holds is neither released nor gone',
+    async ({ store }, holdClaims) => {
+      for (const fate of ['undo', 'confirm'] as const) {
+        const { secretId, receiptId } = await putNew(store);
+        const secret = await found(store, secretId);
+        const held = holdClaims();
+        // Nobody knows yet what becomes of the first; the others meet it.
+        for (let n = 0; n < 3; n += 1) {
+          await refusalOf(store.claim(secret, clientStays), 'an unconfirmed claim was answered');
+        }
+        const asked = [
+          store.findSecret(secretId),
+          store.findReceipt(receiptId),
+          store.burn(receiptId, clientStays),
+        ];
+        for (const each of asked) await refusalOf(each, 'what an unconfirmed claim holds was told');
+        await held[fate]();
+        if (fate === 'undo') assert.deepEqual(await store.findSecret(secretId), secret);
+        const state = fate === 'undo' ? 'waiting' : 'received';
+        assert.equal((await store.findReceipt(receiptId))?.state, state);
+        const claims = await Promise.all([1, 2, 3].map(() => store.claim(secret, clientStays)));
+        assert.equal(countOf(claims, 'won'), fate === 'undo' ? 1 : 0);
+        assert.equal(countOf(claims, 'gone'), fate === 'undo' ? 2 : 3);
+        assert.equal((await store.findReceipt(receiptId))?.state, 'received');
+      }
     },
   ),
 
