@@ -1,9 +1,7 @@
 /**
- * The promises of `core/ports.ts` as named checks, for every store.
- *
- * Owns: the ordered list. Invariant: a check knows nothing of a test framework or of a store's inside; it opens a fresh
- * store, drives its wall clock, and rejects with what was broken. A store that passes all of them keeps the ports'
- * promises under one process; power loss, full disks and races of processes are tested apart.
+ * The promises of `core/ports.ts` as named checks, for every store. A check knows nothing of a test framework or of a
+ * store's inside: it opens a fresh store, drives its wall clock, and rejects with what was broken. Power loss, full disks
+ * and races of processes are tested apart.
  */
 import { accountChecks } from './conformance/accounts.ts';
 import { attemptChecks } from './conformance/attempts.ts';
@@ -19,6 +17,7 @@ import { receiptChecks } from './conformance/receipts.ts';
 import { secretChecks } from './conformance/secrets.ts';
 import { sessionChecks } from './conformance/sessions.ts';
 import { sweepChecks } from './conformance/sweeps.ts';
+import { twoHandleChecks } from './conformance/two-handles.ts';
 
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
@@ -34,4 +33,5 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...sweepChecks,
   ...deletionChecks,
   ...domainChecks,
+  ...twoHandleChecks,
 ];

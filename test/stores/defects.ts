@@ -18,6 +18,7 @@ import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
 import { createMemoryStore } from './memory.ts';
+import { processDefects } from './process-defects.ts';
 import { openMemorySubject } from './subjects.ts';
 import { sweepDefects } from './sweep-defects.ts';
 
@@ -338,4 +339,5 @@ export const seededDefects: readonly SeededDefect[] = [
   ...clockDefects,
   ...domainDefects,
   ...sweepDefects,
+  ...processDefects,
 ];

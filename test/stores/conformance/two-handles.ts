@@ -1,0 +1,64 @@
+/**
+ * Checks of what several servers on one store decide between them: no guard inside one process is enough. The order in
+ * which calls through two handles are decided is open, so only checks that do not ask for one are repeated here.
+ */
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { accountChecks } from './accounts.ts';
+import { attemptChecks } from './attempts.ts';
+import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './check.ts';
+import { claimChecks } from './claims.ts';
+import { domainChecks } from './domains.ts';
+import { mailChecks } from './mail.ts';
+
+const alsoThroughTwo: readonly string[] = [
+  'the first mail of a new record is in flight from its creation on',
+  'no mail is queued for a secret that no longer waits',
+  'of many that ask at once for domains to check each domain goes to one, and to another when the lease has ended',
+  'a domain that was taken and not checked is due again after its lease, as long unchecked as before',
+  'the check value of a root stays what it first was',
+  'of many that keep a check of one root at once, all are told the same',
+];
+
+function checkNamed(name: string): ConformanceCheck {
+  const named = [...accountChecks, ...domainChecks, ...mailChecks].find((each) => each.name === name);
+  if (named === undefined) throw new Error(`there is no check "${name}"`);
+  return named;
+}
+
+const box = () => new Uint8Array(randomBytes(40));
+
+const ownChecks: readonly ConformanceCheck[] = [
+  check('port', 'of many that queue a mail of one secret at once one may hand it over', async ({ store }) => {
+    const { receiptId } = await putNew(store);
+    for (let round = 0; round < 5; round += 1) {
+      const staleAt = store.now() + 60;
+      const boxes = Array.from({ length: 20 }, () => ({ noteBox: box(), addressBox: box() }));
+      const asked = await Promise.all(
+        boxes.map((each) => store.queueDelivery(receiptId, { staleAt, ...each })),
+      );
+      assert.deepEqual([countOf(asked, 'queued'), countOf(asked, 'in_flight')], [1, 19]);
+      const { delivery } = (await store.findReceipt(receiptId)) ?? {};
+      const kept = { state: 'queued', at: store.now(), staleAt, ...boxes[asked.indexOf('queued')] };
+      assert.deepEqual(delivery, kept);
+      await store.setDelivery(receiptId, {
+        state: 'refused',
+        staleAt: null,
+        noteBox: null,
+        addressBox: null,
+      });
+    }
+  }),
+];
+
+/** Writes that are held are held for one handle's caller; data that is opened again has two handles already. */
+const isForTwo = ({ needs }: ConformanceCheck): boolean => needs.every((means) => means === 'holdClaims');
+
+export const twoHandleChecks: readonly ConformanceCheck[] = [
+  ...claimChecks,
+  ...attemptChecks,
+  ...alsoThroughTwo.map(checkNamed),
+  ...ownChecks,
+]
+  .filter(isForTwo)
+  .map(throughTwo);

@@ -1,0 +1,48 @@
+/** Stores that are right in one process and wrong in two, as each handle has a guard of its own (see `defects.ts`). */
+import { clientStays } from './conformance/check.ts';
+import type { SeededDefect } from './defects.ts';
+
+/** Lets everything else that is ready run first. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+export const processDefects: readonly SeededDefect[] = [
+  {
+    defect: 'a claim is kept from others by its own process alone',
+    caughtBy: 'of fifty claims at once exactly one wins, through two handles',
+    seed(store) {
+      const claimed = new Set<string>();
+      return {
+        ...store,
+        async claim(secret) {
+          const id = secret.secretId.toHex();
+          if (claimed.has(id) || (await store.findSecret(secret.secretId)) === null) return 'gone';
+          claimed.add(id);
+          await turn();
+          await store.claim(secret, clientStays);
+          return 'won';
+        },
+      };
+    },
+  },
+  {
+    defect: 'a mail is kept from being sent twice by its own process alone',
+    caughtBy: 'of many that queue a mail of one secret at once one may hand it over, through two handles',
+    seed(store) {
+      const queued = new Set<string>();
+      return {
+        ...store,
+        async queueDelivery(id, delivery) {
+          const isQueued = queued.has(id.toHex());
+          queued.add(id.toHex());
+          if (isQueued) return 'in_flight';
+          await store.setDelivery(id, { state: 'queued', ...delivery });
+          return 'queued';
+        },
+        async setDelivery(id, delivery) {
+          queued.delete(id.toHex());
+          await store.setDelivery(id, delivery);
+        },
+      };
+    },
+  },
+];
