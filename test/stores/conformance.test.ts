@@ -6,6 +6,7 @@ import { AssertionError } from 'node:assert';
 import type { Means, OpenStore } from './conformance/check.ts';
 import { conformanceChecks } from './conformance.ts';
 import { openDefective, seededDefects } from './defects.ts';
+import { processDefects } from './process-defects.ts';
 import { openMemorySubject, openSqliteSubject } from './subjects.ts';
 
 const stores: { name: string; open: OpenStore; has: readonly Means[] }[] = [
@@ -31,6 +32,16 @@ describe('the conformance checks', () => {
       const verdict = await check?.run(() => openDefective(seeded)).catch((error: unknown) => error);
       // Not any error: the check itself has to be the one that objects.
       expect(verdict).toBeInstanceOf(AssertionError);
+    });
+  }
+
+  for (const seeded of processDefects) {
+    it(`pass in one process when ${seeded.defect}`, async () => {
+      const check = conformanceChecks.find((each) => each.name === seeded.caughtBy);
+      await check?.run(async () => {
+        const subject = await openDefective(seeded);
+        return { ...subject, openSecond: async () => subject.store };
+      });
     });
   }
 

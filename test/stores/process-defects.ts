@@ -15,8 +15,9 @@ export const processDefects: readonly SeededDefect[] = [
         ...store,
         async claim(secret) {
           const id = secret.secretId.toHex();
-          if (claimed.has(id) || (await store.findSecret(secret.secretId)) === null) return 'gone';
+          if (claimed.has(id)) return 'gone';
           claimed.add(id);
+          if ((await store.findSecret(secret.secretId)) === null) return 'gone';
           await turn();
           await store.claim(secret, clientStays);
           return 'won';
