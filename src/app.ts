@@ -32,10 +32,11 @@ import { startInternalServer } from './ops/internal-server.ts';
 import { createRandomPauses, startDomainChecker, startSweeper } from './ops/jobs.ts';
 import type { Log } from './ops/log.ts';
 import { createMachineClock } from './ops/machine-clock.ts';
-import { createMailWatch, type MailWatch } from './ops/mail-watch.ts';
 import {
   createAnswerObserver,
   createEvents,
+  createMailWatch,
+  type MailWatch,
   noMetrics,
   type OpenMetrics,
   openMetrics,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { repeatsName } from './json-names.ts';
+import { repeatsName } from './version.ts';
 
 describe('a JSON object that names a member twice', () => {
   it('is noticed at any depth and however the name is escaped (P26)', () => {

@@ -5,7 +5,7 @@
  * public suffix and no DNS record.
  */
 import { createDomainChecks } from '../core/share-domains/check.ts';
-import type { DomainFinding, StoredDomain } from '../core/share-domains/share-domains.ts';
+import type { DomainFinding, StoredDomain } from '../core/share-domains/share-domain.ts';
 import { createResolver, toAsciiName } from '../ops/dns.ts';
 import { withAccount } from './accounts.ts';
 import {

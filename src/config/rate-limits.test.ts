@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { readJson } from './json-files.ts';
-import { builtInRateLimits, rateLimitsFile } from './rate-limits.ts';
+import { builtInRateLimits, rateLimitsFile, readJson } from './json-files.ts';
 
 function parseRateLimits(json: unknown) {
   const read = readJson(JSON.stringify(json), rateLimitsFile);

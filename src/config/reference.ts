@@ -1,6 +1,6 @@
 /** docs/configuration.md, written from the table of settings. */
 import type { LimitRule } from '../core/ports.ts';
-import { builtInRateLimits } from './rate-limits.ts';
+import { builtInRateLimits } from './json-files.ts';
 import { type Definition, definitionList } from './settings.ts';
 
 const intro = `# Settings

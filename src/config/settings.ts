@@ -19,6 +19,7 @@ import {
   regionWeights,
   smtpServer,
 } from './addresses.ts';
+import { builtInRateLimits } from './json-files.ts';
 import {
   byteLimit,
   day,
@@ -39,7 +40,6 @@ import {
   wholeNumber,
   yesNo,
 } from './kinds.ts';
-import { builtInRateLimits } from './rate-limits.ts';
 
 /** The settings that the defaults of others depend on. */
 interface Others {

@@ -1,6 +1,6 @@
 /** Proves that what follows a call neither delays nor fails it, and that an end can be waited for. */
 import { describe, expect, it } from 'bun:test';
-import { createBackground } from './background.ts';
+import { createBackground } from './core.ts';
 
 describe('work behind an answer', () => {
   it('begins only after the turn in which it was asked for (P17)', async () => {

@@ -1,8 +1,9 @@
-/** What the use cases work with, wired once in `app.ts`. A function that takes less than all of it names what it takes. */
-
+/**
+ * What the use cases work with, wired once in `app.ts`, and work that outlives the call that started it. A function that takes less
+ * than all of it names what it takes.
+ */
 import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
-import type { InBackground } from './background.ts';
 import type { Events } from './events.ts';
 import type { RegionLabel } from './keys.ts';
 import type { Links } from './links.ts';
@@ -46,4 +47,38 @@ export interface AccountCore extends Pick<Core, 'hasher' | 'random' | 'links' | 
   /** Waits for an unpredictable time. */
   readonly pauseBeforeSending: () => Promise<void>;
   readonly isCommonPassword: IsCommonPassword;
+}
+
+/**
+ * Work that outlives the call that started it: mails being handed over, last uses being noted. It starts after the current
+ * turn of the event loop, so an answer given in that turn takes the same time with or without it (P17), and its failure
+ * never fails the call that it followed.
+ */
+/**
+ * It starts after the current turn of the event loop, so an answer given in that turn takes the same time with or without it (P17),
+ * and its failure never fails the call that it followed.
+ */
+interface Background {
+  begin(work: () => Promise<void>): void;
+  /** Resolves when no work is running. */
+  settled(): Promise<void>;
+}
+
+export type InBackground = Background['begin'];
+
+export function createBackground(): Background {
+  const running = new Set<Promise<void>>();
+  return {
+    begin(work) {
+      const settled = new Promise<void>((turn) => setImmediate(turn))
+        .then(work)
+        // No caller is left to handle it; the work itself reports what people need to know.
+        .catch(() => undefined)
+        .finally(() => running.delete(settled));
+      running.add(settled);
+    },
+    async settled() {
+      while (running.size > 0) await Promise.all(running);
+    },
+  };
 }

@@ -2,7 +2,7 @@
 import type { AccountId } from './accounts/accounts.ts';
 import type { AccountMail } from './mail/mailer.ts';
 import type { DeliveryState } from './secrets/secret.ts';
-import type { StoredDomain } from './share-domains/share-domains.ts';
+import type { StoredDomain } from './share-domains/share-domain.ts';
 
 /** A tag is the first 8 hex digits of a secret id. */
 export type ServiceEvent =

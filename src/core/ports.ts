@@ -35,7 +35,7 @@ import type {
   DomainLogo,
   NewDomain,
   StoredDomain,
-} from './share-domains/share-domains.ts';
+} from './share-domains/share-domain.ts';
 import type { UnixSeconds } from './time.ts';
 
 /** Whether the client that a call is made for has left: asked again wherever time has passed, so it must be cheap. */

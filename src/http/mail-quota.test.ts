@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../config/rate-limits.ts';
+import { builtInRateLimits } from '../config/json-files.ts';
 import type { AccountId } from '../core/accounts/accounts.ts';
 import type { MailQuota } from '../core/mail/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';

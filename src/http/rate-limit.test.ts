@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../config/rate-limits.ts';
+import { builtInRateLimits } from '../config/json-files.ts';
 import { createOwnLimits, createRateLimiter } from './rate-limit.ts';
 
 describe('the built-in rate limits', () => {

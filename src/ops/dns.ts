@@ -13,7 +13,7 @@ import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { DnsAnswer, Resolver } from '../core/share-domains/check.ts';
-import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domains/share-domains.ts';
+import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domains/share-domain.ts';
 
 export interface ResolverLimits {
   /** For all questions of one session together. */

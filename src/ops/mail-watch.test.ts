@@ -1,7 +1,7 @@
 /** The operator hears once that the mail server is lost, and once that it is back. */
 import { describe, expect, it } from 'bun:test';
 import type { LogLine } from './log-lines.ts';
-import { createMailWatch } from './mail-watch.ts';
+import { createMailWatch } from './metrics.ts';
 
 function setUp() {
   const lines: LogLine[] = [];

@@ -5,13 +5,13 @@
  * bounded. Off unless `MAYFLY_INTERNAL_PORT` is set, because loading the library takes about 30 ms. An observer never fails what it
  * observes.
  */
-
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { AccountId } from '../core/accounts/accounts.ts';
 import type { Events, ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
+import type { MailTrouble } from '../core/mail/link-mail.ts';
 import type { Log } from './log.ts';
-import type { RequestLine } from './log-lines.ts';
+import type { LogLine, RequestLine } from './log-lines.ts';
 
 export interface Metrics {
   countEvent(event: ServiceEvent): void;
@@ -220,5 +220,33 @@ export function createAnswerObserver(log: Log, metrics: Metrics): (answered: Ans
   return ({ accountId, ...answered }) => {
     log({ event: 'request', ...answered, account: accountId });
     metrics.countRequest(answered);
+  };
+}
+
+type MailFault = Omit<Extract<LogLine, { event: 'mail_fault' }>, 'event'>;
+
+export interface MailWatch {
+  /** Whether it was reached when it was last tried; `true` before that. */
+  isReached(): boolean;
+  onFault(fault: MailFault, trouble: MailTrouble | null): void;
+  onAnswer(): void;
+}
+
+/** Reports a lost mail server once, not for each mail and attempt, and once more when it is back; every other fault as it comes. */
+export function createMailWatch(log: Log): MailWatch {
+  let isReached = true;
+  return {
+    isReached: () => isReached,
+    onFault(fault, trouble) {
+      const isLoss = trouble === 'unreachable';
+      // What waits in line for a server that is lost has no answer either.
+      if (!isReached && trouble !== null) return;
+      log(isLoss ? { event: 'mail_server_lost', code: fault.code } : { event: 'mail_fault', ...fault });
+      if (isLoss) isReached = false;
+    },
+    onAnswer() {
+      if (!isReached) log({ event: 'mail_server_back' });
+      isReached = true;
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { allowanceAfter, exhaustionOf } from './limits.ts';
+import { allowanceAfter, exhaustionOf } from './store.ts';
 
 const limits = { windowSeconds: 600, perClient: 2, perSecret: 3, perLife: 5 };
 const counted = { ofSecret: [], ofClient: [], inLife: 0, lifeEndsAt: 5_000 };

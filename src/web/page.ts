@@ -6,7 +6,7 @@
  * repeats what was sent is compressed.
  */
 
-import type { LimitParty, LocalLimit } from '../config/rate-limits.ts';
+import type { LimitParty, LocalLimit } from '../config/json-files.ts';
 import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';

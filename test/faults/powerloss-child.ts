@@ -3,7 +3,7 @@
  * promised. Arguments: the store's folder, the ledger, a seed, and the level of `synchronous`.
  */
 import { openSync, writeSync } from 'node:fs';
-import { writerSettings } from '../../src/store/sqlite/settings.ts';
+import { writerSettings } from '../../src/store/sqlite/database.ts';
 import { openWithSettings } from '../../src/store/sqlite/store.ts';
 import { clientStays, newRecord } from '../stores/conformance/check.ts';
 import { steadyClock } from '../support/clocks.ts';

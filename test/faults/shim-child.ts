@@ -3,8 +3,8 @@
  * to do (`slow`, `inline`: the same with a commit on the event loop, `broken`); the path of the flag that breaks the disk.
  */
 import { rmSync, writeFileSync } from 'node:fs';
+import { writerSettings } from '../../src/store/sqlite/database.ts';
 import { Engine } from '../../src/store/sqlite/engine.ts';
-import { writerSettings } from '../../src/store/sqlite/settings.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { clientStays, found, newRecord, putNew } from '../stores/conformance/check.ts';
 import { steadyClock } from '../support/clocks.ts';

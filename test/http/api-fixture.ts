@@ -4,7 +4,7 @@
  * Everything between the request and the handler is the real kit.
  */
 
-import { builtInRateLimits, type RateLimitTable } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits, type RateLimitTable } from '../../src/config/json-files.ts';
 import { type AccountCaller, type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';

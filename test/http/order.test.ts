@@ -3,9 +3,9 @@
  * with each repair for the next (`src/http/pipeline.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { plainBrand } from '../../src/core/share-domains/share-domains.ts';
+import { plainBrand } from '../../src/core/share-domains/share-domain.ts';
 import { createTestApp } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { signUpAs } from '../web/signed-in.ts';

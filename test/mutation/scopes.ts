@@ -26,7 +26,7 @@ export const scopes: readonly Scope[] = [
     name: 'limits',
     files: [
       'src/http/{rate-limit,admission,body,client-address}.ts',
-      'src/store/limits.ts',
+      'src/store/store.ts',
       'src/ops/slow-hashes.ts',
     ],
     judges: [],

@@ -4,7 +4,7 @@
  * Owns: the self-tests of those promises (see `defects.ts`).
  */
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
-import type { DomainLogo, StoredDomain } from '../../src/core/share-domains/share-domains.ts';
+import type { DomainLogo, StoredDomain } from '../../src/core/share-domains/share-domain.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import type { NewRecord } from '../../src/core/secrets/secret.ts';
-import { plainBrand, type StoredDomain } from '../../src/core/share-domains/share-domains.ts';
+import { plainBrand, type StoredDomain } from '../../src/core/share-domains/share-domain.ts';
 import { hintOf } from '../../src/store/sqlite/locator.ts';
 import records from '../../src/store/sqlite/migrations/001-records.sql' with { type: 'text' };
 import attempts from '../../src/store/sqlite/migrations/002-attempts.sql' with { type: 'text' };

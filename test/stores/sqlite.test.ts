@@ -8,7 +8,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
-import { writerSettings } from '../../src/store/sqlite/settings.ts';
+import { writerSettings } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore, openWithSettings, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreRefusal } from '../../src/store/store.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';

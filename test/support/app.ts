@@ -8,7 +8,7 @@ import { createHmac } from 'node:crypto';
 import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';
-import type { RateLimitTable } from '../../src/config/rate-limits.ts';
+import type { RateLimitTable } from '../../src/config/json-files.ts';
 import type { Settings } from '../../src/config/read.ts';
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';

@@ -5,7 +5,7 @@
  */
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import type { DomainStore } from '../../src/core/ports.ts';
-import { plainBrand } from '../../src/core/share-domains/share-domains.ts';
+import { plainBrand } from '../../src/core/share-domains/share-domain.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
 
 /** @param isPublic whether everybody may share on it; `true` when absent */

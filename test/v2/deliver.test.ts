@@ -4,7 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import type { Handover } from '../../src/core/mail/mailer.ts';
 import type { TestAccount, TestAppOptions } from '../support/app.ts';
 import { type Call, createDocumentedApp } from './documented-app.ts';

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { describedApi } from '../../scripts/generate-openapi.ts';
-import { curlExamples } from '../../src/api/openapi/curl.ts';
-import { createDocsPage, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { createDocsPage, curlExamples, sectionsOf } from '../../src/api/openapi/page.tsx';
 
 const { surfaces, info } = describedApi();
 const answer = createDocsPage(surfaces, info);

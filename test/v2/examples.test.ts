@@ -5,8 +5,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { describedApi } from '../../scripts/generate-openapi.ts';
-import { curlExamples } from '../../src/api/openapi/curl.ts';
-import { createDocsPage, type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { createDocsPage, curlExamples, type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
 import { createTestApp } from '../support/app.ts';
 
 const { surfaces, info } = describedApi();

@@ -1,6 +1,6 @@
 /** The pages around the service, and what a refusal looks like. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { wordsIn } from '../../src/web/kit/words.ts';
 import { createTestApp } from '../support/app.ts';

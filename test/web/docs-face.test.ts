@@ -1,6 +1,6 @@
 /** The API page has the face of the pages for people. */
 import { describe, expect, it } from 'bun:test';
-import { style } from '../../src/api/openapi/style.ts';
+import { style } from '../../src/api/openapi/page.tsx';
 import { contrast, type Palette, paletteOf, type Scheme } from '../../src/web/brand/colours.ts';
 
 /** Its names for our colours. */

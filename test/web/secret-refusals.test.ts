@@ -1,6 +1,6 @@
 /** The recipient's pages when something is in the way: nothing is opened, nothing is counted, and the link stays. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { MemoryStore } from '../stores/memory.ts';

@@ -1,6 +1,6 @@
 /** Sending the mail from the receipt, again or to another address: every outcome is said, and nothing typed is lost. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { type Mailed, mailSecret, otherRecipient, press, recipient, signUpBy } from './mailed.ts';

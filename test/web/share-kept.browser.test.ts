@@ -1,7 +1,7 @@
 /** Nothing that somebody types into the share form is lost: too long, without a network, generated over, back and forward. */
 import { describe, expect, it } from 'bun:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { chromiumPath, launchArguments, openSite, openVisitor, type Site } from './browser.ts';
 import {
   carry,

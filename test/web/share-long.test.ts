@@ -1,6 +1,6 @@
 /** Texts far longer than a plan allows, and bodies longer than any form: refused, and given back where they can be. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { parseForm } from '../../src/web/kit/form.ts';
 import { createTestApp } from '../support/app.ts';

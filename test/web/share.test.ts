@@ -1,6 +1,6 @@
 /** The start page: sharing, and every way it is refused. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import { createTestApp } from '../support/app.ts';

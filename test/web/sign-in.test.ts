@@ -1,6 +1,6 @@
 /** Signing up, logging in and out, and a forgotten password, without a browser. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits, type RateLimitTable } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits, type RateLimitTable } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { createTestApp, fastHasher } from '../support/app.ts';
 import {

@@ -1,6 +1,6 @@
 /** Generating a value into the form: what is drawn, what is kept, what is refused, and that nothing is stored. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { characterSets } from '../../src/core/secrets/generated-value.ts';
 import type { CharacterSet } from '../../src/core/secrets/outcomes.ts';
 import { strengthBits } from '../../src/web/secrets/generate.tsx';

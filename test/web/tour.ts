@@ -4,7 +4,7 @@
  * It finds its way by ids and addresses, never by words, so that it walks in every language.
  */
 import type { Page } from 'playwright-core';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { tokenScopes } from '../../src/core/accounts/accounts.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { RegionLabel, Regions } from '../../src/core/keys.ts';

@@ -1,6 +1,6 @@
 /** What all pages have in common: headers, methods, forms of other sites, base path, small files. */
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits } from '../../src/config/rate-limits.ts';
+import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { createLinks } from '../../src/core/links.ts';
 import { createHref, type RouteName, routes } from '../../src/web/routes.ts';
 import { createTestApp } from '../support/app.ts';

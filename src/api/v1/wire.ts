@@ -10,7 +10,7 @@
 import { type output, safeParse, type ZodObject } from 'zod';
 import type { Exchange } from '../../http/operation.ts';
 import { RequestProblem } from '../../http/problem.ts';
-import { repeatsName } from '../json-names.ts';
+import { repeatsName } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 
 /** What was given: non-empty texts by name, of the names the operation knows. */

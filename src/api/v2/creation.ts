@@ -43,10 +43,15 @@ import {
   success,
 } from './records.ts';
 import { refusals, refuse, refuseFields, refuseMails } from './refusals.ts';
-import { adjusted, adjustedLocaleOf, adjustedTtl, asAsked, encodeRemarks, ignored } from './remarks.ts';
 import {
+  adjusted,
+  adjustedLocaleOf,
+  adjustedTtl,
+  asAsked,
   boundIgnored,
+  encodeRemarks,
   type FromBody,
+  ignored,
   ignoredIn,
   invalidFields,
   isObject,

@@ -5,10 +5,10 @@
 import { z } from 'zod';
 import type { Caller } from '../../core/accounts/accounts.ts';
 import type { DomainView } from '../../core/share-domains/service.ts';
-import { domainFindings, domainStates } from '../../core/share-domains/share-domains.ts';
+import { domainFindings, domainStates } from '../../core/share-domains/share-domain.ts';
 import { notText, time } from '../fields.ts';
 import { custidOf, success } from './records.ts';
-import { encodeIgnored, ignored } from './remarks.ts';
+import { encodeIgnored, ignored } from './wire.ts';
 
 const text = z.string();
 const flag = z.boolean();

@@ -4,9 +4,13 @@
  * absent changes nothing; `null` and the empty text both restore the site's own.
  */
 import type { AccountCaller } from '../../core/accounts/accounts.ts';
-import type { BrandChanges, BrandProblem, LogoProblem } from '../../core/share-domains/brand.ts';
 import type { AddDomainOutcome, BrandOutcome, LogoOutcome } from '../../core/share-domains/service.ts';
-import type { DomainNameProblem } from '../../core/share-domains/share-domains.ts';
+import type {
+  BrandChanges,
+  BrandProblem,
+  DomainNameProblem,
+  LogoProblem,
+} from '../../core/share-domains/share-domain.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';

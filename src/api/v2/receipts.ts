@@ -38,8 +38,19 @@ import {
   success,
 } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
-import { adjustedLocaleOf, encodeIgnored, encodeRemarks, ignored, localeAdjusted } from './remarks.ts';
-import { invalidFields, keyOf, parseFields, proceed, queryText, readFields } from './wire.ts';
+import {
+  adjustedLocaleOf,
+  encodeIgnored,
+  encodeRemarks,
+  ignored,
+  invalidFields,
+  keyOf,
+  localeAdjusted,
+  parseFields,
+  proceed,
+  queryText,
+  readFields,
+} from './wire.ts';
 
 const text = z.string();
 const flag = z.boolean();

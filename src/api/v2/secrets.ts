@@ -29,8 +29,9 @@ import {
   success,
 } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts } from './refusals.ts';
-import { encodeIgnored, ignored } from './remarks.ts';
 import {
+  encodeIgnored,
+  ignored,
   invalidFields,
   keyOf,
   malformed,

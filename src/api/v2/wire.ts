@@ -1,14 +1,17 @@
 /**
- * How v2's requests travel: a body of JSON (or a form, in the dialect that reads forms), header texts and the query.
+ * How v2's requests travel: a body of JSON (or a form, in the dialect that reads forms), header texts and the query; and what `details`
+ * says of a success that was not quite what was asked.
  *
- * What arrives becomes an object or a `RequestProblem`, never another error. A name given twice is refused, since two
- * readers could take it differently; unknown fields are ignored and named in the answer.
+ * What arrives becomes an object or a `RequestProblem`, never another error. A name given twice is refused, since two readers
+ * could take it differently. Unknown fields are ignored and named in the answer (`ignored`), and `adjusted` names what was granted other
+ * than asked; both are absent when empty, and bounded, since they repeat what a client sent.
  */
 import { type output, type ZodObject, type ZodType, z } from 'zod';
 import type { Exchange } from '../../http/operation.ts';
 import { type FieldError, RequestProblem } from '../../http/problem.ts';
-import { repeatsName } from '../json-names.ts';
+import { seconds } from '../fields.ts';
 import { formPairs } from '../v1/wire.ts';
+import { repeatsName } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -191,3 +194,62 @@ export const proceed = (description: string) =>
     .transform((given) =>
       given === undefined || given === null || given === '' ? null : String(given) === 'true',
     );
+
+const longestAsked = 100;
+
+/** As it was asked, so that a client can compare: shortened when it is a long text. */
+export function asAsked(given: string): string {
+  return given.slice(0, longestAsked).toWellFormed();
+}
+
+export const ignored = z.array(z.string()).optional().meta({
+  description: 'Unknown fields of the body, as dotted paths, at most 20; absent when there are none.',
+});
+
+const adjustedLocale = z
+  .object({ asked: z.string(), granted: z.string() })
+  .optional()
+  .meta({ description: 'Where the language is not offered: the one that the mail is in.' });
+
+const absent = 'What was granted other than asked; absent when nothing was.';
+
+export const localeAdjusted = z.object({ locale: adjustedLocale }).optional().meta({ description: absent });
+
+export const adjusted = z
+  .object({
+    ttl: z
+      .object({ asked: z.union([z.number(), z.string()]), granted: seconds })
+      .optional()
+      .meta({ description: "Where the plan's bounds are in the way: the lifetime granted, in seconds." }),
+    locale: adjustedLocale,
+  })
+  .optional()
+  .meta({ description: absent });
+
+export interface Remarks<Adjusted extends object> {
+  readonly adjusted: Adjusted;
+  readonly ignored: readonly string[];
+}
+
+/** The two fields, as far as there is something to say. */
+export function encodeRemarks<Adjusted extends object>(remarks: Remarks<Adjusted>) {
+  return {
+    ...(Object.keys(remarks.adjusted).length > 0 && { adjusted: remarks.adjusted }),
+    ...encodeIgnored(remarks.ignored),
+  };
+}
+
+export function encodeIgnored(paths: readonly string[]): { ignored?: string[] } {
+  return paths.length > 0 ? { ignored: [...paths] } : {};
+}
+
+/** The lifetime, where it is another than was asked for. */
+export function adjustedTtl(askedFor: number | string | null, granted: number) {
+  return askedFor === null || askedFor === granted ? {} : { ttl: { asked: askedFor, granted } };
+}
+
+/** The language, where it is another than was asked for: `fr` for `fr-CH` is the same, `zh-CN` for `zh-TW` is not. */
+export function adjustedLocaleOf(askedFor: string | null, granted: string) {
+  const isGranted = askedFor === null || `${askedFor}-`.toLowerCase().startsWith(`${granted}-`.toLowerCase());
+  return isGranted ? {} : { locale: { asked: asAsked(askedFor), granted } };
+}

@@ -2,8 +2,7 @@
  * The account service: what the account pages call. No outcome reveals whether an address has an account to anyone without
  * its mailbox or its password (P17). Work after an answer (a mail, a last use) never fails the call it followed.
  */
-import { createBackground } from '../background.ts';
-import type { AccountCore } from '../core.ts';
+import { type AccountCore, createBackground } from '../core.ts';
 import type { NoticeKind, SignedIn } from './accounts.ts';
 import { finishDeletions } from './deletion.ts';
 import {

@@ -5,8 +5,7 @@
 
 import type { AccountCaller, Caller } from '../accounts/accounts.ts';
 import { authenticate } from '../accounts/tokens.ts';
-import { createBackground } from '../background.ts';
-import type { Core } from '../core.ts';
+import { type Core, createBackground } from '../core.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
 import { deliver } from '../mail/link-mail.ts';
 import { sendDueNotices } from '../mail/notices.ts';

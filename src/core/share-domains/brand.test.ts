@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import { type BrandChanges, changeBrand } from './brand.ts';
-import { plainBrand } from './share-domains.ts';
+import { type BrandChanges, changeBrand, plainBrand } from './share-domain.ts';
 
 /** Only grey cannot be read. */
 const rules = {

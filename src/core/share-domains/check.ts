@@ -10,7 +10,7 @@
 import type { Events } from '../events.ts';
 import type { DomainStore } from '../ports.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from './share-domains.ts';
+import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from './share-domain.ts';
 
 /** From the configured resolver and nowhere else. Never rejects. */
 export type DnsAnswer =

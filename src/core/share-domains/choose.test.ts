@@ -7,7 +7,7 @@ import { giveDomain } from '../../../test/support/own-domain.ts';
 import { createBench } from '../../../test/support/service-bench.ts';
 import { anonymous, type Caller } from '../accounts/accounts.ts';
 import { chooseShareDomain, type DomainWish } from './choose.ts';
-import { hostNameOf } from './share-domains.ts';
+import { hostNameOf } from './share-domain.ts';
 
 const siteHost = 'mayfly.example';
 const site = { siteHost, sitePort: '3000' };

@@ -5,7 +5,7 @@
 import type { Caller } from '../accounts/accounts.ts';
 import type { Links } from '../links.ts';
 import type { DomainStore } from '../ports.ts';
-import { hostNameOf, type StoredDomain } from './share-domains.ts';
+import { hostNameOf, type StoredDomain } from './share-domain.ts';
 
 /** The part of `CreationOptions` that chooses the link's host. */
 export interface DomainWish {

@@ -8,15 +8,12 @@
 import type { AccountCaller, AccountId } from '../accounts/accounts.ts';
 import type { Core } from '../core.ts';
 import type { UnixSeconds } from '../time.ts';
+import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
 import {
   type BrandChanges,
   type BrandCore,
   type BrandProblem,
   changeBrand,
-  type LogoProblem,
-} from './brand.ts';
-import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
-import {
   type DomainBrand,
   type DomainFinding,
   type DomainLogo,
@@ -24,9 +21,10 @@ import {
   type DomainNameProblem,
   type DomainState,
   hostNameOf,
+  type LogoProblem,
   type ParseDomainName,
   type StoredDomain,
-} from './share-domains.ts';
+} from './share-domain.ts';
 
 export interface DomainView {
   /** In ASCII form, as in links. */

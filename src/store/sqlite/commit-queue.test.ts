@@ -8,9 +8,9 @@ import { clientStays, newRecord } from '../../../test/stores/conformance/check.t
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import { ServiceError } from '../../core/errors.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { writerSettings } from './database.ts';
 import { readFrames } from './frames.ts';
 import { type FromWriter, frameOutcome, type ToWriter } from './protocol.ts';
-import { writerSettings } from './settings.ts';
 
 const now = 1_800_000_000;
 

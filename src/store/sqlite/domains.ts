@@ -16,7 +16,7 @@ import {
   type DomainState,
   plainBrand,
   type StoredDomain,
-} from '../../core/share-domains/share-domains.ts';
+} from '../../core/share-domains/share-domain.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './protocol.ts';
 

@@ -9,12 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
+import { migrate, openConnection, writerSettings } from './database.ts';
 import { Engine } from './engine.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink } from './frames.ts';
-import { migrate } from './migrate.ts';
 import { type Batch, frameOutcome } from './protocol.ts';
-import { openConnection, writerSettings } from './settings.ts';
 
 const now = 1_800_000_000;
 let directory = '';

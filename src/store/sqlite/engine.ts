@@ -1,28 +1,208 @@
 /**
- * The one place that commits, and what it does when a commit fails.
+ * The one place that commits: a batch as one transaction on the writing connection, and what happens when a commit fails.
  *
- * Owns: the writing connection and the ballast. Invariants: when a commit fails, its batch is of unknown outcome and
- * nothing of it is answered (P2); the connection is not believed again until it was reopened, the log written out and the
- * file checked, because after a failed fsync a later one can succeed without the data; a full disk, or a store that has
- * reached its limit, refuses new secrets and memos and nothing else (P23, P21); nothing is decided for longer than a second in files
- * that the folder no longer names (P5).
+ * Every decision is judged at the later of the asker's time and the saved one (P8). A decision that fails alone is undone alone.
+ * Answers exist only after COMMIT returned. When a commit fails, its batch has an unknown outcome and none of it is answered (P2); the
+ * connection is not trusted again until it was reopened, the log written out and the file checked, because after a failed fsync
+ * a later one can succeed without the data. A full disk, or a store at its limit, refuses new secrets and memos and nothing else
+ * (P23, P21). Nothing is decided for more than a second in files that the folder no longer names (P5).
  */
-
-import { openWritingConnection, type WritingConnection } from './connection.ts';
+import type { Database } from 'bun:sqlite';
+import type { UnixSeconds } from '../../core/time.ts';
+import { createAccountDeletion, createAccountWrites } from './accounts.ts';
+import { type ConnectionSettings, openConnection } from './database.ts';
+import { createDomainWrites } from './domains.ts';
 import {
   type Ballast,
   createBallast,
   isBusy,
+  isConstraint,
   isFull,
+  messageOf,
   type OpenFiles,
   prepareFolder,
   rememberOpenFiles,
   type StoreFolder,
 } from './files.ts';
-import { type Batch, type BatchAnswers, wantsRoom } from './protocol.ts';
-import type { ConnectionSettings } from './settings.ts';
-import { createStorageMark, type HasRoom } from './sweep.ts';
-import { rollBack, transact } from './transaction.ts';
+import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
+import { IndexMerge } from './locator.ts';
+import {
+  type Answer,
+  type Ask,
+  type Batch,
+  type BatchAnswers,
+  type BatchTime,
+  type Decisions,
+  frameOutcome,
+  wantsRoom,
+} from './protocol.ts';
+import { createAttemptWrites, createRecordWrites, type RecordWrites } from './records.ts';
+import { createRootWrites } from './roots.ts';
+import { createPasswordWrites, createSessionWrites } from './sessions.ts';
+import { createLogKeeper, createStorageMark, createSweep, type HasRoom, type LogKeeper } from './sweep.ts';
+import { createTimeKeeper, createTimeSetter } from './time.ts';
+
+export interface WritingConnection {
+  readonly db: Database;
+  readonly records: RecordWrites;
+  readonly merge: IndexMerge;
+  readonly log: LogKeeper;
+  readonly begin: () => void;
+  readonly commit: () => void;
+  /** Keeps the batch's time if it is later than what is kept; the time to judge the batch by. */
+  readonly keepTime: (time: BatchTime) => UnixSeconds;
+  readonly decide: (now: UnixSeconds, ask: Ask) => unknown;
+}
+
+/** The decision of that name, with its arguments, at store time. */
+type Decide = (now: UnixSeconds, ...args: readonly unknown[]) => unknown;
+
+export function openWritingConnection(
+  database: string,
+  settings: ConnectionSettings,
+  logLimitBytes: number,
+): WritingConnection {
+  const db = openConnection(database, settings);
+  const records = createRecordWrites(db);
+  const [begin, commit] = [db.query('BEGIN IMMEDIATE'), db.query('COMMIT')];
+  return {
+    db,
+    records,
+    merge: new IndexMerge(db),
+    log: createLogKeeper(db, logLimitBytes),
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    keepTime: createTimeKeeper(db),
+    decide: createDecide(db, records),
+  };
+}
+
+function createDecide(db: Database, records: RecordWrites): WritingConnection['decide'] {
+  const sweep = createSweep(db);
+  const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
+    burn: records.burn,
+    markViewed: records.markViewed,
+    setMemo: records.setMemo,
+    queueDelivery: records.queueDelivery,
+    setDelivery: records.setDelivery,
+    takeDueNotices: records.takeDueNotices,
+    ...createAttemptWrites(db),
+    ...createAccountWrites(db),
+    ...createPasswordWrites(db),
+    ...createSessionWrites(db),
+    ...createAccountDeletion(db),
+    ...createDomainWrites(db),
+    ...createRootWrites(db),
+    sweep,
+    keepTime: () => undefined,
+    setTime: createTimeSetter(db, sweep),
+    withdrawn: () => 'abandoned',
+  };
+  return (now, ask) => (decisions[ask.name as keyof Decisions] as Decide)(now, ...ask.args);
+}
+
+/** Commits the batch; without room, what only adds is refused. Throws when it could not: see `rollBack`. */
+export function transact(connection: WritingConnection, batch: Batch, hasRoom: boolean): BatchAnswers {
+  const { merge } = connection;
+  connection.begin();
+  const now = connection.keepTime(batch.time);
+  const { outcomes, puts, lastPosition } = runFrames(connection, batch, now, hasRoom);
+  const answers = batch.asks.map((ask): Answer => {
+    if (ask.name === 'scrub') return { answer: false };
+    return wantsRoom(ask) && !hasRoom ? { full: true } : decideAlone(connection, now, ask);
+  });
+  if (puts > 0) merge.step(puts, lastPosition);
+  connection.commit();
+  merge.settled(true);
+  const firstPosition = puts === 0 ? 0 : lastPosition - puts + 1;
+  return { now, frameOutcomes: outcomes, answers, firstPosition, indexedUpto: merge.upto() };
+}
+
+/** Undoes what is left of a transaction that failed, in the database and in memory. */
+export function rollBack(connection: WritingConnection): void {
+  connection.records.forget();
+  connection.merge.settled(false);
+  if (connection.db.inTransaction) connection.db.run('ROLLBACK');
+}
+
+interface FrameResults {
+  readonly outcomes: Uint8Array;
+  readonly puts: number;
+  /** Of the last row stored; 0 when none was. */
+  readonly lastPosition: number;
+}
+
+function runFrames(
+  connection: WritingConnection,
+  batch: Batch,
+  now: UnixSeconds,
+  hasRoom: boolean,
+): FrameResults {
+  const outcomes = new Uint8Array(batch.frameCount);
+  let [index, puts, lastPosition] = [0, 0, 0];
+  for (const frame of readFrames(batch.frames, batch.frameCount)) {
+    if (frame.kind !== 'put') {
+      outcomes[index] = claimAlone(connection, frame, now);
+    } else if (hasRoom) {
+      const position = putAlone(connection, frame);
+      outcomes[index] = position === null ? frameOutcome.refused : frameOutcome.done;
+      if (position !== null) [puts, lastPosition] = [puts + 1, position];
+    } else outcomes[index] = frameOutcome.full;
+    index += 1;
+  }
+  return { outcomes, puts, lastPosition };
+}
+
+function claimAlone({ records }: WritingConnection, frame: ClaimFrame, now: UnixSeconds): number {
+  if (frame.kind === 'withdrawn') return frameOutcome.withdrawn;
+  return records.claim(now, frame) ? frameOutcome.done : frameOutcome.gone;
+}
+
+/** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */
+function putAlone(connection: WritingConnection, frame: PutFrame): number | null {
+  const { db, records } = connection;
+  const { deliveryStaleAt, noticeDueAt, memoBox } = frame;
+  if (deliveryStaleAt !== null || noticeDueAt !== null || memoBox !== null) return putRows(connection, frame);
+  try {
+    return records.put(frame);
+  } catch (error) {
+    if (!db.inTransaction || !isConstraint(error)) throw error;
+    return null;
+  }
+}
+
+/** Of several rows, the others are undone too. */
+function putRows({ db, records }: WritingConnection, frame: PutFrame): number | null {
+  const refuse = (): null => {
+    records.forget();
+    return null;
+  };
+  return undoneAlone(db, () => records.put(frame), refuse);
+}
+
+function decideAlone({ db, decide }: WritingConnection, now: UnixSeconds, ask: Ask): Answer {
+  return undoneAlone<Answer>(
+    db,
+    () => ({ answer: decide(now, ask) }),
+    (error) => ({ refused: messageOf(error) }),
+  );
+}
+
+/** Runs one decision so that its failure undoes it alone. */
+function undoneAlone<Result>(db: Database, decide: () => Result, refuse: (error: unknown) => Result): Result {
+  db.run('SAVEPOINT decision');
+  try {
+    const result = decide();
+    db.run('RELEASE decision');
+    return result;
+  } catch (error) {
+    // SQLite has given up the transaction: the batch is lost, not only this decision.
+    if (!db.inTransaction || !isConstraint(error)) throw error;
+    db.run('ROLLBACK TO decision');
+    db.run('RELEASE decision');
+    return refuse(error);
+  }
+}
 
 export interface EngineOptions {
   readonly directory: string;

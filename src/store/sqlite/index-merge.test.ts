@@ -10,12 +10,11 @@ import { join } from 'node:path';
 import { newReceiptId, newRecord, newSecretId } from '../../../test/stores/conformance/check.ts';
 import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
+import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';
 import { createLocator, hintOf, IndexMerge, type Locator } from './locator.ts';
-import { migrate } from './migrate.ts';
 import { createRecordWrites, type RecordWrites } from './records.ts';
-import { openConnection, readerSettings, writerSettings } from './settings.ts';
 
 const seed = announceSeed('index merge');
 const now = 1_800_000_000;

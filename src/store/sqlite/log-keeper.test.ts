@@ -6,9 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
-import { migrate } from './migrate.ts';
-import { openConnection, writerSettings } from './settings.ts';
 import { createLogKeeper } from './sweep.ts';
 
 let directory = '';

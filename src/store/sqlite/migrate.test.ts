@@ -1,7 +1,7 @@
 /** A migration that fails is undone whole. */
 import { Database } from 'bun:sqlite';
 import { expect, it } from 'bun:test';
-import { migrate } from './migrate.ts';
+import { migrate } from './database.ts';
 
 it('a migration that fails leaves the database as it was, and in no transaction', () => {
   const db = new Database(':memory:');

@@ -7,11 +7,10 @@ import * as fs from 'node:fs';
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
 import { Engine } from './engine.ts';
 import { FilesMoved, prepareFolder, rememberOpenFiles } from './files.ts';
-import { migrate } from './migrate.ts';
 import type { Batch } from './protocol.ts';
-import { openConnection, readerSettings, writerSettings } from './settings.ts';
 
 let directory = '';
 /** Open as long as the engine, as the event loop's own connection is. */

@@ -16,7 +16,7 @@ import type { StoredDelivery } from '../../core/secrets/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { RefusalReason } from '../store.ts';
 import type { TimeMark } from '../store-time.ts';
-import type { ConnectionSettings } from './settings.ts';
+import type { ConnectionSettings } from './database.ts';
 
 /** An id and where its row stands, found by the asking side; the writer compares the id once more. */
 export interface Located<Id> {

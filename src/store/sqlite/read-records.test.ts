@@ -20,9 +20,9 @@ import {
 import { testBallastBytes } from '../../../test/stores/subjects.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
+import { openConnection, readerSettings, writerSettings } from './database.ts';
 import { createLocator } from './locator.ts';
 import { createRecordReads } from './records.ts';
-import { openConnection, readerSettings, writerSettings } from './settings.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 
 const now = startOfTest + 100;

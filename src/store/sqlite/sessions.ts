@@ -20,7 +20,7 @@ import type {
   TokenFate,
 } from '../../core/accounts/accounts.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { countsUntil, mayKeepTicket } from '../limits.ts';
+import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type AccountRow, accountColumns, accountOf, createAccountInsert } from './accounts.ts';
 import type { Deciding } from './protocol.ts';
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreRefusal } from '../store.ts';
-import { assertSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
+import { assertSettings, openConnection, readerSettings, writerSettings } from './database.ts';
 
 let directory = '';
 let path = '';

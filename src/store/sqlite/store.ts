@@ -23,15 +23,20 @@ import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountReads } from './accounts.ts';
 import { CommitQueue } from './commit-queue.ts';
+import {
+  type ConnectionSettings,
+  migrate,
+  openConnection,
+  readerSettings,
+  writerSettings,
+} from './database.ts';
 import { createDomainReads } from './domains.ts';
 import { codeOf, messageOf, prepareFolder } from './files.ts';
 import { createLocator, type Locator } from './locator.ts';
-import { migrate } from './migrate.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
 import { createRecordReads } from './records.ts';
 import { createRootReads } from './roots.ts';
 import { createSessionReads } from './sessions.ts';
-import { type ConnectionSettings, openConnection, readerSettings, writerSettings } from './settings.ts';
 import { usedBytes } from './sweep.ts';
 import { createSharedTime, type SharedTime } from './time.ts';
 

@@ -7,11 +7,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
+import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';
-import { migrate } from './migrate.ts';
 import { createRecordWrites } from './records.ts';
-import { openConnection, writerSettings } from './settings.ts';
 import { createSweep } from './sweep.ts';
 
 const start = 1_800_000_000;

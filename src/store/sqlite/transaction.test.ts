@@ -9,14 +9,12 @@ import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
 import type { NewRecord } from '../../core/secrets/secret.ts';
-import { openWritingConnection, type WritingConnection } from './connection.ts';
+import { migrate, openConnection, writerSettings } from './database.ts';
+import { openWritingConnection, rollBack, transact, type WritingConnection } from './engine.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink } from './frames.ts';
 import { IndexMerge } from './locator.ts';
-import { migrate } from './migrate.ts';
 import { type Batch, frameOutcome } from './protocol.ts';
-import { openConnection, writerSettings } from './settings.ts';
-import { rollBack, transact } from './transaction.ts';
 
 const now = 1_800_000_000;
 let directory = '';

@@ -20,12 +20,10 @@ import { clearLanguageCookie, languageCookie } from '../language.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import type { RouteName } from '../routes.ts';
 import { createDeletePages } from './delete.tsx';
-import { createForgottenPages } from './forgotten.tsx';
 import type { AccountPageDeps } from './form.tsx';
-import { createLogInPages } from './log-in.tsx';
-import { createPasswordPages } from './password.tsx';
+import { createForgottenPages, createPasswordPages } from './password.tsx';
 import { createRecentPages } from './recent.tsx';
-import { createSessionPages } from './sessions.tsx';
+import { createLogInPages, createSessionPages } from './sessions.tsx';
 import { createSignUpPages } from './sign-up.tsx';
 import { createTokenPages } from './tokens.tsx';
 

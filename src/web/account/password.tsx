@@ -1,10 +1,15 @@
 /**
- * Changing a password. It takes the current one, counted like a log-in, so an open browser is not enough and guesses
- * are limited.
+ * Changing a password, and choosing a new one when it is forgotten.
+ *
+ * Changing takes the current password, counted like a log-in, so an open browser is not enough and guesses are limited. For a
+ * forgotten one the first step answers the same for every address (P17), and opening the mailed link changes nothing (P4). The
+ * page says beforehand what a new password loses. A refused form keeps the API token, without which the list of shared secrets
+ * is lost, and the choice about the tokens.
  */
 import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/accounts/accounts.ts';
 import { Sensitive } from '../../core/sensitive.ts';
+import type { LimitedCall } from '../../http/rate-limit.ts';
 import {
   BackToAccount,
   FormPage,
@@ -12,9 +17,19 @@ import {
   forAccount,
   formReply,
   refuseField,
+  TextField,
 } from '../kit/form-page.tsx';
-import type { Frame } from '../kit/layout.tsx';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
+import { type Frame, renderPage } from '../kit/layout.tsx';
+import { MessagePage } from '../kit/message-page.tsx';
+import {
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+  seeOther,
+  takeShared,
+} from '../page.ts';
+import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
   countGuess,
@@ -23,6 +38,8 @@ import {
   RevokeTokensBox,
   readTokenFate,
   refusalOfPassword,
+  signInPost,
+  UsernameField,
 } from './form.tsx';
 
 export function createPasswordPages(deps: AccountPageDeps): PageRoute[] {
@@ -92,5 +109,201 @@ async function change(request: PageRequest, signedIn: SignedIn, deps: AccountPag
       return showForm(request, signedIn, refuseField('current', words.say('password.wrong')));
     default:
       return showForm(request, signedIn, refusalOfPassword(outcome, 'next', words));
+  }
+}
+
+export function createForgottenPages(deps: AccountPageDeps): PageRoute[] {
+  return [
+    {
+      name: 'forgotten',
+      isSignIn: true,
+      get: { limit: 'none', handle: showForgotten },
+      post: signInPost('none', (request) => ask(request, deps), redisplay),
+    },
+    {
+      name: 'reset',
+      isSignIn: true,
+      get: { limit: 'manage', handle: (request) => showReset(request, deps, null) },
+      post: signInPost(
+        'manage',
+        (request) => reset(request, deps),
+        (request, refusal) => showReset(request, deps, refusal),
+      ),
+    },
+  ];
+}
+
+type FrameProps = { readonly frame: Frame };
+
+interface ForgottenProps extends FrameProps {
+  readonly email: string;
+  readonly refusal: FormRefusal | null;
+}
+
+const ForgottenPage: FC<ForgottenProps> = ({ frame, email, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('forgotten.title')}
+      lead={say('forgotten.lead')}
+      isQuestion
+      action={frame.href('forgotten')}
+      isSignIn
+      submit={say('forgotten.submit')}
+    >
+      <TextField
+        name="email"
+        label={say('forgotten.email')}
+        type="email"
+        autocomplete="username"
+        value={email}
+        refusal={refusal}
+      />
+    </FormPage>
+  );
+};
+
+const ForgottenSentPage: FC<FrameProps> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('forgotten.sentTitle')}
+      lead={say('forgotten.sentLead')}
+      also={[say('forgotten.sentHint'), say('forgotten.sentEarlier')]}
+      link={[frame.href('forgotten'), say('forgotten.again')]}
+    />
+  );
+};
+
+interface ResetProps extends FrameProps {
+  readonly ticket: string;
+  readonly username: string;
+  /** The API token as typed. */
+  readonly token: string;
+  readonly tokens: TokenFate;
+  readonly refusal: FormRefusal | null;
+}
+
+const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, refusal }) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('reset.title')}
+      lead={say('reset.lead')}
+      before={<ResetChanges frame={frame} />}
+      action={frame.href('reset', ticket)}
+      isSignIn
+      submit={say('reset.submit')}
+    >
+      <UsernameField frame={frame} username={username} />
+      <NewPasswordField frame={frame} name="password" label={say('password.next')} refusal={refusal} />
+      <TextField
+        name="token"
+        label={say('reset.token')}
+        note={say('reset.optional')}
+        hint={say('reset.tokenHint')}
+        type="text"
+        autocomplete="off"
+        value={token}
+        refusal={refusal}
+        isOptional
+      />
+      <RevokeTokensBox frame={frame} hint={say('reset.revokeHint')} tokens={tokens} />
+    </FormPage>
+  );
+};
+
+const ResetChanges: FC<FrameProps> = ({ frame: { words } }) => (
+  <section class="note">
+    <h2>{words.say('reset.changesTitle')}</h2>
+    <ul>
+      <li>{words.say('reset.changesList')}</li>
+      <li>{words.say('reset.changesSessions')}</li>
+      <li>{words.say('reset.changesLinks')}</li>
+      <li>{words.say('reset.changesTokens')}</li>
+    </ul>
+  </section>
+);
+
+const ResetGonePage: FC<FrameProps> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage frame={frame} title={say('reset.goneTitle')} lead={say('reset.gone')}>
+      <p>
+        <a class="button" href={frame.href('forgotten')}>
+          {say('reset.askAgain')}
+        </a>
+      </p>
+    </MessagePage>
+  );
+};
+
+function showForgotten({ frame, query }: PageRequest): PageReply {
+  if (query.get('done') === 'sent') return pageReply(200, renderPage(<ForgottenSentPage frame={frame} />));
+  return formReply(<ForgottenPage frame={frame} email="" refusal={null} />, null);
+}
+
+async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Promise<PageReply> {
+  const email = (await form()).text('email');
+  return formReply(<ForgottenPage {...{ frame, email, refusal }} />, refusal);
+}
+
+async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
+  const { frame, clientPrefix } = request;
+  const email = (await request.form()).text('email').trim();
+  const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
+  await takeShared(limiter, calls);
+  const asked = await accounts.requestReset({ email, locale: frame.words.locale });
+  if (asked.outcome === 'invalid_email') {
+    await limiter.refundShared(calls);
+    return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
+  }
+  return seeOther(`${frame.href('forgotten')}?done=sent`);
+}
+
+async function showReset(
+  { frame, key, form }: PageRequest,
+  { accounts }: AccountPageDeps,
+  refusal: FormRefusal | null,
+): Promise<PageReply> {
+  const found = await accounts.checkReset(key);
+  if (found.outcome === 'gone') return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
+  const typed = refusal === null ? null : await form();
+  const token = typed?.text('token') ?? '';
+  const tokens = typed === null ? 'keep' : readTokenFate(typed);
+  const { username } = found;
+  return formReply(<ResetPage {...{ frame, ticket: key, username, token, tokens, refusal }} />, refusal);
+}
+
+async function reset(request: PageRequest, deps: AccountPageDeps): Promise<PageReply> {
+  const { frame, key, userAgent, signedIn, clientPrefix } = request;
+  const form = await request.form();
+  const tokens = readTokenFate(form);
+  const set = await deps.accounts.resetPassword({
+    ticket: key,
+    password: new Sensitive(form.text('password')),
+    existingToken: new Sensitive(form.text('token').trim()),
+    tokens,
+    label: browserLabel(userAgent),
+    locale: frame.words.locale,
+    clientPrefix,
+  });
+  switch (set.outcome) {
+    case 'reset': {
+      if (signedIn !== null) await deps.accounts.logOut(signedIn);
+      const list = set.keepsList ? 'reset-kept' : 'reset-lost';
+      const done = tokens === 'revoke' ? (`${list}-tokens` as const) : list;
+      const cookie = deps.sessionCookie.set(set.session, deps.clock());
+      return seeOther(`${frame.href('account')}?done=${done}`, [cookie]);
+    }
+    case 'gone':
+      return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
+    case 'invalid_token':
+      return showReset(request, deps, refuseField('token', frame.words.say('reset.tokenWrong')));
+    default:
+      return showReset(request, deps, refusalOfPassword(set, 'password', frame.words));
   }
 }

@@ -8,7 +8,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { hostNameOf } from '../../core/share-domains/share-domains.ts';
+import { hostNameOf } from '../../core/share-domains/share-domain.ts';
 import type { SiteFile } from '../assets.ts';
 import { type Brand, type Brands, type FooterLink, ownBrand } from './brand.ts';
 import { type Colours, nearestReadable, type Scheme, styleOf } from './colours.ts';

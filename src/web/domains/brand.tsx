@@ -5,8 +5,8 @@
 import type { FC } from 'hono/jsx';
 import type { SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
-import type { BrandProblem, LogoProblem } from '../../core/share-domains/brand.ts';
 import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
+import type { BrandProblem, LogoProblem } from '../../core/share-domains/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { maxLogoBytes } from '../brand/logo.ts';
 import {

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx';
 import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { AddDomainOutcome, DomainService, DomainView } from '../../core/share-domains/service.ts';
-import type { DomainNameProblem } from '../../core/share-domains/share-domains.ts';
+import type { DomainNameProblem } from '../../core/share-domains/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import {
   BackToAccount,

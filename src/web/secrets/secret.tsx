@@ -1,17 +1,29 @@
 /**
- * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4);
- * unknown, opened, burned and expired get one answer (P17); every refusal leads back to the same link.
+ * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4); unknown, opened,
+ * burned and expired get one answer (P17); every refusal leads back to the same link.
+ *
+ * The page that holds the value has it as text, never markup, and in no title, address, storage or form that a browser keeps or
+ * restores; nothing on the page opens it again.
  */
+import type { FC } from 'hono/jsx';
 import type { WrongPassphrase } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { problemWords } from '../kit/error-page.tsx';
-import { type Frame, renderPage } from '../kit/layout.tsx';
+import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
 import { type PageProblem, type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
-import { RevealedPage } from './revealed.tsx';
-import { type AskRefusal, type Delay, DelayedPage, GonePage, SecretPage } from './secret-page.tsx';
+import {
+  type AskRefusal,
+  type Delay,
+  DelayedPage,
+  GonePage,
+  Instructions,
+  SecretPage,
+  ShareOwn,
+} from './secret-page.tsx';
 
 export interface SecretDeps {
   readonly service: Pick<SecretService, 'secretStatus' | 'reveal'>;
@@ -117,4 +129,105 @@ function laterOf({ words }: Frame, problem: PageProblem): Delay {
   const wait = words.duration('retryAfterSeconds' in problem ? problem.retryAfterSeconds : 0);
   const lead = problem.problem === 'rate_limited' ? 'secret.rate' : 'secret.unavailable';
   return { title: words.say('secret.laterTitle'), lead: words.say(lead, { wait }), until: null };
+}
+
+interface RevealedProps {
+  readonly frame: Frame;
+  readonly value: string;
+}
+
+export const RevealedPage: FC<RevealedProps> = ({ frame, value }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('revealed.title')} scripts={['copy', 'reveal']}>
+      <h1>{say('revealed.title')}</h1>
+      <p class="note" id="once">
+        {say('revealed.once')}
+      </p>
+      <div class="sheet">
+        <label for="value">{say('revealed.label')}</label>
+        <ValueText value={value} />
+        <Extent frame={frame} value={value} />
+        <Actions frame={frame} value={value} />
+      </div>
+      <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
+      <ShareOwn frame={frame} />
+    </Page>
+  );
+};
+
+/**
+ * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the
+ * browser from restoring it with a tab.
+ */
+const ValueText: FC<{ value: string }> = ({ value }) => (
+  <textarea
+    id="value"
+    class="value"
+    rows={rowsFor(value)}
+    readonly
+    autofocus
+    autocomplete="off"
+    spellcheck={false}
+    translate="no"
+    dir="auto"
+    aria-describedby="once extent"
+  >
+    {`\n${value}`}
+  </textarea>
+);
+
+/** How long it is, so readers can tell whether they copied all of it. */
+const Extent: FC<RevealedProps> = ({ frame, value }) => {
+  const { say } = frame.words;
+  return (
+    <div class="hint" id="extent">
+      <ul class="extent">
+        <li>{say('revealed.characters', { count: [...value].length })}</li>
+        <li>{say('revealed.lines', { count: value.split(/\r\n|\r|\n/).length })}</li>
+      </ul>
+      {holdsControls(value) ? <p>{say('revealed.inexact')}</p> : null}
+    </div>
+  );
+};
+
+/** The script shows the buttons that need it. */
+const Actions: FC<RevealedProps> = ({ frame, value }) => {
+  const { say } = frame.words;
+  return (
+    <>
+      <div class="row">
+        <CopyButton target="value" label={say('revealed.copy')} />
+        <button type="button" class="quiet" hidden data-cover="#value" data-other={say('revealed.show')}>
+          <Icon name="eye-off" />
+          <span>{say('revealed.hide')}</span>
+        </button>
+        <a class="button quiet" id="save" href={addressOf(value)} download={say('revealed.fileName')}>
+          <Icon name="download" />
+          {say('revealed.save')}
+        </a>
+      </div>
+      {/* The link's address is the value itself; the script replaces it with a blob address. */}
+      <noscript>
+        <p class="hint">{say('revealed.saveNote')}</p>
+      </noscript>
+      <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
+    </>
+  );
+};
+
+/** The value's exact bytes as a data URL (RFC 2397), so saving needs no further request. */
+function addressOf(value: string): string {
+  return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
+}
+
+/** For browsers that do not size a field by its content. */
+function rowsFor(value: string): number {
+  const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
+  return Math.min(Math.max(lines, 3), 18);
+}
+
+/** Control characters, which HTML replaces or a text field rewrites (NUL, a lone carriage return). */
+function holdsControls(value: string): boolean {
+  return /[^\P{Cc}\n\t]/u.test(value);
 }

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
-import type { DomainBrand, DomainLogo, NewDomain } from '../../../src/core/share-domains/share-domains.ts';
+import type { DomainBrand, DomainLogo, NewDomain } from '../../../src/core/share-domains/share-domain.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';
 

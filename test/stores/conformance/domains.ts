@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import type { Account, AccountId } from '../../../src/core/accounts/accounts.ts';
-import { plainBrand, type StoredDomain } from '../../../src/core/share-domains/share-domains.ts';
+import { plainBrand, type StoredDomain } from '../../../src/core/share-domains/share-domain.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed } from './account-fixtures.ts';
 import { type ConformanceCheck, check, countOf, restartCheck } from './check.ts';

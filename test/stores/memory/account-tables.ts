@@ -14,7 +14,7 @@ import type {
 } from '../../../src/core/accounts/accounts.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { NewAccount } from '../../../src/core/ports.ts';
-import type { DomainLogo, StoredDomain } from '../../../src/core/share-domains/share-domains.ts';
+import type { DomainLogo, StoredDomain } from '../../../src/core/share-domains/share-domain.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 
 export interface AccountTables {

@@ -7,7 +7,7 @@
 import type { SecretId } from '../../../src/core/keys.ts';
 import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/ports.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
-import { allowanceAfter, exhaustionOf } from '../../../src/store/limits.ts';
+import { allowanceAfter, exhaustionOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 
 interface CountedAttempt {

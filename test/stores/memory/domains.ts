@@ -10,7 +10,7 @@ import {
   type DomainLogo,
   plainBrand,
   type StoredDomain,
-} from '../../../src/core/share-domains/share-domains.ts';
+} from '../../../src/core/share-domains/share-domain.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, domainPlace, type OwnedDomain } from './account-tables.ts';
 

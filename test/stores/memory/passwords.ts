@@ -6,7 +6,7 @@
  */
 import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/accounts/accounts.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
-import { countsUntil, mayKeepTicket } from '../../../src/store/limits.ts';
+import { countsUntil, mayKeepTicket } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import {
   type AccountTables,

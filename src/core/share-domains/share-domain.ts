@@ -1,0 +1,214 @@
+/**
+ * Share domains: a customer's own host names for links, and what an owner may change in a domain's brand.
+ * Only a verified domain makes links (P20; `choose.ts`).
+ *
+ *   unverified --TXT seen--> pending --points here--> verified <--re-check--> lost
+ *
+ * A domain that the operator added is verified without a challenge and never checked. An accepted brand is legible on our
+ * backgrounds, and its texts cannot rewrite what surrounds them.
+ */
+import type { AccountId } from '../accounts/accounts.ts';
+import type { UnixSeconds } from '../time.ts';
+
+/**
+ * - `unverified`: the TXT record has not been seen.
+ * - `pending`: it has been seen, but the name does not point here yet.
+ * - `verified`: both; only now it makes links, shows its brand and gets certificates.
+ * - `lost`: it was verified, but a later check found the record gone or the name pointing elsewhere.
+ */
+export const domainStates = ['unverified', 'pending', 'verified', 'lost'] as const;
+export type DomainState = (typeof domainStates)[number];
+
+/** Why the last check did not verify. `dns_failed`: no usable answer, so no conclusion. */
+export const domainFindings = ['txt_missing', 'txt_differs', 'not_pointing', 'dns_failed'] as const;
+export type DomainFinding = (typeof domainFindings)[number];
+
+/** The owner's brand for the domain; `null` inherits the site's. Texts are plain, one paragraph per line. */
+export interface DomainBrand {
+  /** 1–60 characters. */
+  readonly name: string | null;
+  /** `#rrggbb`, legible on light paper. */
+  readonly colour: string | null;
+  /** `#rrggbb`, legible on dark paper; `null` uses the nearest to `colour` that is. */
+  readonly colourDark: string | null;
+  /** Shown above the button that opens a secret; 1–500 characters. */
+  readonly instructionsBefore: string | null;
+  /** Shown below an opened secret; 1–500 characters. */
+  readonly instructionsAfter: string | null;
+  /** An offered BCP 47 tag: the pages' language unless the reader has chosen one. */
+  readonly locale: string | null;
+  /** Whether anyone may share on this domain, or only its owner. */
+  readonly isPublic: boolean;
+}
+
+export const plainBrand: DomainBrand = {
+  name: null,
+  colour: null,
+  colourDark: null,
+  instructionsBefore: null,
+  instructionsAfter: null,
+  locale: null,
+  isPublic: true,
+};
+
+/** An image without active content, at most 256 kB. */
+export interface DomainLogo {
+  /** Its file name: a hash of its bytes and an extension. */
+  readonly name: string;
+  /** `image/png`, `image/jpeg`, `image/webp`, `image/gif` or `image/svg+xml`. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A name split by the public suffix list. */
+export interface DomainName {
+  /** Lower case, in ASCII form. */
+  readonly name: string;
+  readonly unicodeName: string;
+  readonly baseDomain: string;
+  readonly subdomain: string;
+  readonly publicSuffix: string;
+}
+
+/** Why a text cannot be a share domain. */
+export type DomainNameProblem =
+  /** Empty. */
+  | 'missing'
+  /** With a scheme, path, port, user or space; too long; not a name at all. */
+  | 'malformed'
+  | 'ip_address'
+  /** A name without a public suffix, such as `localhost`, `intranet` or `secrets.local`. */
+  | 'not_public'
+  /** Anyone can register names under it: `co.uk`, `github.io`. */
+  | 'public_suffix'
+  /** The site's own host. */
+  | 'own_host';
+
+export type ParseDomainName = (text: string) => Promise<DomainName | { readonly problem: DomainNameProblem }>;
+
+export interface NewDomain {
+  readonly accountId: AccountId;
+  /** Lower case, in ASCII form (RFC 5890 A-labels). */
+  readonly name: string;
+  readonly state: DomainState;
+  /** 32 lower-case hex digits that the TXT record must hold; `null` for a domain that the operator added. */
+  readonly challenge: string | null;
+  readonly createdAt: UnixSeconds;
+}
+
+export interface StoredDomain extends NewDomain {
+  /** When its state, brand or logo last changed. */
+  readonly updatedAt: UnixSeconds;
+  /** When the last check ended; `null` before the first. */
+  readonly checkedAt: UnixSeconds | null;
+  readonly finding: DomainFinding | null;
+  readonly brand: DomainBrand;
+  /** File name of its logo. */
+  readonly logoName: string | null;
+}
+
+export interface DomainCheck {
+  readonly state: DomainState;
+  readonly finding: DomainFinding | null;
+}
+
+/** The name of a `Host` header: lower case, without port and last dot. */
+export function hostNameOf(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+}
+
+/** Implemented by the pages, because legibility depends on their backgrounds. */
+export interface BrandRules {
+  /** The colour itself if legible in that scheme, else the nearest that is. Both `#rrggbb`. */
+  nearestReadable(colour: string, scheme: 'light' | 'dark'): string;
+  parseLogo(bytes: Uint8Array): DomainLogo | { readonly problem: LogoProblem };
+  readonly maxLogoBytes: number;
+}
+
+/** A missing field stays as it is; `null` goes back to the site's own. */
+export type BrandChanges = { readonly [F in keyof DomainBrand]?: DomainBrand[F] };
+
+export interface BrandProblem {
+  readonly field: keyof DomainBrand;
+  readonly problem: 'malformed' | 'too_long' | 'unreadable_colour' | 'unknown_locale';
+  /** Of an unreadable colour: the nearest legible one. */
+  readonly nearest?: string;
+  /** Of a text that is too long. */
+  readonly maxLength?: number;
+}
+
+export type LogoProblem = 'too_large' | 'unknown_type' | 'unsafe_svg' | 'damaged';
+
+export interface BrandCore {
+  readonly rules: BrandRules;
+  /** The languages offered. */
+  readonly locales: readonly string[];
+}
+
+type Problem = Omit<BrandProblem, 'field'>;
+type Checked<T> = { readonly value: T | null } | Problem;
+
+const maxNameLength = 60;
+const maxInstructionsLength = 500;
+
+const malformed: Problem = { problem: 'malformed' };
+/** Control characters, and those that change the direction of the text after them (UAX #9). */
+const unruly = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+function checkText(text: string, maxLength: number, allowsLines: boolean): Checked<string> {
+  const trimmed = text.replace(/\r\n?/g, '\n').trim();
+  const readable = allowsLines ? trimmed.replaceAll('\n', ' ') : trimmed;
+  if (!trimmed.isWellFormed() || unruly.test(readable)) return malformed;
+  if ([...trimmed].length > maxLength) return { problem: 'too_long', maxLength };
+  return { value: trimmed === '' ? null : trimmed };
+}
+
+/** `#rrggbb`, lower case, of that or `#rgb`; `null` for anything else. */
+function parseColour(text: string): string | null {
+  const [, digits = ''] = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text) ?? [];
+  if (digits === '') return null;
+  return `#${digits.length === 3 ? digits.replace(/./g, '$&$&') : digits}`.toLowerCase();
+}
+
+function checkColour(text: string, scheme: 'light' | 'dark', rules: BrandRules): Checked<string> {
+  const colour = parseColour(text);
+  if (colour === null) return malformed;
+  const nearest = rules.nearestReadable(colour, scheme);
+  return nearest === colour ? { value: colour } : { problem: 'unreadable_colour', nearest };
+}
+
+function checkLocale(tag: string, locales: readonly string[]): Checked<string> {
+  const known = locales.find((locale) => locale.toLowerCase() === tag.toLowerCase());
+  return known === undefined ? { problem: 'unknown_locale' } : { value: known };
+}
+
+type TextField = Exclude<keyof DomainBrand, 'isPublic'>;
+type Check = (text: string, deps: BrandCore) => Checked<string>;
+
+const checks: readonly (readonly [TextField, Check])[] = [
+  ['name', (text) => checkText(text, maxNameLength, false)],
+  ['colour', (text, { rules }) => checkColour(text, 'light', rules)],
+  ['colourDark', (text, { rules }) => checkColour(text, 'dark', rules)],
+  ['instructionsBefore', (text) => checkText(text, maxInstructionsLength, true)],
+  ['instructionsAfter', (text) => checkText(text, maxInstructionsLength, true)],
+  ['locale', (tag, { locales }) => checkLocale(tag, locales)],
+];
+
+/** The changed brand, or every problem with the changes. */
+export function changeBrand(
+  deps: BrandCore,
+  brand: DomainBrand,
+  changes: BrandChanges,
+): { readonly brand: DomainBrand } | { readonly problems: readonly BrandProblem[] } {
+  const problems: BrandProblem[] = [];
+  const changed: Partial<Record<TextField, string | null>> = {};
+  for (const [field, check] of checks) {
+    const given = changes[field];
+    if (given === undefined) continue;
+    const checked = given === null ? { value: null } : check(given, deps);
+    if ('problem' in checked) problems.push({ field, ...checked });
+    else changed[field] = checked.value;
+  }
+  if (problems.length > 0) return { problems };
+  return { brand: { ...brand, ...changed, isPublic: changes.isPublic ?? brand.isPublic } };
+}
