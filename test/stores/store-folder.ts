@@ -1,17 +1,17 @@
 /** A new folder for the embedded store in each test of a file. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { createSettableClock } from './conformance/check.ts';
+import { makeMemoryFolder } from './memory-folder.ts';
 import { testBallastBytes } from './subjects.ts';
 
 export function useStoreFolder() {
   const current = { directory: '', wallClock: createSettableClock() };
   beforeEach(() => {
-    current.directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+    current.directory = makeMemoryFolder();
     current.wallClock = createSettableClock();
   });
   afterEach(() => rmSync(current.directory, { recursive: true, force: true }));

@@ -2,14 +2,14 @@
  * Stores to run checks on: the real ones, opened fresh, each with a wall clock of its own.
  */
 import { Database } from 'bun:sqlite';
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createSettableClock, type Means, type StoreUnderTest } from './conformance/check.ts';
 import { playUnconfirmed } from './memory/unconfirmed.ts';
 import { createMemoryStore } from './memory.ts';
+import { makeMemoryFolder } from './memory-folder.ts';
 
 type Having<M extends Means> = StoreUnderTest & Required<Pick<StoreUnderTest, M>>;
 
@@ -24,25 +24,12 @@ export async function openMemorySubject(): Promise<Having<'openSecond' | 'holdCl
 /** Small, because a fresh one is written for every store that a test opens. */
 export const testBallastBytes = 256 * 1024;
 
-/**
- * A new folder in memory where the system has room for it: what a store answers does not depend on its disk, and a sync
- * there takes most of a check's time. What depends on the disk is proven in test/faults.
- */
-async function makeFolder(): Promise<string> {
-  const memory = await statfs('/dev/shm').catch(() => null);
-  const hasRoom = memory !== null && memory.bavail * memory.bsize >= leastMemoryBytes;
-  return mkdtemp(join(hasRoom ? '/dev/shm' : tmpdir(), 'mayfly-'));
-}
-
-/** Containers often have 64 MiB; the largest store here takes a tenth of it. */
-const leastMemoryBytes = 48 * 1024 * 1024;
-
 export interface SqliteSubject extends Having<'reopen' | 'openSecond' | 'holdWrites'> {
   readonly directory: string;
 }
 
 export async function openSqliteSubject(): Promise<SqliteSubject> {
-  const directory = await makeFolder();
+  const directory = makeMemoryFolder();
   const wallClock = createSettableClock();
   const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
   const stores = [await open()];
