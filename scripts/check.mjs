@@ -1,8 +1,4 @@
-/**
- * The quick loop, `npm run check`: format, lint, types and the unit tests that stand beside their files.
- *
- * Owns: nothing but the order. Runs on Node 20 with nothing installed.
- */
+/** `npm run check`, the quick loop: format, lint, types and the unit tests next to their files. Runs on Node 20 with nothing installed. */
 import { install } from './install.mjs';
 import { bunStep, checkSteps, runStep } from './run-step.mjs';
 

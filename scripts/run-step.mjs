@@ -1,8 +1,7 @@
 /**
  * One step of a script: a command with its own time and verdict.
  *
- * Owns: starting it, limiting its time and ending it with everything it started. Invariant: only processes of our own
- * group are ended.
+ * Only processes of our own group are ended.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

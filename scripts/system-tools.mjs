@@ -1,8 +1,7 @@
 /**
  * What tests need from the system, and getting it.
  *
- * Owns: the list, finding out which test needs what, and the only call of the system's package manager. Invariant:
- * nothing is installed that no test needs; where it may not be installed, the tests that need it are named.
+ * Nothing is installed that no test needs; where it may not be installed, the tests that need it are named.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

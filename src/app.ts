@@ -1,9 +1,8 @@
 /**
- * The composition root: the one place that names concrete adapters.
+ * The composition root: the one place that names concrete adapters, and the order of starting and stopping.
  *
- * Owns: what is built from what, the order of starting and the order of stopping. Invariant: nothing listens before the
- * store has proved its settings and the key file has proved to be the store's (P12, P25); a stop takes no new request,
- * finishes what is in flight, and closes the store last (P23).
+ * Nothing listens before the store has proved its settings and the key file has proved to be the store's (P12, P25). A stop takes no new
+ * request, finishes what is in flight, and closes the store last (P23).
  */
 import { join } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
@@ -245,7 +244,7 @@ async function openDomains(
   });
 }
 
-/** Runs it once, after so long; gives how to call it off. */
+/** Runs it once after that time; returns what cancels it. */
 function after(milliseconds: number, run: () => void): () => void {
   const timer = setTimeout(run, milliseconds);
   return () => clearTimeout(timer);
@@ -255,19 +254,14 @@ function within(milliseconds: number, work: Promise<unknown>): Promise<unknown> 
   return Promise.race([work, Bun.sleep(milliseconds)]);
 }
 
-async function start(settings: Settings, version: string, log: Log, closers: Closers): Promise<RunningApp> {
-  const { serverFaults, locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
-  if (serverFaults.length > 0)
-    throw new SettingRefusal(serverFaults.map(({ sentence }) => sentence).join('\n'));
-  const clientAddressOf = createClientAddressOf(settings.trustedProxies, () =>
-    log({ event: 'proxy_untrusted' }),
-  );
+/** Opens what everything else works with, in the order in which each part needs the ones before it. */
+async function openParts(settings: Settings, log: Log, closers: Closers) {
   const brands = await readBrands(settings);
   const mailWatch = createMailWatch(log);
   const mailer = openMailer(settings, brands, mailWatch);
   closers.push(mailer.close);
   const opening = openStore(settings);
-  // Awaited below: until then a refusal is nobody's unhandled one.
+  // Awaited below; swallow the rejection until then.
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
@@ -278,24 +272,30 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   const { ring, isNew } = await openKeys(settings, store);
   const { events, onAnswer, metrics } = await openObservers(settings, store, mailWatch, log);
   const links = createLinks(settings.baseUrl);
-  const shared = { links, plans, anonymousMayCreate };
-  const hasher = createPassphraseHasher();
-  const ports = { store, mailer, hasher, events, links, random: systemRandom };
-  const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
-  const { createMailBrandOf } = await import('./web/brand/brand.ts');
-  const domains = await openDomains(settings, { store, events, siteHost: links.siteHost, locales });
+  const { siteHost } = links;
+  const domains = await openDomains(settings, { store, events, siteHost, locales: settings.locales });
   listenInternally(settings, { metrics, domains, log }, closers);
+  const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
+  const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers };
+  return { brands, mailer, createSite, store, ring, events, onAnswer, links, domains, limiter, hasStarted };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+/** The use cases over the parts, and the end of the work that outlives their calls. */
+async function createServices(settings: Settings, parts: Parts, closers: Closers) {
+  const { store, mailer, events, links, limiter, ring, brands, domains } = parts;
+  const { locales, defaultLocale, plans, anonymousMayCreate, region } = settings;
+  const { createMailBrandOf } = await import('./web/brand/brand.ts');
   const mailLocaleOf: MailLocaleOf = (asked) =>
     (asked === null ? null : lookUp(asked, locales)) ?? defaultLocale;
+  const ports = { store, mailer, hasher: createPassphraseHasher(), events, links, random: systemRandom };
   const service = createService({
     ...ports,
-    ...shared,
-    ring,
+    ...{ plans, anonymousMayCreate, region, ring, mailLocaleOf },
     words: dicewareWords,
     mailQuota: createMailQuota(limiter, deriveMailboxKey(ring.current.key)),
     mailBrandOf: createMailBrandOf({ brands, domains, siteHost: links.siteHost }),
-    mailLocaleOf,
-    region,
   });
   const pauses = createRandomPauses({ maxMs: longestMailPauseMs, random: systemRandom, after });
   const pauseBeforeSending = pauses.pause;
@@ -304,33 +304,36 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   closers.push(async () => {
     pauses.end();
     await settled();
-    // What waits for another try is given up, and its receipt must still say so.
+    // Mail that waits for a retry is given up, and its receipt must still say so.
     mailer.close();
     await settled();
   });
+  return { service, accounts, mailLocaleOf };
+}
+
+async function start(settings: Settings, version: string, log: Log, closers: Closers): Promise<RunningApp> {
+  const { serverFaults } = settings;
+  if (serverFaults.length > 0)
+    throw new SettingRefusal(serverFaults.map(({ sentence }) => sentence).join('\n'));
+  const clientAddressOf = createClientAddressOf(settings.trustedProxies, () =>
+    log({ event: 'proxy_untrusted' }),
+  );
+  const parts = await openParts(settings, log, closers);
+  const { store, ring, domains, brands, links, limiter, mailer, onAnswer } = parts;
+  const services = await createServices(settings, parts, closers);
   const sweeper = startSweeper({
     ...{ store, log, after },
-    finishDeletions: accounts.finishDeletions,
-    sendDueNotices: service.sendDueNotices,
+    finishDeletions: services.accounts.finishDeletions,
+    sendDueNotices: services.service.sendDueNotices,
     monotonicMs: () => performance.now(),
   });
   closers.push(sweeper.stop);
   closers.push(startDomainChecker({ domains, log, after }).stop);
   const onFault = (error: unknown, requestId: string) =>
     log({ event: 'fault', where: 'request', error, requestId });
-  const fetch = createSite({
-    settings,
-    links,
-    service,
-    accounts,
-    domains,
-    version,
-    mailLocaleOf,
-    brands,
-    limiter,
-    clientAddressOf,
-    onAnswer,
-    onFault,
+  const fetch = parts.createSite({
+    ...services,
+    ...{ settings, version, links, domains, brands, limiter, clientAddressOf, onAnswer, onFault },
     clock: store.now,
     clockVerdict: () => store.clock().verdict,
     isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
@@ -340,15 +343,15 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
         baseUrl: settings.baseUrl,
         isShareDomain: async (name) =>
           brands.forHost(name) !== brands.forHost(null) ||
-          // Without the store nothing can be done by the name either, and the handlers say so in their own words.
+          // Without the store the name is of no use either, and the handlers say so themselves.
           (await domains.isVerified(name).catch(() => true)),
       })
     : fetch;
   const server = await startServer({ fetch: served, hostname: settings.host, port: settings.port, onFault });
   closers.push(() => server.stop(requestGraceMs));
-  // Loads the mail library behind the first answers rather than in front of the first mail.
+  // Loads the mail library after the first answers rather than before the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  const facts = { hasNewKeys: isNew, isSecondServer: mark.hasOthers, clock: store.clock() };
+  const facts = { ...parts.hasStarted, clock: store.clock() };
   return { port: server.port, ...facts, stop: () => closeAll(closers) };
 }
 

@@ -1,9 +1,8 @@
 /**
- * The process: arguments -> configuration -> app -> run -> stop.
+ * The process: arguments -> settings -> app -> run -> stop. Nothing else ends the process.
  *
- * Owns: the only ending of the process, its signals and its last words. Invariant: a signal lets what is in flight
- * finish and a second one does not cut it short; an error that nothing caught ends the process with code 1 rather than
- * let it continue in an unknown state (P23), and says no more of it than its class and place (P18).
+ * A signal lets what is in flight finish, and a second one does not cut it short. An uncaught error ends the process with code 1 rather
+ * than continue in an unknown state (P23), and reports only its class and place (P18).
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

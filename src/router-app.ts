@@ -1,8 +1,6 @@
 /**
- * The composition of the router: settings, log and counters around `router/`.
- *
- * Owns: what is built from what when `mayfly router` starts, and the order of its stopping. Invariant: it opens no store
- * and no key file; it listens to the world only after its internal port could be had.
+ * Composes `mayfly router`: settings, log and counters around `router/`. It opens no store and no key file, and listens only once it has
+ * its internal port.
  */
 import type { Settings } from './config/read.ts';
 import { type InternalServer, startInternalServer } from './ops/internal-server.ts';

@@ -1,6 +1,4 @@
-/**
- * Owns: the proof that settings of regions which contradict each other stop a start, each with a sentence that names both.
- */
+/** Regional settings that contradict each other stop a start, each with a sentence that names both. */
 import { describe, expect, it } from 'bun:test';
 import { routerProblem, serverRegionProblem } from './conflicts.ts';
 import { type Environment, readConfig, type Settings } from './read.ts';

@@ -1,8 +1,4 @@
-/**
- * "Did you mean …?": the closest of the words we know.
- *
- * Owns: the comparison. Invariant: a suggestion is at most a third of the word away, so a stranger's word gets none.
- */
+/** "Did you mean …?": the nearest known word, at most a third of the word away, so that an unrelated word gets none. */
 
 /** Edits (insert, delete, replace, swap two neighbours) from one word to another: optimal string alignment, row by row. */
 function distance(from: string, to: string): number {

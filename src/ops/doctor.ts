@@ -1,9 +1,4 @@
-/**
- * The checks of `mayfly doctor`.
- *
- * Owns: what is looked at and what to do about it. Invariant: looking changes nothing: a folder, a key file or a check
- * value that is missing stays missing.
- */
+/** The checks of `mayfly doctor`. They change nothing: a missing folder, key file or check value stays missing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { SmtpServer } from '../config/addresses.ts';

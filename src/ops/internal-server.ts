@@ -1,10 +1,10 @@
 /**
- * The port for the machines around this one: what Prometheus reads and what Caddy asks.
+ * The internal port: `/metrics` for Prometheus, and `/ask`, which Caddy asks before it gets a certificate for a new name
+ * (`on_demand_tls` in its Caddyfile).
  *
- * Owns: `/metrics`, and `/ask`, which Caddy asks before it gets a certificate for a name it does not know yet
- * (`on_demand_tls` of its Caddyfile). Invariant: only a verified share domain is answered 200, so that nobody has
- * certificates made here by pointing names at it; an answer to `/ask` has no body and repeats nothing of the question.
- * Bound to the loopback unless `MAYFLY_INTERNAL_HOST` says otherwise; nothing of it is on the port of the service.
+ * `/ask` answers 200 only for verified share domains, so that nobody obtains certificates here by pointing names at this machine; its
+ * answers have no body and repeat nothing of the question. It listens on the loopback unless `MAYFLY_INTERNAL_HOST` says otherwise, and
+ * nothing of it is on the service's port.
  */
 import { ServiceError } from '../core/errors.ts';
 import type { OpenMetrics } from './metrics.ts';

@@ -1,10 +1,9 @@
 /**
- * Log lines: everything that can be logged, as a closed set.
+ * Everything that can be logged, as a closed set.
  *
- * Owns: the kinds of line, the form of each field and how serious each kind is. Invariant: no value, passphrase, key,
- * token or address can reach a log (P18): a line has no free text, each field has one narrow form that such a thing does
- * not fit, and what does not fit is withheld. Operations are logged by name, never by path or query. An
- * unknown thrown value is reduced to its class, code and place: libraries quote what they were given in their messages.
+ * No value, passphrase, key, token or address can reach a log (P18): a line has no free text, each field has one narrow form that such a
+ * thing does not fit, and what does not fit is withheld. Operations are logged by name, never by path or query. An unknown thrown value
+ * is reduced to its class, code and place, because libraries quote their arguments in messages.
  */
 import type { AccountId } from '../core/accounts/accounts.ts';
 import type { ServiceEvent } from '../core/events.ts';

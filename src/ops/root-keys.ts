@@ -1,9 +1,9 @@
 /**
  * The wrapping roots of this installation: reading the key file, making it once, and checking it against the store.
  *
- * Owns: the file's form, `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO 8601>"}]}`.
- * Invariant (P12): a start with a wrong, damaged, readable-by-others or lost key file refuses to serve and says what to
- * do; a new file is made only for a store that has never held a secret, and is on the disk before the first is wrapped.
+ * The file is `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO 8601>"}]}`. A start with a wrong, damaged,
+ * lost or world-readable key file refuses to serve and says what to do (P12). A new file is made only for a store that has never held a
+ * secret, and is on disk before the first is wrapped.
  */
 import { timingSafeEqual } from 'node:crypto';
 import {

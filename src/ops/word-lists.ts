@@ -1,8 +1,4 @@
-/**
- * The lists of words that ship with a library: passwords everybody tries first, and words to draw passphrases from.
- *
- * Owns: loading them when first asked for (about 40 ms), so that a start does not pay for it.
- */
+/** Common passwords, and words to draw passphrases from; loaded at first use (about 40 ms), so that a start does not pay for it. */
 import type { IsCommonPassword, WordList } from '../core/ports.ts';
 
 async function load() {

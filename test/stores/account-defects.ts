@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each in accounts, passwords, sessions, tokens or their end.
  *
- * Owns: the self-tests of those promises (see `defects.ts`).
+ * The self-tests of those promises (see `defects.ts`).
  */
 import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';

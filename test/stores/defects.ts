@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each, and the check that must notice it.
  *
- * Owns: the self-test of the conformance record: a check that stays green on its defect is itself a defect.
+ * The self-test of the conformance record: a check that stays green on its defect is itself a defect.
  */
 import type { NewRecord } from '../../src/core/secrets/secret.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each in share domains.
  *
- * Owns: the self-tests of those promises (see `defects.ts`).
+ * The self-tests of those promises (see `defects.ts`).
  */
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import type { DomainLogo, StoredDomain } from '../../src/core/share-domains/share-domain.ts';

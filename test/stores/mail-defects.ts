@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each in what became of a mail, or in notices.
  *
- * Owns: the self-tests of those promises (see `defects.ts`).
+ * The self-tests of those promises (see `defects.ts`).
  */
 import type { DueNotice } from '../../src/core/ports.ts';
 import type { NewRecord, StoredDelivery, StoredReceipt } from '../../src/core/secrets/secret.ts';

@@ -1,8 +1,8 @@
 /**
  * The store in memory: the readable reference of what `core/ports.ts` promises, and the store of most tests.
  *
- * Owns: nothing but the composition; each part stands in `memory/`. Invariant: every decision is taken in one
- * synchronous step, so nothing can come between the look and the deed. It is durable for as long as the process lives.
+ * Every decision is taken in one synchronous step, so nothing can come between the look and the deed. It is durable for as
+ * long as the process lives.
  */
 import type { MachineClock } from '../../src/core/time.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,8 +1,7 @@
 /**
  * A model of one creator's secrets, and random histories that hold a store against it.
  *
- * Owns: what every answer must be, in as few lines as it can be said. Invariant: a history is a pure function of its
- * seed, so a printed seed repeats it.
+ * A history is a pure function of its seed, so a printed seed repeats it.
  */
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';

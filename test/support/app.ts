@@ -1,8 +1,8 @@
 /**
  * The whole service without a process: both APIs and the pages over the real domain and the store in memory.
  *
- * Owns: one way for tests to build it. Invariant: nothing of the product is replaced but its edges: the clock advances
- * only by hand, passphrases are stretched by an HMAC instead of argon2id, and mail is kept in a list.
+ * Nothing of the product is replaced but its edges: the clock advances only by hand, passphrases are stretched by an HMAC
+ * instead of argon2id, and mail is kept in a list.
  */
 import { createHmac } from 'node:crypto';
 import { createV1 } from '../../src/api/v1/operations.ts';

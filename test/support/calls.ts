@@ -1,9 +1,8 @@
 /**
  * The calls that fault tests make, and what their answers mean.
  *
- * Owns: the bytes of create, reveal, burn and receipt requests of both versions, and the reading of each answer into one
- * vocabulary. Invariant: an answer that is not exactly what the contract says for a winner or a loser is `strange`, so a
- * test cannot take a half-right answer for a right one.
+ * An answer that is not exactly what the contract says for a winner or a loser is `strange`, so a test cannot take a half-
+ * right answer for a right one.
  */
 import { type RawAnswer, requestBytes } from './raw-client.ts';
 

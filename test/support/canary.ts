@@ -1,8 +1,8 @@
 /**
  * Canaries: texts that must not turn up where they do not belong, whatever they are disguised as.
  *
- * Owns: the disguises (how a text looks after the encodings that stores, logs, mails and printers apply) and the search.
- * A canary should be random and at least 12 bytes, so that no disguise of it occurs by chance.
+ * The disguises (how a text looks after the encodings that stores, logs, mails and printers apply) and the search. A
+ * canary should be random and at least 12 bytes, so that no disguise of it occurs by chance.
  */
 
 export interface Canary {

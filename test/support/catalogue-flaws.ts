@@ -1,8 +1,7 @@
 /**
  * What can be wrong with a catalogue of words, measured against the English one.
  *
- * Owns: the rules that a machine can check; `docs/languages.md` says them to translators. Invariant: a flaw is one
- * sentence that begins with the key, and a catalogue without flaws has none.
+ * A flaw is one sentence that begins with the key, and a catalogue without flaws has none.
  */
 import { sameAsEnglish } from './same-as-english.ts';
 

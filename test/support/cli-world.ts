@@ -1,7 +1,7 @@
 /**
  * A world for commands without a terminal, a store or a network.
  *
- * Owns: what is written and what is asked of a server, kept for the test to look at. Invariant: nothing outside is touched.
+ * Nothing outside is touched.
  */
 import type { World } from '../../src/cli/command.ts';
 import { runCommand } from '../../src/cli/run.ts';

@@ -1,9 +1,9 @@
 /**
  * A toy one-time secret server with a chosen defect: what the fault tests must catch.
  *
- * Owns: nothing of the product. Invariant: with `DEFECT=none` it keeps the promises that the fault tests check (against
- * a killed process, not against a lost machine), so what a test finds with a defect is the defect.
- * Run as a process: `PORT`, `MAYFLY_DATA_DIR` and `DEFECT` in the environment.
+ * With `DEFECT=none` it keeps the promises that the fault tests check (against a killed process, not against a lost
+ * machine), so what a test finds with a defect is the defect. Run as a process: `PORT`, `MAYFLY_DATA_DIR` and `DEFECT` in
+ * the environment.
  */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';

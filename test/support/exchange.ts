@@ -1,7 +1,7 @@
 /**
  * An `Exchange` without a server: what a handler sees of one request.
  *
- * Owns: the defaults. Invariant: bytes and query reach the handler exactly as given here.
+ * Bytes and query reach the handler exactly as given here.
  */
 import type { Exchange } from '../../src/http/operation.ts';
 

@@ -1,9 +1,8 @@
 /**
  * What a client knows for certain: the creates that were acknowledged and the values that came out.
  *
- * Owns: the client's side of the truth, kept across kills of the server, and its comparison with what the server says.
- * Invariant: an entry is written before its request is sent, so an answer that never came leaves a doubt and never a
- * certainty. Promises judged: at most one release (P1), acknowledged means stored (P5), the receipt tells the truth (P6).
+ * An entry is written before its request is sent, so an answer that never came leaves a doubt and never a certainty.
+ * Promises judged: at most one release (P1), acknowledged means stored (P5), the receipt tells the truth (P6).
  */
 import type { Made, Reading } from './calls.ts';
 

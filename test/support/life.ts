@@ -1,8 +1,8 @@
 /**
  * A full life of the service, as seen from outside: every door, right and wrong, with texts that can be recognised.
  *
- * Owns: the requests and the texts. Invariant: every text that must not be found anywhere is in `Canaries`, and every
- * answer is kept, so that what is scanned is all there is.
+ * Every text that must not be found anywhere is in `Canaries`, and every answer is kept, so that what is scanned is all
+ * there is.
  */
 import { randomBytes } from 'node:crypto';
 import { attemptRequest, type Made, readMade } from './calls.ts';

@@ -1,7 +1,7 @@
 /**
  * A token that may do less than its account.
  *
- * Owns: making it, the way the operator's command does, with the data key of the account's first token.
+ * Making it, the way the operator's command does, with the data key of the account's first token.
  */
 
 import type { TokenScope } from '../../src/core/accounts/accounts.ts';

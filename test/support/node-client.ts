@@ -2,7 +2,7 @@
  * The client side under Node, for tests of what a client sees: this process is Bun, whose own HTTP client forgives what
  * Node's does not.
  *
- * Owns: the child process that runs `node-client.mjs`. Invariant: it ends with the test that started it.
+ * It ends with the test that started it.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * A share domain that stands by the operator's word, for tests that need one and are not about how it came to be.
  *
- * Owns: the shape of such a domain. Invariant: a domain that is not added is an error, so that no test runs without it.
+ * A domain that is not added is an error, so that no test runs without it.
  */
 import type { AccountId } from '../../src/core/accounts/accounts.ts';
 import type { DomainStore } from '../../src/core/ports.ts';

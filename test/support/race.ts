@@ -1,8 +1,8 @@
 /**
  * One secret, many readers at once: the race and its judgement.
  *
- * Owns: the mix of doors and what makes a race fair. Invariant: exactly one door opens, every other attempt gets the
- * exact answer for what is gone, and the receipt names the winner (P1, P6, P7).
+ * Exactly one door opens, every other attempt gets the exact answer for what is gone, and the receipt names the winner
+ * (P1, P6, P7).
  */
 import {
   type Attempt,

@@ -1,9 +1,8 @@
 /**
  * HTTP/1.1 over bare sockets, for tests that must decide when each byte leaves.
  *
- * Owns: keep-alive connections without pipelining, last-byte synchronisation, and reading an answer to its last byte.
- * Invariant: an answer is whole or it is a `ConnectionCut` that still shows every byte that arrived, because a value in
- * half an answer has been released too. Source: RFC 9112 §6 and §7.1.
+ * An answer is whole or it is a `ConnectionCut` that still shows every byte that arrived, because a value in half an
+ * answer has been released too. Source: RFC 9112 §6 and §7.1.
  */
 import { connect, type Socket } from 'node:net';
 

@@ -1,9 +1,8 @@
 /**
  * The router in front of a test's app, without a socket.
  *
- * Owns: `MAYFLY_TEST_FRONT=router`, which puts it before every app of `createTestApp`, so that any test of the API is one
- * of the API through the router; `astray` does the same with keys of the other region, which must fail. Invariant: the app is the first region, and there is a second that answers for its health
- * and knows nobody; whatever else reaches the second is refused, so that a request led astray fails its test.
+ * The app is the first region, and there is a second that answers for its health and knows nobody; whatever else reaches
+ * the second is refused, so that a request led astray fails its test.
  */
 
 import { parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';

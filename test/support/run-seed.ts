@@ -1,8 +1,7 @@
 /**
  * The seed of a run, printed, and the choices that follow from it.
  *
- * Owns: how tests draw at random. Invariant: `MAYFLY_SEED` repeats every choice of a run (what the kernel makes of them is
- * its own affair).
+ * `MAYFLY_SEED` repeats every choice of a run (what the kernel makes of them is its own affair).
  */
 
 /** A generator of 32 random bits from a seed (mulberry32). */

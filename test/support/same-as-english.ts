@@ -1,8 +1,8 @@
 /**
  * Texts that a language rightly says as English does.
  *
- * Owns: the list, by language and whole text, each with its reason; `*` is every language. Everything else that equals
- * the English text counts as untranslated.
+ * The list, by language and whole text, each with its reason; `*` is every language. Everything else that equals the
+ * English text counts as untranslated.
  */
 const sameWord = 'the word of the language is the same';
 const loanWord = 'the English word is the usual one';

@@ -1,7 +1,7 @@
 /**
  * Randomness that repeats: bytes of SHA-256 over a seed and a counter.
  *
- * Owns: the `RandomBytes` of tests that must be the same in every run. Never for anything but tests.
+ * The `RandomBytes` of tests that must be the same in every run. Never for anything but tests.
  */
 import { createHash } from 'node:crypto';
 import type { RandomBytes } from '../../src/crypto/random.ts';

@@ -1,8 +1,8 @@
 /**
  * The whole domain on a bench: the real use cases and the store in memory, a clock moved by hand, a hasher that counts.
  *
- * Owns: the fast hasher (what is slow about the real one is its purpose, and no test needs to wait for it), the mailer
- * that keeps what it is handed, and accounts that are signed in the real way.
+ * The fast hasher (what is slow about the real one is its purpose, and no test needs to wait for it), the mailer that
+ * keeps what it is handed, and accounts that are signed in the real way.
  */
 import { createHash } from 'node:crypto';
 import type { AccountCaller } from '../../src/core/accounts/accounts.ts';

@@ -1,8 +1,7 @@
 /**
  * A real server process for tests: started, watched, killed.
  *
- * Owns: the process, its port, its output and (unless it is given) its data folder. Invariant: nothing outlives the
- * test: disposing ends the process by its own id and removes a folder that was made here.
+ * Nothing outlives the test: disposing ends the process by its own id and removes a folder that was made here.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

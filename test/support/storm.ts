@@ -1,8 +1,7 @@
 /**
  * Load that is cut off at a chosen operation, and the settling of accounts afterwards.
  *
- * Owns: the mix of creates, reveals and burns of the kill and shutdown tests. Invariant: everything that is sent goes
- * through the ledger first.
+ * Everything that is sent goes through the ledger first.
  */
 import {
   type Attempt,

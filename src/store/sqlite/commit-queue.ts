@@ -1,10 +1,9 @@
 /**
  * The event loop's end of the writer: collects decisions while a batch is being committed, and hands out the answers.
  *
- * Owns: the thread and the waiting promises. Invariants: at most one batch is with the writer, the next one collects
- * meanwhile; a promise resolves only with the answer of a committed batch; when a batch fails, everything in it rejects
- * with `unavailable`, and while the writer is broken everything rejects at once (P23). A claim or burn whose client has
- * left while it was collecting is withdrawn when its batch is put together (P3).
+ * At most one batch is with the writer while the next one collects. A promise resolves only with the answer of a committed batch; when a
+ * batch fails, everything in it rejects with `unavailable`, and while the writer is broken everything rejects at once (P23). A claim or
+ * burn whose client disconnected while it was collecting is withdrawn when its batch is put together (P3).
  */
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { ReceiptId } from '../../core/keys.ts';

@@ -1,8 +1,4 @@
-/**
- * What the event loop and the writer's thread say to each other.
- *
- * Owns: the messages and the list of decisions. Invariant: an answer is posted only after its batch's COMMIT returned.
- */
+/** The messages between the event loop and the writer thread. An answer is posted only after its batch's COMMIT returned. */
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type {
   AccountStore,

@@ -1,9 +1,8 @@
 /**
  * The embedded store: SQLite in one folder, safe for several processes on one machine.
  *
- * Owns: the composition of the reading connection (on the event loop) and the writing one (on its own thread).
- * Invariants: whatever resolves is durable (P2, P5); expiry is judged by a store time that never steps back, over
- * restarts and for all processes on the folder (P8).
+ * It reads on the event loop and writes in a thread. What resolves is durable (P2, P5). Expiry is judged by a store time that never
+ * steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';

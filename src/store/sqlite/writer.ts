@@ -1,9 +1,4 @@
-/**
- * The writer's thread: takes batches, commits them, answers.
- *
- * Owns: the thread's message loop. It exists so that a slow fsync makes only those wait whose decision it is, and never
- * the event loop (P24).
- */
+/** The writer thread: takes batches, commits them, answers. A slow fsync delays only its own decisions, never the event loop (P24). */
 import { StoreRefusal } from '../store.ts';
 import { Engine } from './engine.ts';
 import { FilesMoved, messageOf } from './files.ts';

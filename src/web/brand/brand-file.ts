@@ -1,9 +1,9 @@
 /**
- * The brand file, `MAYFLY_BRAND_FILE`: the operator's face as JSON.
+ * The brand file, `MAYFLY_BRAND_FILE`: the operator's brand as JSON.
  *
- * Owns: reading and checking it. Invariant: a file that is accepted can be shown as it is: every field is known and of its
- * type, links lead to http, https or mail, colours can be read and the logo only draws; anything else is refused with one
- * sentence that names the field and what is allowed, because a typing error must not leave a page half dressed.
+ * An accepted file can be shown as it is: every field is known and of its type, links are http, https or mail, colours are legible, and
+ * the logo only draws. Anything else is refused with a sentence that names the field and what is allowed, because a typo must not yield a
+ * half-applied brand.
  */
 
 import { readFileSync, statSync } from 'node:fs';

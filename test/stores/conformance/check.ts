@@ -1,7 +1,7 @@
 /**
  * What a conformance check is, and the fixtures that all of them use.
  *
- * Owns: the shape of a store under test, and records whose every byte is different from every other record's.
+ * The shape of a store under test, and records whose every byte is different from every other record's.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';

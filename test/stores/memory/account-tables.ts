@@ -1,8 +1,8 @@
 /**
  * What the memory store knows of accounts: one map a kind of thing.
  *
- * Owns: the maps, their keys and the numbers that are given once. Bytes are copied on the way in and out, because
- * callers wipe what they hold.
+ * The maps, their keys and the numbers that are given once. Bytes are copied on the way in and out, because callers wipe
+ * what they hold.
  */
 import type {
   Account,

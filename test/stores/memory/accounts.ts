@@ -1,7 +1,7 @@
 /**
  * Accounts, their tokens and the check values of the wrapping roots, in memory.
  *
- * Owns: the uniqueness of usernames and token hashes, and the end of an account with all that is its own.
+ * The uniqueness of usernames and token hashes, and the end of an account with all that is its own.
  */
 import {
   type Account,

@@ -1,8 +1,7 @@
 /**
  * Passphrase attempts in memory.
  *
- * Owns: the sliding window and the life count of P14. Invariant: counting and deciding are one step, taken before
- * anything is hashed.
+ * Counting and deciding are one step, taken before anything is hashed.
  */
 import type { SecretId } from '../../../src/core/keys.ts';
 import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/ports.ts';

@@ -1,8 +1,8 @@
 /**
  * Share domains in memory.
  *
- * Owns: the one holder of a verified name. Invariant: looking at who has a name verified and becoming that one is one
- * synchronous step, so two accounts never have it at once (P20).
+ * Looking at who has a name verified and becoming that one is one synchronous step, so two accounts never have it at once
+ * (P20).
  */
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import type { DomainStore } from '../../../src/core/ports.ts';

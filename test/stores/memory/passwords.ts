@@ -1,8 +1,8 @@
 /**
  * Passwords, and the mailed tickets that set them, in memory.
  *
- * Owns: the use of a ticket. Invariant: looking, using up and its effect are one step, so a ticket works once and voids
- * the others of its kind; whoever sets a password by a ticket leaves no session of the account behind.
+ * Looking, using up and its effect are one step, so a ticket works once and voids the others of its kind; whoever sets a
+ * password by a ticket leaves no session of the account behind.
  */
 import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/accounts/accounts.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';

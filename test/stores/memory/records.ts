@@ -1,8 +1,8 @@
 /**
  * Secrets and their receipts in memory.
  *
- * Owns: one record for a secret and its receipt, with one state: a receipt cannot disagree with its secret (P6), and a
- * burn and a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe what they hold.
+ * One record for a secret and its receipt, with one state: a receipt cannot disagree with its secret (P6), and a burn and
+ * a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe what they hold.
  */
 import type { AccountId } from '../../../src/core/accounts/accounts.ts';
 import { ServiceError } from '../../../src/core/errors.ts';

@@ -1,8 +1,8 @@
 /**
  * Log-ins of browsers in memory.
  *
- * Owns: when a session begins, lives and ends. Invariant: a session begins only while the password it was opened with is
- * the account's; it is judged at store time, and none that has ended or expired comes back.
+ * A session begins only while the password it was opened with is the account's; it is judged at store time, and none that
+ * has ended or expired comes back.
  */
 import type { StoredSession } from '../../../src/core/accounts/accounts.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
