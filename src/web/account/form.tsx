@@ -1,4 +1,4 @@
-/** What account pages share: their dependencies, password fields, and the counting of password guesses. */
+/** What account pages share: their dependencies, password fields, mailed links, and the counting of password guesses. */
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
@@ -14,7 +14,7 @@ import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } f
 import type { Frame } from '../kit/layout.tsx';
 import type { Words } from '../kit/words.ts';
 import type { CookieSite } from '../language.ts';
-import { type PageAction, type PageReply, type PageRequest, takeShared } from '../page.ts';
+import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../page.ts';
 import type { SessionCookie } from '../session.ts';
 
 export interface AccountPageDeps extends CookieSite {
@@ -122,6 +122,31 @@ export function signInPost(
       return redisplay(request, isStale ? { ...refusal, message: words.say('signIn.stale') } : refusal);
     },
   };
+}
+
+interface LinkRequest {
+  /** The page whose form asks. */
+  readonly page: 'signUp' | 'forgotten';
+  readonly ask: AccountService['requestSignUp'] | AccountService['requestReset'];
+  readonly redisplay: (request: PageRequest, refusal: FormRefusal) => Promise<PageReply>;
+}
+
+/** Asks for a mailed link. Every address gets the same answer (P17); a text that is not an address is not counted. */
+export async function askForLink(
+  request: PageRequest,
+  limiter: AccountPageDeps['limiter'],
+  { page, ask, redisplay }: LinkRequest,
+): Promise<PageReply> {
+  const { frame, clientPrefix } = request;
+  const email = (await request.form()).text('email').trim();
+  const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
+  await takeShared(limiter, calls);
+  const asked = await ask({ email, locale: frame.words.locale });
+  if (asked.outcome === 'invalid_email') {
+    await limiter.refundShared(calls);
+    return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
+  }
+  return seeOther(`${frame.href(page)}?done=sent`);
 }
 
 interface Guess<T> {

@@ -9,7 +9,6 @@
 import type { FC } from 'hono/jsx';
 import type { SignedIn, TokenFate } from '../../core/accounts/accounts.ts';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { LimitedCall } from '../../http/rate-limit.ts';
 import {
   BackToAccount,
   FormPage,
@@ -21,17 +20,11 @@ import {
 } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import {
-  type PageReply,
-  type PageRequest,
-  type PageRoute,
-  pageReply,
-  seeOther,
-  takeShared,
-} from '../page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
+  askForLink,
   countGuess,
   NewPasswordField,
   OwnPassword,
@@ -251,17 +244,8 @@ async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Pr
   return formReply(<ForgottenPage {...{ frame, email, refusal }} />, refusal);
 }
 
-async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
-  const { frame, clientPrefix } = request;
-  const email = (await request.form()).text('email').trim();
-  const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
-  await takeShared(limiter, calls);
-  const asked = await accounts.requestReset({ email, locale: frame.words.locale });
-  if (asked.outcome === 'invalid_email') {
-    await limiter.refundShared(calls);
-    return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
-  }
-  return seeOther(`${frame.href('forgotten')}?done=sent`);
+function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
+  return askForLink(request, limiter, { page: 'forgotten', ask: accounts.requestReset, redisplay });
 }
 
 async function showReset(

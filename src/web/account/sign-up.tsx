@@ -5,8 +5,7 @@
  */
 import type { FC } from 'hono/jsx';
 import { Sensitive } from '../../core/sensitive.ts';
-import type { LimitedCall } from '../../http/rate-limit.ts';
-import { FormPage, type FormRefusal, formReply, refuseField, TextField } from '../kit/form-page.tsx';
+import { FormPage, type FormRefusal, formReply, TextField } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import {
@@ -16,11 +15,11 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-  takeShared,
 } from '../page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,
+  askForLink,
   NewPasswordField,
   refusalOfPassword,
   signInPost,
@@ -181,17 +180,9 @@ async function redisplay({ frame, form }: PageRequest, refusal: FormRefusal): Pr
 }
 
 async function ask(request: PageRequest, { limiter, accounts }: AccountPageDeps): Promise<PageReply> {
-  const { frame, clientPrefix, signedIn } = request;
+  const { frame, signedIn } = request;
   if (signedIn !== null) return seeOther(frame.href('account'));
-  const email = (await request.form()).text('email').trim();
-  const calls: LimitedCall[] = [{ name: 'signUp', party: 'anonymous', client: clientPrefix }];
-  await takeShared(limiter, calls);
-  const asked = await accounts.requestSignUp({ email, locale: frame.words.locale });
-  if (asked.outcome === 'invalid_email') {
-    await limiter.refundShared(calls);
-    return redisplay(request, refuseField('email', frame.words.say('signUp.emailWrong')));
-  }
-  return seeOther(`${frame.href('signUp')}?done=sent`);
+  return askForLink(request, limiter, { page: 'signUp', ask: accounts.requestSignUp, redisplay });
 }
 
 async function showChoice(
