@@ -217,6 +217,25 @@ function metadataKeyOf({ params }: Exchange): string {
   return params.metadata_key ?? '';
 }
 
+/** Looking at a record, by either method: they differ in what the service notes of it. */
+function looks(
+  method: 'GET' | 'POST',
+  look: (service: SecretService) => SecretService['findReceipt' | 'viewReceipt'],
+) {
+  const [path, ...aliases] = everyName(method, '/:metadata_key');
+  return {
+    ...onReceipt,
+    ...{ method, aliases, path: path?.path ?? '' },
+    form: noForm,
+    answer: { description: 'The record.', schema: metadataRecord },
+    input: (_fields: unknown, exchange: Exchange) => metadataKeyOf(exchange),
+    async handle(metadataKey: string, caller: Caller, api: Api) {
+      const authority = api.dialect.managementAuthority;
+      return encodeReceipt(await look(api.service)({ metadataKey, authority }, caller), metadataKey, api);
+    },
+  } as const;
+}
+
 /** The wire contract's bound on the recent list. */
 const recentMax = 1_000;
 
@@ -319,42 +338,14 @@ export const v1Operations = {
     },
   }),
   viewReceipt: define({
-    ...onReceipt,
+    ...looks('POST', (service) => service.viewReceipt),
     name: 'v1.viewReceipt',
-    method: 'POST',
-    path: '/private/:metadata_key',
-    aliases: everyName('POST', '/:metadata_key').slice(1),
     summary: 'Look at a record; the creator has then viewed it',
-    form: noForm,
-    answer: { description: 'The record.', schema: metadataRecord },
-    input: (_fields, exchange) => metadataKeyOf(exchange),
-    async handle(metadataKey, caller, api) {
-      const authority = api.dialect.managementAuthority;
-      return encodeReceipt(
-        await api.service.viewReceipt({ metadataKey, authority }, caller),
-        metadataKey,
-        api,
-      );
-    },
   }),
   findReceipt: define({
-    ...onReceipt,
+    ...looks('GET', (service) => service.findReceipt),
     name: 'v1.findReceipt',
-    method: 'GET',
-    path: '/private/:metadata_key',
-    aliases: everyName('GET', '/:metadata_key').slice(1),
     summary: 'Look at a record without a trace',
-    form: noForm,
-    answer: { description: 'The record.', schema: metadataRecord },
-    input: (_fields, exchange) => metadataKeyOf(exchange),
-    async handle(metadataKey, caller, api) {
-      const authority = api.dialect.managementAuthority;
-      return encodeReceipt(
-        await api.service.findReceipt({ metadataKey, authority }, caller),
-        metadataKey,
-        api,
-      );
-    },
   }),
   burn: define({
     ...onReceipt,
