@@ -141,16 +141,16 @@ async function comparePages({ own, other, size }: Contest): Promise<Pairs[]> {
 
 async function compareStarts(checkout: string, folder: string, size: AgainstSize): Promise<Pairs> {
   const pairs = emptyPairs('start to the first answer', 'ms', 0);
-  const start = async (root: string | null, dataDir: string) => {
-    const server = await startService(root, folder, dataDir);
+  const start = async (dataDir: string, root?: string) => {
+    const server = await startService(folder, dataDir, root);
     await server.stop();
     return server.startMilliseconds;
   };
   for (let round = -1; round < size.starts; round += 1) {
     const [ours, theirs] = await inTurns(
       round + 1,
-      () => start(null, 'start-own'),
-      () => start(checkout, 'start-other'),
+      () => start('start-own'),
+      () => start('start-other', checkout),
     );
     if (round >= 0) addPair(pairs, ours, theirs);
   }
@@ -204,8 +204,8 @@ function rowOf(pairs: Pairs): Record<string, string> {
 
 async function measure(checkout: string, folder: string, size: AgainstSize): Promise<Pairs[]> {
   const generator = startGenerator();
-  const own = await startService(null, folder, 'own');
-  const other = await startService(checkout, folder, 'other');
+  const own = await startService(folder, 'own');
+  const other = await startService(folder, 'other', checkout);
   try {
     const contest = { own, other, generator, size };
     const found = [...(await compareRequests(contest)), ...(await comparePages(contest))];

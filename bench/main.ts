@@ -148,7 +148,7 @@ async function runPassphrases(generator: Generator, server: BenchServer): Promis
 async function timeStarts(): Promise<number[]> {
   const times: number[] = [];
   for (let count = 0; count <= startCount; count += 1) {
-    const server = await startService(null, folder, 'start');
+    const server = await startService(folder, 'start');
     if (count > 0) times.push(server.startMilliseconds);
     await server.stop();
   }
@@ -188,7 +188,7 @@ async function measure(): Promise<Figures> {
   const generator = startGenerator();
   const node = await startBenchServer('node', ['node', 'bench/bare-node.mjs']);
   const bun = await startBenchServer('bun', [process.execPath, 'bench/bare-bun.ts']);
-  const service = await startService(null, folder, 'load');
+  const service = await startService(folder, 'load');
   try {
     const bare = {
       node: seriesOf(node, 'get', 'bare node:http'),

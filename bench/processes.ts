@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { requestBytes, sendOnce } from '../test/support/raw-client.ts';
-import { freePort, repositoryRoot } from '../test/support/started-server.ts';
+import { freePort, repositoryRoot, serveCommand } from '../test/support/started-server.ts';
 import type { Job, JobResult } from './jobs.ts';
 
 const tasksetPath = '/usr/bin/taskset';
@@ -108,6 +108,18 @@ export async function startBenchServer(
         child.kill('SIGTERM');
       }),
   };
+}
+
+/** The service as it is shipped, quiet. @param checkout where its code is; this checkout when absent */
+export function startMayfly(
+  env: { readonly MAYFLY_DATA_DIR: string; readonly MAYFLY_RATE_LIMITS: string },
+  checkout = repositoryRoot,
+): Promise<BenchServer> {
+  return startBenchServer('mayfly', [process.execPath, ...serveCommand], {
+    readyPath: '/healthz',
+    env: { ...env, MAYFLY_LOG_LEVEL: 'warn' },
+    cwd: checkout,
+  });
 }
 
 export interface Generator {

@@ -7,7 +7,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serveCommand } from '../test/support/started-server.ts';
 import { median } from './figures.ts';
 import type { JobKind } from './jobs.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type Generator,
   startBenchServer,
   startGenerator,
+  startMayfly,
 } from './processes.ts';
 
 export interface RouterFigure {
@@ -111,10 +111,7 @@ function figureOf(
 async function runAlone(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
   const generator = startGenerator();
-  const server = await startBenchServer('mayfly', [process.execPath, ...serveCommand], {
-    readyPath: '/healthz',
-    env: { MAYFLY_DATA_DIR: folder, MAYFLY_RATE_LIMITS: 'off', MAYFLY_LOG_LEVEL: 'warn' },
-  });
+  const server = await startMayfly({ MAYFLY_DATA_DIR: folder, MAYFLY_RATE_LIMITS: 'off' });
   try {
     console.table(await measureRouter(generator, server, { rounds: 7, requests: 6_000 }));
   } finally {

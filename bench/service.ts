@@ -1,10 +1,9 @@
 /** The service as it is shipped, started for a benchmark, and one round of work against it. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serveCommand } from '../test/support/started-server.ts';
 import type { Round } from './figures.ts';
 import type { JobKind } from './jobs.ts';
-import { type BenchServer, cpuMicroseconds, type Generator, startBenchServer } from './processes.ts';
+import { type BenchServer, cpuMicroseconds, type Generator, startMayfly } from './processes.ts';
 
 export const kinds: readonly (readonly [JobKind, string])[] = [
   ['create-v1-form', 'create, v1, form'],
@@ -23,17 +22,10 @@ function writeLimits(folder: string): string {
   return path;
 }
 
-/** @param checkout where its code is; this checkout when `null`. @param folder for its files; its data go to `dataDir` in it */
-export function startService(checkout: string | null, folder: string, dataDir: string): Promise<BenchServer> {
-  return startBenchServer('mayfly', [process.execPath, ...serveCommand], {
-    readyPath: '/healthz',
-    ...(checkout !== null && { cwd: checkout }),
-    env: {
-      MAYFLY_DATA_DIR: join(folder, dataDir),
-      MAYFLY_RATE_LIMITS: writeLimits(folder),
-      MAYFLY_LOG_LEVEL: 'warn',
-    },
-  });
+/** @param folder for its files; its data go to `dataDir` in it. @param checkout where its code is; this checkout when absent */
+export function startService(folder: string, dataDir: string, checkout?: string): Promise<BenchServer> {
+  const env = { MAYFLY_DATA_DIR: join(folder, dataDir), MAYFLY_RATE_LIMITS: writeLimits(folder) };
+  return startMayfly(env, checkout);
 }
 
 export async function takeRound(

@@ -10,9 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openConnection, type RawConnection, requestBytes } from '../test/support/raw-client.ts';
 import { announceSeed, seededFractions } from '../test/support/run-seed.ts';
-import { serveCommand } from '../test/support/started-server.ts';
 import { type Comparison, compare, type Sample, type SampleClass, type TimingFigure } from './interleave.ts';
-import { type BenchServer, startBenchServer } from './processes.ts';
+import { type BenchServer, startMayfly } from './processes.ts';
 import { drawAddress, type KnownAccounts, makeAccounts } from './uniform-accounts.ts';
 
 export interface UniformSize {
@@ -263,10 +262,7 @@ export async function measureUniform(size: UniformSize): Promise<TimingFigure[]>
   try {
     // The rounds that only warm up take addresses too.
     const accounts = await makeAccounts(folder, Math.ceil(size.mailed * 1.1) + 1);
-    const server = await startBenchServer('mayfly', [process.execPath, ...serveCommand], {
-      readyPath: '/healthz',
-      env: { MAYFLY_DATA_DIR: folder, MAYFLY_RATE_LIMITS: 'off', MAYFLY_LOG_LEVEL: 'warn' },
-    });
+    const server = await startMayfly({ MAYFLY_DATA_DIR: folder, MAYFLY_RATE_LIMITS: 'off' });
     try {
       return await measureWith(server, accounts, size, random);
     } finally {
