@@ -4,11 +4,9 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
-import { ServiceError } from '../../src/core/errors.ts';
 import { plainBrand } from '../../src/core/share-domains/share-domain.ts';
-import { createTestApp } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
-import { signUpAs } from '../web/signed-in.ts';
+import { signInWithLosableStore } from '../web/signed-in.ts';
 import { basic, operations, owner, post, rightHeader, setUp, strictLimits, username } from './api-fixture.ts';
 
 /** One call of what is used up by it. */
@@ -86,18 +84,8 @@ describe('the pages', () => {
   const host = 'secrets.example.com';
 
   async function openPages() {
-    let isDown = false;
-    const app = createTestApp({
-      rateLimits: { ...builtInRateLimits, create: { anonymous: once, account: once } },
-      wrapStore: (store) => ({
-        ...store,
-        findSession: async (hash) => {
-          if (isDown) throw new ServiceError('unavailable', 'the store is away');
-          return store.findSession(hash);
-        },
-      }),
-    });
-    const { cookie, signedIn } = await signUpAs(app, 'alice@example.com');
+    const rateLimits = { ...builtInRateLimits, create: { anonymous: once, account: once } };
+    const kit = await signInWithLosableStore({ rateLimits });
     const send = async (
       path: string,
       fields: Record<string, string>,
@@ -105,28 +93,25 @@ describe('the pages', () => {
     ) => {
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const body = new URLSearchParams(fields).toString();
-      return (await app.fetch(path, { method: 'POST', body, headers: { ...type, cookie, ...headers } }))
-        .status;
+      const init = { method: 'POST', body, headers: { ...type, cookie: kit.cookie, ...headers } };
+      return (await kit.app.fetch(path, init)).status;
     };
-    const setDown = (down: boolean) => {
-      isDown = down;
-    };
-    return { app, cookie, formToken: signedIn.formToken, send, setDown };
+    return { ...kit, send };
   }
 
   it('path, method, form of this site, session, limit, form of this session, handler', async () => {
-    const { app, cookie, formToken, send, setDown } = await openPages();
+    const { app, cookie, formToken, send, lose, regain } = await openPages();
     const stale = { secret: 'x', 'form-token': '0'.repeat(32) };
     const crossSite = { 'sec-fetch-site': 'cross-site' };
     const concealed = () => app.events.filter(({ event }) => event === 'concealed').length;
-    setDown(true);
+    lose();
     expect(await send('/nothing', stale, crossSite)).toBe(404);
     const put = { method: 'PUT', headers: { ...crossSite, cookie } };
     expect((await app.fetch('/share', put)).status).toBe(405);
     expect(await send('/share', stale, crossSite)).toBe(403);
     // Twice: a limit that counted before would refuse the second.
     expect([await send('/share', stale), await send('/share', stale)]).toEqual([503, 503]);
-    setDown(false);
+    regain();
     // None of these has counted. This one does, and is refused by its form token.
     expect(await send('/share', stale)).toBe(403);
     expect(await send('/share', stale)).toBe(429);

@@ -2,9 +2,10 @@
  * A person with an account, logged in: through the sign-up mail, as people come by one.
  */
 import type { SignedIn } from '../../src/core/accounts/accounts.ts';
+import { ServiceError } from '../../src/core/errors.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSessionCookie } from '../../src/web/session.ts';
-import type { TestApp } from '../support/app.ts';
+import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 export const password = 'nine ordinary words of my own making, no more';
 
@@ -33,4 +34,28 @@ export async function signUpAs(app: TestApp, email: string): Promise<SignedInVis
   const isSecure = app.links.baseUrl.startsWith('https:');
   const cookie = createSessionCookie(isSecure).set(made.session, app.clock.now()).split(';')[0] ?? '';
   return { signedIn, cookie };
+}
+
+/** A person who is logged in, and a store that finds no session while it is away. */
+export async function signInWithLosableStore(options: Omit<TestAppOptions, 'wrapStore'> = {}) {
+  let isAway = false;
+  const app = createTestApp({
+    ...options,
+    isReady: async () => !isAway,
+    wrapStore: (store) => ({
+      ...store,
+      findSession: async (hash) => {
+        if (isAway) throw new ServiceError('unavailable', 'the store is away');
+        return store.findSession(hash);
+      },
+    }),
+  });
+  const { cookie, signedIn } = await signUpAs(app, 'alice@example.com');
+  const lose = () => {
+    isAway = true;
+  };
+  const regain = () => {
+    isAway = false;
+  };
+  return { app, cookie, formToken: signedIn.formToken, lose, regain };
 }

@@ -1,43 +1,14 @@
 /** The pages while the store does not answer: nothing typed is lost, and the status page still tells what is the matter. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../../src/core/errors.ts';
-import { createTestApp } from '../support/app.ts';
-import { signUpAs } from './signed-in.ts';
+import { signInWithLosableStore } from './signed-in.ts';
 import { postForm, textIn, valueIn, visit } from './visit.ts';
 import { words } from './words.ts';
-
-/** A person who is logged in, and a store that then stops looking sessions up. */
-async function loseStore() {
-  let isDown = false;
-  const app = createTestApp({
-    isReady: async () => !isDown,
-    wrapStore: (store) => ({
-      ...store,
-      findSession: async (hash) => {
-        if (isDown) throw new ServiceError('unavailable', 'the store is away');
-        return store.findSession(hash);
-      },
-    }),
-  });
-  const { cookie, signedIn } = await signUpAs(app, 'alice@example.com');
-  return {
-    app,
-    cookie,
-    formToken: signedIn.formToken,
-    lose: () => {
-      isDown = true;
-    },
-    regain: () => {
-      isDown = false;
-    },
-  };
-}
 
 const typed = { secret: 'typed by\nsomebody', passphrase: 'and this' };
 
 describe('somebody who is logged in, while the store is away', () => {
   it('gets the form back with everything typed, and can send it when the store is back', async () => {
-    const { app, cookie, formToken, lose, regain } = await loseStore();
+    const { app, cookie, formToken, lose, regain } = await signInWithLosableStore();
     lose();
     const refused = await postForm(app, '/share', { ...typed, 'form-token': formToken }, { cookie });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
@@ -55,7 +26,7 @@ describe('somebody who is logged in, while the store is away', () => {
   });
 
   it('is told 503 by pages that need the session, and shown those that do not', async () => {
-    const { app, cookie, lose } = await loseStore();
+    const { app, cookie, lose } = await signInWithLosableStore();
     lose();
     const statuses = ['/', '/account', '/recent', '/about', '/security', '/nope'].map(async (path) => {
       const { status } = await visit(app, path, { headers: { cookie } });
