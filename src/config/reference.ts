@@ -5,7 +5,7 @@ import { type Definition, definitionList } from './settings.ts';
 
 const intro = `# Settings
 
-This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` writes it anew.
+This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` regenerates it.
 
 Mayfly is configured by environment variables. An empty variable counts as not set. A wrong value, or a \`MAYFLY_\`
 variable that is not listed here, stops the start with a sentence that says what to do. \`mayfly config\` prints what is in
