@@ -105,9 +105,11 @@ async function readBrands({ brandFile }: Settings): Promise<Brands> {
   const { ownBrands } = await import('./web/brand/brand.ts');
   if (brandFile === null) return ownBrands;
   const { readBrandFile } = await import('./web/brand/brand-file.ts');
-  const brands = readBrandFile(brandFile);
-  if ('error' in brands) throw new SettingRefusal(`MAYFLY_BRAND_FILE (${brandFile}): ${brands.error}`);
-  return brands;
+  const read = readBrandFile(brandFile);
+  if ('value' in read) return read.value;
+  throw new SettingRefusal(
+    read.problems.map((problem) => `MAYFLY_BRAND_FILE (${brandFile}): ${problem}.`).join('\n'),
+  );
 }
 
 /** What would stop the start but for the settings of mail, which the mail server's probe judges. */

@@ -7,7 +7,8 @@ import { z } from 'zod';
 import type { Plans } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { type Locale, supportedLocales } from '../locale/catalogues.ts';
-import { builtInRateLimits, plansFile, type RateLimitTable, rateLimitsFile, readJson } from './json-files.ts';
+import { readJson } from './json.ts';
+import { builtInRateLimits, plansFile, type RateLimitTable, rateLimitsFile } from './json-files.ts';
 
 /** Reads a small text file; throws when it cannot. */
 export type ReadText = (path: string) => string;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'bun:test';
-import { builtInRateLimits, rateLimitsFile, readJson } from './json-files.ts';
+import { readJson } from './json.ts';
+import { builtInRateLimits, rateLimitsFile } from './json-files.ts';
 
 function parseRateLimits(json: unknown) {
   const read = readJson(JSON.stringify(json), rateLimitsFile);

@@ -115,33 +115,36 @@ describe('the key file', () => {
   });
 
   const key = Buffer.alloc(32, 9).toString('base64url');
-  const damaged: readonly (readonly [string, string])[] = [
-    ['no JSON', '{'],
-    ['empty', ''],
-    ['a later version', JSON.stringify({ version: 2, roots: [{ kid: 1, key }] })],
-    ['without roots', JSON.stringify({ version: 1, roots: [] })],
-    ['with a short key', JSON.stringify({ version: 1, roots: [{ kid: 1, key: key.slice(1) }] })],
+  const root = { kid: 1, key };
+  const file = (roots: unknown, version: unknown = 1) => JSON.stringify({ version, roots });
+  const aKey = 'must be 32 bytes in base64url: 43 characters';
+  const someRoots = 'roots must be a list of at least one root, each with a kid of its own';
+  const damaged: readonly (readonly [string, string, string])[] = [
+    ['no JSON', '{', 'it must be a JSON object of version, roots'],
+    ['empty', '', 'it must be a JSON object of version, roots'],
+    ['of a later version', file([root], 2), 'version must be 1'],
+    ['without roots', file([]), someRoots],
+    ['of a root that is a key alone', file([key]), 'roots[0] must be an object of kid, key'],
+    ['with a short key', file([root, { kid: 2, key: key.slice(1) }]), `roots[1].key ${aKey}`],
     [
       'with a second spelling of a key',
-      JSON.stringify({ version: 1, roots: [{ kid: 1, key: `${key.slice(0, -1)}l` }] }),
+      file([{ kid: 1, key: `${key.slice(0, -1)}l` }]),
+      `roots[0].key ${aKey}`,
     ],
+    ['with padding', file([{ kid: 1, key: `${key}=` }]), `roots[0].key ${aKey}`],
+    ['with the same key id twice', file([root, root]), someRoots],
+    ['with key id 0', file([{ kid: 0, key }]), 'roots[0].kid must be a whole number from 1 to 65535'],
     [
-      'with the same key id twice',
-      JSON.stringify({
-        version: 1,
-        roots: [
-          { kid: 1, key },
-          { kid: 1, key },
-        ],
-      }),
+      'wrong twice',
+      file([{ key: 7, kid: '1' }]),
+      `roots[0].key ${aKey}, and roots[0].kid must be a whole number from 1 to 65535`,
     ],
-    ['with key id 0', JSON.stringify({ version: 1, roots: [{ kid: 0, key }] })],
   ];
-  it.each(damaged)('stops the start when it is %s', async (_name, text) => {
+  it.each(damaged)('stops the start when it is %s', async (_name, text, what) => {
     await writeFile(path, text, { mode: 0o600 });
     const sentence = await problem(checkStore());
-    expect(sentence).toContain('is damaged. Restore it from your backup');
-    expect(sentence).not.toContain(key);
+    expect(sentence).toContain(`is damaged: ${what}. Restore it from your backup`);
+    expect(sentence).not.toContain(key.slice(1, -1));
   });
 
   it('stops the start when it cannot be read', async () => {

@@ -18,6 +18,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { z } from 'zod';
+import { readJson } from '../config/json.ts';
 import type { RootStore } from '../core/ports.ts';
 import { createKeyRing, type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
@@ -29,7 +31,6 @@ export type RootKeysReading =
   | Refused;
 
 const rootBytes = 32;
-const keyForm = /^[A-Za-z0-9_-]{43}$/;
 const restore = 'Restore it from your backup, or the secrets stored so far cannot be opened';
 
 function refused(problem: string): Refused {
@@ -40,28 +41,35 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }
 
-function parseRoot(entry: unknown): RootKey | null {
-  if (typeof entry !== 'object' || entry === null || !('kid' in entry) || !('key' in entry)) return null;
-  const { kid, key } = entry;
-  if (typeof kid !== 'number' || typeof key !== 'string' || !keyForm.test(key)) return null;
-  const bytes = Buffer.from(key, 'base64url');
+// No message holds any of the file's content.
+const keyRule = 'must be 32 bytes in base64url: 43 characters';
+const kidRule = 'must be a whole number from 1 to 65535';
+const key = z.string(keyRule).transform((text, context) => {
+  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
   // 43 characters carry two bits too many: only one spelling of a key is accepted.
-  return bytes.toString('base64url') === key ? { kid, key: new Uint8Array(bytes) } : null;
-}
-
-/** The ring, or `null` when the text is no key file. Its content is in no message. */
-function parseKeyFile(text: string): KeyRing | null {
-  try {
-    const file: unknown = JSON.parse(text);
-    if (typeof file !== 'object' || file === null || !('version' in file) || file.version !== 1) return null;
-    if (!('roots' in file) || !Array.isArray(file.roots)) return null;
-    const roots = file.roots.map(parseRoot);
-    return roots.includes(null) ? null : createKeyRing(roots as RootKey[]);
-  } catch {
-    // Not JSON, or roots that form no ring (none, twice the same id, an id out of range).
-    return null;
-  }
-}
+  if (bytes.length === rootBytes && Buffer.from(bytes).toString('base64url') === text) return bytes;
+  context.addIssue(keyRule);
+  return z.NEVER;
+});
+const root = z.object(
+  { kid: z.int(kidRule).min(1, kidRule).max(0xffff, kidRule), key },
+  'must be an object of kid, key',
+);
+const rootsRule = 'must be a list of at least one root, each with a kid of its own';
+const keyFile = z
+  .object(
+    {
+      version: z.literal(1, 'must be 1'),
+      roots: z
+        .array(root, rootsRule)
+        .refine(
+          (roots) => roots.length > 0 && new Set(roots.map(({ kid }) => kid)).size === roots.length,
+          rootsRule,
+        ),
+    },
+    'must be a JSON object of version, roots',
+  )
+  .transform(({ roots }) => createKeyRing(roots));
 
 /** Whether others than the owner may read it. Windows has no such bits. */
 function isOpenToOthers(path: string): boolean {
@@ -75,10 +83,10 @@ export function readRootKeys(path: string): RootKeysReading {
         `The key file ${path} can be read by other users of this machine: run chmod 600 ${path}`,
       );
     }
-    const ring = parseKeyFile(readFileSync(path, 'utf8'));
-    return ring === null
-      ? refused(`The key file ${path} is damaged. ${restore}.`)
-      : { outcome: 'read', ring };
+    const file = readJson(readFileSync(path, 'utf8'), keyFile);
+    return 'value' in file
+      ? { outcome: 'read', ring: file.value }
+      : refused(`The key file ${path} is damaged: ${file.problems.join(', and ')}. ${restore}.`);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return { outcome: 'missing' };
     return refused(`The key file ${path} cannot be read (${codeOf(error)}): let this user read it.`);

@@ -61,7 +61,7 @@ describe('a start', () => {
     expect(await refusal({})).toContain(`run chmod 600 ${path}`);
     await chmod(path, 0o600);
     await writeFile(path, right.slice(0, -20));
-    expect(await refusal({})).toContain('is damaged. Restore it');
+    expect(await refusal({})).toContain('is damaged: it must be a JSON object of version, roots. Restore it');
     const other = Buffer.alloc(32, 7).toString('base64url');
     await writeFile(path, JSON.stringify({ version: 1, roots: [{ kid: 1, key: other }] }));
     expect(await refusal({})).toContain('is not the one that this store was written with');

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { builtInRateLimits, rateLimitsFile, readJson } from '../../src/config/json-files.ts';
+import { readJson } from '../../src/config/json.ts';
+import { builtInRateLimits, rateLimitsFile } from '../../src/config/json-files.ts';
 import { renderReference } from '../../src/config/reference.ts';
 import { definitions } from '../../src/config/settings.ts';
 import { repositoryRoot } from '../support/started-server.ts';

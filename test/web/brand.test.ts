@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonReading } from '../../src/config/json.ts';
 import type { Brands } from '../../src/web/brand/brand.ts';
 import { readBrandFile } from '../../src/web/brand/brand-file.ts';
 import { contrast, nearestReadable, paletteOf } from '../../src/web/brand/colours.ts';
@@ -19,21 +20,24 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function read(content: unknown): Promise<Brands | { readonly error: string }> {
+async function read(content: unknown): Promise<JsonReading<Brands>> {
   const path = join(folder, 'brand.json');
-  await Bun.write(path, typeof content === 'string' ? content : JSON.stringify(content));
+  await Bun.write(
+    path,
+    typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(content),
+  );
   return readBrandFile(path);
 }
 
 async function brandsOf(content: unknown): Promise<Brands> {
-  const brands = await read(content);
-  if ('error' in brands) throw new Error(brands.error);
-  return brands;
+  const reading = await read(content);
+  if ('problems' in reading) throw new Error(reading.problems.join('\n'));
+  return reading.value;
 }
 
 async function refusalOf(content: unknown): Promise<string> {
-  const brands = await read(content);
-  return 'error' in brands ? brands.error : 'accepted';
+  const reading = await read(content);
+  return 'problems' in reading ? reading.problems.join('\n') : 'accepted';
 }
 
 async function documented(): Promise<unknown> {
@@ -92,9 +96,12 @@ describe('a brand file', () => {
     expect((await brandsOf({})).forHost(null).name).toBe('Mayfly');
   });
 
+  const wholeFile =
+    'the file must hold JSON in UTF-8, an object of name, logo, colour, links, termsUrl, imprintUrl, domains';
   const refusals: readonly [string, unknown, string][] = [
-    ['no JSON', '{"name":', 'the file must hold JSON in UTF-8'],
-    ['a list', [], 'the file must be an object of name, logo, colour, links, termsUrl, imprintUrl, domains'],
+    ['no JSON', '{"name":', wholeFile],
+    ['a list', [], wholeFile],
+    ['another encoding', new Uint8Array([0x7b, 0xff, 0x7d]), wholeFile],
     [
       'an unknown field',
       { color: {} },
@@ -168,9 +175,21 @@ describe('a brand file', () => {
     });
   }
 
+  it('is refused for everything that is wrong with it at once, in the order of the file', async () => {
+    const sentences = await refusalOf({ termsUrl: 7, links: [{ url: 'x', label: 'x' }, {}], nmae: 'x' });
+    const isAddress = 'must be an address that begins with https://, http:// or mailto:';
+    expect(sentences.split('\n')).toEqual([
+      `termsUrl ${isAddress}`,
+      `links[0].url ${isAddress}`,
+      'links[1].label must be a text of 1 to 60 characters',
+      `links[1].url ${isAddress}`,
+      'the file has no field "nmae": allowed are name, logo, colour, links, termsUrl, imprintUrl, domains',
+    ]);
+  });
+
   it('is refused when it is not there', () => {
     expect(readBrandFile(join(folder, 'absent.json'))).toEqual({
-      error: 'the file cannot be read: check that it exists and that Mayfly may read it',
+      problems: ['the file cannot be read: check that it exists and that Mayfly may read it'],
     });
   });
 });

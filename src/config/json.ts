@@ -1,0 +1,87 @@
+/**
+ * One reader for every JSON file of an operator: from text to sentences that name each wrong entry by its path.
+ *
+ * An unknown field is always refused: a typo must not leave a default in place unnoticed.
+ */
+import { z } from 'zod';
+
+export type JsonReading<T> = { readonly value: T } | { readonly problems: readonly string[] };
+
+/**
+ * In the messages of a schema `{at}` is the path of what is wrong, `{key}` its last part and `{in}` what is before that; a
+ * message without them is put after the path.
+ * @param root what the file as a whole is called
+ */
+export function readJson<T>(text: string, schema: z.ZodType<T>, root = 'it'): JsonReading<T> {
+  const json = parseJson(text);
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { value: parsed.data };
+  const found = parsed.error.issues.flatMap(placesOf);
+  const places = found.map((place) => ({ ...place, position: positionOf(place.path, json) }));
+  places.sort((one, other) => one.position.localeCompare(other.position, 'en', { numeric: true }));
+  return { problems: places.map((place) => sentenceAt(place, root)) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message may quote the file; "not JSON" is what the reader needs.
+    return undefined;
+  }
+}
+
+type Path = readonly PropertyKey[];
+
+interface Place {
+  readonly path: Path;
+  readonly message: string;
+}
+
+function placesOf(issue: z.core.$ZodIssue): Place[] {
+  const { path, message } = issue;
+  if (issue.code !== 'unrecognized_keys') return [{ path, message }];
+  return issue.keys.map((key) => ({ path: [...path, key], message }));
+}
+
+/** Sorts as the places occur in the file. */
+function positionOf(path: Path, json: unknown): string {
+  let node = json;
+  const positions = path.map((part) => {
+    const entries = Object.entries(node ?? {});
+    const index = entries.findIndex(([key]) => key === String(part));
+    node = entries[index]?.[1];
+    return index;
+  });
+  return positions.join('.');
+}
+
+function sentenceAt({ path, message }: Place, root: string): string {
+  const at = pathText(path) || root;
+  if (!message.includes('{')) return `${at} ${message}`;
+  return message
+    .replace('{at}', () => at)
+    .replace('{key}', () => String(path.at(-1)))
+    .replace('{in}', () => pathText(path.slice(0, -1)) || root);
+}
+
+/** `links[0].url`, `domains["a.example"].name`. */
+function pathText(path: Path): string {
+  const parts = path.map((part) => {
+    if (typeof part === 'number') return `[${part}]`;
+    return /^\w+$/.test(String(part)) ? `.${String(part)}` : `[${JSON.stringify(String(part))}]`;
+  });
+  return parts.join('').replace(/^\./, '');
+}
+
+/** An object of these fields, each of which may be left out, and of no others. */
+export function fieldsOf<S extends z.ZodRawShape>(
+  shape: S,
+  { mustBe, unknown }: { readonly mustBe: string; readonly unknown: string },
+) {
+  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? unknown : mustBe) });
+}
+
+export function namesOf(table: object): string {
+  return Object.keys(table).join(', ');
+}
