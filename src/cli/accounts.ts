@@ -161,7 +161,7 @@ export function parseScopes(text: string): readonly TokenScope[] {
   const asked = text.split(',').map((word) => word.trim());
   const known = tokenScopes.filter((scope) => asked.includes(scope));
   if (asked.every((word) => known.some((scope) => scope === word))) return known;
-  throw new UsageError(`--scope takes one or more of ${listOfScopes}, with commas between them.`);
+  throw new UsageError(`--scope takes one or more of ${listOfScopes}, separated by commas.`);
 }
 
 async function readExisting(input: Input, world: World): Promise<Sensitive<string> | null> {
@@ -268,7 +268,7 @@ export const tokenCommands: readonly Command[] = [
       scope: {
         type: 'string',
         value: 'SCOPES',
-        doc: `what it may do, with commas between them: ${listOfScopes}; all without it`,
+        doc: `what it may do, separated by commas: ${listOfScopes}; all without it`,
       },
       expires: { type: 'string', value: 'DAYS', doc: 'stop working after so many days' },
       'with-token': {

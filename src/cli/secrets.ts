@@ -69,7 +69,7 @@ function parseNotify(text: string): NoticeKind[] {
   return text.split(',').map((word) => {
     const kind = noticeKinds.find((known) => known === word.trim());
     if (kind === undefined)
-      throw new UsageError(`--notify takes ${noticeKinds.join(', ')}, with commas between them, or none.`);
+      throw new UsageError(`--notify takes ${noticeKinds.join(', ')}, separated by commas, or none.`);
     return kind;
   });
 }
@@ -149,7 +149,7 @@ function parseCharset(text: string): (typeof characterSets)[number][] {
   return text.split(',').map((word) => {
     const set = characterSets.find((known) => known === word.trim());
     if (set === undefined)
-      throw new UsageError(`--charset takes ${characterSets.join(', ')}, with commas between them.`);
+      throw new UsageError(`--charset takes ${characterSets.join(', ')}, separated by commas.`);
     return set;
   });
 }

@@ -145,14 +145,14 @@ function trustedProxies(ranges: readonly string[]): TrustedProxies {
 export const noProxies = trustedProxies([]);
 
 export const addressRanges: Kind<TrustedProxies> = kind(
-  'addresses or ranges with commas between them, such as 10.0.0.0/8, ::1',
+  'addresses or ranges separated by commas, such as 10.0.0.0/8, ::1',
   parts(addressRange).transform(trustedProxies),
   ({ ranges }) => showList(ranges),
 );
 
 /** Origins as browsers send them: RFC 6454 §6.1, lower case, without a trailing slash. */
 export const origins: Kind<ReadonlySet<string>> = kind(
-  'origins with commas between them, such as https://app.example.org, written as a browser sends them',
+  'origins separated by commas, such as https://app.example.org, written as a browser sends them',
   parts(z.string().refine((text) => parseUrl(text, ['http:', 'https:'])?.origin === text)).transform(
     (values) => new Set(values),
   ),
@@ -177,7 +177,7 @@ function isDnsServer(text: string): boolean {
 }
 
 export const dnsServers = listOf(
-  'IP addresses with commas between them, with ports perhaps, such as 192.0.2.53, [2001:db8::53]:5353',
+  'IP addresses separated by commas, optionally with ports, such as 192.0.2.53, [2001:db8::53]:5353',
   z.string().refine(isDnsServer),
 );
 
@@ -221,7 +221,7 @@ export const regions: Kind<readonly Region[]> = kind(
 
 /** `us=3,eu=1`: whole numbers from 0 to 1,000, one of them above 0. */
 export const regionWeights: Kind<Readonly<Record<string, number>>> = kind(
-  'labels of regions, each with a whole number from 0 to 1000, one of them above 0, such as us=3,eu=1',
+  'labels of regions, each with a whole number from 0 to 1000, at least one above 0, such as us=3,eu=1',
   readBy((text) => {
     const pairs = text.split(',').map((part) => /^\s*([0-9a-z]{2})=(\d{1,4})\s*$/.exec(part));
     if (!pairs.every((pair) => pair !== null && Number(pair[2]) <= 1_000)) return undefined;

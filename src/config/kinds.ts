@@ -203,7 +203,7 @@ function canonicalTag(text: string): string | undefined {
 
 export const locale = kind('a language tag such as en or pt-BR', localeTag);
 export const locales: Kind<readonly Locale[]> = {
-  ...listOf('language tags with commas between them, such as en, fr', localeTag),
+  ...listOf('language tags separated by commas, such as en, fr', localeTag),
   show: (values, text) => (text === null ? 'all shipped' : showList(values)),
 };
 

@@ -118,7 +118,7 @@ describe('configuration', () => {
     ],
     [{ MAYFLY_INTERNAL_PORT: '3000' }, 'MAYFLY_INTERNAL_PORT and PORT are both 3000'],
     [{ MAYFLY_DOMAIN_TARGET: 'example.org/' }, 'MAYFLY_DOMAIN_TARGET is "example.org/"'],
-    [{ MAYFLY_DNS_SERVERS: 'dns.example.org' }, 'it must be IP addresses with commas between them'],
+    [{ MAYFLY_DNS_SERVERS: 'dns.example.org' }, 'it must be IP addresses separated by commas'],
     [{ MAYFLY_DNS_SERVERS: '192.0.2.53:0' }, 'MAYFLY_DNS_SERVERS is "192.0.2.53:0"'],
     [{ MAYFLY_REGION: 'USA' }, 'it must be two characters of a-z and 0-9, such as us or eu.'],
     [{ MAYFLY_REGIONS: 'https://us.example.com' }, 'it must be labels of two characters'],
@@ -131,7 +131,7 @@ describe('configuration', () => {
       'no label and no address may stand in it twice',
     ],
     [{ MAYFLY_ROUTER_UPSTREAMS: 'us=127.0.0.1:3000' }, 'MAYFLY_ROUTER_UPSTREAMS is'],
-    [{ MAYFLY_ROUTER_WEIGHTS: 'us=0,eu=0' }, 'one of them above 0'],
+    [{ MAYFLY_ROUTER_WEIGHTS: 'us=0,eu=0' }, 'at least one above 0'],
     [{ MAYFLY_ROUTER_WEIGHTS: 'us=1,us=2' }, 'MAYFLY_ROUTER_WEIGHTS is "us=1,us=2"'],
     [{ MAYFLY_ROUTER_DEPRECATION: '2027-02-30' }, 'it must be a day such as 2027-01-31.'],
     [{ MAYFLY_INTERNAL_PORT: '0' }, 'MAYFLY_INTERNAL_PORT is "0"'],
@@ -249,7 +249,7 @@ describe('the plans file', () => {
     );
   };
 
-  it('is laid over the built-in plans', () => {
+  it('overrides parts of the built-in plans', () => {
     const reading = plansOf({ anonymous: { ttlMinSeconds: 1 }, basic: { maxValueBytes: 2_000 } });
     if (reading.outcome === 'refused') throw new Error('refused');
     expect(reading.settings.plans.anonymous).toEqual({ ...builtInPlans.anonymous, ttlMinSeconds: 1 });

@@ -8,9 +8,9 @@ const intro = `# Settings
 This page is generated from the table in \`src/config/settings.ts\`; \`npm run docs\` regenerates it.
 
 Mayfly is configured by environment variables. An empty variable counts as not set. A wrong value, or a \`MAYFLY_\`
-variable that is not listed here, stops the start with a sentence that says what to do. \`mayfly config\` prints what is in
-effect. A setting marked *secret* is never printed, and can also be read from a file: set the variable with \`_FILE\` at its
-end to the path.
+variable that is not listed here, stops the start with a sentence that says what to do. \`mayfly config\` prints the
+settings in effect. A setting marked *secret* is never printed, and can also be read from a file: append \`_FILE\` to the
+variable’s name and set it to the path.
 `;
 
 type Reader = Definition<unknown>['reader'];
@@ -33,14 +33,14 @@ function sharedNames(): string {
 
 const routerText = `## The router
 
-\`mayfly router\` stands before the regions of one installation. It reads these, and of the server's settings
+\`mayfly router\` runs in front of the regions of one installation. It reads these settings, and of the server’s
 ${sharedNames()}.
 `;
 
 const plansText = `## Plans
 
-\`MAYFLY_PLANS_FILE\` names a JSON file that is laid over the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). What it leaves
-out keeps its built-in value. Sizes are bytes of UTF-8, times are seconds, \`maxDomains\` is how many share domains an
+\`MAYFLY_PLANS_FILE\` names a JSON file that overrides parts of the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). Whatever it omits
+keeps its built-in value. Sizes are bytes of UTF-8, times are seconds, \`maxDomains\` is how many share domains an
 account may register (0: none):
 
 \`\`\`json
@@ -69,7 +69,7 @@ function limitsTable(): string {
 
 const rateLimitsText = `## Rate limits
 
-\`MAYFLY_RATE_LIMITS\` may name a JSON file that is laid over the built-in limits. What it leaves out keeps its built-in value.
+\`MAYFLY_RATE_LIMITS\` may name a JSON file that overrides parts of the built-in limits; whatever it omits keeps its built-in value.
 This is the built-in table: \`limit\` calls per \`windowSeconds\` in the long run, of which \`burst\` may come at once.
 
 \`\`\`json
