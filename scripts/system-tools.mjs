@@ -37,9 +37,9 @@ const tools = [
   {
     name: 'chromium',
     // A browser without any font lays pages out as nobody sees them.
-    packages: ['chromium', 'fonts-dejavu-core'],
+    packages: ['chromium', 'chromium-headless-shell', 'fonts-dejavu-core'],
     mark: /from 'playwright-core'/,
-    isThere: () => onPath('chromium', 'chromium-browser', 'google-chrome'),
+    isThere: () => onPath('chromium') && onPath('chromium-headless-shell'),
   },
   { name: 'curl', packages: ['curl', 'ca-certificates'], mark: /'curl'/, isThere: () => onPath('curl') },
   { name: 'gcc', packages: ['gcc', 'libc6-dev'], mark: /'gcc'/, isThere: () => onPath('gcc') },

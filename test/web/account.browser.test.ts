@@ -78,7 +78,7 @@ for (const scripts of [false, true]) {
       async ({ site, visitor, page }) => {
         await signUp(page, site);
         const token = await makeToken(page, site);
-        expect(await page.locator('[data-copy]').isVisible()).toBe(scripts);
+        await page.locator('[data-copy]').waitFor({ state: scripts ? 'visible' : 'hidden' });
         const shared = await callApi(site.baseUrl, token, '/api/v2/secret/conceal', concealed);
         expect(shared.status).toBe(200);
         expect((await callApi(site.baseUrl, token, '/api/v2/private/recent')).status).toBe(200);

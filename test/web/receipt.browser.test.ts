@@ -158,7 +158,7 @@ describe('handing the link over', () => {
         Object.defineProperty(navigator, 'share', { value: undefined });
       });
       await shareIn(desktop.page, site.baseUrl);
-      expect(await desktop.page.isVisible('[data-copy]')).toBe(true);
+      await desktop.page.waitForSelector('[data-copy]');
       expect(await desktop.page.isVisible('[data-share]')).toBe(false);
     },
     patienceMs,
