@@ -339,9 +339,7 @@ describe('mayfly account token', () => {
       const { mayfly, store, account } = await installation();
       const { code, out, err } = await mayfly([...create, '--scope', scope]);
       expect([code, out]).toEqual([2, '']);
-      expect(err).toContain(
-        '--scope takes one or more of create, manage, read-recent, separated by commas.',
-      );
+      expect(err).toContain('--scope takes one or more of create, manage, read-recent, separated by commas.');
       expect(await store.listTokens(account.id)).toHaveLength(1);
     },
   );
