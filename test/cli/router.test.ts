@@ -11,6 +11,7 @@ async function startRouter(env: Readonly<Record<string, string>> = {}): Promise<
   const upstreams = `us=http://127.0.0.1:${dead},eu=http://127.0.0.1:${dead}`;
   return startServer({
     command: ['src/main.ts', 'router'],
+    readyWords: 'routes on',
     env: { MAYFLY_REGIONS: regions, MAYFLY_ROUTER_UPSTREAMS: upstreams, MAYFLY_LOG_LEVEL: 'info', ...env },
   });
 }

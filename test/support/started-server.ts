@@ -24,6 +24,8 @@ export interface StartOptions {
   readonly command?: readonly string[];
   /** The path that answers 200 once the server serves. */
   readonly readyPath?: string;
+  /** What it then writes to stderr, which may arrive after its first answer; `is ready` for the product's `serve`. */
+  readonly readyWords?: string;
 }
 
 export interface Exit {
@@ -158,7 +160,11 @@ async function awaitReady(port: number, path: string, exited: Promise<Exit>): Pr
   return false;
 }
 
-/** Starts a server and waits for its first answer. Rejects with `StartRefused` when it ends before. */
+async function awaitWords(words: string, stderr: () => string): Promise<void> {
+  for (let polls = 0; polls < maxPolls && !stderr().includes(words); polls += 1) await pause(pollMilliseconds);
+}
+
+/** Starts a server and waits for its first answer and its words. Rejects with `StartRefused` when it ends before. */
 export async function startServer(options: StartOptions = {}): Promise<StartedServer> {
   const dataDir = options.dataDir ?? (await makeDataDir());
   const port = options.port ?? (await freePort());
@@ -180,6 +186,7 @@ export async function startServer(options: StartOptions = {}): Promise<StartedSe
     await remove();
     throw new StartRefused(exit, { stdout: stdout(), stderr: stderr() });
   }
+  await awaitWords(options.readyWords ?? (options.command === undefined ? 'is ready' : ''), stderr);
   return {
     port,
     pid: child.pid ?? 0,
