@@ -10,7 +10,7 @@ import type { Settings } from './config/read.ts';
 import { isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
-import type { MailLocaleOf } from './core/mail/mailer.ts';
+import type { MailLocaleOf } from './core/mailer.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';

@@ -6,7 +6,7 @@ import { createV2 } from './api/v2/service.ts';
 import type { Settings } from './config/read.ts';
 import type { AccountService } from './core/accounts/service.ts';
 import type { Links } from './core/links.ts';
-import type { MailLocaleOf } from './core/mail/mailer.ts';
+import type { MailLocaleOf } from './core/mailer.ts';
 import type { SecretService } from './core/secrets/service.ts';
 import type { DomainService } from './core/share-domains/service.ts';
 import type { Clock } from './core/time.ts';

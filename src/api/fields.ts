@@ -4,7 +4,7 @@
  * Texts arrive byte for byte; nothing is trimmed or repaired. What depends on the caller's plan is the core's to judge.
  */
 import { z } from 'zod';
-import { noticeKinds } from '../core/accounts/accounts.ts';
+import { noticeKinds } from '../core/account.ts';
 import { keyForm } from '../core/keys.ts';
 import { allCharacterSets, generatedLength } from '../core/secrets/generated-value.ts';
 import { Sensitive } from '../core/sensitive.ts';

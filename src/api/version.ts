@@ -1,5 +1,5 @@
 /** What v1 and v2 share: two dialects, operations bound to one of them, tables of refusals, JSON that repeats no name. */
-import type { Caller } from '../core/accounts/accounts.ts';
+import type { Caller } from '../core/account.ts';
 import type { Access, Exchange, Operation, Reply } from '../http/operation.ts';
 
 /** A version as documented, or as the existing service answers. */

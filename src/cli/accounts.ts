@@ -4,7 +4,7 @@
  * They work on the store itself, so they need the data folder and no credentials, also while the server runs. A token is printed
  * once, when it is made, and read from standard input or a file, never from an argument (P18).
  */
-import { type Account, type StoredToken, type TokenScope, tokenScopes } from '../core/accounts/accounts.ts';
+import { type Account, type StoredToken, type TokenScope, tokenScopes } from '../core/account.ts';
 import { createAccount, createToken } from '../core/accounts/admin.ts';
 import type { PlanName } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';

@@ -4,8 +4,9 @@
  * A domain is kept in one spelling (lower case, ASCII) and is never the site's own host. One that an operator adds needs no plan, no
  * public suffix and no DNS record.
  */
+
+import type { DomainFinding, StoredDomain } from '../core/share-domain.ts';
 import { createDomainChecks } from '../core/share-domains/check.ts';
-import type { DomainFinding, StoredDomain } from '../core/share-domains/share-domain.ts';
 import { createResolver, toAsciiName } from '../ops/dns.ts';
 import { withAccount } from './accounts.ts';
 import {

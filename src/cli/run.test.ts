@@ -4,7 +4,7 @@ import { fakeWorld, runCli as run, cliSecret as secret } from '../../test/suppor
 import { steadyClock } from '../../test/support/clocks.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { readConfig } from '../config/read.ts';
-import { tokenScopes } from '../core/accounts/accounts.ts';
+import { tokenScopes } from '../core/account.ts';
 import { createAccount } from '../core/accounts/admin.ts';
 import { parseScopes } from './accounts.ts';
 import { parseDomain } from './domains.ts';

@@ -7,7 +7,7 @@ import type { RandomBytes } from '../crypto/random.ts';
 import type { Events } from './events.ts';
 import type { RegionLabel } from './keys.ts';
 import type { Links } from './links.ts';
-import type { AccountMailer, MailBrandOf, Mailer, MailLocaleOf, MailQuota } from './mail/mailer.ts';
+import type { AccountMailer, MailBrandOf, Mailer, MailLocaleOf, MailQuota } from './mailer.ts';
 import type { Plans } from './plans.ts';
 import type {
   AccountStore,

@@ -1,8 +1,8 @@
 /** What happened, for logs and counters; never a key, a value or an address (P18). */
-import type { AccountId } from './accounts/accounts.ts';
-import type { AccountMail } from './mail/mailer.ts';
-import type { DeliveryState } from './secrets/secret.ts';
-import type { StoredDomain } from './share-domains/share-domain.ts';
+import type { AccountId } from './account.ts';
+import type { AccountMail } from './mailer.ts';
+import type { DeliveryState } from './secret.ts';
+import type { StoredDomain } from './share-domain.ts';
 
 /** A tag is the first 8 hex digits of a secret id. */
 export type ServiceEvent =

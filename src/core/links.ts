@@ -1,5 +1,5 @@
 /** Every address that a person is given, built from configuration and never from a request (P20). */
-import type { Ticket } from './accounts/accounts.ts';
+import type { Ticket } from './account.ts';
 import type { MetadataKey, SecretKey } from './keys.ts';
 
 export interface Links {

@@ -19,23 +19,11 @@ import type {
   TicketKind,
   TicketLimits,
   TokenFate,
-} from './accounts/accounts.ts';
+} from './account.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { PlanName } from './plans.ts';
-import type {
-  ListedReceipt,
-  NewRecord,
-  StoredDelivery,
-  StoredReceipt,
-  StoredSecret,
-} from './secrets/secret.ts';
-import type {
-  DomainBrand,
-  DomainCheck,
-  DomainLogo,
-  NewDomain,
-  StoredDomain,
-} from './share-domains/share-domain.ts';
+import type { ListedReceipt, NewRecord, StoredDelivery, StoredReceipt, StoredSecret } from './secret.ts';
+import type { DomainBrand, DomainCheck, DomainLogo, NewDomain, StoredDomain } from './share-domain.ts';
 import type { UnixSeconds } from './time.ts';
 
 /** Whether the client that a call is made for has left: asked again wherever time has passed, so it must be cheap. */

@@ -10,7 +10,7 @@
  *    401; right ones are counted by account in the operation's class. Failures are counted once they are known, so
  *    requests in flight together may exceed the ten by their number; tokens have 256 bits, and what is bounded is work.
  */
-import { anonymous, type Caller } from '../core/accounts/accounts.ts';
+import { anonymous, type Caller } from '../core/account.ts';
 import type { SecretService } from '../core/secrets/service.ts';
 import type { CrossSitePolicy } from './cross-site.ts';
 import { type Exchange, mayChange, type Operation } from './operation.ts';

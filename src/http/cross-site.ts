@@ -9,7 +9,7 @@
  */
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '../core/links.ts';
-import { hostNameOf } from '../core/share-domains/share-domain.ts';
+import { hostNameOf } from '../core/share-domain.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
 import type { ServerOptions } from './server.ts';
 

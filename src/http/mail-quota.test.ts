@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../config/json-files.ts';
-import type { AccountId } from '../core/accounts/accounts.ts';
-import type { MailQuota } from '../core/mail/mailer.ts';
+import type { AccountId } from '../core/account.ts';
+import type { MailQuota } from '../core/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { type ClientKey, createMailQuota, createRateLimiter, type RateLimiter } from './rate-limit.ts';
 

@@ -3,7 +3,7 @@
  * is written twice.
  */
 import type { ZodObject, ZodType } from 'zod';
-import type { Caller, TokenScope } from '../core/accounts/accounts.ts';
+import type { Caller, TokenScope } from '../core/account.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { Problem } from './problem.ts';
 

@@ -9,7 +9,7 @@ import {
   strictLimits,
   withHeader,
 } from '../../test/http/api-fixture.ts';
-import type { AccountId, TokenScope } from '../core/accounts/accounts.ts';
+import type { AccountId, TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
 import { type ApiSurface, createApi } from './api.ts';
 import type { Operation } from './operation.ts';

@@ -19,7 +19,7 @@
  * The body is first touched in 6, so never before the caller is admitted; a refused body is not read at all, the server
  * discards it. A problem with a waiting time brings `Retry-After`, whichever status a side gives it, and 405 `Allow`.
  */
-import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/accounts/accounts.ts';
+import { type AccountId, anonymous, type Caller, type TokenScope } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { Admission } from './admission.ts';

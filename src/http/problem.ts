@@ -2,7 +2,7 @@
  * Every way in which the transport itself refuses a request, before or after a handler. No wording or status is here: API
  * versions and pages each have a table of their own (`api/v1/refusals.ts`, `api/v2/refusals.ts`, `web/kit/error-page.tsx`).
  */
-import type { TokenScope } from '../core/accounts/accounts.ts';
+import type { TokenScope } from '../core/account.ts';
 
 export type Problem =
   /** Unparsable body, invalid percent-encoding or UTF-8, repeated or structured parameter. */

@@ -1,7 +1,7 @@
 /** The words of the mails about an account. */
 import { describe, expect, it } from 'bun:test';
 import { linksOf, sampleAccountMails } from '../../test/mail/post-office.ts';
-import type { AccountMail } from '../core/mail/mailer.ts';
+import type { AccountMail } from '../core/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { renderAccountMail } from './account-mail.tsx';
 

@@ -5,8 +5,8 @@
  * type anybody's address into a form, so it names the site and claims nothing about the reader. A notice about a secret
  * names only its times: no key, no recipient, no sender, and its only link is to the list that needs a log-in.
  */
-import type { TokenFate } from '../core/accounts/accounts.ts';
-import type { AccountMail } from '../core/mail/mailer.ts';
+import type { TokenFate } from '../core/account.ts';
+import type { AccountMail } from '../core/mailer.ts';
 import type { Locale, MessageKey } from '../locale/catalogues.ts';
 import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';

@@ -15,7 +15,7 @@ import type {
   Mailer,
   OnRetry,
   SecretLinkMail,
-} from '../core/mail/mailer.ts';
+} from '../core/mailer.ts';
 import { toLocale } from '../locale/negotiate.ts';
 import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';

@@ -8,7 +8,7 @@
  * A server may quote the message or the envelope in its reply, even broken across lines, so hidden texts are removed from every
  * line that leaves this file, before it is shortened: a cut would leave part of one.
  */
-import type { MailTrouble } from '../core/mail/link-mail.ts';
+import type { MailTrouble } from '../core/secrets/link-mail.ts';
 import { toPrintable } from './mailbox.ts';
 
 /** What went wrong at one attempt. */

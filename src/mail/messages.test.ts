@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { MailBrand } from '../core/mail/mailer.ts';
+import type { MailBrand } from '../core/mailer.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import { renderMail, renderSecretLink, setApart } from './messages.tsx';
 

@@ -6,7 +6,7 @@
  * link and the sender's name, and never the value, the passphrase or the metadata key.
  */
 import type { FC } from 'hono/jsx';
-import type { MailBrand, SecretLinkMail } from '../core/mail/mailer.ts';
+import type { MailBrand, SecretLinkMail } from '../core/mailer.ts';
 import { directionOf } from '../locale/catalogues.ts';
 import { formatMoment } from '../locale/formats.ts';
 import { toLocale } from '../locale/negotiate.ts';

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SendMailOptions } from 'nodemailer';
-import type { Handover } from '../core/mail/mailer.ts';
+import type { Handover } from '../core/mailer.ts';
 import {
   type ComposingMailer,
   createComposingMailer,

@@ -8,8 +8,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SendMailOptions } from 'nodemailer';
 import type { SmtpServer, SmtpTls } from '../config/addresses.ts';
-import { type MailTrouble, mailTroubles } from '../core/mail/link-mail.ts';
-import type { Handover, OnRetry } from '../core/mail/mailer.ts';
+import type { Handover, OnRetry } from '../core/mailer.ts';
+import { type MailTrouble, mailTroubles } from '../core/secrets/link-mail.ts';
 import {
   type ComposingMailer,
   createComposingMailer,

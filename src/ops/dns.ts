@@ -12,8 +12,8 @@ import { Resolver as DnsResolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import type { Sensitive } from '../core/sensitive.ts';
+import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domain.ts';
 import type { DnsAnswer, Resolver } from '../core/share-domains/check.ts';
-import type { DomainName, DomainNameProblem, ParseDomainName } from '../core/share-domains/share-domain.ts';
 
 export interface ResolverLimits {
   /** For all questions of one session together. */

@@ -5,7 +5,7 @@
  * thing does not fit, and what does not fit is withheld. Operations are logged by name, never by path or query. An unknown thrown value
  * is reduced to its class, code and place, because libraries quote their arguments in messages.
  */
-import type { AccountId } from '../core/accounts/accounts.ts';
+import type { AccountId } from '../core/account.ts';
 import type { ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { AccountId } from '../core/accounts/accounts.ts';
+import type { AccountId } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createLineWriter, createLogger } from './log.ts';
 import { describeFault, type LogLevel, type LogLine } from './log-lines.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { AccountId } from '../core/accounts/accounts.ts';
+import type { AccountId } from '../core/account.ts';
 import type { LogLine } from './log-lines.ts';
 import { createAnswerObserver, createEvents, openMetrics } from './metrics.ts';
 

@@ -6,10 +6,10 @@
  * observes.
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
-import type { AccountId } from '../core/accounts/accounts.ts';
+import type { AccountId } from '../core/account.ts';
 import type { Events, ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
-import type { MailTrouble } from '../core/mail/link-mail.ts';
+import type { MailTrouble } from '../core/secrets/link-mail.ts';
 import type { Log } from './log.ts';
 import type { LogLine, RequestLine } from './log-lines.ts';
 

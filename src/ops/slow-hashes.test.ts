@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'bun:test';
-import type { HashPlace } from '../core/accounts/accounts.ts';
+import type { HashPlace } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
 import { createPassphraseHasher, hashLimitsFor } from './slow-hashes.ts';
 

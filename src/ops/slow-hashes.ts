@@ -11,7 +11,7 @@
  */
 
 import { availableParallelism } from 'node:os';
-import type { HashPlace } from '../core/accounts/accounts.ts';
+import type { HashPlace } from '../core/account.ts';
 import { ServiceError } from '../core/errors.ts';
 import type { PassphraseHasher } from '../core/ports.ts';
 

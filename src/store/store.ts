@@ -1,4 +1,4 @@
-import type { StoredTicket, TicketLimits } from '../core/accounts/accounts.ts';
+import type { StoredTicket, TicketLimits } from '../core/account.ts';
 import type {
   AccountStore,
   AttemptLimits,
@@ -8,7 +8,7 @@ import type {
   RootStore,
   SecretStore,
 } from '../core/ports.ts';
-import type { StoredDelivery } from '../core/secrets/secret.ts';
+import type { StoredDelivery } from '../core/secret.ts';
 import type { StoreClock, UnixSeconds } from '../core/time.ts';
 
 export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, RootStore, StoreClock {

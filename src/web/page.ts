@@ -7,7 +7,7 @@
  */
 
 import type { LimitParty, LocalLimit } from '../config/json-files.ts';
-import type { Caller, SignedIn } from '../core/accounts/accounts.ts';
+import type { Caller, SignedIn } from '../core/account.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import { pageResponse, withCommonHeaders } from '../http/headers.ts';
 import type { LimitClass } from '../http/operation.ts';

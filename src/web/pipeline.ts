@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Settings } from '../config/read.ts';
-import type { SignedIn } from '../core/accounts/accounts.ts';
+import type { SignedIn } from '../core/account.ts';
 import type { AccountService } from '../core/accounts/service.ts';
 import type { ReadBody } from '../http/body.ts';
 import type { ClientAddressOf } from '../http/client-address.ts';

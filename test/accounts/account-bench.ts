@@ -4,11 +4,11 @@
  * People who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
  */
 
-import type { BegunSession, SignedIn } from '../../src/core/accounts/accounts.ts';
+import type { BegunSession, SignedIn } from '../../src/core/account.ts';
 import { type AccountService, createAccountService } from '../../src/core/accounts/service.ts';
 import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
-import type { AccountMail } from '../../src/core/mail/mailer.ts';
+import type { AccountMail } from '../../src/core/mailer.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
 import type { IsCommonPassword } from '../../src/core/ports.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';

@@ -1,6 +1,6 @@
 /** What a logged-in person does with the account: the password, API tokens, the end. */
 import { describe, expect, it } from 'bun:test';
-import type { TokenFate, TokenScope } from '../../src/core/accounts/accounts.ts';
+import type { TokenFate, TokenScope } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { noOptions } from '../support/inputs.ts';

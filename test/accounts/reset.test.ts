@@ -1,6 +1,6 @@
 /** A forgotten password: who may replace it, what that ends, and what it truthfully loses. */
 import { describe, expect, it } from 'bun:test';
-import type { SignedIn, StoredTicket, TokenFate } from '../../src/core/accounts/accounts.ts';
+import type { SignedIn, StoredTicket, TokenFate } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { noTicketLimits } from '../stores/conformance/account-fixtures.ts';

@@ -1,6 +1,6 @@
 /** Signing up: an account exists only once its address is proven, and nobody learns who has one. */
 import { describe, expect, it } from 'bun:test';
-import type { StoredTicket } from '../../src/core/accounts/accounts.ts';
+import type { StoredTicket } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createAccountBench, label, locale, password } from './account-bench.ts';

@@ -4,7 +4,7 @@
  * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
-import { tokenScopes } from '../../src/core/accounts/accounts.ts';
+import { tokenScopes } from '../../src/core/account.ts';
 import type { TestAppOptions } from '../support/app.ts';
 import { narrowed } from '../support/narrow-token.ts';
 import { type Call, createDocumentedApp } from '../v2/documented-app.ts';

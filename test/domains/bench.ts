@@ -3,7 +3,7 @@
  *
  * Accounts that may have domains, and the way of a domain to its verification.
  */
-import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import type { AccountCaller } from '../../src/core/account.ts';
 import type { DomainView } from '../../src/core/share-domains/service.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { createZone, type Zone } from './zone.ts';

@@ -1,6 +1,6 @@
 /** Share domains as the core's use cases see them: registered, checked, checked again every day. */
 import { describe, expect, it } from 'bun:test';
-import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import type { AccountCaller } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { createDomainChecks } from '../../src/core/share-domains/check.ts';
 import { added, callerOf, daySeconds, publish, setUp, site, verified } from './bench.ts';

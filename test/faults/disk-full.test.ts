@@ -8,7 +8,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../src/core/errors.ts';
-import type { NewRecord } from '../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   clientStays,

@@ -5,7 +5,7 @@
  */
 
 import { builtInRateLimits, type RateLimitTable } from '../../src/config/json-files.ts';
-import { type AccountCaller, type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
+import { type AccountCaller, type AccountId, tokenScopes } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';
 import { createClientAddressOf } from '../../src/http/client-address.ts';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
-import { plainBrand } from '../../src/core/share-domains/share-domain.ts';
+import { plainBrand } from '../../src/core/share-domain.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { signInWithLosableStore } from '../web/signed-in.ts';
 import { basic, operations, owner, post, rightHeader, setUp, strictLimits, username } from './api-fixture.ts';

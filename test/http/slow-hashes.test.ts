@@ -2,7 +2,7 @@
  * The queue of slow hashes behind every door: whose turn a request takes, and that one client cannot use them all up.
  */
 import { describe, expect, it } from 'bun:test';
-import type { HashPlace } from '../../src/core/accounts/accounts.ts';
+import type { HashPlace } from '../../src/core/account.ts';
 import type { PassphraseHasher } from '../../src/core/ports.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createPassphraseHasher, hashLimitsFor } from '../../src/ops/slow-hashes.ts';

@@ -1,9 +1,9 @@
 /** Mail as part of a creation: never in its way, never more than the link, and told truly on the receipt. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
-import { mailTroubles } from '../../src/core/mail/link-mail.ts';
+import type { DeliveryState } from '../../src/core/secret.ts';
+import { mailTroubles } from '../../src/core/secrets/link-mail.ts';
 import type { ReceiptView } from '../../src/core/secrets/outcomes.ts';
-import type { DeliveryState } from '../../src/core/secrets/secret.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';

@@ -1,7 +1,7 @@
 /** Whose name stands in the From of a mail: the sender's and the service's, beside the one address that sends. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
-import type { AccountMail, SecretLinkMail } from '../../src/core/mail/mailer.ts';
+import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
 import { createSmtpMailer } from '../../src/mail/smtp.ts';
 import { smtpServerOf } from '../support/settings.ts';
 import { openPostOffice, type PostOffice, sampleAccountMails, sampleMail } from './post-office.ts';

@@ -6,8 +6,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime, { addressParser } from 'postal-mime';
-import type { AccountMail } from '../../src/core/mail/mailer.ts';
 import { parseRecipient } from '../../src/core/mail/recipients.ts';
+import type { AccountMail } from '../../src/core/mailer.ts';
 import { messageHeaders } from '../../src/mail/compose.ts';
 import { createSmtpMailer, type SmtpMailer } from '../../src/mail/smtp.ts';
 import { smtpServerOf } from '../support/settings.ts';

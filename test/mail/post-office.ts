@@ -6,7 +6,7 @@
 import type { AddressInfo } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { SMTPServer as Server, type SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import type { AccountMail, MailBrand, SecretLinkMail } from '../../src/core/mail/mailer.ts';
+import type { AccountMail, MailBrand, SecretLinkMail } from '../../src/core/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 
 export interface Arrived {

@@ -2,7 +2,7 @@
 import { describe, expect, it, spyOn } from 'bun:test';
 import crypto, { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
-import type { AccountMailer } from '../../src/core/mail/mailer.ts';
+import type { AccountMailer } from '../../src/core/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { messageHeaders, signatureHeader } from '../../src/mail/compose.ts';
 import { verifyDkim } from './dkim-verifier.ts';

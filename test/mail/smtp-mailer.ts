@@ -4,7 +4,7 @@
  * Pauses are noted and not waited for.
  */
 
-import type { MailTrouble } from '../../src/core/mail/link-mail.ts';
+import type { MailTrouble } from '../../src/core/secrets/link-mail.ts';
 import { createSmtpMailer, type MailFault, type SmtpMailerOptions } from '../../src/mail/smtp.ts';
 import { smtpServerOf } from '../support/settings.ts';
 

@@ -1,7 +1,7 @@
 /** The hand-over of mail to a server that accepts, hesitates or refuses, and what the sender is told of it. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
-import type { Handover } from '../../src/core/mail/mailer.ts';
+import type { Handover } from '../../src/core/mailer.ts';
 import { linksOf, openPostOffice, sampleAccountMails, sampleMail, type Treatment } from './post-office.ts';
 import { mailerFor } from './smtp-mailer.ts';
 

@@ -1,7 +1,7 @@
 /** A mail server that breaks off, stalls or talks nonsense at each step of the dialog. */
 import { describe, expect, it } from 'bun:test';
 import { createServer } from 'node:net';
-import { mailTroubles } from '../../src/core/mail/link-mail.ts';
+import { mailTroubles } from '../../src/core/secrets/link-mail.ts';
 import { sampleMail } from './post-office.ts';
 import { mailerFor } from './smtp-mailer.ts';
 import { openStubbornServer, type Step, steps } from './stubborn-server.ts';

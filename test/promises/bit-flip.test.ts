@@ -6,7 +6,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';
-import { anonymous } from '../../src/core/accounts/accounts.ts';
+import { anonymous } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from '../../src/crypto/box.ts';
 import { hex, utf8 } from '../../src/crypto/bytes.ts';

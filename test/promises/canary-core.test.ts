@@ -5,7 +5,7 @@
  * over, and the proof that the search finds each disguise.
  */
 import { describe, expect, it } from 'bun:test';
-import { anonymous } from '../../src/core/accounts/accounts.ts';
+import { anonymous } from '../../src/core/account.ts';
 import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { clientStays } from '../stores/conformance/check.ts';

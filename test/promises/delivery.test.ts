@@ -6,9 +6,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
-import { anonymous } from '../../src/core/accounts/accounts.ts';
-import { firstTrySeconds } from '../../src/core/mail/mailer.ts';
-import type { Delivery } from '../../src/core/secrets/secret.ts';
+import { anonymous } from '../../src/core/account.ts';
+import { firstTrySeconds } from '../../src/core/mailer.ts';
+import type { Delivery } from '../../src/core/secret.ts';
 import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import type { MachineClock, UnixSeconds } from '../../src/core/time.ts';
 import { createMachineClock } from '../../src/ops/machine-clock.ts';

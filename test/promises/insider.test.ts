@@ -7,8 +7,8 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { anonymous } from '../../src/core/accounts/accounts.ts';
-import type { NewRecord, StoredDelivery } from '../../src/core/secrets/secret.ts';
+import { anonymous } from '../../src/core/account.ts';
+import type { NewRecord, StoredDelivery } from '../../src/core/secret.ts';
 import type { ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { unseal } from '../../src/crypto/aead.ts';

@@ -3,12 +3,7 @@
  */
 
 import { describe, expect, it } from 'bun:test';
-import {
-  anonymous,
-  type BegunSession,
-  type HashPlace,
-  type SignedIn,
-} from '../../src/core/accounts/accounts.ts';
+import { anonymous, type BegunSession, type HashPlace, type SignedIn } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { seal, unseal } from '../../src/crypto/aead.ts';
 import { type RandomBytes, randomBelow, randomText, systemRandom } from '../../src/crypto/random.ts';

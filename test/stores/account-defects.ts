@@ -3,7 +3,7 @@
  *
  * The self-tests of those promises (see `defects.ts`).
  */
-import type { NewRecord } from '../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
 import { clientStays, recentOf } from './conformance/check.ts';

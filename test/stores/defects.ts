@@ -3,7 +3,7 @@
  *
  * The self-test of the conformance record: a check that stays green on its defect is itself a defect.
  */
-import type { NewRecord } from '../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
 import { accountDefects } from './account-defects.ts';

@@ -3,8 +3,8 @@
  *
  * The self-tests of those promises (see `defects.ts`).
  */
-import type { AccountId } from '../../src/core/accounts/accounts.ts';
-import type { DomainLogo, StoredDomain } from '../../src/core/share-domains/share-domain.ts';
+import type { AccountId } from '../../src/core/account.ts';
+import type { DomainLogo, StoredDomain } from '../../src/core/share-domain.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

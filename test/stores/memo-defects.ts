@@ -3,7 +3,7 @@
  *
  * The self-tests of those promises (see `defects.ts`).
  */
-import type { NewRecord, StoredReceipt } from '../../src/core/secrets/secret.ts';
+import type { NewRecord, StoredReceipt } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

@@ -5,7 +5,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
-import type { AccountId } from '../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../src/core/account.ts';
 import type { AttemptLimits } from '../../src/core/ports.ts';
 import type {
   DeliveryState,
@@ -13,7 +13,7 @@ import type {
   StoredDelivery,
   StoredSecret,
   StoredState,
-} from '../../src/core/secrets/secret.ts';
+} from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createDice } from '../support/run-seed.ts';
 import { ownerIn } from './conformance/account-fixtures.ts';

@@ -6,7 +6,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoreMovedError } from '../../src/core/errors.ts';
-import type { NewRecord } from '../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { clientStays, createSettableClock, found, newRecord, putNew } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';

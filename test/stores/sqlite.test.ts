@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AccountId, tokenScopes } from '../../src/core/accounts/accounts.ts';
+import { type AccountId, tokenScopes } from '../../src/core/account.ts';
 import { writerSettings } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore, openWithSettings, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreRefusal } from '../../src/store/store.ts';

@@ -2,7 +2,7 @@
  * Stores whose sweep takes more than has ended, and the check that must notice each.
  */
 import type { SecretId } from '../../src/core/keys.ts';
-import type { NewRecord } from '../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 

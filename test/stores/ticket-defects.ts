@@ -1,7 +1,7 @@
 /**
  * Stores with one seeded defect each in the mailed tickets: how many there are, what one does, and how often.
  */
-import type { StoredTicket } from '../../src/core/accounts/accounts.ts';
+import type { StoredTicket } from '../../src/core/account.ts';
 import { noTicketLimits } from './conformance/account-fixtures.ts';
 import type { SeededDefect } from './defects.ts';
 

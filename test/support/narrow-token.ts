@@ -4,7 +4,7 @@
  * Making it, the way the operator's command does, with the data key of the account's first token.
  */
 
-import type { TokenScope } from '../../src/core/accounts/accounts.ts';
+import type { TokenScope } from '../../src/core/account.ts';
 import { createToken } from '../../src/core/accounts/admin.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { systemRandom } from '../../src/crypto/random.ts';

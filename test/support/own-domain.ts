@@ -3,9 +3,9 @@
  *
  * A domain that is not added is an error, so that no test runs without it.
  */
-import type { AccountId } from '../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../src/core/account.ts';
 import type { DomainStore } from '../../src/core/ports.ts';
-import { plainBrand } from '../../src/core/share-domains/share-domain.ts';
+import { plainBrand } from '../../src/core/share-domain.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
 
 /** @param isPublic whether everybody may share on it; `true` when absent */

@@ -1,6 +1,7 @@
 /** Receipts as tests of the core ask for them, and a store that tells them otherwise. */
+
+import type { StoredReceipt } from '../../src/core/secret.ts';
 import type { ReceiptOutcome, ReceiptView } from '../../src/core/secrets/outcomes.ts';
-import type { StoredReceipt } from '../../src/core/secrets/secret.ts';
 import type { ServiceParts } from '../../src/core/secrets/service.ts';
 
 export const asOwner = (metadataKey: string) => ({ metadataKey, authority: 'owner' }) as const;

@@ -5,16 +5,16 @@
  * keeps what it is handed, and accounts that are signed in the real way.
  */
 import { createHash } from 'node:crypto';
-import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import type { AccountCaller } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { ServiceEvent } from '../../src/core/events.ts';
 import { createLinks } from '../../src/core/links.ts';
-import type { AccountMail, SecretLinkMail } from '../../src/core/mail/mailer.ts';
+import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
 import type { PassphraseHasher } from '../../src/core/ports.ts';
+import type { DeliveryState, NewRecord } from '../../src/core/secret.ts';
 import type { ConcealInput, ReceiptView, RevealInput } from '../../src/core/secrets/outcomes.ts';
-import type { DeliveryState, NewRecord } from '../../src/core/secrets/secret.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';

@@ -161,7 +161,8 @@ async function awaitReady(port: number, path: string, exited: Promise<Exit>): Pr
 }
 
 async function awaitWords(words: string, stderr: () => string): Promise<void> {
-  for (let polls = 0; polls < maxPolls && !stderr().includes(words); polls += 1) await pause(pollMilliseconds);
+  for (let polls = 0; polls < maxPolls && !stderr().includes(words); polls += 1)
+    await pause(pollMilliseconds);
 }
 
 /** Starts a server and waits for its first answer and its words. Rejects with `StartRefused` when it ends before. */

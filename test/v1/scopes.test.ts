@@ -1,7 +1,7 @@
 /** What each API token may do over v1: the scope of every operation, in both dialects. */
 
 import { describe, expect, it } from 'bun:test';
-import { type TokenScope, tokenScopes } from '../../src/core/accounts/accounts.ts';
+import { type TokenScope, tokenScopes } from '../../src/core/account.ts';
 import type { TestAccount } from '../support/app.ts';
 import { narrowed } from '../support/narrow-token.ts';
 import type { Answer } from './caller.ts';

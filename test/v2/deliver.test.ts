@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
-import type { Handover } from '../../src/core/mail/mailer.ts';
+import type { Handover } from '../../src/core/mailer.ts';
 import type { TestAccount, TestAppOptions } from '../support/app.ts';
 import { type Call, createDocumentedApp } from './documented-app.ts';
 

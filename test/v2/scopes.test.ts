@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { generateOpenApi } from '../../scripts/generate-openapi.ts';
-import { type TokenScope, tokenScopes } from '../../src/core/accounts/accounts.ts';
+import { type TokenScope, tokenScopes } from '../../src/core/account.ts';
 import { narrowed } from '../support/narrow-token.ts';
 import { type Call, createDocumentedApp } from './documented-app.ts';
 import { asSent } from './openapi-types.ts';

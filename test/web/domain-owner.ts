@@ -1,9 +1,9 @@
 /**
  * A person with an account that may have share domains, and a DNS of the test's own making.
  */
-import type { AccountId } from '../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../src/core/account.ts';
+import type { BrandChanges } from '../../src/core/share-domain.ts';
 import type { DnsAnswer, Resolver } from '../../src/core/share-domains/check.ts';
-import type { BrandChanges } from '../../src/core/share-domains/share-domain.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { type AccountVisitor, address, signUp } from './account-visitor.ts';
 

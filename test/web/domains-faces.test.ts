@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../src/core/errors.ts';
-import { type DomainBrand, plainBrand } from '../../src/core/share-domains/share-domain.ts';
+import { type DomainBrand, plainBrand } from '../../src/core/share-domain.ts';
 import { createHostBrands, createMailBrandOf, ownBrand, ownBrands } from '../../src/web/brand/brand.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
 import { routes } from '../../src/web/routes.ts';

@@ -1,6 +1,6 @@
 /** A forgotten password, without a browser. */
 import { describe, expect, it } from 'bun:test';
-import type { Caller } from '../../src/core/accounts/accounts.ts';
+import type { Caller } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';

@@ -3,8 +3,8 @@
  *
  * The mail goes the way of the product; only its end is chosen, because no mail server stands behind a test.
  */
-import type { NoticeKind, SignedIn } from '../../src/core/accounts/accounts.ts';
-import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/mail/mailer.ts';
+import type { NoticeKind, SignedIn } from '../../src/core/account.ts';
+import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/mailer.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';

@@ -1,7 +1,7 @@
 /** The mail on the receipt in a real browser, with scripts and without: what became of it, again, to another address. */
 import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
-import type { Handover } from '../../src/core/mail/mailer.ts';
+import type { Handover } from '../../src/core/mailer.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { openSite, openVisitor, type Site } from './browser.ts';
 import { carry, flawsOf, focusOf, headingOf, noticedBy, tabTo } from './creator.ts';

@@ -1,7 +1,7 @@
 /** The mail on its sender's receipt: every state in words, with the mail server's own, and never the address. */
 import { describe, expect, it } from 'bun:test';
-import { mailTroubles } from '../../src/core/mail/link-mail.ts';
-import type { Handover } from '../../src/core/mail/mailer.ts';
+import type { Handover } from '../../src/core/mailer.ts';
+import { mailTroubles } from '../../src/core/secrets/link-mail.ts';
 import { translate } from '../../src/locale/translate.ts';
 import { type Mailed, mailSecret, openMailServer, press, recipient, signUpBy, taken } from './mailed.ts';
 import { postForm, share, visit, wordsOf } from './visit.ts';

@@ -1,6 +1,6 @@
 /** The list of what an account has shared, without a browser. */
 import { describe, expect, it } from 'bun:test';
-import type { AccountCaller } from '../../src/core/accounts/accounts.ts';
+import type { AccountCaller } from '../../src/core/account.ts';
 import type { ReceiptView } from '../../src/core/secrets/outcomes.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { clientStays } from '../stores/conformance/check.ts';

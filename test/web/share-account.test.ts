@@ -1,10 +1,10 @@
 /** Sharing when somebody is logged in: the plan, the mail, the domain, and a session that ends in between. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
-import type { SignedIn } from '../../src/core/accounts/accounts.ts';
+import type { SignedIn } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
-import { plainBrand } from '../../src/core/share-domains/share-domain.ts';
+import { plainBrand } from '../../src/core/share-domain.ts';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';

@@ -1,7 +1,7 @@
 /** Which mails somebody gets about a secret: the account's own choice, and another for one secret. */
 
 import { describe, expect, it } from 'bun:test';
-import { type NoticeKind, noticeKinds } from '../../src/core/accounts/accounts.ts';
+import { type NoticeKind, noticeKinds } from '../../src/core/account.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type AccountVisitor, address, signUp } from './account-visitor.ts';
 import { postForm, textIn, type Visit, valueIn, visit } from './visit.ts';

@@ -1,7 +1,7 @@
 /**
  * A person with an account, logged in: through the sign-up mail, as people come by one.
  */
-import type { SignedIn } from '../../src/core/accounts/accounts.ts';
+import type { SignedIn } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createSessionCookie } from '../../src/web/session.ts';

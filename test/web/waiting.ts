@@ -1,7 +1,7 @@
 /**
  * A secret that waits, made without the form, so that tests of its link depend on nothing else.
  */
-import type { Caller } from '../../src/core/accounts/accounts.ts';
+import type { Caller } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { TestApp } from '../support/app.ts';
 import { noOptions } from '../support/inputs.ts';

@@ -5,7 +5,7 @@
  * authority (P16).
  */
 import { z } from 'zod';
-import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
 import type { CreationOptions } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import type { Links } from '../../core/links.ts';
+import { receiptStates } from '../../core/secret.ts';
 import type {
   BurnOutcome,
   CreationOutcome,
@@ -11,7 +12,6 @@ import type {
   ReceiptView,
   RevealOutcome,
 } from '../../core/secrets/outcomes.ts';
-import { receiptStates } from '../../core/secrets/secret.ts';
 import type { Reply } from '../../http/operation.ts';
 import { key, seconds, time } from '../fields.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,6 +1,6 @@
 /** API v2: conceal and generate. */
 import { z } from 'zod';
-import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Caller } from '../../core/account.ts';
 import type {
   ConcealInput,
   CreationOptions,

@@ -3,9 +3,9 @@
  * (`name`, `state`, `finding`, `checked`).
  */
 import { z } from 'zod';
-import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Caller } from '../../core/account.ts';
+import { domainFindings, domainStates } from '../../core/share-domain.ts';
 import type { DomainView } from '../../core/share-domains/service.ts';
-import { domainFindings, domainStates } from '../../core/share-domains/share-domain.ts';
 import { notText, time } from '../fields.ts';
 import { custidOf, success } from './records.ts';
 import { encodeIgnored, ignored } from './wire.ts';

@@ -3,14 +3,9 @@
  * unknown one, and a refusal never repeats a text that may be an address with credentials in it. A brand field that is
  * absent changes nothing; `null` and the empty text both restore the site's own.
  */
-import type { AccountCaller } from '../../core/accounts/accounts.ts';
+import type { AccountCaller } from '../../core/account.ts';
+import type { BrandChanges, BrandProblem, DomainNameProblem, LogoProblem } from '../../core/share-domain.ts';
 import type { AddDomainOutcome, BrandOutcome, LogoOutcome } from '../../core/share-domains/service.ts';
-import type {
-  BrandChanges,
-  BrandProblem,
-  DomainNameProblem,
-  LogoProblem,
-} from '../../core/share-domains/share-domain.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';

@@ -1,7 +1,7 @@
 /** How an operation of v2 is defined: with it come the refusals of its access, limit and body, and a twin for guests. */
 import type { ZodType } from 'zod';
 import type { Links } from '../../core/links.ts';
-import type { MailLocaleOf } from '../../core/mail/mailer.ts';
+import type { MailLocaleOf } from '../../core/mailer.ts';
 import type { Plans } from '../../core/plans.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import type { DomainService } from '../../core/share-domains/service.ts';

@@ -1,6 +1,6 @@
 /** API v2: the creator's record by its metadata key. `POST /private/:key/burn` destroys, no other does (P4). */
 import { z } from 'zod';
-import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
 import type {
   BurnOutcome,

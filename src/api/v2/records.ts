@@ -8,10 +8,10 @@
  * Links come from configuration (P20).
  */
 import { z } from 'zod';
-import { type Caller, noticeKinds } from '../../core/accounts/accounts.ts';
+import { type Caller, noticeKinds } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
+import { deliveryStates, receiptStates } from '../../core/secret.ts';
 import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
-import { deliveryStates, receiptStates } from '../../core/secrets/secret.ts';
 import { key, seconds, time } from '../fields.ts';
 
 const text = z.string();

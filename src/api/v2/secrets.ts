@@ -3,7 +3,7 @@
  * `"continue": false` it does not consume either.
  */
 import { z } from 'zod';
-import type { Caller } from '../../core/accounts/accounts.ts';
+import type { Caller } from '../../core/account.ts';
 import type {
   Abandoned,
   InspectInput,

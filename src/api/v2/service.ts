@@ -1,6 +1,6 @@
 /** API v2: what the service says of itself and of the caller's account, and the surface that the pipeline serves. */
 import { z } from 'zod';
-import type { AccountCaller } from '../../core/accounts/accounts.ts';
+import type { AccountCaller } from '../../core/account.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { ApiSurface } from '../../http/api.ts';
 import { seconds, time } from '../fields.ts';

@@ -4,7 +4,7 @@
  */
 import type { AccountCore } from '../core.ts';
 import type { Events } from '../events.ts';
-import type { AccountMail, Handover } from '../mail/mailer.ts';
+import type { AccountMail, Handover } from '../mailer.ts';
 
 export function sendAfter({ mailer, events, inBackground }: AccountCore, mail: AccountMail): void {
   inBackground(async () => reportEnd(events, mail, await mailer.sendAccountMail(mail)));

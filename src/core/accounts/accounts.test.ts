@@ -5,9 +5,9 @@
 
 import { describe, expect, it } from 'bun:test';
 import { createBench, startOfTime } from '../../../test/support/service-bench.ts';
+import { type TokenScope, tokenScopes } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import { Sensitive } from '../sensitive.ts';
-import { type TokenScope, tokenScopes } from './accounts.ts';
 import { createAccount, createToken, firstTokenName } from './admin.ts';
 import { parseApiToken } from './tokens.ts';
 

@@ -4,13 +4,13 @@
  * on.
  */
 
+import { type ApiToken, type TokenScope, tokenScopes } from '../account.ts';
 import type { AccountCore } from '../core.ts';
 import { isDeliverable } from '../mail/recipients.ts';
 import type { PlanName } from '../plans.ts';
 import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import { type ApiToken, type TokenScope, tokenScopes } from './accounts.ts';
 import { drawDataKey } from './data-key.ts';
 import { dataKeyOfToken, makeToken, scopesInOrder } from './tokens.ts';
 

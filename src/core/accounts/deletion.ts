@@ -2,9 +2,10 @@
  * The second step of an account's deletion, in batches small enough that other requests get their turn in between. A crash
  * or an outage leaves it to the sweeper: each waiting secret is burned by it or was claimed by somebody (P7, P10).
  */
+
+import type { AccountId } from '../account.ts';
 import type { AccountCore } from '../core.ts';
 import type { AccountStore } from '../ports.ts';
-import type { AccountId } from './accounts.ts';
 
 const batchRecords = 500;
 const deletionsPerRun = 100;

@@ -13,19 +13,19 @@
 
 import { equalInConstantTime, utf8 } from '../../crypto/bytes.ts';
 import { derivePasswordVerifier } from '../../crypto/derive.ts';
-import type { AccountCore } from '../core.ts';
-import { ServiceError } from '../errors.ts';
-import type { IsCommonPassword, PassphraseHasher } from '../ports.ts';
-import { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
-import { sendAfter } from './account-mail.ts';
 import {
   type AccountCaller,
   clientOf,
   type SignedIn,
   type StoredPassword,
   type TokenFate,
-} from './accounts.ts';
+} from '../account.ts';
+import type { AccountCore } from '../core.ts';
+import { ServiceError } from '../errors.ts';
+import type { IsCommonPassword, PassphraseHasher } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import { sendAfter } from './account-mail.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 import { finishDeletion } from './deletion.ts';
 

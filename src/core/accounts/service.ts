@@ -2,8 +2,9 @@
  * The account service: what the account pages call. No outcome reveals whether an address has an account to anyone without
  * its mailbox or its password (P17). Work after an answer (a mail, a last use) never fails the call it followed.
  */
+
+import type { NoticeKind, SignedIn } from '../account.ts';
 import { type AccountCore, createBackground } from '../core.ts';
-import type { NoticeKind, SignedIn } from './accounts.ts';
 import { finishDeletions } from './deletion.ts';
 import {
   type ChangePasswordInput,

@@ -9,11 +9,6 @@
 
 import { hex } from '../../crypto/bytes.ts';
 import { deriveFormToken, hashToken } from '../../crypto/derive.ts';
-import type { AccountCore } from '../core.ts';
-import type { Events } from '../events.ts';
-import { isDeliverable } from '../mail/recipients.ts';
-import { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
 import {
   type Account,
   type BegunSession,
@@ -21,7 +16,12 @@ import {
   type SignedIn,
   type StoredSession,
   tokenScopes,
-} from './accounts.ts';
+} from '../account.ts';
+import type { AccountCore } from '../core.ts';
+import type { Events } from '../events.ts';
+import { isDeliverable } from '../mail/recipients.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 import { openWithPassword } from './passwords.ts';
 import { drawBearer, parseBearer } from './tokens.ts';

@@ -16,13 +16,6 @@
  */
 
 import { hashToken } from '../../crypto/derive.ts';
-import type { AccountCore } from '../core.ts';
-import type { Links } from '../links.ts';
-import type { AccountMail } from '../mail/mailer.ts';
-import { isDeliverable } from '../mail/recipients.ts';
-import { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
-import { sendAfter, sendOneOf } from './account-mail.ts';
 import type {
   Account,
   BegunSession,
@@ -32,7 +25,14 @@ import type {
   TicketKind,
   TicketLimits,
   TokenFate,
-} from './accounts.ts';
+} from '../account.ts';
+import type { AccountCore } from '../core.ts';
+import type { Links } from '../links.ts';
+import { isDeliverable } from '../mail/recipients.ts';
+import type { AccountMail } from '../mailer.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import { sendAfter, sendOneOf } from './account-mail.ts';
 import { drawDataKey } from './data-key.ts';
 import { makePassword, type PasswordRefusal, refusalOf } from './passwords.ts';
 import { beginSession } from './sessions.ts';

@@ -16,11 +16,6 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { hex } from '../../crypto/bytes.ts';
 import { hashToken } from '../../crypto/derive.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import type { AccountCore } from '../core.ts';
-import type { AccountStore, NewToken } from '../ports.ts';
-import { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
-import { sendAfter } from './account-mail.ts';
 import {
   type AccountCaller,
   type ApiToken,
@@ -28,7 +23,12 @@ import {
   type StoredToken,
   type TokenScope,
   tokenScopes,
-} from './accounts.ts';
+} from '../account.ts';
+import type { AccountCore } from '../core.ts';
+import type { AccountStore, NewToken } from '../ports.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import { sendAfter } from './account-mail.ts';
 import { openDataKey, wrapDataKey } from './data-key.ts';
 import { provePassword } from './passwords.ts';
 

@@ -7,9 +7,9 @@ import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
 import { noOptions } from '../../../test/support/inputs.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { anonymous, noticeKinds } from '../accounts/accounts.ts';
+import { anonymous, noticeKinds } from '../account.ts';
+import type { Mailer } from '../mailer.ts';
 import { Sensitive } from '../sensitive.ts';
-import type { Mailer } from './mailer.ts';
 import { noticeDueAt, noticesFor } from './notices.ts';
 
 const week = 604_800;

@@ -4,12 +4,12 @@
  * account gets none.
  */
 
-import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../accounts/accounts.ts';
+import { type AccountId, type Caller, type NoticeKind, noticeKinds } from '../account.ts';
 import type { Core } from '../core.ts';
+import type { AccountMail } from '../mailer.ts';
 import type { DueNotice } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { AccountMail } from './mailer.ts';
 
 /** What a notice takes. */
 export type NoticeCore = Pick<

@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import { attemptLimits, maxPassphraseBytes } from './access.ts';
 import type { ServiceParts } from './service.ts';

@@ -16,16 +16,16 @@ import {
   type UnwrappedSecret,
   unwrapSecret,
 } from '../../crypto/envelope.ts';
-import type { Caller } from '../accounts/accounts.ts';
+import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import type { Events } from '../events.ts';
 import { parseSecretKey, type SecretKey, secretIdOf } from '../keys.ts';
 import type { AttemptLimits, AttemptStore, SecretStore } from '../ports.ts';
+import type { StoredSecret } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
-import type { StoredSecret } from './secret.ts';
 
 /** 100 over a secret's life is the limit of NIST SP 800-63B for throttled authenticators. */
 export const attemptLimits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { BurnInput } from './outcomes.ts';
 

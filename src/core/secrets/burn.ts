@@ -3,7 +3,7 @@
  * `burned` for what was read (P7), and nothing is burned for a client that has left (P3).
  */
 
-import type { Caller } from '../accounts/accounts.ts';
+import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { sendNotice } from '../mail/notices.ts';

@@ -8,24 +8,24 @@
 import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
-import { type Caller, clientOf, type HashPlace, type NoticeKind } from '../accounts/accounts.ts';
+import { type Caller, clientOf, type HashPlace, type NoticeKind } from '../account.ts';
 import type { Core } from '../core.ts';
 import type { ServiceEvent } from '../events.ts';
 import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from '../keys.ts';
-import { sendLink } from '../mail/link-mail.ts';
-import { firstTrySeconds } from '../mail/mailer.ts';
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
 import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
+import { firstTrySeconds } from '../mailer.ts';
 import { grantTtl, type Plan, type Plans } from '../plans.ts';
 import type { PassphraseHasher } from '../ports.ts';
+import { type NewRecord, type StoredReceipt, shortkeyOf } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import { maxPassphraseBytes, tagOf } from './access.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
+import { sendLink } from './link-mail.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
 import { anonymousCustid, type Boxes, checkMemo, receiptView, sealBoxes } from './receipts.ts';
-import { type NewRecord, type StoredReceipt, shortkeyOf } from './secret.ts';
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];

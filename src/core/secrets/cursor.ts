@@ -5,7 +5,7 @@
 import { openBox, sealBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import type { AccountCaller } from '../accounts/accounts.ts';
+import type { AccountCaller } from '../account.ts';
 
 const label = 'cursor';
 /** As long as every sealed cursor is in base64url: nothing longer is decoded. */

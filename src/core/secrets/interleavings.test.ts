@@ -8,7 +8,7 @@ import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { type Bench, createBench, guess } from '../../../test/support/service-bench.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 import type { IsAbandoned } from '../ports.ts';
 import type { ServiceParts } from './service.ts';
 

@@ -3,13 +3,13 @@
  * no HTTP status, no wire name and no rendered sentence: API v1, v2 and the pages each encode it their own way.
  */
 
-import type { NoticeKind } from '../accounts/accounts.ts';
+import type { NoticeKind } from '../account.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { IsAbandoned } from '../ports.ts';
+import type { Delivery, ReceiptState } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { Delivery, ReceiptState } from './secret.ts';
 
 /** What conceal and generate share. Texts are as received, never trimmed; `null` and `''` both mean not given. */
 export interface CreationOptions {

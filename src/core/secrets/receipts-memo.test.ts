@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
-import { type AccountCaller, anonymous, type Caller } from '../accounts/accounts.ts';
+import { type AccountCaller, anonymous, type Caller } from '../account.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { ReceiptInput, ReceiptView } from './outcomes.ts';
 

@@ -4,8 +4,8 @@ import { asHolder, asOwner, changing, found } from '../../../test/support/receip
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
-import { anonymous } from '../accounts/accounts.ts';
-import type { StoredReceipt } from './secret.ts';
+import { anonymous } from '../account.ts';
+import type { StoredReceipt } from '../secret.ts';
 import { createService } from './service.ts';
 
 describe('who may see a receipt (P16)', () => {

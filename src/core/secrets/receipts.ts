@@ -11,7 +11,7 @@ import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
 import { FieldReader, FieldWriter, utf8 } from '../../crypto/bytes.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
-import type { AccountCaller, Caller } from '../accounts/accounts.ts';
+import type { AccountCaller, Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import {
   type MetadataKey,
@@ -22,16 +22,6 @@ import {
   type SecretKey,
 } from '../keys.ts';
 import { obfuscate } from '../mail/recipients.ts';
-import { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
-import type {
-  MemoInput,
-  MemoOutcome,
-  MemoRefusal,
-  ReceiptInput,
-  ReceiptOutcome,
-  ReceiptView,
-} from './outcomes.ts';
 import {
   isWaiting,
   type ReceiptState,
@@ -42,7 +32,17 @@ import {
   splitDetails,
   updatedAtOf,
   withShortkey,
-} from './secret.ts';
+} from '../secret.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import type {
+  MemoInput,
+  MemoOutcome,
+  MemoRefusal,
+  ReceiptInput,
+  ReceiptOutcome,
+  ReceiptView,
+} from './outcomes.ts';
 
 export const anonymousCustid = 'anon';
 const secretKeyLength = 31;

@@ -5,13 +5,13 @@ import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { sealBox } from '../../crypto/box.ts';
 import { FieldWriter, utf8 } from '../../crypto/bytes.ts';
-import { anonymous, tokenScopes } from '../accounts/accounts.ts';
+import { anonymous, tokenScopes } from '../account.ts';
 import { createToken } from '../accounts/admin.ts';
 import { type MetadataKey, receiptIdOf } from '../keys.ts';
+import type { StoredReceipt } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { openCursor } from './cursor.ts';
 import type { ReceiptView, RecentInput } from './outcomes.ts';
-import type { StoredReceipt } from './secret.ts';
 
 describe('the recent list', () => {
   it('is empty at first', async () => {

@@ -3,12 +3,12 @@
  * one, and a list shows no secret key (P16).
  */
 
-import type { AccountCaller } from '../accounts/accounts.ts';
+import type { AccountCaller } from '../account.ts';
 import type { Core } from '../core.ts';
+import { type ReceiptState, receiptStateAt } from '../secret.ts';
 import { openCursor, sealCursor } from './cursor.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';
-import { type ReceiptState, receiptStateAt } from './secret.ts';
 
 /** How many records one call scans for those in the requested states, and how many at a time. */
 const scanMax = 1_000;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 import { parseSecretKey } from '../keys.ts';
 
 describe('a sealed value that is no text', () => {

@@ -8,10 +8,10 @@ import { seal, unseal } from '../../crypto/aead.ts';
 import { deriveOuterKeys } from '../../crypto/derive.ts';
 import { secretAad } from '../../crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../../crypto/keyring.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
+import type { NewRecord, StoredSecret } from '../secret.ts';
 import type { RevealOutcome } from './outcomes.ts';
-import type { NewRecord, StoredSecret } from './secret.ts';
 import { createService } from './service.ts';
 
 function revealedBy(outcome: RevealOutcome): string {

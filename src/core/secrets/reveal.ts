@@ -6,7 +6,7 @@
  * shows a value must go through here: a test forbids other imports of `open`.
  */
 import { open } from '../../crypto/envelope.ts';
-import type { Caller } from '../accounts/accounts.ts';
+import type { Caller } from '../account.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import { Sensitive } from '../sensitive.ts';
 import { type AccessCore, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';

@@ -1,7 +1,7 @@
 /** Proves that a link's status names its sender, and only as far as anybody who holds it may know. */
 import { describe, expect, it } from 'bun:test';
 import { createBench } from '../../../test/support/service-bench.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 
 describe('the sender', () => {
   it('is told to whoever holds the link, obfuscated', async () => {

@@ -3,17 +3,17 @@
  * a token's last use) never fails the call it followed.
  */
 
-import type { AccountCaller, Caller } from '../accounts/accounts.ts';
+import type { AccountCaller, Caller } from '../account.ts';
 import { authenticate } from '../accounts/tokens.ts';
 import { type Core, createBackground } from '../core.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
-import { deliver } from '../mail/link-mail.ts';
 import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import { secretViewOf } from './access.ts';
 import { burn } from './burn.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
+import { deliver } from './link-mail.ts';
 import type {
   BurnInput,
   ConcealInput,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
-import type { AccountId } from '../accounts/accounts.ts';
+import type { AccountId } from '../account.ts';
+import { type DomainCheck, type DomainState, plainBrand } from '../share-domain.ts';
 import { checkDomain, type DnsAnswer, type Resolver, txtHostOf } from './check.ts';
-import { type DomainCheck, type DomainState, plainBrand } from './share-domain.ts';
 
 const challenge = '0123456789abcdef0123456789abcdef';
 const target = 'in.mayfly.example';

@@ -9,8 +9,8 @@
  */
 import type { Events } from '../events.ts';
 import type { DomainStore } from '../ports.ts';
+import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from '../share-domain.ts';
 import type { UnixSeconds } from '../time.ts';
-import type { DomainCheck, DomainFinding, DomainState, StoredDomain } from './share-domain.ts';
 
 /** From the configured resolver and nowhere else. Never rejects. */
 export type DnsAnswer =

@@ -5,9 +5,9 @@
 import { describe, expect, it } from 'bun:test';
 import { giveDomain } from '../../../test/support/own-domain.ts';
 import { createBench } from '../../../test/support/service-bench.ts';
-import { anonymous, type Caller } from '../accounts/accounts.ts';
+import { anonymous, type Caller } from '../account.ts';
+import { hostNameOf } from '../share-domain.ts';
 import { chooseShareDomain, type DomainWish } from './choose.ts';
-import { hostNameOf } from './share-domain.ts';
 
 const siteHost = 'mayfly.example';
 const site = { siteHost, sitePort: '3000' };

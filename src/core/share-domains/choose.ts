@@ -2,10 +2,10 @@
  * Which host a new link gets. Only a verified domain makes links: one of the caller's own, or the one that the request
  * arrived on, if its owner allows public sharing there (P20).
  */
-import type { Caller } from '../accounts/accounts.ts';
+import type { Caller } from '../account.ts';
 import type { Links } from '../links.ts';
 import type { DomainStore } from '../ports.ts';
-import { hostNameOf, type StoredDomain } from './share-domain.ts';
+import { hostNameOf, type StoredDomain } from '../share-domain.ts';
 
 /** The part of `CreationOptions` that chooses the link's host. */
 export interface DomainWish {

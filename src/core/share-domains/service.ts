@@ -5,10 +5,8 @@
  * reported as taken. Names are stored and compared in one spelling. A host that cannot be a domain costs no look-up.
  */
 
-import type { AccountCaller, AccountId } from '../accounts/accounts.ts';
+import type { AccountCaller, AccountId } from '../account.ts';
 import type { Core } from '../core.ts';
-import type { UnixSeconds } from '../time.ts';
-import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
 import {
   type BrandChanges,
   type BrandCore,
@@ -24,7 +22,9 @@ import {
   type LogoProblem,
   type ParseDomainName,
   type StoredDomain,
-} from './share-domain.ts';
+} from '../share-domain.ts';
+import type { UnixSeconds } from '../time.ts';
+import { type CheckCore, createDomainChecks, txtHostOf } from './check.ts';
 
 export interface DomainView {
   /** In ASCII form, as in links. */

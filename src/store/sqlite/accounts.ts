@@ -12,7 +12,7 @@ import {
   noticeKinds,
   type StoredToken,
   tokenScopes,
-} from '../../core/accounts/accounts.ts';
+} from '../../core/account.ts';
 import type { PlanName } from '../../core/plans.ts';
 import type { NewAccount, NewToken } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';

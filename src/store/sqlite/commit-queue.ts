@@ -8,7 +8,7 @@
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { ReceiptId } from '../../core/keys.ts';
 import type { ClaimOutcome, IsAbandoned } from '../../core/ports.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type RefusalReason, StoreRefusal } from '../store.ts';
 import { FrameSink, type LocatedClaim } from './frames.ts';

@@ -8,7 +8,7 @@
  * the site's.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { AccountId } from '../../core/account.ts';
 import {
   type DomainBrand,
   type DomainFinding,
@@ -16,7 +16,7 @@ import {
   type DomainState,
   plainBrand,
   type StoredDomain,
-} from '../../core/share-domains/share-domain.ts';
+} from '../../core/share-domain.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './protocol.ts';
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
-import { type AccountId, noticeKinds } from '../../core/accounts/accounts.ts';
+import { type AccountId, noticeKinds } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import { FrameSink, readFrames } from './frames.ts';
 
 const bytes = (max: number) => fc.uint8Array({ maxLength: max });

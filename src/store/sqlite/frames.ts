@@ -4,9 +4,9 @@
  * Only these two ends know the layout. The bytes are copied when the call is made, because callers wipe theirs. Cloning a record as an
  * object costs about as much as writing it; transferring one buffer costs next to nothing.
  */
-import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
+import { type NoticeKind, noticeKinds } from '../../core/account.ts';
 import type { SecretId } from '../../core/keys.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 
 const putFrame = 1;

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newReceiptId, newRecord, newSecretId } from '../../../test/stores/conformance/check.ts';
 import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';

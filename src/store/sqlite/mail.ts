@@ -6,9 +6,9 @@
  * the same length.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { AccountId } from '../../core/account.ts';
 import type { DueNotice } from '../../core/ports.ts';
-import type { DeliveryState, StoredDelivery } from '../../core/secrets/secret.ts';
+import type { DeliveryState, StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './protocol.ts';
 

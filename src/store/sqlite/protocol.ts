@@ -8,7 +8,7 @@ import type {
   Reservation,
   RootStore,
 } from '../../core/ports.ts';
-import type { StoredDelivery } from '../../core/secrets/secret.ts';
+import type { StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { RefusalReason } from '../store.ts';
 import type { TimeMark } from '../store-time.ts';

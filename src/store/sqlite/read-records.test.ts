@@ -19,7 +19,7 @@ import {
 } from '../../../test/stores/conformance/check.ts';
 import { testBallastBytes } from '../../../test/stores/subjects.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import { openConnection, readerSettings, writerSettings } from './database.ts';
 import { createLocator } from './locator.ts';
 import { createRecordReads } from './records.ts';

@@ -12,7 +12,7 @@
  * durable, so a guess that was not counted is never computed.
  */
 import type { Database } from 'bun:sqlite';
-import type { AccountId } from '../../core/accounts/accounts.ts';
+import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { ClaimTarget } from '../../core/ports.ts';
 import {
@@ -22,7 +22,7 @@ import {
   type StoredReceipt,
   type StoredSecret,
   type StoredState,
-} from '../../core/secrets/secret.ts';
+} from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, deliveryAt, exhaustionOf, rootKidOf } from '../store.ts';
 import { bitsOf, flagsIn, type LocatedClaim, type PutFrame } from './frames.ts';

@@ -18,7 +18,7 @@ import type {
   StoredTicket,
   TicketKind,
   TokenFate,
-} from '../../core/accounts/accounts.ts';
+} from '../../core/account.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
 import { type AccountRow, accountColumns, accountOf, createAccountInsert } from './accounts.ts';

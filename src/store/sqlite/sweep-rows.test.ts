@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { batchTimeAt } from '../../../test/support/clocks.ts';
-import type { NewRecord } from '../../core/secrets/secret.ts';
+import type { NewRecord } from '../../core/secret.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
 import { openWritingConnection, rollBack, transact, type WritingConnection } from './engine.ts';
 import { prepareFolder } from './files.ts';

@@ -1,6 +1,6 @@
 /** The account page: facts, language, notices, and links to the account's other pages. */
 import type { FC } from 'hono/jsx';
-import type { Account, NoticeKind, SignedIn } from '../../core/accounts/accounts.ts';
+import type { Account, NoticeKind, SignedIn } from '../../core/account.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';

@@ -3,7 +3,7 @@
  * log-in, and a ticked box. The next page is rendered signed out and clears the cookie.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { SignedIn } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
   FormPage,

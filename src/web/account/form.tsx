@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FC } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
-import type { TokenFate } from '../../core/accounts/accounts.ts';
+import type { TokenFate } from '../../core/account.ts';
 import { type PasswordRefusal, passwordLength } from '../../core/accounts/passwords.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import type { SecretService } from '../../core/secrets/service.ts';

@@ -7,7 +7,7 @@
  * is lost, and the choice about the tokens.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn, TokenFate } from '../../core/accounts/accounts.ts';
+import type { SignedIn, TokenFate } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import {
   BackToAccount,

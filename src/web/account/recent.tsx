@@ -3,9 +3,9 @@
  * recipients (P16).
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { SignedIn } from '../../core/account.ts';
+import type { ReceiptState } from '../../core/secret.ts';
 import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts';
-import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';

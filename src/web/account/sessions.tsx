@@ -6,7 +6,7 @@
  * logging out, cookie included.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn, StoredSession } from '../../core/accounts/accounts.ts';
+import type { SignedIn, StoredSession } from '../../core/account.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { renderErrorPage } from '../kit/error-page.tsx';
 import {

@@ -4,12 +4,7 @@
  * page that asks.
  */
 import type { FC } from 'hono/jsx';
-import {
-  type SignedIn,
-  type StoredToken,
-  type TokenScope,
-  tokenScopes,
-} from '../../core/accounts/accounts.ts';
+import { type SignedIn, type StoredToken, type TokenScope, tokenScopes } from '../../core/account.ts';
 import type { NewTokenOutcome } from '../../core/accounts/tokens.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { UnixSeconds } from '../../core/time.ts';

@@ -9,7 +9,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { fieldsOf, type JsonReading, namesOf, readJson } from '../../config/json.ts';
-import { hostNameOf } from '../../core/share-domains/share-domain.ts';
+import { hostNameOf } from '../../core/share-domain.ts';
 import type { SiteFile } from '../assets.ts';
 import { type Brand, type Brands, ownBrand } from './brand.ts';
 import { nearestReadable, type Scheme, styleOf } from './colours.ts';

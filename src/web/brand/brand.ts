@@ -5,9 +5,9 @@
  */
 
 import { ServiceError } from '../../core/errors.ts';
-import type { MailBrandOf } from '../../core/mail/mailer.ts';
+import type { MailBrandOf } from '../../core/mailer.ts';
+import { type BrandRules, hostNameOf } from '../../core/share-domain.ts';
 import type { BrandedDomain, DomainService } from '../../core/share-domains/service.ts';
-import { type BrandRules, hostNameOf } from '../../core/share-domains/share-domain.ts';
 import type { SiteFile } from '../assets.ts';
 import { type Colours, contrast, nearestReadable, readable, styleOf } from './colours.ts';
 import { logoTypeOf, maxLogoBytes, parseLogo } from './logo.ts';

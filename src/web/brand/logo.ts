@@ -4,7 +4,7 @@
  * origin. Nothing is decoded: the outer structure is walked once.
  */
 import { createHash } from 'node:crypto';
-import type { LogoProblem } from '../../core/share-domains/share-domain.ts';
+import type { LogoProblem } from '../../core/share-domain.ts';
 import { gzip, type SiteFile } from '../assets.ts';
 import { flawOfSvg, svgText } from './svg.ts';
 

@@ -3,7 +3,7 @@
  * suggested. Swatches are drawings because the policy refuses inline styles.
  */
 import type { FC } from 'hono/jsx';
-import { type DomainBrand, plainBrand } from '../../core/share-domains/share-domain.ts';
+import { type DomainBrand, plainBrand } from '../../core/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { nearestReadable, paletteOf, type Scheme } from '../brand/colours.ts';
 import { logoKinds, maxLogoBytes } from '../brand/logo.ts';

@@ -3,10 +3,10 @@
  * does not answer. A file is judged by its content; a refused one changes nothing.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { SignedIn } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { BrandProblem, LogoProblem } from '../../core/share-domain.ts';
 import type { DomainView, LogoOutcome } from '../../core/share-domains/service.ts';
-import type { BrandProblem, LogoProblem } from '../../core/share-domains/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { maxLogoBytes } from '../brand/logo.ts';
 import {

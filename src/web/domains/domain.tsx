@@ -4,9 +4,9 @@
  * exist.
  */
 import type { FC } from 'hono/jsx';
-import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { SignedIn } from '../../core/account.ts';
+import type { DomainFinding, DomainState } from '../../core/share-domain.ts';
 import type { DomainService, DomainView } from '../../core/share-domains/service.ts';
-import type { DomainFinding, DomainState } from '../../core/share-domains/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import {
   DoneNote,

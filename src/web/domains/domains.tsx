@@ -1,9 +1,9 @@
 /** An account's share domains: the list, and a form to add one if the plan allows. */
 import type { FC } from 'hono/jsx';
-import type { AccountCaller, SignedIn } from '../../core/accounts/accounts.ts';
+import type { AccountCaller, SignedIn } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
+import type { DomainNameProblem } from '../../core/share-domain.ts';
 import type { AddDomainOutcome, DomainService, DomainView } from '../../core/share-domains/service.ts';
-import type { DomainNameProblem } from '../../core/share-domains/share-domain.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import {
   BackToAccount,

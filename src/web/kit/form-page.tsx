@@ -3,7 +3,7 @@
  * changed nothing, and a password is never put into a page.
  */
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
-import type { SignedIn } from '../../core/accounts/accounts.ts';
+import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import {
   type PageAction,

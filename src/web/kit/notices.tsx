@@ -2,7 +2,7 @@
  * The boxes that choose the notices about a secret. None is ticked unless chosen, and the hint says where the mails go.
  */
 import type { FC } from 'hono/jsx';
-import { type NoticeKind, noticeKinds } from '../../core/accounts/accounts.ts';
+import { type NoticeKind, noticeKinds } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Form } from './form.ts';
 import type { Frame } from './layout.tsx';

@@ -4,10 +4,10 @@
  * the core lets fill it in, and to anyone who has, so nothing typed is lost.
  */
 import type { FC } from 'hono/jsx';
-import { type MailTrouble, mailTroubleOf } from '../../core/mail/link-mail.ts';
+import type { Delivery, DeliveryState } from '../../core/secret.ts';
+import { type MailTrouble, mailTroubleOf } from '../../core/secrets/link-mail.ts';
 import type { DeliverOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
 import { anonymousCustid } from '../../core/secrets/receipts.ts';
-import type { Delivery, DeliveryState } from '../../core/secrets/secret.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import type { FieldTexts } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';

@@ -5,8 +5,8 @@
  */
 import type { FC } from 'hono/jsx';
 import { encodeQR } from 'qr';
+import type { ReceiptState } from '../../core/secret.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
-import type { ReceiptState } from '../../core/secrets/secret.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { noticeTexts } from '../kit/notices.tsx';

@@ -3,7 +3,7 @@
  * makes no sense. What was typed before a value was generated over it stays in hidden fields of the form; only an
  * unchanged generated value is ever dropped.
  */
-import type { NoticeKind } from '../../core/accounts/accounts.ts';
+import type { NoticeKind } from '../../core/account.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Form } from '../kit/form.ts';

@@ -12,7 +12,7 @@ import {
   type TicketKind,
   type TicketLimits,
   tokenScopes,
-} from '../../../src/core/accounts/accounts.ts';
+} from '../../../src/core/account.ts';
 import type { NewAccount, NewSession, NewToken } from '../../../src/core/ports.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';

@@ -3,7 +3,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId, NoticeKind, TokenScope } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId, NoticeKind, TokenScope } from '../../../src/core/account.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, newAccount, newToken } from './account-fixtures.ts';
 import {

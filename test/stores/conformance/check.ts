@@ -5,11 +5,11 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { IsAbandoned } from '../../../src/core/ports.ts';
-import type { NewRecord, StoredReceipt, StoredSecret } from '../../../src/core/secrets/secret.ts';
+import type { NewRecord, StoredReceipt, StoredSecret } from '../../../src/core/secret.ts';
 import type { Clock, MachineClock, UnixSeconds } from '../../../src/core/time.ts';
 import type { Store } from '../../../src/store/store.ts';
 

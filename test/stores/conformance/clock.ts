@@ -5,7 +5,7 @@
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import type { AttemptLimits } from '../../../src/core/ports.ts';
-import type { NewRecord } from '../../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   type ConformanceCheck,

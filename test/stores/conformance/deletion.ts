@@ -3,9 +3,9 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { Account, AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { Account, AccountId } from '../../../src/core/account.ts';
 import type { ClaimOutcome } from '../../../src/core/ports.ts';
-import type { NewRecord } from '../../../src/core/secrets/secret.ts';
+import type { NewRecord } from '../../../src/core/secret.ts';
 import { finishedDeletionSeconds, type Store } from '../../../src/store/store.ts';
 import {
   accountNamed,

@@ -3,8 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
-import type { DomainBrand, DomainLogo, NewDomain } from '../../../src/core/share-domains/share-domain.ts';
+import type { AccountId } from '../../../src/core/account.ts';
+import type { DomainBrand, DomainLogo, NewDomain } from '../../../src/core/share-domain.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { startOfTest } from './check.ts';
 

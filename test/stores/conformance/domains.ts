@@ -2,8 +2,8 @@
  * Checks of share domains: whose a name is, what a check changes, how they look.
  */
 import { strict as assert } from 'node:assert';
-import type { Account, AccountId } from '../../../src/core/accounts/accounts.ts';
-import { plainBrand, type StoredDomain } from '../../../src/core/share-domains/share-domain.ts';
+import type { Account, AccountId } from '../../../src/core/account.ts';
+import { plainBrand, type StoredDomain } from '../../../src/core/share-domain.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed } from './account-fixtures.ts';
 import { type ConformanceCheck, check, countOf, restartCheck } from './check.ts';

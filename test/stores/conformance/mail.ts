@@ -3,8 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
-import { type NoticeKind, noticeKinds } from '../../../src/core/accounts/accounts.ts';
-import type { NewRecord, StoredDelivery } from '../../../src/core/secrets/secret.ts';
+import { type NoticeKind, noticeKinds } from '../../../src/core/account.ts';
+import type { NewRecord, StoredDelivery } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, ownerIn } from './account-fixtures.ts';
 import {

@@ -2,8 +2,8 @@
  * Checks of the creator's record: what it tells, for how long, and the recent list.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
-import type { ListedReceipt } from '../../../src/core/secrets/secret.ts';
+import type { AccountId } from '../../../src/core/account.ts';
+import type { ListedReceipt } from '../../../src/core/secret.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,

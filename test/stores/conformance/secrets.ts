@@ -2,7 +2,7 @@
  * Checks of storing, finding, expiring and erasing secrets.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../../src/core/account.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {

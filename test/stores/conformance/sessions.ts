@@ -2,7 +2,7 @@
  * Checks of sessions: when they begin, how long they live, and what ends them.
  */
 import { strict as assert } from 'node:assert';
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../../src/core/account.ts';
 import type { NewSession } from '../../../src/core/ports.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {

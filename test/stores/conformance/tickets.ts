@@ -2,7 +2,7 @@
  * Checks of how many mailed tickets there are: they live side by side, few at a time, and get rarer.
  */
 import { strict as assert } from 'node:assert';
-import type { StoredTicket, TicketLimits } from '../../../src/core/accounts/accounts.ts';
+import type { StoredTicket, TicketLimits } from '../../../src/core/account.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { accountNamed, newPassword, newTicket, ticketFor, ticketSeconds } from './account-fixtures.ts';
 import { type ConformanceCheck, check, restartCheck } from './check.ts';

@@ -11,10 +11,10 @@ import type {
   StoredSession,
   StoredTicket,
   StoredToken,
-} from '../../../src/core/accounts/accounts.ts';
+} from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { NewAccount } from '../../../src/core/ports.ts';
-import type { DomainLogo, StoredDomain } from '../../../src/core/share-domains/share-domain.ts';
+import type { DomainLogo, StoredDomain } from '../../../src/core/share-domain.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 
 export interface AccountTables {

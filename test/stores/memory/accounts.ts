@@ -3,12 +3,7 @@
  *
  * The uniqueness of usernames and token hashes, and the end of an account with all that is its own.
  */
-import {
-  type Account,
-  type AccountId,
-  noticeKinds,
-  type StoredToken,
-} from '../../../src/core/accounts/accounts.ts';
+import { type Account, type AccountId, noticeKinds, type StoredToken } from '../../../src/core/account.ts';
 import type { AccountStore, DomainStore, NewToken, RootStore } from '../../../src/core/ports.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { finishedDeletionSeconds } from '../../../src/store/store.ts';

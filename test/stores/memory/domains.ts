@@ -4,13 +4,9 @@
  * Looking at who has a name verified and becoming that one is one synchronous step, so two accounts never have it at once
  * (P20).
  */
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../../src/core/account.ts';
 import type { DomainStore } from '../../../src/core/ports.ts';
-import {
-  type DomainLogo,
-  plainBrand,
-  type StoredDomain,
-} from '../../../src/core/share-domains/share-domain.ts';
+import { type DomainLogo, plainBrand, type StoredDomain } from '../../../src/core/share-domain.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, domainPlace, type OwnedDomain } from './account-tables.ts';
 

@@ -4,7 +4,7 @@
  * Looking, using up and its effect are one step, so a ticket works once and voids the others of its kind; whoever sets a
  * password by a ticket leaves no session of the account behind.
  */
-import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/account.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
 import { countsUntil, mayKeepTicket } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';

@@ -4,7 +4,7 @@
  * One record for a secret and its receipt, with one state: a receipt cannot disagree with its secret (P6), and a burn and
  * a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe what they hold.
  */
-import type { AccountId } from '../../../src/core/accounts/accounts.ts';
+import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { ClaimOutcome, DueNotice, SecretStore } from '../../../src/core/ports.ts';
@@ -15,7 +15,7 @@ import {
   type StoredReceipt,
   type StoredSecret,
   type StoredState,
-} from '../../../src/core/secrets/secret.ts';
+} from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { deliveryAt, rootKidOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';

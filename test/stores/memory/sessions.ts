@@ -4,7 +4,7 @@
  * A session begins only while the password it was opened with is the account's; it is judged at store time, and none that
  * has ended or expired comes back.
  */
-import type { StoredSession } from '../../../src/core/accounts/accounts.ts';
+import type { StoredSession } from '../../../src/core/account.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, copyOfSession, sameBytes } from './account-tables.ts';

@@ -9,11 +9,11 @@ import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { type Bench, createBench, guess, type ShareOptions } from '../../../test/support/service-bench.ts';
 import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
-import { type AccountCaller, anonymous, type Caller } from '../accounts/accounts.ts';
-import type { DeliverInput } from '../secrets/outcomes.ts';
-import type { StoredReceipt } from '../secrets/secret.ts';
+import { type AccountCaller, anonymous, type Caller } from '../account.ts';
+import type { MailQuota } from '../mailer.ts';
+import type { StoredReceipt } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
-import type { MailQuota } from './mailer.ts';
+import type { DeliverInput } from './outcomes.ts';
 
 const first = 'first@example.com';
 const second = 'cnry-second-7Kq2@canary-5bV9.example';

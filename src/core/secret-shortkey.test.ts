@@ -2,9 +2,9 @@
  * Proves that a shortkey is shown only to the holder of the metadata key, and that what was stored before shortkeys still opens.
  */
 import { expect, it } from 'bun:test';
-import { seededRandom } from '../../../test/support/seeded-random.ts';
-import { derived, input } from '../../../test/vectors/boxes.json';
-import { generateMetadataKey, generateSecretKey, parseMetadataKey, parseSecretKey } from '../keys.ts';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { derived, input } from '../../test/vectors/boxes.json';
+import { generateMetadataKey, generateSecretKey, parseMetadataKey, parseSecretKey } from './keys.ts';
 import { shortkeyOf, splitDetails, withShortkey } from './secret.ts';
 
 const random = seededRandom('shortkeys');

@@ -8,12 +8,12 @@ import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
 import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
-import { anonymous } from '../accounts/accounts.ts';
+import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
-import type { DeliverOutcome } from '../secrets/outcomes.ts';
-import type { NewRecord, StoredReceipt } from '../secrets/secret.ts';
-import { createService, type ServiceParts } from '../secrets/service.ts';
-import type { Handover, Mailer, MailQuota, SecretLinkMail } from './mailer.ts';
+import type { Handover, Mailer, MailQuota, SecretLinkMail } from '../mailer.ts';
+import type { NewRecord, StoredReceipt } from '../secret.ts';
+import type { DeliverOutcome } from './outcomes.ts';
+import { createService, type ServiceParts } from './service.ts';
 
 const address = 'cnry-alan-7Kq2@canary-5bV9.example';
 const canaries = [{ name: 'recipient', content: address }];

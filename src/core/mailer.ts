@@ -1,10 +1,10 @@
 /**
  * The ports of mail: what the core asks of whoever hands mails over, and the bounds on them.
  */
-import type { AccountId, TokenFate } from '../accounts/accounts.ts';
-import type { DeliveryState } from '../secrets/secret.ts';
-import type { Sensitive } from '../sensitive.ts';
-import type { UnixSeconds } from '../time.ts';
+import type { AccountId, TokenFate } from './account.ts';
+import type { DeliveryState } from './secret.ts';
+import type { Sensitive } from './sensitive.ts';
+import type { UnixSeconds } from './time.ts';
 
 /** The brand that a mail shows, of the site or of a share domain. */
 export interface MailBrand {

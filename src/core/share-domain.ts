@@ -7,8 +7,8 @@
  * A domain that the operator added is verified without a challenge and never checked. An accepted brand is legible on our
  * backgrounds, and its texts cannot rewrite what surrounds them.
  */
-import type { AccountId } from '../accounts/accounts.ts';
-import type { UnixSeconds } from '../time.ts';
+import type { AccountId } from './account.ts';
+import type { UnixSeconds } from './time.ts';
 
 /**
  * - `unverified`: the TXT record has not been seen.

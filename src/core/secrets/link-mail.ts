@@ -11,10 +11,14 @@
  * not enough.
  */
 
-import type { Account, Caller } from '../accounts/accounts.ts';
+import type { Account, Caller } from '../account.ts';
 import type { Core } from '../core.ts';
-import { tagOf } from '../secrets/access.ts';
-import type { DeliverInput, DeliverOutcome, TooManyMails } from '../secrets/outcomes.ts';
+import { parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
+import { firstTrySeconds } from '../mailer.ts';
+import type { NewRecord, StoredDelivery, StoredReceipt } from '../secret.ts';
+import { Sensitive } from '../sensitive.ts';
+import { tagOf } from './access.ts';
+import type { DeliverInput, DeliverOutcome, TooManyMails } from './outcomes.ts';
 import {
   findManaged,
   findReceipt,
@@ -22,11 +26,7 @@ import {
   type ManagedReceipt,
   openMailing,
   sealNote,
-} from '../secrets/receipts.ts';
-import type { NewRecord, StoredDelivery, StoredReceipt } from '../secrets/secret.ts';
-import { Sensitive } from '../sensitive.ts';
-import { firstTrySeconds } from './mailer.ts';
-import { parseRecipient, withParsedRecipient } from './recipients.ts';
+} from './receipts.ts';
 
 /** Noted in place of a missing reply. Names no host, address or setting: anyone with the metadata key may read it. */
 export const mailTroubles = {

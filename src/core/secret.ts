@@ -8,10 +8,10 @@
  * creator has looked at it.
  */
 
-import { shortkeyMask } from '../../crypto/derive.ts';
-import type { AccountId, NoticeKind } from '../accounts/accounts.ts';
-import type { MetadataKey, ReceiptId, SecretId, SecretKey } from '../keys.ts';
-import type { UnixSeconds } from '../time.ts';
+import { shortkeyMask } from '../crypto/derive.ts';
+import type { AccountId, NoticeKind } from './account.ts';
+import type { MetadataKey, ReceiptId, SecretId, SecretKey } from './keys.ts';
+import type { UnixSeconds } from './time.ts';
 
 /** As stored. Expiry is not stored, because it follows from the time. */
 export type StoredState = 'waiting' | 'received' | 'burned';

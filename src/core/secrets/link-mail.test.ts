@@ -9,9 +9,9 @@ import { noteContentOf } from '../../../test/vectors/reference.ts';
 import { openBox } from '../../crypto/box.ts';
 import { hex, utf8 } from '../../crypto/bytes.ts';
 import { parseMetadataKey, receiptIdOf } from '../keys.ts';
-import type { StoredDelivery } from '../secrets/secret.ts';
-import type { ServiceParts } from '../secrets/service.ts';
-import { firstTrySeconds, type Handover, type Mailer, type OnRetry, type SecretLinkMail } from './mailer.ts';
+import { firstTrySeconds, type Handover, type Mailer, type OnRetry, type SecretLinkMail } from '../mailer.ts';
+import type { StoredDelivery } from '../secret.ts';
+import type { ServiceParts } from './service.ts';
 
 const address = 'alan@canary-5bV9.example';
 type Store = ServiceParts['store'];

@@ -1,8 +1,8 @@
 /** Proves the transition table: what a creator is told in each state, at each time. And what a fault says. */
 import { describe, expect, it } from 'bun:test';
-import { ServiceError } from '../errors.ts';
-import { systemClock } from '../time.ts';
+import { ServiceError } from './errors.ts';
 import { isWaiting, receiptStateAt, type StoredState, updatedAtOf } from './secret.ts';
+import { systemClock } from './time.ts';
 
 const states: readonly StoredState[] = ['waiting', 'received', 'burned'];
 
