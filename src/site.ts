@@ -15,8 +15,8 @@ import { bodyCapBytesFor } from './http/body.ts';
 import { type HealthDeps, healthAnswers } from './http/health.ts';
 import { type AnswerAlone, createFetch, type Fetch } from './http/pipeline.ts';
 import type { Brands } from './web/brand/brand.ts';
+import { basePathOf } from './web/kit/routes.ts';
 import { createPages } from './web/pages.ts';
-import { basePathOf } from './web/routes.ts';
 
 export interface SiteDeps
   extends Omit<ApiDeps, 'authenticate' | 'allowedOrigins' | 'bodyCapBytes' | 'ownOrigin'>,

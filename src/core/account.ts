@@ -143,7 +143,7 @@ export function clientOf(caller: Caller, clientPrefix: string): string {
 export interface SignedIn {
   readonly caller: AccountCaller;
   readonly sessionId: number;
-  /** 32 hex digits that forms of this session carry (see `http/cross-site.ts` and `web/session.ts`). */
+  /** 32 hex digits that forms of this session carry (see `http/cross-site.ts` and `web/kit/session.ts`). */
   readonly formToken: string;
 }
 

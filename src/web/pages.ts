@@ -11,19 +11,19 @@ import { RequestProblem } from '../http/problem.ts';
 import { createAboutPages } from './about/about.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
-import { type Assets, createAssets, type SiteFile } from './assets.ts';
 import { type Brands, createHostBrands } from './brand/brand.ts';
 import { maxLogoBytes } from './brand/logo.ts';
+import { type Assets, createAssets, type SiteFile } from './client/assets.ts';
 import { createDomainPages } from './domains/domains.tsx';
+import { createLanguagePages } from './kit/language.ts';
+import { createStaticPages, type PageAction, type PageReply, type PageRoute } from './kit/page.ts';
 import { iconSvg } from './kit/parts.tsx';
-import { createLanguagePages } from './language.ts';
-import { createStaticPages, type PageAction, type PageReply, type PageRoute } from './page.ts';
+import { basePathOf, createHref } from './kit/routes.ts';
+import { createSessionCookie, createSignInTokens } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.ts';
-import { basePathOf, createHref } from './routes.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
-import { createSessionCookie, createSignInTokens } from './session.ts';
 
 interface PageDeps
   extends Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {

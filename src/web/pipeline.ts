@@ -22,14 +22,13 @@ import {
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { createRouteTable, decodeLeniently, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
-import type { Assets } from './assets.ts';
 import type { HostBrands } from './brand/brand.ts';
+import type { Assets } from './client/assets.ts';
 import { answerOnShareDomain } from './domains/on-share-domain.tsx';
 import { renderErrorPage } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
+import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './kit/language.ts';
 import type { Frame } from './kit/layout.tsx';
-import { wordsIn } from './kit/words.ts';
-import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './language.ts';
 import {
   type PageAction,
   type PageProblem,
@@ -42,9 +41,10 @@ import {
   type StaticPages,
   takeLimit,
   toResponse,
-} from './page.ts';
-import { type Href, routes } from './routes.ts';
-import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './session.ts';
+} from './kit/page.ts';
+import { type Href, routes } from './kit/routes.ts';
+import { formTokenField, isOwnForm, type SessionCookie, type SignInTokenOf } from './kit/session.ts';
+import { wordsIn } from './kit/words.ts';
 
 export interface Site extends Observers {
   readonly settings: Settings;

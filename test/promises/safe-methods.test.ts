@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'bun:test';
 import type { SecretService } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { routes } from '../../src/web/routes.ts';
+import { routes } from '../../src/web/kit/routes.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { MemoryStore } from '../stores/memory.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';

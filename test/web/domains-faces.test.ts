@@ -5,7 +5,7 @@ import { ServiceError } from '../../src/core/errors.ts';
 import { type DomainBrand, plainBrand } from '../../src/core/share-domain.ts';
 import { createHostBrands, createMailBrandOf, ownBrand, ownBrands } from '../../src/web/brand/brand.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
-import { routes } from '../../src/web/routes.ts';
+import { routes } from '../../src/web/kit/routes.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { signUpAs } from './signed-in.ts';

@@ -1,7 +1,7 @@
 /** Which language a page speaks, how a reader changes it, and where that leads. */
 import { describe, expect, it } from 'bun:test';
 import type { Locale } from '../../src/locale/catalogues.ts';
-import { chooseLanguage, type LanguageWishes, offeredLanguage } from '../../src/web/language.ts';
+import { chooseLanguage, type LanguageWishes, offeredLanguage } from '../../src/web/kit/language.ts';
 import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, visit } from './visit.ts';

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { ownBrand } from '../../src/web/brand/brand.ts';
-import { createStaticPages, pageReply } from '../../src/web/page.ts';
+import { createStaticPages, pageReply } from '../../src/web/kit/page.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { type SignedInVisitor, signUpAs } from './signed-in.ts';
 import { postForm, share, visit } from './visit.ts';

@@ -4,7 +4,7 @@
 import type { SignedIn } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
-import { createSessionCookie } from '../../src/web/session.ts';
+import { createSessionCookie } from '../../src/web/kit/session.ts';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
 export const password = 'nine ordinary words of my own making, no more';

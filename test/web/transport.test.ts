@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { createLinks } from '../../src/core/links.ts';
-import { createHref, type RouteName, routes } from '../../src/web/routes.ts';
+import { createHref, type RouteName, routes } from '../../src/web/kit/routes.ts';
 import { createTestApp } from '../support/app.ts';
 import { postForm, share, type Visit, visit } from './visit.ts';
 

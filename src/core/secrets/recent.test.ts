@@ -10,8 +10,8 @@ import { createToken } from '../accounts/admin.ts';
 import { type MetadataKey, receiptIdOf } from '../keys.ts';
 import type { StoredReceipt } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
-import { openCursor } from './cursor.ts';
 import type { ReceiptView, RecentInput } from './outcomes.ts';
+import { openCursor } from './recent.ts';
 
 describe('the recent list', () => {
   it('is empty at first', async () => {

@@ -2,11 +2,12 @@
  * The recent list: an account's own receipts, page by page. A later page never repeats or skips what existed at the first
  * one, and a list shows no secret key (P16).
  */
-
+import { openBox, sealBox } from '../../crypto/box.ts';
+import { utf8 } from '../../crypto/bytes.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
 import type { AccountCaller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { type ReceiptState, receiptStateAt } from '../secret.ts';
-import { openCursor, sealCursor } from './cursor.ts';
 import type { ReceiptView, RecentInput, RecentOutcome } from './outcomes.ts';
 import { listedView } from './receipts.ts';
 
@@ -74,4 +75,30 @@ async function pageOf(deps: Core, caller: AccountCaller, limit: number, after: s
   if (found === null) return null;
   const records = found.slice(0, limit);
   return { records, next: found.length > limit ? (records.at(-1)?.cursor ?? null) : null };
+}
+
+/**
+ * A cursor that callers get. The store's own may count over all accounts and so tell how many secrets others make: sealed
+ * under the account's data key it tells nothing, and works for this account alone (P16).
+ */
+const label = 'cursor';
+/** As long as every sealed cursor is in base64url: nothing longer is decoded. */
+const cursorLength = 150;
+
+function boxOf(caller: AccountCaller) {
+  return { label, keyMaterial: caller.dataKey.expose(), binding: utf8(String(caller.account.id)) } as const;
+}
+
+function sealCursor(caller: AccountCaller, stored: string, random: RandomBytes): string {
+  const box = sealBox({ ...boxOf(caller), content: utf8(stored), random });
+  return Buffer.from(box).toString('base64url');
+}
+
+/** The store's cursor; `null` for anything that was not sealed for this account. */
+export function openCursor(caller: AccountCaller, cursor: string): string | null {
+  if (cursor.length !== cursorLength) return null;
+  const bytes = Buffer.from(cursor, 'base64url');
+  if (bytes.toString('base64url') !== cursor) return null;
+  const content = openBox(bytes, boxOf(caller));
+  return content === null ? null : Buffer.from(content).toString('latin1');
 }

@@ -5,9 +5,9 @@
 import type { FC } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { type PageAction, type PageRoute, pageReply } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageAction, type PageRoute, pageReply } from '../page.ts';
 
 export function createAboutPages(): PageRoute[] {
   return [

@@ -8,8 +8,8 @@ import type { Clock } from '../../core/time.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Badge, Moment } from '../kit/parts.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 
 export interface StatusDeps {
   readonly clock: Clock;

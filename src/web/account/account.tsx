@@ -13,12 +13,12 @@ import {
   LanguageOptions,
   PageHead,
 } from '../kit/form-page.tsx';
+import { clearLanguageCookie, languageCookie } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { NoticeBoxes, readNoticeKinds } from '../kit/notices.tsx';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
-import { clearLanguageCookie, languageCookie } from '../language.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
-import type { RouteName } from '../routes.ts';
+import type { RouteName } from '../kit/routes.ts';
 import { createDeletePages } from './delete.tsx';
 import type { AccountPageDeps } from './form.tsx';
 import { createForgottenPages, createPasswordPages } from './password.tsx';

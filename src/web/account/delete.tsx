@@ -15,7 +15,7 @@ import {
 } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { ConfirmRow, MessagePage } from '../kit/message-page.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
 
 export function createDeletePages(deps: AccountPageDeps): PageRoute[] {

@@ -11,11 +11,11 @@ import type { Clock } from '../../core/time.ts';
 import type { LimitedCall, RateLimiter } from '../../http/rate-limit.ts';
 import type { Form } from '../kit/form.ts';
 import { type FormRefusal, refusalOfProblem, refuseField, TextField, TickBox } from '../kit/form-page.tsx';
+import type { CookieSite } from '../kit/language.ts';
 import type { Frame } from '../kit/layout.tsx';
+import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../kit/page.ts';
+import type { SessionCookie } from '../kit/session.ts';
 import type { Words } from '../kit/words.ts';
-import type { CookieSite } from '../language.ts';
-import { type PageAction, type PageReply, type PageRequest, seeOther, takeShared } from '../page.ts';
-import type { SessionCookie } from '../session.ts';
 
 export interface AccountPageDeps extends CookieSite {
   readonly accounts: AccountService;

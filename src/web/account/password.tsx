@@ -20,7 +20,7 @@ import {
 } from '../kit/form-page.tsx';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,

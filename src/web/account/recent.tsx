@@ -9,8 +9,8 @@ import type { ReceiptView, RecentOutcome } from '../../core/secrets/outcomes.ts'
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { forAccount, PageHead } from '../kit/form-page.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../kit/page.ts';
 import { Badge, type BadgeKind, type IconName, ShortTime, Table } from '../kit/parts.tsx';
-import { type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 import type { AccountPageDeps } from './form.tsx';
 
 const pageLength = 50;

@@ -22,8 +22,6 @@ import {
   TextField,
 } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
-import { Badge, ShortTime, Table } from '../kit/parts.tsx';
-import type { Words } from '../kit/words.ts';
 import {
   type PageProblem,
   type PageReply,
@@ -31,7 +29,9 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page.ts';
+} from '../kit/page.ts';
+import { Badge, ShortTime, Table } from '../kit/parts.tsx';
+import type { Words } from '../kit/words.ts';
 import { browserLabel, parseBrowserLabel } from './browser-label.ts';
 import { type AccountPageDeps, countGuess, signInPost } from './form.tsx';
 

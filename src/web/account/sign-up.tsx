@@ -15,7 +15,7 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page.ts';
+} from '../kit/page.ts';
 import { browserLabel } from './browser-label.ts';
 import {
   type AccountPageDeps,

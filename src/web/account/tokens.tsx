@@ -26,9 +26,9 @@ import {
 } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Badge, CopyButton, CopyStatus, Dated, ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 import { type AccountPageDeps, countGuess, OwnPassword } from './form.tsx';
 
 export function createTokenPages(deps: AccountPageDeps): PageRoute[] {

@@ -10,7 +10,7 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { z } from 'zod';
 import { fieldsOf, type JsonReading, namesOf, readJson } from '../../config/json.ts';
 import { hostNameOf } from '../../core/share-domain.ts';
-import type { SiteFile } from '../assets.ts';
+import type { SiteFile } from '../client/assets.ts';
 import { type Brand, type Brands, ownBrand } from './brand.ts';
 import { nearestReadable, type Scheme, styleOf } from './colours.ts';
 import { type Logo, maxLogoBytes, parseLogo } from './logo.ts';

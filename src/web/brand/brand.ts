@@ -8,7 +8,7 @@ import { ServiceError } from '../../core/errors.ts';
 import type { MailBrandOf } from '../../core/mailer.ts';
 import { type BrandRules, hostNameOf } from '../../core/share-domain.ts';
 import type { BrandedDomain, DomainService } from '../../core/share-domains/service.ts';
-import type { SiteFile } from '../assets.ts';
+import type { SiteFile } from '../client/assets.ts';
 import { type Colours, contrast, nearestReadable, readable, styleOf } from './colours.ts';
 import { logoTypeOf, maxLogoBytes, parseLogo } from './logo.ts';
 

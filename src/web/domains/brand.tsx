@@ -20,8 +20,8 @@ import {
   refuseField,
 } from '../kit/form-page.tsx';
 import { Page } from '../kit/layout.tsx';
+import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
-import { type PageAction, type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import {
   BrandForm,
   type BrandFormProps,

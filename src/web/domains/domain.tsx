@@ -18,9 +18,9 @@ import {
 } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm, renderPage } from '../kit/layout.tsx';
 import { ConfirmPage } from '../kit/message-page.tsx';
+import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 import { Badge, type BadgeKind, CopyStatus, Dated, Icon, type IconName } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, pageReply, seeOther } from '../page.ts';
 
 export interface DomainDeps {
   readonly domains: DomainService;

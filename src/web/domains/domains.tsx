@@ -18,9 +18,9 @@ import {
   TextField,
 } from '../kit/form-page.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { ShortTime, Table } from '../kit/parts.tsx';
 import type { Words } from '../kit/words.ts';
-import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../page.ts';
 import { createBrandPages } from './brand.tsx';
 import { createOneDomainPages, type DomainDeps, DomainName, StateBadge } from './domain.tsx';
 

@@ -9,7 +9,7 @@ import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import { RequestProblem } from '../../http/problem.ts';
 import { type Frame, renderPage } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
-import { type PageReply, type PageRoute, pageReply, seeOther } from '../page.ts';
+import { type PageReply, type PageRoute, pageReply, seeOther } from '../kit/page.ts';
 
 interface Visit {
   readonly site: { readonly origin: string };

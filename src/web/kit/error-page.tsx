@@ -4,9 +4,9 @@
  */
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { MessageParams } from '../../locale/translate.ts';
-import type { PageProblem } from '../page.ts';
 import { type Frame, renderPage } from './layout.tsx';
 import { MessagePage, type Way } from './message-page.tsx';
+import type { PageProblem } from './page.ts';
 import type { Words } from './words.ts';
 
 /** For the error page, or for the form that comes back. */

@@ -5,6 +5,9 @@
 import type { Child, FC, PropsWithChildren } from 'hono/jsx';
 import type { SignedIn } from '../../core/account.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import { problemWords, renderErrorPage } from './error-page.tsx';
+import { controlAttributes, Field } from './field.tsx';
+import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
 import {
   type PageAction,
   type PageProblem,
@@ -12,10 +15,7 @@ import {
   type PageRequest,
   pageReply,
   seeOther,
-} from '../page.ts';
-import { problemWords, renderErrorPage } from './error-page.tsx';
-import { controlAttributes, Field } from './field.tsx';
-import { type Frame, Page, PostForm, renderPage } from './layout.tsx';
+} from './page.ts';
 import type { Words } from './words.ts';
 
 export interface FormRefusal {

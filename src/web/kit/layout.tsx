@@ -8,11 +8,11 @@ import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { Locale, MessageKey } from '../../locale/catalogues.ts';
-import type { Assets, ScriptName } from '../assets.ts';
 import type { Brand } from '../brand/brand.ts';
-import type { Href, RouteName } from '../routes.ts';
-import { formTokenField } from '../session.ts';
+import type { Assets, ScriptName } from '../client/assets.ts';
 import { Icon, OwnLogo } from './parts.tsx';
+import type { Href, RouteName } from './routes.ts';
+import { formTokenField } from './session.ts';
 import type { Words } from './words.ts';
 
 export interface Frame {

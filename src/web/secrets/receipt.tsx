@@ -21,9 +21,9 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page.ts';
-import type { RouteName } from '../routes.ts';
-import { cookieIn } from '../session.ts';
+} from '../kit/page.ts';
+import type { RouteName } from '../kit/routes.ts';
+import { cookieIn } from '../kit/session.ts';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 

@@ -13,8 +13,14 @@ import type { Clock } from '../../core/time.ts';
 import { clientLeft, RequestProblem } from '../../http/problem.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import { type Frame, Page, renderPage } from '../kit/layout.tsx';
+import {
+  type PageProblem,
+  type PageReply,
+  type PageRequest,
+  type PageRoute,
+  pageReply,
+} from '../kit/page.ts';
 import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
-import { type PageProblem, type PageReply, type PageRequest, type PageRoute, pageReply } from '../page.ts';
 import {
   type AskRefusal,
   type Delay,

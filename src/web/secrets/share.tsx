@@ -12,7 +12,6 @@ import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
-import type { Words } from '../kit/words.ts';
 import {
   createdAt,
   type PageProblem,
@@ -21,7 +20,8 @@ import {
   type PageRoute,
   pageReply,
   seeOther,
-} from '../page.ts';
+} from '../kit/page.ts';
+import type { Words } from '../kit/words.ts';
 import { type GenerateField, strengthBits, suggestionBounds, toSuggestInput } from './generate.tsx';
 import { lifetimeSeconds } from './lifetime.tsx';
 import type { JustCreated } from './receipt.tsx';

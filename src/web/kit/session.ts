@@ -18,8 +18,8 @@
  *      another site could only do in this browser what it can do from its own server, with keys it has already.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { BegunSession } from '../core/account.ts';
-import type { UnixSeconds } from '../core/time.ts';
+import type { BegunSession } from '../../core/account.ts';
+import type { UnixSeconds } from '../../core/time.ts';
 
 /** The value of the first cookie of this name; `''` when there is none. @param cookies the raw `Cookie` header. */
 export function cookieIn(cookies: string, name: string): string {

@@ -2,10 +2,10 @@
  * The language of a page: that of the address (`?lang`), then the account, the cookie, the share domain, the browser. Only an
  * offered language is ever used, and a GET changes nothing but the reader's own cookie.
  */
-import type { Settings } from '../config/read.ts';
-import type { AccountService } from '../core/accounts/service.ts';
-import type { Locale } from '../locale/catalogues.ts';
-import { lookUp, pickLocale } from '../locale/negotiate.ts';
+import type { Settings } from '../../config/read.ts';
+import type { AccountService } from '../../core/accounts/service.ts';
+import type { Locale } from '../../locale/catalogues.ts';
+import { lookUp, pickLocale } from '../../locale/negotiate.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
 import { cookieIn } from './session.ts';
 

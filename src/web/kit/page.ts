@@ -6,19 +6,19 @@
  * repeats what was sent is compressed.
  */
 
-import type { LimitParty, LocalLimit } from '../config/json-files.ts';
-import type { Caller, SignedIn } from '../core/account.ts';
-import type { IsAbandoned } from '../core/ports.ts';
-import { pageResponse, withCommonHeaders } from '../http/headers.ts';
-import type { LimitClass } from '../http/operation.ts';
-import { problemOf } from '../http/pipeline.ts';
-import { type Problem, RequestProblem } from '../http/problem.ts';
-import type { LimitedCall, LimitRefusal, RateLimiter } from '../http/rate-limit.ts';
-import type { Locale } from '../locale/catalogues.ts';
-import { gzip, type SiteFile } from './assets.ts';
-import type { Brand } from './brand/brand.ts';
-import type { Form } from './kit/form.ts';
-import { contentSecurityPolicy, type Frame } from './kit/layout.tsx';
+import type { LimitParty, LocalLimit } from '../../config/json-files.ts';
+import type { Caller, SignedIn } from '../../core/account.ts';
+import type { IsAbandoned } from '../../core/ports.ts';
+import { pageResponse, withCommonHeaders } from '../../http/headers.ts';
+import type { LimitClass } from '../../http/operation.ts';
+import { problemOf } from '../../http/pipeline.ts';
+import { type Problem, RequestProblem } from '../../http/problem.ts';
+import type { LimitedCall, LimitRefusal, RateLimiter } from '../../http/rate-limit.ts';
+import type { Locale } from '../../locale/catalogues.ts';
+import type { Brand } from '../brand/brand.ts';
+import { gzip, type SiteFile } from '../client/assets.ts';
+import type { Form } from './form.ts';
+import { contentSecurityPolicy, type Frame } from './layout.tsx';
 import type { RouteName } from './routes.ts';
 
 export interface PageRequest {

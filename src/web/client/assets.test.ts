@@ -1,8 +1,8 @@
 /** The look, as far as a test can see: contrast in every scheme, and nothing from elsewhere. */
 import { describe, expect, it } from 'bun:test';
+import { contrast, mix, type Palette, paletteOf, type Scheme } from '../brand/colours.ts';
+import base from '../style/base.css' with { type: 'text' };
 import { styleText } from './assets.ts';
-import { contrast, mix, type Palette, paletteOf, type Scheme } from './brand/colours.ts';
-import base from './style/base.css' with { type: 'text' };
 
 interface Pair {
   readonly front: string;

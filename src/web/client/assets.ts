@@ -4,21 +4,21 @@
  * covers all of it. Every page works without scripts.
  */
 import { createHash } from 'node:crypto';
-import * as colourSource from './client/colour.ts' with { type: 'text' };
-import * as copySource from './client/copy.ts' with { type: 'text' };
-import * as receiptSource from './client/receipt.ts' with { type: 'text' };
-import * as revealSource from './client/reveal.ts' with { type: 'text' };
-import * as shareSource from './client/share.ts' with { type: 'text' };
-import * as timeSource from './client/time.ts' with { type: 'text' };
-import about from './style/about.css' with { type: 'text' };
-import account from './style/account.css' with { type: 'text' };
-import base from './style/base.css' with { type: 'text' };
-import domains from './style/domains.css' with { type: 'text' };
-import frame from './style/frame.css' with { type: 'text' };
-import print from './style/print.css' with { type: 'text' };
-import receipt from './style/receipt.css' with { type: 'text' };
-import secret from './style/secret.css' with { type: 'text' };
-import share from './style/share.css' with { type: 'text' };
+import about from '../style/about.css' with { type: 'text' };
+import account from '../style/account.css' with { type: 'text' };
+import base from '../style/base.css' with { type: 'text' };
+import domains from '../style/domains.css' with { type: 'text' };
+import frame from '../style/frame.css' with { type: 'text' };
+import print from '../style/print.css' with { type: 'text' };
+import receipt from '../style/receipt.css' with { type: 'text' };
+import secret from '../style/secret.css' with { type: 'text' };
+import share from '../style/share.css' with { type: 'text' };
+import * as colourSource from './colour.ts' with { type: 'text' };
+import * as copySource from './copy.ts' with { type: 'text' };
+import * as receiptSource from './receipt.ts' with { type: 'text' };
+import * as revealSource from './reveal.ts' with { type: 'text' };
+import * as shareSource from './share.ts' with { type: 'text' };
+import * as timeSource from './time.ts' with { type: 'text' };
 
 /** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
 export interface SiteFile {
