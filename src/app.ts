@@ -21,7 +21,7 @@ import { createClientAddressOf } from './http/client-address.ts';
 import { refuseForeignHosts } from './http/cross-site.ts';
 import { createMailQuota, createRateLimiter } from './http/rate-limit.ts';
 import { ListenError, startServer } from './http/server.ts';
-import { lookUp } from './locale/negotiate.ts';
+import { lookUp } from './locale/catalogues.ts';
 import { createOutboxMailer } from './mail/outbox.ts';
 import type { MailProbe } from './mail/probe.ts';
 import { type MailSetting, MailSettingError } from './mail/settings.ts';

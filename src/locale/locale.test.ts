@@ -3,8 +3,16 @@ import { describe, expect, it } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { deadKeysOf, flawsOf, repeatedKeysOf, type Words } from '../../test/support/catalogue-flaws.ts';
-import { type Catalogue, catalogueOf, directionOf, supportedLocales } from './catalogues.ts';
-import { lookUp, negotiateLocale, pickLocale, toLocale } from './negotiate.ts';
+import {
+  type Catalogue,
+  catalogueOf,
+  directionOf,
+  lookUp,
+  negotiateLocale,
+  pickLocale,
+  supportedLocales,
+  toLocale,
+} from './catalogues.ts';
 import { renderMessage, translate } from './translate.ts';
 
 const order = ['en', 'de', 'fr', 'es', 'it', 'pt-BR', 'nl', 'pl', 'sv', 'uk', 'ja', 'zh-CN', 'ar', 'he'];

@@ -7,10 +7,8 @@
  */
 import type { TokenFate } from '../core/account.ts';
 import type { AccountMail } from '../core/mailer.ts';
-import type { Locale, MessageKey } from '../locale/catalogues.ts';
-import { formatMoment } from '../locale/formats.ts';
-import { toLocale } from '../locale/negotiate.ts';
-import { type MessageParams, translate } from '../locale/translate.ts';
+import { type Locale, type MessageKey, toLocale } from '../locale/catalogues.ts';
+import { formatMoment, type MessageParams, translate } from '../locale/translate.ts';
 import { type MailWords, type RenderedMail, renderMail, setApart, setBrandApart } from './messages.tsx';
 
 export function renderAccountMail(mail: AccountMail): RenderedMail {

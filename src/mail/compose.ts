@@ -16,7 +16,7 @@ import type {
   OnRetry,
   SecretLinkMail,
 } from '../core/mailer.ts';
-import { toLocale } from '../locale/negotiate.ts';
+import { toLocale } from '../locale/catalogues.ts';
 import { translate } from '../locale/translate.ts';
 import { renderAccountMail } from './account-mail.tsx';
 import { type Mailbox, parseAddress, toSingleLine, toUnicodeAddress } from './mailbox.ts';

@@ -7,10 +7,8 @@
  */
 import type { FC } from 'hono/jsx';
 import type { MailBrand, SecretLinkMail } from '../core/mailer.ts';
-import { directionOf } from '../locale/catalogues.ts';
-import { formatMoment } from '../locale/formats.ts';
-import { toLocale } from '../locale/negotiate.ts';
-import { translate } from '../locale/translate.ts';
+import { directionOf, toLocale } from '../locale/catalogues.ts';
+import { formatMoment, translate } from '../locale/translate.ts';
 import { toPrintable, toSingleLine } from './mailbox.ts';
 
 export interface RenderedMail {

@@ -14,8 +14,7 @@ import {
   pageResponse,
   withCommonHeaders,
 } from '../http/headers.ts';
-import { directionOf } from '../locale/catalogues.ts';
-import { negotiateLocale } from '../locale/negotiate.ts';
+import { directionOf, negotiateLocale } from '../locale/catalogues.ts';
 import { translate } from '../locale/translate.ts';
 import type { RouterRegion } from './fleet.ts';
 

@@ -20,7 +20,7 @@ import { createStaticPages, type PageAction, type PageReply, type PageRoute } fr
 import { iconSvg } from './kit/parts.tsx';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';
-import { createPagePipeline, type Site } from './pipeline.ts';
+import { createPagePipeline, type Site } from './pipeline.tsx';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';

@@ -4,6 +4,7 @@ import type { Account, NoticeKind, SignedIn } from '../../core/account.ts';
 import type { Plan, PlanName } from '../../core/plans.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { mayHaveDomains } from '../domains/domains.tsx';
+import { NoticeBoxes, readNoticeKinds } from '../kit/field.tsx';
 import {
   type DoneTexts,
   doneIn,
@@ -15,7 +16,6 @@ import {
 } from '../kit/form-page.tsx';
 import { clearLanguageCookie, languageCookie } from '../kit/language.ts';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { NoticeBoxes, readNoticeKinds } from '../kit/notices.tsx';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from '../kit/page.ts';
 import { Icon, type IconName } from '../kit/parts.tsx';
 import type { RouteName } from '../kit/routes.ts';

@@ -4,8 +4,7 @@
  */
 import type { Settings } from '../../config/read.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
-import type { Locale } from '../../locale/catalogues.ts';
-import { lookUp, pickLocale } from '../../locale/negotiate.ts';
+import { type Locale, lookUp, pickLocale } from '../../locale/catalogues.ts';
 import { type PageReply, type PageRequest, type PageRoute, seeOther } from './page.ts';
 import { cookieIn } from './session.ts';
 

@@ -1,8 +1,7 @@
 /** The small parts of pages: icons, badges, copy buttons, times, columns and tables. */
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { MessageKey } from '../../locale/catalogues.ts';
-import { hasWeekday } from '../../locale/formats.ts';
-import type { MessageParams } from '../../locale/translate.ts';
+import { hasWeekday, type MessageParams } from '../../locale/translate.ts';
 import type { Words } from './words.ts';
 
 const circle = (x: number, y: number, radius: number) =>

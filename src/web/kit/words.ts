@@ -8,8 +8,9 @@ import {
   formatNumber,
   formatShortMoment,
   languageName,
-} from '../../locale/formats.ts';
-import { type MessageParams, translate } from '../../locale/translate.ts';
+  type MessageParams,
+  translate,
+} from '../../locale/translate.ts';
 
 export interface Words {
   readonly locale: Locale;

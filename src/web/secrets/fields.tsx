@@ -1,11 +1,13 @@
 /**
- * The fields that the share form and the receipt have in common: the creator's label, and the recipient and language of
- * the mail.
+ * Fields of a secret's forms: the creator's label, the recipient and language of the mail, and the lifetime, which is one of
+ * the usual ones, or a number and its unit. Both work without scripts (the style sheet hides the second unless chosen), and
+ * the bounds are shown before anyone hits them.
  */
 import type { FC } from 'hono/jsx';
-import type { Locale } from '../../locale/catalogues.ts';
+import type { Plan } from '../../core/plans.ts';
+import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
-import type { Form } from '../kit/form.ts';
+import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
 
 interface MemoFieldProps {
@@ -70,4 +72,136 @@ export const MailLanguageField: FC<{ frame: Frame; chosen: Locale }> = ({ frame,
 /** That of the page if the form names none that is offered. */
 export function readMailLanguage(form: Form, { settings, words }: Frame): Locale {
   return settings.locales.find((tag) => tag === form.text(languageField)) ?? words.locale;
+}
+
+const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
+type LifetimeUnit = keyof typeof unitSeconds;
+
+export interface TypedLifetime {
+  /** In seconds. */
+  readonly choice: number | 'other';
+  /** With its unit, counts when the choice is `other`. */
+  readonly amount: string;
+  readonly unit: LifetimeUnit;
+}
+
+const usualLifetimesSeconds = [
+  300, 1_800, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 1_209_600, 2_592_000,
+];
+
+/** The usual lifetimes within the plan, with its default and its longest, shortest first. */
+function lifetimeChoices(plan: Plan): number[] {
+  const allowed = usualLifetimesSeconds.filter(
+    (ttl) => ttl >= plan.ttlMinSeconds && ttl <= plan.ttlMaxSeconds,
+  );
+  return [...new Set([...allowed, plan.ttlDefaultSeconds, plan.ttlMaxSeconds])].sort((a, b) => a - b);
+}
+
+export function readLifetime(form: Form, plan: Plan): TypedLifetime {
+  const chosen = form.text('ttl');
+  const typed = { amount: form.text('ttl-amount'), unit: unitNamed(form.text('ttl-unit')) };
+  if (chosen === 'other') return { choice: 'other', ...typed };
+  if (chosen === '') return { choice: plan.ttlDefaultSeconds, ...typed };
+  const found = lifetimeChoices(plan).find((seconds) => String(seconds) === chosen);
+  // A choice of another plan (after a log-in or log-out) is shown as if it had been typed.
+  return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
+}
+
+function unitNamed(name: string): LifetimeUnit {
+  const names = Object.keys(unitSeconds) as LifetimeUnit[];
+  return names.find((unit) => unit === name) ?? 'hours';
+}
+
+function spelledOut(seconds: string): TypedLifetime {
+  const count = wholeNumber(seconds);
+  const fitting = (['days', 'hours', 'minutes'] as const).find(
+    (unit) => count !== null && count > 0 && count % unitSeconds[unit] === 0,
+  );
+  if (count === null || fitting === undefined) return { choice: 'other', amount: seconds, unit: 'seconds' };
+  return { choice: 'other', amount: String(count / unitSeconds[fitting]), unit: fitting };
+}
+
+/** `null` unless the amount is a whole number. */
+export function lifetimeSeconds({ choice, amount, unit }: TypedLifetime): number | null {
+  if (choice !== 'other') return choice;
+  const count = wholeNumber(amount.trim());
+  return count === null ? null : count * unitSeconds[unit];
+}
+
+interface LifetimeProps {
+  readonly frame: Frame;
+  readonly plan: Plan;
+  readonly typed: TypedLifetime;
+  /** With the typed amount. */
+  readonly wrong: string | null;
+}
+
+const unitNames: Readonly<Record<LifetimeUnit, MessageKey>> = {
+  seconds: 'share.unitSeconds',
+  minutes: 'share.unitMinutes',
+  hours: 'share.unitHours',
+  days: 'share.unitDays',
+};
+
+export const Lifetime: FC<LifetimeProps> = (props) => {
+  const { frame, plan, typed } = props;
+  const { say, duration } = frame.words;
+  const texts: FieldTexts = { name: 'ttl', label: say('share.ttl'), wrong: null };
+  return (
+    <div class="lifetime">
+      <Field texts={texts}>
+        <select {...controlAttributes(texts)}>
+          {lifetimeChoices(plan).map((seconds) => (
+            <option value={seconds} selected={seconds === typed.choice}>
+              {duration(seconds)}
+            </option>
+          ))}
+          <option value="other" selected={typed.choice === 'other'}>
+            {say('share.ttlOther')}
+          </option>
+        </select>
+      </Field>
+      <FreeLifetime {...props} />
+    </div>
+  );
+};
+
+const FreeLifetime: FC<LifetimeProps> = ({ frame, plan, typed, wrong }) => {
+  const { say, duration } = frame.words;
+  const bounds = { min: duration(plan.ttlMinSeconds), max: duration(plan.ttlMaxSeconds) };
+  const amount: FieldTexts = {
+    name: 'ttl-amount',
+    label: say('share.ttlAmount'),
+    hint: say('share.ttlBounds', bounds),
+    wrong,
+  };
+  const unit: FieldTexts = { name: 'ttl-unit', label: say('share.ttlUnit'), wrong: null };
+  return (
+    <div class="free">
+      <Field texts={amount}>
+        <input
+          {...controlAttributes(amount)}
+          type="text"
+          inputmode="numeric"
+          autocomplete="off"
+          value={typed.amount}
+        />
+      </Field>
+      <Field texts={unit}>
+        <select {...controlAttributes(unit)}>
+          {unitsFor(plan, typed.unit).map((name) => (
+            <option value={name} selected={name === typed.unit}>
+              {say(unitNames[name])}
+            </option>
+          ))}
+        </select>
+      </Field>
+    </div>
+  );
+};
+
+/** Seconds only where the plan allows less than a minute, or where they were chosen already. */
+function unitsFor(plan: Plan, typed: LifetimeUnit): readonly LifetimeUnit[] {
+  const hasSeconds = plan.ttlMinSeconds < 60 || typed === 'seconds';
+  return hasSeconds ? ['seconds', 'minutes', 'hours', 'days'] : ['minutes', 'hours', 'days'];
 }

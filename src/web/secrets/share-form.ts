@@ -6,12 +6,11 @@
 import type { NoticeKind } from '../../core/account.ts';
 import type { Plan } from '../../core/plans.ts';
 import type { Locale } from '../../locale/catalogues.ts';
+import { readNoticeKinds } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { readNoticeKinds } from '../kit/notices.tsx';
-import { readMailLanguage } from './fields.tsx';
+import { readLifetime, readMailLanguage, type TypedLifetime } from './fields.tsx';
 import { emptySuggestion, type GenerateField, readSuggestion, type TypedSuggestion } from './generate.tsx';
-import { readLifetime, type TypedLifetime } from './lifetime.tsx';
 
 export type ShareField =
   | 'secret'

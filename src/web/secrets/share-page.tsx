@@ -4,13 +4,11 @@
  */
 import type { FC } from 'hono/jsx';
 import type { Plan } from '../../core/plans.ts';
-import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
+import { controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
-import { NoticeBoxes } from '../kit/notices.tsx';
 import { Split } from '../kit/parts.tsx';
-import { MailLanguageField, MemoField, RecipientField } from './fields.tsx';
+import { Lifetime, MailLanguageField, MemoField, RecipientField } from './fields.tsx';
 import { Generate, strengthText } from './generate.tsx';
-import { Lifetime } from './lifetime.tsx';
 import { asideField, drawnField, type ShareField, type TypedShare, takeBackField } from './share-form.ts';
 
 export interface ShareRefusal {

@@ -22,8 +22,8 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
+import { lifetimeSeconds } from './fields.tsx';
 import { type GenerateField, strengthBits, suggestionBounds, toSuggestInput } from './generate.tsx';
-import { lifetimeSeconds } from './lifetime.tsx';
 import type { JustCreated } from './receipt.tsx';
 import {
   drawOver,

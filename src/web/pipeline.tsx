@@ -1,11 +1,14 @@
 /**
  * The pages' side of the pipeline (`http/pipeline.ts`): brand, session, forms of our own and of this session, and a page
- * for every refusal. On a share domain no session is looked up.
+ * for every refusal. On a share domain no session is looked up, and what belongs to the site alone is not served.
  */
 import { timingSafeEqual } from 'node:crypto';
+import { domainToUnicode } from 'node:url';
+import type { FC } from 'hono/jsx';
 import type { Settings } from '../config/read.ts';
 import type { SignedIn } from '../core/account.ts';
 import type { AccountService } from '../core/accounts/service.ts';
+import type { BrandedDomain } from '../core/share-domains/service.ts';
 import type { ReadBody } from '../http/body.ts';
 import type { ClientAddressOf } from '../http/client-address.ts';
 import { mayChange } from '../http/operation.ts';
@@ -19,16 +22,17 @@ import {
   type Side,
   type SideAdmission,
 } from '../http/pipeline.ts';
+import { RequestProblem } from '../http/problem.ts';
 import type { RateLimiter } from '../http/rate-limit.ts';
 import { createRouteTable, decodeLeniently, type Way } from '../http/routes.ts';
 import type { Locale } from '../locale/catalogues.ts';
 import type { HostBrands } from './brand/brand.ts';
 import type { Assets } from './client/assets.ts';
-import { answerOnShareDomain } from './domains/on-share-domain.tsx';
 import { renderErrorPage } from './kit/error-page.tsx';
 import { type Form, parseForm, parseUpload } from './kit/form.ts';
 import { chooseLanguage, languageCookie, languageIn, offeredLanguage } from './kit/language.ts';
-import type { Frame } from './kit/layout.tsx';
+import { type Frame, renderPage } from './kit/layout.tsx';
+import { MessagePage } from './kit/message-page.tsx';
 import {
   type PageAction,
   type PageProblem,
@@ -39,6 +43,7 @@ import {
   pageReply,
   StaleForm,
   type StaticPages,
+  seeOther,
   takeLimit,
   toResponse,
 } from './kit/page.ts';
@@ -232,7 +237,7 @@ function bindToBrowser(visit: Visit, { signInTokenOf }: Site): void {
 }
 
 function admit(visit: Visit, { page, limit }: PageTarget, site: Site): SideAdmission<PageTypes> {
-  const elsewhere = answerOnShareDomain({ site, call: visit, frame: visit.frame }, page);
+  const elsewhere = answerOnShareDomain(visit, page, site);
   if (elsewhere !== null) return { kind: 'answered', reply: elsewhere };
   if (mayChange(visit.request.method) && !isOwnForm(visit.request, site.origin)) {
     return { kind: 'refused', problem: { problem: 'cross_site' } };
@@ -331,3 +336,44 @@ function recover(visit: Visit, problem: PageProblem): Promise<PageReply> | null 
   if (refuse === undefined || !isAnswerable) return null;
   return refuse(pageRequestOf(visit, target), problem).then((reply) => withNewCookie(visit, reply));
 }
+
+/**
+ * What a share domain does not serve itself; `null` if the route answers. Account pages are never shown, nor their forms
+ * accepted, on a host that belongs to somebody else; redirects to the site come from the configuration (P20). Secret links
+ * open on every share domain, even where only the owner may share.
+ * @throws RequestProblem `not_found` for what a share domain does not have
+ */
+function answerOnShareDomain(visit: Visit, route: PageRoute, site: Site): PageReply | null {
+  const { frame } = visit;
+  if (frame.domain === null) return null;
+  const isPost = visit.request.method === 'POST';
+  if (route.onSiteOnly === true) {
+    if (isPost) throw new RequestProblem({ problem: 'not_found' });
+    const query = visit.rawQuery === '' ? '' : `?${visit.rawQuery}`;
+    return seeOther(site.origin + visit.path + query);
+  }
+  const isClosed = route.isSharing === true && !frame.domain.brand.isPublic;
+  if (!isClosed || (!isPost && route.name !== 'home')) return null;
+  const page = <DomainClosedPage frame={frame} domain={frame.domain} />;
+  return pageReply(isPost ? 403 : 200, renderPage(page));
+}
+
+/** Names the domain as it is registered, never as the request spells it (P20). */
+const DomainClosedPage: FC<{ frame: Frame; domain: BrandedDomain }> = ({ frame, domain }) => {
+  const { say } = frame.words;
+  // Isolated, so that the name keeps its order in a right-to-left text.
+  const name = `\u2068${domainToUnicode(domain.name)}\u2069`;
+  return (
+    <MessagePage
+      frame={frame}
+      title={say('domainClosed.title')}
+      lead={say('domainClosed.lead', { domain: name })}
+    >
+      <h2>{say('domainClosed.next')}</h2>
+      <ul class="points">
+        <li>{say('domainClosed.open')}</li>
+        <li>{say('domainClosed.ask')}</li>
+      </ul>
+    </MessagePage>
+  );
+};

@@ -7,7 +7,7 @@ import {
   formatMoment,
   formatNumber,
   languageName,
-} from './formats.ts';
+} from './translate.ts';
 
 const moment = 1_795_000_000;
 
