@@ -1,7 +1,7 @@
 /**
- * Accounts of people on a bench: both services over one store in memory, a clock moved by hand, a hasher that counts.
+ * A bench for accounts: both services over one in-memory store, with a fake clock and a counting hasher.
  *
- * People who sign up in the real way, by the link of the mail that they get; and what was handed over meanwhile.
+ * People sign up as in production, with the mailed link; the bench records what the services did meanwhile.
  */
 
 import type { BegunSession, SignedIn } from '../../src/core/account.ts';
@@ -26,7 +26,7 @@ export const password = 'seven green bottles';
 export const otherPassword = 'three blind badgers';
 export const label = 'Firefox on Linux';
 export const locale = 'en';
-/** What making an API token takes beside what it is to be. */
+/** What creating an API token needs besides its own fields. */
 export const proof = { password: new Sensitive(password), locale } as const;
 
 export interface AccountBench {
@@ -36,22 +36,22 @@ export interface AccountBench {
   readonly deps: Pick<ServiceParts, 'store' | 'random'>;
   readonly hasher: CountingHasher;
   readonly events: readonly ServiceEvent[];
-  /** Those that were sent. */
+  /** The mails that were sent. */
   readonly mails: readonly AccountMail[];
-  /** What was done for mails: each that was written, whether it was sent or not, and each pause. */
+  /** The steps taken for mails: every mail written, sent or not, and every pause. */
   readonly mailSteps: string[];
-  /** The names of the store's methods that were called, in order. */
+  /** The names of the store methods called, in order. */
   readonly calls: string[];
-  /** Everything that the store was handed. */
+  /** Everything passed to the store. */
   readonly handed: unknown[];
   now(): number;
   advance(seconds: number): void;
   /** The ticket in the last mail of this kind to this address; throws when there is none. */
   mailedTicket(kind: 'sign_up' | 'reset', email: string): Promise<string>;
-  /** Asks for a sign-up and gives the mailed ticket. */
+  /** Requests a sign-up and returns the mailed ticket. */
   signUpTicket(email: string): Promise<string>;
   resetTicket(email: string): Promise<string>;
-  /** Signs up in the real way, and is logged in. */
+  /** Signs up as in production; the person is then logged in. */
   person(email: string, text?: string): Promise<Person>;
   logIn(email: string, text?: string): ReturnType<AccountService['logIn']>;
   open(session: BegunSession): Promise<SignedIn>;
@@ -71,7 +71,7 @@ export interface AccountBenchOptions {
   readonly mailEndsIn?: 'accepted' | 'not_sent';
 }
 
-/** Notes every call of the store and what it was handed. */
+/** Records every store call and its arguments. */
 function listening(store: AccountBenchStore, calls: string[], handed: unknown[]): AccountBenchStore {
   return new Proxy(store, {
     get(target, name) {
@@ -79,7 +79,7 @@ function listening(store: AccountBenchStore, calls: string[], handed: unknown[])
       if (typeof method !== 'function' || name === 'now') return method;
       return (...args: unknown[]) => {
         calls.push(String(name));
-        // A copy: what was handed over may be wiped afterwards. A question is no data.
+        // A copy, because arguments may be wiped afterwards. Callbacks carry no data.
         handed.push(structuredClone(args.filter((each) => typeof each !== 'function')));
         return Reflect.apply(method, target, args);
       };
@@ -186,7 +186,7 @@ export function createAccountBench(options: AccountBenchOptions = {}): AccountBe
   return bench;
 }
 
-/** The session of a log-in, a sign-up or a reset that has worked. */
+/** The session of a successful log-in, sign-up or reset. */
 export function sessionOf(outcome: {
   readonly outcome: string;
   readonly session?: BegunSession;

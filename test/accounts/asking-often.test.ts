@@ -1,6 +1,6 @@
 /**
- * A stranger who keeps asking for somebody's links can neither void one nor fill the mailbox, and cannot keep the owner
- * from getting one.
+ * A stranger who keeps requesting links for someone else's address can neither void one, nor flood the mailbox, nor
+ * keep the owner from getting one.
  */
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
@@ -30,7 +30,7 @@ const reset = (ticket: string) => ({
   clientPrefix: '',
 });
 
-/** Asks for both kinds of mail, and gives the kinds of those that were sent to this address meanwhile. */
+/** Requests both kinds of mail, and returns the kinds of those that were sent meanwhile. */
 async function askForBoth({ accounts, mails }: AccountBench, email: string): Promise<string[]> {
   const from = mails.length;
   await accounts.requestReset({ email, locale });

@@ -1,4 +1,4 @@
-/** Session tokens, API tokens and tickets have one form, and each opens its own door alone (P13). */
+/** Session tokens, API tokens and tickets look alike, but each opens only its own door (P13). */
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import {
@@ -14,7 +14,7 @@ import {
 const email = 'jo@example.org';
 const newcomer = 'al@example.org';
 
-/** One live bearer text of each kind, of the same account as far as there is one. */
+/** One live token or ticket of each kind, of the same account where there is one. */
 async function keysOf(bench: AccountBench) {
   const { signedIn, sessionToken } = await bench.person(email);
   const made = await bench.accounts.createToken(signedIn, {
@@ -42,7 +42,7 @@ const fresh = {
   clientPrefix: '',
 } as const;
 
-/** The doors that look come before those that use up. */
+/** Doors that only look come before doors that consume. */
 const doors: ReadonlyArray<readonly [name: string, opensFor: keyof Keys, door: Door]> = [
   ['a session', 'session', async ({ accounts }, key) => (await accounts.openSession(key)) !== null],
   ['the API', 'token', async ({ secrets }, key) => (await secrets.authenticate(email, key)) !== null],
@@ -79,7 +79,7 @@ const doors: ReadonlyArray<readonly [name: string, opensFor: keyof Keys, door: D
   ],
 ];
 
-/** Every door that opened, as `door: key`; each try on a bench of its own. */
+/** Every door that opened, as `door: key`; each attempt has its own bench. */
 async function openings(options: AccountBenchOptions = {}): Promise<string[]> {
   const opened: string[] = [];
   for (const [name, , door] of doors) {

@@ -1,9 +1,9 @@
 /**
- * Someone who holds everything that was ever stored of accounts opens no data key (P9), and finds no password, no token
- * and no ticket in it; and none of these turns up in events, log lines or prints (P18).
+ * Someone who holds everything ever stored about accounts opens no data key (P9), and finds no password, no token and
+ * no ticket in it; and none of these appears in events, log lines or prints (P18).
  *
- * The insider: every 32 bytes that stand anywhere are tried as a key on every wrapped data key. And the stores with a
- * defect that it makes use of.
+ * The insider tries every 32 bytes found anywhere as a key on every wrapped data key. The self-tests give it stores
+ * with a defect to exploit.
  */
 import { describe, expect, it } from 'bun:test';
 import { openDataKey } from '../../src/core/accounts/data-key.ts';
@@ -19,7 +19,7 @@ const first = 'cnry first password 8Xw3';
 const second = 'cnry second password 5Tz6';
 const third = 'cnry third password 2Lk9';
 
-/** An account's life: signed up, token made, password changed, refused, reset; and every key that it had. */
+/** An account's life: signed up, token made, password changed, refused, reset; returns every key that it had. */
 async function lifeOfAnAccount() {
   const stretched: Uint8Array[] = [];
   const bench = createAccountBench({
@@ -85,7 +85,7 @@ function bytesIn(value: unknown): Uint8Array[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(bytesIn) : [];
 }
 
-/** How many of the wrapped data keys the insider opens with anything that was stored, or is derived from it. */
+/** How many of the wrapped data keys the insider opens with anything stored, or derived from it. */
 function attack(stored: unknown): number {
   const all = bytesIn(stored);
   const windows = all.flatMap((bytes) =>
@@ -163,7 +163,7 @@ describe('a canary in passwords, tokens, tickets and the address', () => {
     expect(lines.join('\n')).not.toContain('withheld');
     const [token, , mails] = life.prints;
     expect(findCanaries(dumpOf([token, mails]), canaries)).toEqual([]);
-    // The account in an outcome has its address, which pages show to its owner.
+    // The account in an outcome includes its address, which pages show to its owner.
     expect(findCanaries(dumpOf(life.prints), canariesOf(life))).toEqual([]);
   });
 

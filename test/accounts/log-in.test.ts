@@ -1,4 +1,4 @@
-/** Logging in and sessions: who gets in, for how long, and that a refusal tells nothing. */
+/** Logging in and sessions: who gets in, for how long, and that a refusal reveals nothing. */
 import { describe, expect, it } from 'bun:test';
 import { createAccount } from '../../src/core/accounts/admin.ts';
 import { ServiceError } from '../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-/** What a logged-in person does with the account: the password, API tokens, the end. */
+/** What a logged-in person does with the account: password, API tokens, deletion. */
 import { describe, expect, it } from 'bun:test';
 import type { TokenFate, TokenScope } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
@@ -96,7 +96,7 @@ describe('a change of password', () => {
     expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_changed', tokens: 'revoke' });
   });
 
-  it('of two at the same time takes one; the other had a password that is none any more', async () => {
+  it('of two at the same time accepts one; the other’s current password is no longer right', async () => {
     const bench = createAccountBench();
     const person = await bench.person(email);
     const both = await Promise.all([
@@ -126,7 +126,7 @@ describe('deleting the account', () => {
     expect(bench.events).toContainEqual({ event: 'account_deleted', account: caller.account.id, burned: 1 });
   });
 
-  it('stands when the store goes away in between: nobody gets in, and the sweeper burns what still waits', async () => {
+  it('holds when the store goes away in between: nobody gets in, and the sweeper burns what still waits', async () => {
     let isAway = false;
     const bench = createAccountBench({
       wrap: (store) => ({

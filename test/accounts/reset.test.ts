@@ -1,4 +1,4 @@
-/** A forgotten password: who may replace it, what that ends, and what it truthfully loses. */
+/** A forgotten password: who may replace it, what that ends, and what is really lost. */
 import { describe, expect, it } from 'bun:test';
 import type { SignedIn, StoredTicket, TokenFate } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';
@@ -169,7 +169,7 @@ describe('a reset', () => {
     const { token } = await apiToken(bench, signedIn);
     const reset = await bench.accounts.resetPassword(completion(await bench.resetTicket(email)));
     expect(await bench.accounts.listTokens(await bench.open(sessionOf(reset)))).toHaveLength(1);
-    // The list that it opened is lost with the data key, but it goes on making secrets.
+    // The token's recent list is lost with the data key, but the token can still create secrets.
     expect(await bench.secrets.authenticate(email, token)).not.toBeNull();
   });
 
@@ -220,7 +220,7 @@ describe('a reset', () => {
 });
 
 describe('a link to a reset', () => {
-  /** The outcomes of two at the same time, and of a third afterwards. */
+  /** The outcomes of two concurrent uses, and of a third afterwards. */
   async function useThrice(options: AccountBenchOptions = {}) {
     const bench = createAccountBench(options);
     await bench.person(email);
@@ -257,7 +257,7 @@ describe('a link to a reset', () => {
   });
 });
 
-/** A bench where a computed hash can be held back, and whose store may begin sessions whatever the password is. */
+/** A bench where a computed hash can be held back, and whose store can begin sessions whatever the password. */
 function createGatedBench(ignoresPassword: boolean) {
   const gate = { held: [] as (() => void)[], isClosed: false };
   const bench = createAccountBench({

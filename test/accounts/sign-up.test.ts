@@ -1,4 +1,4 @@
-/** Signing up: an account exists only once its address is proven, and nobody learns who has one. */
+/** Signing up: an account exists only once its address is proven, and no answer reveals who has one. */
 import { describe, expect, it } from 'bun:test';
 import type { StoredTicket } from '../../src/core/account.ts';
 import { createAccount } from '../../src/core/accounts/admin.ts';

@@ -1,8 +1,8 @@
 /**
- * Nobody learns from an answer whether an address has an account (P17).
+ * No answer reveals whether an address has an account (P17).
  *
- * The comparison of all that a stranger could notice: the outcome, the work in the store, the hashes and the mails that
- * are written, before the answer and after it; and the services with a seeded defect that it must notice.
+ * Compares everything that a stranger could notice: the outcome, the work in the store, the hashes and the mails
+ * written, before the answer and after it. The self-tests give it services with a defect that it must notice.
  */
 
 import { describe, expect, it } from 'bun:test';
@@ -26,7 +26,7 @@ const attempts: Readonly<Record<string, Attempt>> = {
     service.logIn({ clientPrefix: '', email, password: new Sensitive('not the password'), label }),
 };
 
-/** What three attempts look like: two at once after one another, and one when the quiet time has passed. */
+/** The traces of three attempts: two in direct succession, and one after the quiet time. */
 async function traceOf(email: string, attempt: Attempt, wrap: Wrap): Promise<unknown> {
   const bench = createAccountBench();
   await bench.person(owner);
@@ -53,7 +53,7 @@ async function traceOf(email: string, attempt: Attempt, wrap: Wrap): Promise<unk
       mailStepsBeforeTheAnswer: bench.mailSteps.length - before.mailSteps,
     });
     await bench.accounts.settled();
-    // The work behind the answer holds the next request on this thread up, so it could be noticed too.
+    // Work after the answer delays the next request on this thread, so it could be noticed too.
     const stretched = bench.hasher.stretched - before.stretched;
     const mailSteps = bench.mailSteps.slice(before.mailSteps);
     trace.push({ behind: bench.calls.slice(calls.length), stretched, mailSteps });

@@ -1,4 +1,4 @@
-/** What `npm run bench -- --against` concludes, and how it refuses; its figures are not a test's business. */
+/** What `npm run bench -- --against` concludes and how it refuses; its figures are not tested. */
 import { describe, expect, it } from 'bun:test';
 import { judgeRatios, ratiosOf } from '../../bench/against.ts';
 import { repositoryRoot } from '../support/started-server.ts';

@@ -1,7 +1,7 @@
 /**
- * Running the product's command as a process, with something on its standard input.
+ * Runs the product's command as a process, with text on its standard input.
  *
- * Only what a test names reaches its environment.
+ * Its environment holds only what a test names.
  */
 import { repositoryRoot } from '../support/started-server.ts';
 

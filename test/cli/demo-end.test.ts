@@ -1,4 +1,4 @@
-/** A demo ends with the npm that started it: its servers leave their ports, however it is ended. */
+/** A demo ends with the npm that started it: its servers free their ports, however it is ended. */
 import { describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -8,7 +8,7 @@ setDefaultTimeout(60_000);
 
 const limitMs = 20_000;
 
-/** Each demo with its arguments, what it says once it serves, and the ports that it then has. */
+/** Each demo with its arguments, what it prints once it serves, and the ports it then uses. */
 async function demos() {
   const [mail, dns, router] = [await freePort(), await freePort(), await freeRun(3)];
   return [
@@ -31,7 +31,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** The first of so many free ports in a row. */
+/** The first of `count` consecutive free ports. */
 async function freeRun(count: number): Promise<number> {
   for (let tries = 0; tries < 50; tries += 1) {
     const first = await freePort();
@@ -52,7 +52,7 @@ function saying(child: ChildProcess, words: string): Promise<void> {
   });
 }
 
-/** Ends when every process that holds the output of the demo has ended; `false` when that takes too long. */
+/** Resolves when every process that holds the demo's output has ended; `false` when that takes too long. */
 function closed(child: ChildProcess): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), limitMs);
@@ -70,7 +70,7 @@ async function endsBy(end: (npm: number) => void): Promise<void> {
       cwd: repositoryRoot,
       env: { PATH, HOME },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, as a shell gives each of its jobs.
+      // A process group of its own, as a shell gives each of its jobs.
       detached: true,
     });
     const npm = child.pid ?? 0;
@@ -84,7 +84,7 @@ async function endsBy(end: (npm: number) => void): Promise<void> {
       try {
         process.kill(-npm, 'SIGKILL');
       } catch {
-        // All of it has ended.
+        // The whole group has ended.
       }
     }
   }

@@ -1,4 +1,4 @@
-/** The single executable: what it serves is what a checkout serves, without Node, packages or sources beside it. */
+/** The single executable serves exactly what a checkout serves, without Node, packages or sources next to it. */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

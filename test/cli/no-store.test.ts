@@ -1,4 +1,4 @@
-/** Commands on a data folder without a store: they say so, and leave the folder as it was. Only `serve` makes a store. */
+/** Commands on a data folder without a store say so and leave the folder as it was. Only `serve` creates a store. */
 import { describe, expect, it } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';

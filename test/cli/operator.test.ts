@@ -1,4 +1,4 @@
-/** The operators' commands, as processes on a data folder, also while a server runs on it. */
+/** The operators' commands, as processes on a data folder, including while a server runs on it. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { chmod, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ describe('mayfly account', () => {
     ).toBe('{"error":"no_token"}\n');
   });
 
-  it('token create --scope makes a token that the running server lets do that alone', async () => {
+  it('token create --scope makes a token that the running server limits to that scope', async () => {
     const args = ['account', 'token', 'create', 'jo@example.org', '--scope', 'read-recent', '--json'];
     const { username, token } = JSON.parse((await mayfly(args, env)).out);
     const headers = { Authorization: `Basic ${btoa(`${username}:${token}`)}` };

@@ -30,7 +30,7 @@ describe('sharing and reading with the command', () => {
     expect(shared.code).toBe(0);
     expect(shared.out).toMatch(/^http:\/\/localhost:\d+\/secret\/[0-9a-z]{31}\n$/);
     const link = shared.out.trim();
-    // Seconds may have passed since: each command is a process of its own.
+    // Seconds may have passed since then: each command is a process of its own.
     expect((await mayfly(['status', link], anonymous)).out).toMatch(
       /^waiting, for another (1 hour|59 minutes( \d+ seconds?)?)\n$/,
     );
@@ -117,7 +117,7 @@ describe('sharing and reading with the command', () => {
     const lines = (await mayfly(['status', key], account)).out.split('\n');
     expect(lines[0]).toMatch(/^waiting, for another (7 days|6 days 23 hours)$/);
     expect(lines[1]).toMatch(/^mail to gr\*{5}@e\*{5}\.com (is being sent|was taken by the mail server), 20/);
-    // Without its account a metadata key tells nothing, and a secret key tells only that the secret waits.
+    // Without its account, a metadata key shows nothing, and a secret key shows only that the secret is waiting.
     expect((await mayfly(['status', key], anonymous)).out).toBe('gone\n');
     expect((await mayfly(['status', secretKey], account)).out).toStartWith('waiting');
     expect((await mayfly(['deliver', key], anonymous)).err).toContain('This needs an account');

@@ -1,4 +1,4 @@
-/** The server as a process: starting, refusing to start, stopping, and what it says meanwhile. */
+/** The server as a process: starting, refusing to start, stopping, and what it logs meanwhile. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ describe('a start', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  /** @param expected 2 where a setting is wrong, 1 where the machine is not as it must be */
+  /** @param expected 2 for a wrong setting, 1 for a problem with the machine */
   async function refusal(env: Record<string, string>, expected: 1 | 2 = 1): Promise<string> {
     const port = String(await freePort());
     const { code, out, err } = await mayfly(['serve'], { PORT: port, MAYFLY_DATA_DIR: folder, ...env });
@@ -116,7 +116,7 @@ describe('a stop', () => {
       await using server = await startServer();
       for (const signal of signals) server.kill(signal);
       expect(await server.exited).toEqual({ code: 0, signal: null });
-      // The log is emptied into the database at a clean end.
+      // A clean shutdown moves the log into the database.
       expect((await stat(join(server.dataDir, 'mayfly.db'))).size).toBeGreaterThan(0);
     }
   });
@@ -241,7 +241,7 @@ describe('what the server writes', () => {
     expect(server.stdout()).not.toContain('[withheld]');
   });
 
-  /** The canaries that a text holds, plain or in one of the forms that leak unnoticed. */
+  /** The canaries found in a text, plain or in one of the forms that leak unnoticed. */
   function found(text: string): string[] {
     return canaries.filter((canary) => {
       const bytes = Buffer.from(canary);

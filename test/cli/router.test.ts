@@ -1,4 +1,4 @@
-/** The router as a process: starting, refusing to start, what it says, and stopping. */
+/** The router as a process: starting, refusing to start, what it logs, and stopping. */
 import { describe, expect, it } from 'bun:test';
 import { requestBytes, sendOnce } from '../support/raw-client.ts';
 import { freePort, type StartedServer, startServer } from '../support/started-server.ts';

@@ -1,4 +1,4 @@
-/** A second server on one data folder: allowed, and said, as long as the first one lives and no longer. */
+/** A second server on one data folder is allowed, and reported, only while the first one is alive. */
 import { describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

@@ -1,4 +1,4 @@
-/** `scripts/mayfly.mjs`: the way from plain Node to the runtime adds nothing to the command. */
+/** `scripts/mayfly.mjs`: getting from plain Node to the runtime adds nothing to the command. */
 import { describe, expect, it } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ const wrapper = join(repositoryRoot, 'scripts', 'mayfly.mjs');
 
 function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const { PATH = '', HOME = '' } = process.env;
-  // From another folder, because a command is called from anywhere.
+  // From another folder, because the command can be called from anywhere.
   return spawn('node', [wrapper, ...args], {
     cwd: '/',
     env: { PATH, HOME, ...env },

@@ -1,8 +1,8 @@
 /**
- * The shipped Caddyfile before a started Mayfly: certificates, addresses, logs.
+ * The shipped Caddyfile in front of a started Mayfly: certificates, addresses, logs.
  *
- * Proves that a certificate is made for verified share domains and for nothing else, that clients are counted by the
- * address that Caddy saw (P22), and that Caddy's log holds no key and no credential (P18).
+ * Proves that certificates are issued only for verified share domains, that clients are counted by the address that
+ * Caddy saw (P22), and that Caddy's log holds no key and no credential (P18).
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -25,17 +25,17 @@ const site = 'mayfly.example.com';
 const domain = 'secrets.example.org';
 const stranger = 'stranger.example.net';
 const owner = 'owner@example.org';
-/** Where a router in front would be. */
+/** The address of a router in front of Caddy. */
 const router = '127.0.7.1';
 
 interface Recorder {
   readonly port: number;
-  /** `GET /ask?domain=…`, as they came. */
+  /** The `GET /ask?domain=…` requests, as they came. */
   readonly asked: string[];
   stop(): Promise<void>;
 }
 
-/** Stands between Caddy and the internal port and notes each question; without a port behind it says yes to all. */
+/** Sits between Caddy and the internal port and records each question; without an internal port it says yes to all. */
 function record(internalPort?: number): Recorder {
   const asked: string[] = [];
   const server = Bun.serve({
@@ -105,7 +105,7 @@ interface Made {
   readonly metadataKey: string;
 }
 
-/** A secret made through Caddy on the site's own host. */
+/** A secret created through Caddy on the site's own host. */
 async function make(fields: Readonly<Record<string, string>>): Promise<Made> {
   const headers = { Authorization: account.basic };
   const body = new URLSearchParams(fields).toString();
@@ -145,7 +145,7 @@ describe('the Caddyfile', () => {
 });
 
 describe('certificates', () => {
-  test('the site has its own, for which nobody is asked', async () => {
+  test('the site has its own, without a question to Mayfly', async () => {
     const page = await answerOf({ host: site, path: '/' });
     expect([page.status, page.head]).toEqual([200, expect.stringContaining('content-type: text/html')]);
     expect(page.head).toContain('strict-transport-security: max-age=31536000');
@@ -175,7 +175,7 @@ describe('certificates', () => {
     }
   });
 
-  test('plain HTTP only leads to TLS', async () => {
+  test('plain HTTP only redirects to TLS', async () => {
     for (const host of [site, domain, stranger]) {
       const answer = await visit({ host, port: caddy.httpPort, path: '/secret/x' });
       expect(answer).toMatchObject({ outcome: 'answered', status: 308 });
@@ -184,13 +184,13 @@ describe('certificates', () => {
   });
 });
 
-/** For a client and a secret, in ten minutes. */
+/** Per client and secret, in ten minutes. */
 const guessesAllowed = 5;
 
 interface Guess {
   readonly passphrase: string;
   readonly from: string;
-  /** What the client says its address is. */
+  /** The address that the client claims to have. */
   readonly said: string;
 }
 
@@ -204,7 +204,7 @@ async function statusOfGuess(
   return (await answerBy(at, { host: site, path, from, headers, body: `passphrase=${passphrase}` })).status;
 }
 
-/** One wrong guess more than are allowed. */
+/** Makes one more wrong guess than allowed. */
 async function useUpGuesses(at: StartedCaddy, made: Made, guess: (nth: number) => Omit<Guess, 'passphrase'>) {
   const statuses: number[] = [];
   for (let nth = 0; nth <= guessesAllowed; nth += 1)
@@ -243,12 +243,12 @@ describe('what passes through', () => {
   });
 });
 
-/** Which of the texts stand in a log, plain or as the base64 that credentials travel in. */
+/** The canaries that appear in a log, plain or as the base64 in which credentials are sent. */
 function found(log: string, canaries: readonly string[]): string[] {
   return canaries.filter((canary) => [canary, btoa(canary)].some((form) => log.includes(form)));
 }
 
-/** Requests that name a key in the path, the query and headers; the last one fails because nothing is behind Caddy. */
+/** Sends a request with canaries in the path, the query and the headers, and returns what to look for in the log. */
 async function plant(at: StartedCaddy, host: string): Promise<string[]> {
   const headers = {
     Authorization: 'Basic Y2FuYXJ5LXVzZXI6Y2FuYXJ5LXRva2Vu',

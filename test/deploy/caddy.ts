@@ -1,8 +1,8 @@
 /**
- * A real Caddy with the configuration that is shipped, on the loopback.
+ * A real Caddy with the shipped configuration, on loopback.
  *
- * It listens on 127.0.0.1 alone, asks no authority outside (its certificates are its own), trusts nothing into the system,
- * and ends with the test, by its own id.
+ * It listens only on 127.0.0.1, contacts no outside authority (it signs its own certificates), adds nothing to the
+ * system's trust store, and is ended with the test by its own process id.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,23 +18,23 @@ export interface CaddyOptions {
   readonly site?: string;
   readonly upstreamPort: number;
   readonly internalPort: number;
-  /** The address of a router in front; none when absent. */
+  /** The address of a router in front; absent when there is none. */
   readonly router?: string;
-  /** The shipped one when absent. */
+  /** The shipped Caddyfile when absent. */
   readonly caddyfile?: string;
 }
 
 export interface StartedCaddy extends AsyncDisposable {
   readonly httpPort: number;
   readonly httpsPort: number;
-  /** The path of the certificate that all of its own are signed with. */
+  /** The path of the certificate of its own authority. */
   readonly authority: string;
   readonly log: () => string;
-  /** Resolves once all of these words are in the log. */
+  /** Resolves once all of these texts are in the log. */
   logged(...words: readonly string[]): Promise<void>;
 }
 
-/** Only what is named here reaches the process. */
+/** The process gets only the variables named here. */
 function environment(home: string, settings: Readonly<Record<string, string>>): Record<string, string> {
   const { PATH = '' } = process.env;
   return { PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, ...settings };
@@ -44,7 +44,7 @@ function spawnCaddy(args: readonly string[], env: Record<string, string>): Child
   return spawn(tool, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** Runs a command of Caddy on a configuration, to its end. */
+/** Runs a Caddy command on a configuration until it ends. */
 export async function runCaddy(
   command: 'validate' | 'adapt',
   settings: Readonly<Record<string, string>>,
@@ -59,7 +59,7 @@ export async function runCaddy(
 
 const logLimitMs = 30_000;
 
-/** Rejects with the log when the process ends before or it takes too long. */
+/** Rejects with the log when the process ends first or it takes too long. */
 function awaitLog(child: ChildProcess, log: () => string, words: readonly string[]): Promise<void> {
   const isThere = () => words.every((word) => log().includes(word));
   if (isThere()) return Promise.resolve();
@@ -78,7 +78,7 @@ function awaitLog(child: ChildProcess, log: () => string, words: readonly string
   });
 }
 
-/** Started, listening, and with the certificate of the site's own host. */
+/** Starts Caddy; resolves when it listens and has the certificate of the site's own host. */
 export async function startCaddy(options: CaddyOptions): Promise<StartedCaddy> {
   const home = await mkdtemp(join(tmpdir(), 'mayfly-caddy-'));
   const [httpPort, httpsPort] = [await freePort(), await freePort()];

@@ -1,8 +1,8 @@
 /**
- * A visitor with a name of its own choosing, over TLS.
+ * A visitor over TLS who chooses the host name.
  *
- * Names are resolved to 127.0.0.1 by the call itself, the certificate is checked against the given authority and the name
- * asked for, and nothing of the user's configuration is read.
+ * The request itself resolves names to 127.0.0.1, the certificate is checked against the given authority and the
+ * requested name, and the user's configuration is not read.
  */
 import { spawn } from 'node:child_process';
 import { watch } from '../support/started-server.ts';
@@ -12,7 +12,7 @@ const tool = 'curl';
 export interface Visit {
   readonly host: string;
   readonly port: number;
-  /** The path of a certificate in PEM; plain HTTP when absent. */
+  /** The path of a PEM certificate; plain HTTP when absent. */
   readonly authority?: string;
   readonly path: string;
   readonly method?: string;
@@ -24,7 +24,7 @@ export interface Visit {
 
 export type Visited =
   | { readonly outcome: 'answered'; readonly status: number; readonly head: string; readonly body: string }
-  /** There was no answer. `code` is curl's: 35 where the handshake failed, 60 where the certificate does not fit. */
+  /** No answer. `code` is curl's: 35 when the handshake failed, 60 when the certificate does not match. */
   | { readonly outcome: 'failed'; readonly code: number | null };
 
 const limitSeconds = 20;
@@ -40,7 +40,7 @@ export async function visit({ host, port, authority, path, ...rest }: Visit): Pr
     '--resolve',
     `${host}:${port}:127.0.0.1`,
   ];
-  // Without it curl would wait for an interim answer before a large body.
+  // Otherwise curl would wait for an interim answer before a large body.
   args.push('-X', rest.method ?? (rest.body === undefined ? 'GET' : 'POST'), '-H', 'Expect:');
   if (authority !== undefined) args.push('--cacert', authority);
   if (rest.from !== undefined) args.push('--interface', rest.from);
@@ -51,7 +51,7 @@ export async function visit({ host, port, authority, path, ...rest }: Visit): Pr
     env: { PATH },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Who refuses early closes this end too.
+  // A server that refuses early closes this end too.
   child.stdin.on('error', () => {});
   child.stdin.end(rest.body ?? '');
   const { stdout, exited } = watch(child);

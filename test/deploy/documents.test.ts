@@ -1,4 +1,4 @@
-/** What docs/deployment.md and the Caddyfile tell people to set exists, and what the Caddyfile reads is explained in it. */
+/** The settings named in docs/deployment.md and the Caddyfile exist, and the Caddyfile explains everything it reads. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

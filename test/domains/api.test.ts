@@ -1,7 +1,7 @@
 /**
  * Share domains over API v2.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { tokenScopes } from '../../src/core/account.ts';
@@ -302,7 +302,7 @@ describe('a brand over the API', () => {
     expect((await send(svg, 'application/json')).status).toBe(415);
     const large = await send(new Uint8Array(262_145), 'image/png');
     expect([large.status, large.body.limit]).toEqual([413, 262_144]);
-    // Over the cap of the body itself it is not even read.
+    // Over the body limit itself, it is not even read.
     const huge = await send(new Uint8Array(1_048_577), 'image/png');
     expect([huge.status, huge.body.limit]).toEqual([413, 1_048_576]);
     expect(

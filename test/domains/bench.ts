@@ -1,7 +1,7 @@
 /**
- * Share domains on a bench: the real domain over the store in memory, and a DNS that says what the test wants.
+ * A bench for share domains: the real use cases over the in-memory store, with a DNS that the test controls.
  *
- * Accounts that may have domains, and the way of a domain to its verification.
+ * It provides accounts that may have domains, and takes a domain through its verification.
  */
 import type { AccountCaller } from '../../src/core/account.ts';
 import type { DomainView } from '../../src/core/share-domains/service.ts';
@@ -35,7 +35,7 @@ export async function added(app: TestApp, caller: AccountCaller, name: string): 
   return outcome.domain;
 }
 
-/** Publishes what a domain must: its record, and the way here. */
+/** Publishes what a domain needs: its TXT record, and addresses that point here. */
 export function publish(zone: Zone, { name, txtRecord }: DomainView): void {
   zone.set('txt', txtRecord?.host ?? '', txtRecord?.value ?? '');
   zone.set('cname', name, site);

@@ -5,7 +5,7 @@ import type { DomainRecord } from '../../src/api/v2/domain-records.ts';
 import { runProduct, type StartedServer } from '../support/started-server.ts';
 
 export interface DomainClient {
-  /** Below `/api/v2`; POST when there is a body, which goes as JSON. */
+  /** Calls a path below `/api/v2`; POST when there is a body, which is sent as JSON. */
   call(
     path: string,
     body?: unknown,
@@ -13,7 +13,7 @@ export interface DomainClient {
   ): Promise<{ readonly status: number; readonly body: ReturnType<typeof JSON.parse> }>;
   /** Registers a domain; throws when it is refused. */
   add(domain: string): Promise<DomainRecord>;
-  /** State and finding, after asking the DNS now. */
+  /** Asks the DNS now; returns the state and the finding. */
   verify(domain: string): Promise<readonly [string, string | null]>;
 }
 

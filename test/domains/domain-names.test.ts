@@ -1,4 +1,4 @@
-/** Which texts are names that links can be made on, and that a start does not pay for the list of suffixes. */
+/** Which texts are names that links can be made on, and that loading the suffix list does not slow down a start. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { createDomainNameParser } from '../../src/ops/dns.ts';
@@ -48,12 +48,12 @@ describe('a domain name', () => {
     expect(await problemOf('jo.github.io')).toMatchObject({ baseDomain: 'jo.github.io', subdomain: '' });
   });
 
-  it('is none where anybody can register below it', async () => {
+  it('is not accepted when anyone can register below it', async () => {
     for (const text of ['com', 'co.uk', 'github.io', 'CO.UK.', 'anything.ck', 'xn--fiqs8s'])
       expect([text, await problemOf(text)]).toEqual([text, 'public_suffix']);
   });
 
-  it('is none without a suffix of the public internet', async () => {
+  it('is not accepted without a suffix of the public internet', async () => {
     for (const text of namesOfNobody) expect([text, await problemOf(text)]).toEqual([text, 'not_public']);
   });
 

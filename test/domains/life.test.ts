@@ -50,7 +50,7 @@ describe('a share domain of a running server', () => {
     names.treat(host ?? '', null);
     names.set(name, { a: ['192.0.2.10'], aaaa: ['2001:db8::10'] });
     expect([await client.verify(name), (await share()).status]).toEqual([['verified', null], 200]);
-    // What was shared on it before is still there to be read, once.
+    // Secrets shared on it before can still be read, once.
     const reveal = requestBytes({
       method: 'POST',
       path: `/api/v2/secret/${secret.key}/reveal`,

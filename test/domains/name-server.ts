@@ -1,8 +1,7 @@
 /**
- * A DNS server on loopback for tests: what it knows can change, and it can be told how to treat each name.
+ * A DNS server on loopback for tests: its records can change, and it can be told how to treat each name.
  *
- * Nothing leaves this machine; it answers as a recursive resolver does, so an alias is followed where the zone knows its
- * end.
+ * Nothing leaves this machine. It answers like a recursive resolver: it follows an alias if the zone knows its target.
  */
 import { Socket } from 'node:net';
 import { createTCPServer, createUDPServer, type DnsHandler, Packet } from 'dns2';
@@ -22,7 +21,7 @@ export interface Records {
  * - `wrong_id`: the right answer under another id. `wrong_question`: under another question.
  * - `wrong_name`: a TXT record of another name.
  * - `truncated`: UDP says to ask again over TCP.
- * - `huge`: hundreds of records. `garbage`: bytes that are no message.
+ * - `huge`: hundreds of records. `garbage`: bytes that are not a message.
  * - a promise: answers once it resolves.
  */
 export type Treatment =
@@ -47,13 +46,13 @@ export interface Question {
 }
 
 export interface NameServer extends AsyncDisposable {
-  /** As `MAYFLY_DNS_SERVERS` takes it. */
+  /** In the form of `MAYFLY_DNS_SERVERS`. */
   readonly address: string;
   readonly port: number;
   readonly questions: readonly Question[];
-  /** Whatever was known of the name is forgotten; `null`: there is no such name. */
+  /** Replaces all records of the name; `null`: the name does not exist. */
   set(name: string, records: Records | null): void;
-  /** `null`: as an honest server does. */
+  /** `null`: answers honestly. */
   treat(name: string, treatment: Treatment | null): void;
 }
 
@@ -91,7 +90,7 @@ function recordsOf(name: string, type: AskedType, records: Records): Resource[] 
 type Zone = ReadonlyMap<string, Records>;
 const longestChain = 8;
 
-/** What a resolver answers, the aliases on the way included; `null` when there is no such name. */
+/** The records a resolver answers with, including the aliases on the way; `null` when the name does not exist. */
 function resolve(zone: Zone, name: string, type: AskedType): Resource[] | null {
   const answers: Resource[] = [];
   let at = name;
@@ -109,7 +108,7 @@ function manyTexts(name: string): Resource[] {
   return Array.from({ length: 240 }, (_, at) => record(name, 'TXT', { data: `${at} ${'x'.repeat(200)}` }));
 }
 
-/** The answer to a request, bent as the treatment says; `null` for none. */
+/** The answer to a request, altered by the treatment; `null` for none. */
 function answerTo(
   request: Packet,
   zone: Zone,

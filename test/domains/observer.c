@@ -1,8 +1,8 @@
 /*
- * Whom a process speaks to: an LD_PRELOAD library for the tests of domains.
+ * Records whom a process talks to: an LD_PRELOAD library for the tests of domains.
  *
- * It stands in front of everything that begins to speak to another socket or asks the system about a name, and appends
- * one line for each to the file OBSERVER_FILE, before the call is made:
+ * It intercepts everything that starts talking to another socket or asks the system about a name, and appends a line
+ * for each to the file OBSERVER_FILE, before the call is made:
  *
  *   to 127.0.0.1 53        a connection, or a datagram to this address and port
  *   lookup name            the system's own resolver was asked
@@ -22,7 +22,7 @@ static void note(const char *line) {
   const char *path = getenv("OBSERVER_FILE");
   if (path == NULL) return;
   int out = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
-  /* A line that cannot be kept would make the test believe that nothing happened. */
+  /* If a line could not be kept, the test would believe that nothing happened. */
   if (out < 0 || write(out, line, strlen(line)) != (ssize_t)strlen(line)) abort();
   close(out);
 }

@@ -1,7 +1,7 @@
 /**
- * Watches whom processes speak to, by the library of `observer.c` under them.
+ * Records whom processes talk to, with the library of `observer.c` preloaded into them.
  *
- * Building the library, once a run of the tests, into a temporary folder, and reading what it noted.
+ * Builds the library into a temporary folder, once per test run, and reads what it recorded.
  */
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Observer extends AsyncDisposable {
-  /** For a process under this observer, and those that it starts; `label` keeps what it noted apart. */
+  /** The environment for an observed process and those it starts; `label` keeps its records apart. */
   variables(label: string): Readonly<Record<string, string>>;
   /** In order: `to 127.0.0.1 53`, `lookup localhost`. */
   noted(label: string): readonly string[];

@@ -1,4 +1,4 @@
-/** The resolver against a real name server: what it makes of honest, failing, lying and silent ones. */
+/** The resolver against a real name server: how it handles honest, failing, lying and silent ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createResolver } from '../../src/ops/dns.ts';
 import { type NameServer, openNameServer } from './name-server.ts';
@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 const resolver = () => createResolver([server.address]);
-/** For servers whose silence is waited for. */
+/** For servers whose silence the test waits out. */
 const soon = { limitMs: 250, firstTryMs: 60 };
 const impatient = () => createResolver([server.address], soon);
 const found = (...values: string[]) => ({ outcome: 'found', values }) as const;
@@ -110,7 +110,7 @@ describe('the resolver', () => {
     const patient = createResolver([server.address], { limitMs: 200, firstTryMs: 10_000 });
     const check = patient.forOneCheck?.() ?? patient;
     expect(await check.txt('silent.example.com')).toEqual(failed);
-    // The first question has used the limit up, so the second is not even asked.
+    // The first question has used up the limit, so the second is not even asked.
     const before = server.questions.length;
     expect(await check.txt('a.example.com')).toEqual(failed);
     expect(server.questions.length).toBe(before);

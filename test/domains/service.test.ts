@@ -1,4 +1,4 @@
-/** Share domains as the core's use cases see them: registered, checked, checked again every day. */
+/** Share domains in the core's use cases: registered, checked, and checked again every day. */
 import { describe, expect, it } from 'bun:test';
 import type { AccountCaller } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
@@ -129,7 +129,7 @@ describe('a check', () => {
     const gate = Promise.withResolvers<void>();
     zone.hold(gate.promise);
     const asking = Array.from({ length: 5 }, () => domains.verify(alice, 'x.example.com'));
-    // All five have come as far as they can without an answer.
+    // All five have gone as far as they can without an answer.
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
     gate.resolve();
     for (const outcome of await Promise.all(asking))
@@ -148,7 +148,7 @@ describe('a check', () => {
     expect(zone.asked.filter((question) => question.startsWith('txt'))).toHaveLength(2);
   });
 
-  it('asks nobody about a domain that stands by the operator’s word', async () => {
+  it('asks no DNS about a domain that the operator vouches for', async () => {
     const { zone, app, alice, domains } = await setUp();
     const record = { accountId: alice.account.id, state: 'verified', challenge: null, createdAt: 1 } as const;
     await app.store.addDomain({ ...record, name: 'x.example.com' }, 100);
@@ -272,7 +272,7 @@ describe('the daily check', () => {
     isDown = true;
     await expect(domains.checkDue()).rejects.toThrow('down');
     isDown = false;
-    // Until then they are those of the run that could not note them.
+    // Until then, they belong to the run that could not record them.
     app.clock.advance(299);
     expect(await domains.checkDue()).toBe(0);
     app.clock.advance(1);

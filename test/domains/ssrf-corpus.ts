@@ -1,10 +1,10 @@
 /**
- * What somebody types or publishes who wants the service to speak to another machine.
+ * What someone types or publishes to make the service talk to another machine.
  *
- * The lists. Each of them is refused, or is asked about at the configured resolver and nowhere else.
+ * Every entry is refused, or is asked about only at the configured resolver.
  */
 
-/** 127.0.0.1, 169.254.169.254 and others, as some reader of addresses understands them. */
+/** 127.0.0.1, 169.254.169.254 and others, as some address parsers read them. */
 export const addressesInDisguise: readonly string[] = [
   '127.0.0.1',
   '127.0.0.1.',
@@ -34,7 +34,7 @@ export const addressesInDisguise: readonly string[] = [
   'fd00:ec2::254',
 ];
 
-/** Names that mean something on the machine, in its network or in another one, and nothing on the internet. */
+/** Names that mean something on the machine, in its network or in another one, but not on the internet. */
 export const namesOfNobody: readonly string[] = [
   'localhost',
   'LOCALHOST.',

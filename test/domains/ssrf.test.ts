@@ -1,8 +1,8 @@
 /**
- * Whatever somebody registers or publishes, the service speaks to its resolver and to nobody else.
+ * Whatever someone registers or publishes, the service talks only to its resolver.
  *
- * The product runs as a process of its own, under an observer of every connection, datagram and look-up; listeners on
- * loopback stand where the names and the answers point.
+ * The product runs as a separate process under an observer of every connection, datagram and look-up; loopback
+ * listeners wait where the names and the answers point.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createServer, type Server } from 'node:net';
@@ -21,7 +21,7 @@ let listener: Server;
 let listenerPort = 0;
 const visits: string[] = [];
 let server: StartedServer;
-/** The address that it listens on is looked up too. */
+/** The address that it listens on is also looked up. */
 let notedAtStart = 0;
 let client: DomainClient;
 
@@ -52,7 +52,7 @@ afterAll(async () => {
   await observer[Symbol.asyncDispose]();
 });
 
-/** What an answer may hold to lure the service to a machine inside. */
+/** Records that try to lure the service to an internal machine. */
 const lures: Readonly<Record<string, () => Records>> = {
   'an address of loopback': () => ({ a: ['127.0.0.1'], aaaa: ['::1'] }),
   'the address of a cloud’s metadata': () => ({ a: ['169.254.169.254'], aaaa: ['fd00:ec2::254'] }),
@@ -86,7 +86,7 @@ describe('a domain that points inside', () => {
         422,
         expect.stringContaining('Not a valid public domain'),
       ]);
-      // Nor is anybody asked about what stands in a path; a lone dot makes another path of it.
+      // Names in a path are not looked up either; a single dot makes it a different path.
       const asked = await client.call(`/domains/${encodeURIComponent(domain)}/verify`, {});
       expect([domain, asked.status]).toEqual([domain, domain === '.' ? 405 : 404]);
     }

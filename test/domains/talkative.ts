@@ -1,4 +1,4 @@
-/** Speaks to loopback in every way the runtime has: the process that the observer must not miss. */
+/** Talks to loopback in every way the runtime offers: the process that the observer must not miss. */
 import { createSocket } from 'node:dgram';
 import { lookup, Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';

@@ -1,7 +1,7 @@
 /**
  * The DNS as a table, for tests of what follows from its answers.
  *
- * What is not in the table does not exist.
+ * Whatever is not in the table does not exist.
  */
 import type { DnsAnswer, Resolver } from '../../src/core/share-domains/check.ts';
 
@@ -9,10 +9,10 @@ export interface Zone {
   readonly resolver: Resolver;
   /** Questions in order, such as `txt _mayfly-challenge-….example.com`. */
   readonly asked: readonly string[];
-  /** The values of a kind of record of a name; none takes it away, `failed` gives no usable answer. */
+  /** Sets the records of one kind for a name; no values removes them. */
   set(kind: 'txt' | 'cname' | 'addresses', name: string, ...values: string[]): void;
   fail(kind: 'txt' | 'cname' | 'addresses', name: string): void;
-  /** Until it resolves no question is answered. */
+  /** No question is answered until it resolves. */
   hold(gate: Promise<void>): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Guessing a passphrase, two hundred times at once, against a real process with the real hashes.
+ * Two hundred concurrent passphrase guesses against a real process with the real hashes.
  *
- * Proves that no guess beyond the limit is computed, that a recipient elsewhere is not locked out by it, that the counts
- * outlive a killed process (P14), and that hashing leaves the loop free (P24).
+ * Proves that no guess beyond the limit is computed, that a recipient elsewhere is not locked out, that the counts
+ * survive a killed process (P14), and that hashing does not block the event loop (P24).
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
@@ -44,17 +44,17 @@ async function makeProtected(server: StartedServer): Promise<Made> {
   return made;
 }
 
-/** How many answers had which status. */
+/** The number of answers by status. */
 function tally(answers: readonly RawAnswer[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-/** 404 in v1 and 422 in v2 say that the guess was computed and wrong. */
+/** 404 in v1 and 422 in v2 mean that the guess was computed and wrong. */
 const evaluated = (counts: Record<number, number>) => (counts[404] ?? 0) + (counts[422] ?? 0);
 
-/** All at once, last byte together, from the addresses in turn. */
+/** Sends all guesses at once, last bytes together, using the addresses in turn. */
 async function guessTogether(server: StartedServer, made: Made, count: number, addresses: readonly string[]) {
   using pool = await openPool(server.port, count);
   const answers = await sendTogether(
@@ -81,7 +81,7 @@ async function isWaiting(server: StartedServer, made: Made): Promise<boolean> {
 test('P14: of 200 wrong passphrases at once from one client five are computed, and the recipient elsewhere still gets in', async () => {
   await using server = await startServer({ env: proxied });
   const made = await makeProtected(server);
-  // Several addresses, one /24: they are one client.
+  // Several addresses in one /24 count as one client.
   const counts = await guessTogether(server, made, 200, ['198.51.100.1', '198.51.100.77', '198.51.100.254']);
   expect(evaluated(counts)).toBe(5);
   expect(evaluated(counts) + (counts[429] ?? 0)).toBe(200);
@@ -100,7 +100,7 @@ test('P14: of 200 wrong passphrases at once from 50 clients twenty are computed 
   const made = await makeProtected(server);
   const addresses = Array.from({ length: 50 }, (_, index) => `100.64.${index}.1`);
   let total = 0;
-  // A full queue of hashes answers 503 and gives the attempt back: a few waves bring the count to its bound.
+  // A full hash queue answers 503 and refunds the attempt, so it takes a few waves to reach the limit.
   for (let wave = 0; wave < 6 && total < 20; wave += 1) {
     const counts = await guessTogether(server, made, 200, addresses);
     expect(evaluated(counts) + (counts[429] ?? 0) + (counts[503] ?? 0)).toBe(200);
@@ -136,8 +136,8 @@ test('P14: the counts of guesses survive a killed process', async () => {
 }, 60_000);
 
 /**
- * An order of events and not a time, because times on a busy machine prove nothing: a status request that is sent after
- * a guess must be answered before it, which cannot be when the guess is hashed on the loop.
+ * Checks the order of events, because times on a busy machine prove nothing: a status request sent after a guess must be
+ * answered before it, which is impossible if the guess is hashed on the event loop.
  */
 test('P24: while a passphrase is hashed other requests are answered', async () => {
   await using server = await startServer({ env: proxied });

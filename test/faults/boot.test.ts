@@ -1,8 +1,8 @@
 /**
- * Starts that must not happen, one by one.
+ * Starts that must be refused.
  *
- * Proves that a wrong setting, a wrong key file, an unusable folder or a strange database stops the start with a sentence
- * that names what, where it was set and what to do (P12, P25), and that no sentence shows a secret (P18).
+ * Proves that a wrong setting, a wrong key file, an unusable folder or a foreign database stops the start with a sentence
+ * that says what is wrong, where it was set and what to do (P12, P25), and that no sentence shows a secret (P18).
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
@@ -14,12 +14,12 @@ import { attemptRequest, createV1, type Made, readMade } from '../support/calls.
 import { sendOnce } from '../support/raw-client.ts';
 import { freePort, makeDataDir, runProduct, serveCommand, startServer } from '../support/started-server.ts';
 
-// A start that should have been refused and was not ends by the limit on commands, with a sentence, not by a time-out.
+// Longer than the limit on commands, so a start that should have been refused fails with a sentence, not with a time-out.
 setDefaultTimeout(60_000);
 
-/** What is at hand does not allow a start: a port, a folder, a key file. */
+/** Something on the machine prevents the start: a port, a folder, a key file. */
 const refusedCode = 1;
-/** A setting, or a word that is no command. */
+/** A wrong setting or an unknown command. */
 const wrongCode = 2;
 
 const folders: string[] = [];
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 async function serve(env: Readonly<Record<string, string>>) {
   const run = await runProduct(serveCommand, { PORT: String(await freePort()), ...env });
-  // What is said is for a person: no stack, and nothing on the stream that results go to.
+  // The message is for a person: no stack trace, and nothing on stdout, which is for results.
   expect(run.stderr).not.toMatch(/\n\s+at /);
   expect(run.stdout).toBe('');
   return run;
@@ -44,7 +44,7 @@ const smtp = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1' };
 const dkim = { ...smtp, MAYFLY_DKIM_DOMAIN: 'example.org', MAYFLY_DKIM_SELECTOR: 'mayfly' };
 const twoRegions = { MAYFLY_REGIONS: 'us=https://us.example.org,eu=https://eu.example.org' };
 
-/** Every variable of the server with a text that must stop the start, a word of the advice, and what is set beside it. */
+/** Every variable of the server with a value that must stop the start, part of the advice, and other settings it needs. */
 const wrongSettings: readonly (readonly [
   env: string,
   text: string,
@@ -101,7 +101,7 @@ const wrongSettings: readonly (readonly [
   ['MAYFLY_SMTP_URL_FILE', '/no/such/file', /cannot be read/],
 ];
 
-/** Any path will do for these: whether it can be used is found out by using it. */
+/** These accept any path: only using it shows whether it works. */
 const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE']);
 
 describe('a wrong setting stops the start', () => {
@@ -127,7 +127,7 @@ describe('a wrong setting stops the start', () => {
     expect(missing).toEqual([]);
   });
 
-  test('all that is wrong is told at once', async () => {
+  test('all errors are reported at once', async () => {
     const { code, stderr } = await serve({ PORT: 'x', MAYFLY_LOG_LEVEL: 'y', MAYFLY_ANONYMOUS: 'z' });
     for (const env of ['PORT', 'MAYFLY_LOG_LEVEL', 'MAYFLY_ANONYMOUS']) expect(stderr).toContain(env);
     expect(code).toBe(wrongCode);
@@ -175,7 +175,7 @@ describe('a plans file with nonsense stops the start', () => {
   });
 });
 
-/** A folder that has served and holds an unread secret, and the key of it. */
+/** A used folder with an unread secret, and its keys. */
 async function servedFolder(): Promise<{ dataDir: string; made: Made; keyFile: string }> {
   const dataDir = await freshFolder();
   await using server = await startServer({ dataDir });
@@ -186,7 +186,7 @@ async function servedFolder(): Promise<{ dataDir: string; made: Made; keyFile: s
   return { dataDir, made, keyFile: join(dataDir, 'keys.json') };
 }
 
-/** After what was wrong has been put right, everything is as it was. */
+/** Once the fault is fixed, everything is as before. */
 async function expectUnharmed(dataDir: string, made: Made): Promise<void> {
   await using server = await startServer({ dataDir });
   const answer = await sendOnce(server.port, attemptRequest({ door: 'v1.reveal', made }));
@@ -206,7 +206,7 @@ describe('P12: a key file that is not the right one stops the start', () => {
     expect(JSON.parse(await readFile(join(dataDir, 'keys.json'), 'utf8'))).toMatchObject({ version: 1 });
   });
 
-  test('a missing one is not made anew for a store that holds secrets', async () => {
+  test('a missing one is not created again for a store that holds secrets', async () => {
     const { dataDir, made, keyFile } = await servedFolder();
     const content = await readFile(keyFile);
     await rm(keyFile);
@@ -219,7 +219,7 @@ describe('P12: a key file that is not the right one stops the start', () => {
     await expectUnharmed(dataDir, made);
   });
 
-  test('one that other users can read is refused with the command that mends it', async () => {
+  test('one that other users can read is refused with the command that fixes it', async () => {
     const { dataDir, made, keyFile } = await servedFolder();
     await chmod(keyFile, 0o640);
     const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir });
@@ -322,7 +322,7 @@ describe('P25: a store that cannot be trusted stops the start', () => {
   });
 });
 
-/** Something that listens, until disposed. */
+/** Listens on a port until disposed. */
 async function occupy(): Promise<{ port: number } & AsyncDisposable> {
   const port = await freePort();
   const server = createServer();

@@ -1,5 +1,5 @@
 /**
- * After a full life, looking for what must not be left anywhere.
+ * Searches for what must not be left anywhere after a full life.
  *
  * Proves that values, passphrases, keys, tokens, addresses and memos are in no file, no log, no environment and no answer
  * where they do not belong (P9, P11, P18), and that the sealed bytes of what is gone are gone too (P10).
@@ -19,14 +19,14 @@ setDefaultTimeout(90_000);
 
 type Kind = keyof Canaries;
 
-/** What may stand where, and why. */
+/** What may appear where, and why. */
 const allowed: readonly (readonly [place: RegExp, kinds: readonly Kind[], because: string])[] = [
   [/^data\/mayfly\.db/, ['usernames'], 'the accounts table: the interface returns the username as custid'],
   [/^data\/outbox\//, ['recipients', 'usernames'], 'the mail itself: to whom, and who sent it'],
   [/^the operator's mail server$/, ['recipients', 'usernames'], 'the same mail, over SMTP'],
 ];
 
-/** A text may be cut short where it leaks, so its unique parts are looked for as well. */
+/** A leaked text may be truncated, so its unique parts are searched for as well. */
 function withParts(text: string): string[] {
   return [text, ...(text.match(/[0-9a-f]{12,}/g) ?? [])];
 }
@@ -48,7 +48,7 @@ const allKinds: readonly Kind[] = [
   'memos',
 ];
 
-/** Whole empty blocks hold nothing and are most of a database and its reserve. */
+/** Drops empty blocks, which are most of a database and its ballast. */
 function withoutEmptyBlocks(bytes: Buffer): Buffer {
   const empty = Buffer.alloc(4096);
   const kept: Buffer[] = [];
@@ -75,7 +75,7 @@ async function filesIn(folder: string, name: string): Promise<Place[]> {
   );
 }
 
-/** What is found, as `place: kind, form`; empty when nothing is where it does not belong. */
+/** The leaks found, as `place: kind, form`. */
 function scan(places: readonly Place[], life: Pick<LivedLife, 'canaries' | 'mailed'>): string[] {
   return places.flatMap(({ name, bytes }) => {
     const exempt = new Set(allowed.filter(([place]) => place.test(name)).flatMap(([, kinds]) => kinds));
@@ -83,7 +83,7 @@ function scan(places: readonly Place[], life: Pick<LivedLife, 'canaries' | 'mail
       life.canaries,
       allKinds.filter((kind) => !exempt.has(kind)),
     );
-    // A mail holds its link, and no mail the key of a secret that was not mailed.
+    // A mail may hold its own link, but never the key of a secret that was not mailed.
     if (exempt.has('recipients') && !name.includes('mayfly.db'))
       needles = needles.filter(({ content }) => !life.mailed.some(({ secretKey }) => secretKey === content));
     return findCanaries(bytes, needles).map(({ canary, form }) => `${name}: ${canary}, ${form}`);
@@ -111,13 +111,13 @@ interface SealedRow {
   readonly creator_box: Uint8Array;
 }
 
-/** How many memos are kept, sealed. */
+/** How many sealed memos are stored. */
 function countMemos(dataDir: string): number {
   using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
   return database.query<{ memos: number }, []>('SELECT count(*) AS memos FROM memos').get()?.memos ?? 0;
 }
 
-/** A reader of its own, closed at once: a reader that stays would be in the way of the erasure. */
+/** Uses a separate connection and closes it at once: an open reader would block erasure. */
 function readRows(dataDir: string): SealedRow[] {
   using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
   return database
@@ -125,7 +125,7 @@ function readRows(dataDir: string): SealedRow[] {
     .all();
 }
 
-/** Pieces of the sealed bytes: any of them in a file is a copy. */
+/** Pieces of the sealed bytes; any piece found in a file means a copy. */
 function piecesOf({ sealed_secret, creator_box }: SealedRow): Buffer[] {
   return [sealed_secret, creator_box].flatMap((sealed) => {
     const bytes = Buffer.from(sealed);
@@ -153,7 +153,7 @@ interface Lived {
   readonly places: readonly Place[];
 }
 
-/** One life on a fresh folder, the server stopped at its end; everything that could hold a trace. */
+/** Runs one life on a fresh folder and stops the server; returns everything that could hold a trace. */
 async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>>): Promise<Lived> {
   const owner = await createAccount(dataDir, `owner.${Math.random().toString(16).slice(2, 12)}@example.org`);
   const temp = await makeDataDir();
@@ -179,7 +179,7 @@ async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>
   }
 }
 
-/** Values, passphrases, tokens and plain addresses are in no answer; keys are, because the interface gives them. */
+/** No answer may hold values, passphrases, tokens or plain addresses; keys are part of the interface. */
 function scanAnswers({ answers, canaries }: LivedLife): string[] {
   const needles = toNeedles(canaries, ['values', 'passphrases', 'tokens', 'recipients']);
   return answers.flatMap(({ status, body, headers }) =>
@@ -197,7 +197,7 @@ describe('P9, P18: after a full life nothing secret is in the data folder, the l
         const { life, places } = await liveAndStop(dataDir, { MAYFLY_LOG_LEVEL: level });
         expect(scan(places, life)).toEqual([]);
         expect(scanAnswers(life)).toEqual([]);
-        // The mails were kept, so that what was scanned includes them; and the log says something where it should.
+        // The scan covered something: mails and memos were kept, and the log is not empty where it should not be.
         expect(places.filter(({ name }) => name.includes('outbox')).length).toBeGreaterThanOrEqual(2);
         expect(countMemos(dataDir)).toBe(3);
         const log = places.find(({ name }) => name === 'stdout')?.bytes.length ?? 0;
@@ -227,7 +227,7 @@ describe('P9, P18: after a full life nothing secret is in the data folder, the l
   });
 });
 
-/** A mail server that says no to every message and repeats all of it, in the words that a person would read. */
+/** A mail server that refuses every message and repeats all of it, decoded as a person would read it. */
 async function openParrot() {
   const quoted: string[] = [];
   const office = await openPostOffice([], {
@@ -245,14 +245,14 @@ async function openParrot() {
   return { office, quoted };
 }
 
-/** How many mails have a note of what the server said. */
+/** How many mails have a note of the server's reply. */
 function countNotes(dataDir: string): number {
   using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
   const sql = 'SELECT count(*) AS notes FROM deliveries WHERE note_box IS NOT NULL';
   return database.query<{ notes: number }, []>(sql).get()?.notes ?? 0;
 }
 
-test('P9, P18: a reply that quotes the link and the address, in any disguise, is at rest in no file and in no log', async () => {
+test('P9, P18: a reply that quotes the link and the address, in any disguise, is in no file and no log', async () => {
   const dataDir = await makeDataDir();
   try {
     const { office, quoted } = await openParrot();
@@ -263,14 +263,14 @@ test('P9, P18: a reply that quotes the link and the address, in any disguise, is
       [],
     );
     expect(scan(places, life)).toEqual([]);
-    // What the server said was kept all the same, so that what was scanned includes it: sealed.
+    // The reply was kept, sealed, so the scan covered it.
     expect(countNotes(dataDir)).toBeGreaterThan(0);
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
 });
 
-/** Waits until the sweep that every start begins with has erased what has expired; bounded. */
+/** Waits until the sweep at the start has erased what has expired; bounded. */
 async function awaitSweep(dataDir: string, position: number): Promise<void> {
   for (let polls = 0; polls < 500; polls += 1) {
     const row = readRows(dataDir).find((one) => one.position === position);
@@ -293,7 +293,7 @@ test('P10: the sealed bytes of what was read, burned or has expired are in no fi
     const kept = waiting.filter((row) => row !== fleeting);
     expect(ended.length).toBe(5);
     expect(await countPieces(dataDir, ended)).toBe(0);
-    // The check can see: what still waits is there.
+    // Self-test: the secret that still waits is found.
     expect(await countPieces(dataDir, kept)).toBe(kept.flatMap(piecesOf).length);
     expect(kept.length).toBe(1);
     if (fleeting === undefined) throw new Error('nothing has expired');

@@ -1,6 +1,6 @@
 /**
- * A wrong wall clock, with the real process (P8). libfaketime shifts the wall clock that the process sees, by a file, and
- * leaves the time since boot alone: nothing is lost, nothing that has expired is released, and what should end does.
+ * A wrong wall clock, with the real process (P8). libfaketime shifts the wall clock that the process sees, controlled by a
+ * file, and leaves the time since boot alone. Nothing is lost, nothing expired is released, and what should end does.
  */
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type StartedServer, startServer } from '../support/started-server.ts';
 
-/** A few seconds, so that a test sees one end. */
+/** A few seconds, so that a secret expires during the test. */
 const shortSeconds = 3;
 const secretsEach = 20;
-/** 60 s: longer than a sweep and the next. */
+/** 60 s: longer than the time between two sweeps. */
 const maxPolls = 600;
 const pollMilliseconds = 100;
 
@@ -25,7 +25,7 @@ function faketimeLibrary(): string {
 
 interface Api {
   create(fields: Record<string, string>): Promise<string>;
-  /** The status, and what was released. */
+  /** Returns the status and the released value. */
   reveal(
     key: string,
     passphrase?: string,
@@ -54,7 +54,7 @@ function apiOf({ port }: StartedServer): Api {
   };
 }
 
-/** Asks until it is so; how it was in the end. */
+/** Polls until `isSo`; returns whether it became so. */
 async function until(isSo: () => Promise<boolean>): Promise<boolean> {
   for (let polls = 0; polls < maxPolls; polls += 1) {
     if (await isSo()) return true;
@@ -74,7 +74,7 @@ async function valuesOf(api: Api, keys: readonly string[]): Promise<(string | nu
 
 const allValues = Array.from({ length: secretsEach }, (_, n) => `value ${n}`);
 
-/** How the process fares while its wall clock is wrong by `offset`, and after. */
+/** Runs the process while its wall clock is wrong by `offset`, and after. */
 async function throughTheFault(offset: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
   const [offsetFile, plansFile] = [join(folder, 'offset'), join(folder, 'plans.json')];
@@ -103,7 +103,7 @@ async function throughTheFault(offset: string): Promise<void> {
     const locked = await api.reveal(guarded, 'right');
     expect(locked.status).toBe(429);
     expect(await valuesOf(api, during)).toEqual(allValues);
-    // The sweeper has been there: it is the one that says so.
+    // A sweep has run: it is what logs this.
     expect(await until(async () => server.stdout().includes('"clock_disputed"'))).toBe(true);
     expect((await api.reveal(short)).status).toBe(404);
     expect((await api.reveal(expiring)).value).toBeNull();

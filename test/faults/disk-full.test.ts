@@ -1,7 +1,5 @@
 /**
- * A full disk: a file system of 1 MiB in memory, filled up with secrets and by others.
- *
- * It has to mount that file system, which takes an administrator.
+ * A full disk: a 1 MiB file system in memory, filled with secrets and by other programs. Mounting it needs root.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -53,7 +51,7 @@ interface Filled {
   readonly refusals: Set<string>;
 }
 
-/** Stores secrets, `together` at a time, until a scrub in between no longer makes room for one. */
+/** Stores secrets, `together` at a time, until even a scrub no longer makes room for one. */
 async function fillUp(store: SqliteStore, together: number): Promise<Filled> {
   const filled: Filled = { stored: [], refused: [], refusals: new Set() };
   for (let refusedInARow = 0; refusedInARow < 10; ) {
@@ -87,7 +85,7 @@ describe('a full disk', () => {
     }, 60_000);
   }
 
-  /** Takes every byte that is left, as another program may. */
+  /** Fills every byte that is left, as another program might. */
   function takeTheRest(): void {
     const file = openSync(join(directory, 'stuffing'), 'w');
     try {
@@ -110,11 +108,11 @@ describe('a full disk', () => {
     return [...new Set(outcomes)];
   }
 
-  it('P23: that somebody else has filled to the last byte still burns', async () => {
+  it('P23: still allows burns when another program has filled it to the last byte', async () => {
     expect(await burnsOnStuffedDisk(ballastBytes)).toEqual(['done']);
   });
 
-  it('P23: without a ballast does not', async () => {
+  it('P23: allows no burns then without a ballast', async () => {
     expect(await burnsOnStuffedDisk(0)).toEqual(['unavailable']);
   });
 

@@ -1,7 +1,7 @@
 /**
- * A storm of `kill -9`: load, kill in the middle of it, start again on the same folder, compare with the client's ledger.
+ * A storm of `kill -9`: load, kill in the middle of it, restart on the same folder, compare with the client's ledger.
  *
- * Proves that no value comes out twice across a kill (P1), that an acknowledged create is never lost (P5), that a receipt
+ * Proves that no value is released twice across a kill (P1), that an acknowledged create is never lost (P5), that a receipt
  * never says unread after a release (P6), and that the process needs no operator to come back (P23).
  */
 import { expect, test } from 'bun:test';
@@ -12,7 +12,7 @@ import { announceSeed, seededFractions } from '../support/run-seed.ts';
 import { createAccount, makeDataDir, type StartOptions, startServer } from '../support/started-server.ts';
 import { readOut, runLoad, settle } from '../support/storm.ts';
 
-/** The servers with a defect below are caught by their third kill (24 storms). */
+/** The defective servers below are caught by their third kill (24 storms). */
 const killCount = count({ usual: 30, long: 300 });
 const connectionCount = 16;
 
@@ -32,7 +32,7 @@ interface StormReport {
   readonly inFlight: number;
 }
 
-/** Ends early once something is wrong: the first fault is the one to look at. */
+/** Stops at the first fault, which is the one to look at. */
 async function runStorm({ start, rounds, basic, random, ledger }: Storm): Promise<StormReport> {
   const startMilliseconds: number[] = [];
   let answered = 0;
@@ -42,7 +42,7 @@ async function runStorm({ start, rounds, basic, random, ledger }: Storm): Promis
     await using server = await startServer(start);
     startMilliseconds.push(server.startMilliseconds);
     await settle(server.port, ledger, basic);
-    // By count and by turns of the loop, never by time: the same seed aims at the same operation.
+    // By count and turns of the loop, never by time, so that the same seed hits the same operation.
     const killAt = 10 + Math.floor(random() * 110);
     let turns = Math.floor(random() * 12);
     const fire = () => {
@@ -84,7 +84,7 @@ test(
       );
       expect(ledger.faults).toEqual([]);
       expect(report.kills).toBe(killCount);
-      // The kills must have hit work in flight, or they proved nothing.
+      // Kills that hit no work in flight would prove nothing.
       expect(report.inFlight).toBeGreaterThan(killCount);
     } finally {
       await rm(dataDir, { recursive: true, force: true });

@@ -1,9 +1,9 @@
 /**
- * Clients that leave while their request waits, over real connections: a reveal or burn that nobody will see the end of
- * takes nothing (P3), wherever it waited.
+ * Clients that leave while their request waits, over real connections: a reveal or burn whose client has left takes
+ * nothing (P3), wherever it waited.
  *
- * Each wait is a barrier: it is full when every request stands at it, it opens when the server has noticed that every
- * client is gone, and only what happens then counts.
+ * Each wait is a barrier: it is full once every request has reached it, it opens once the server has noticed that every
+ * client is gone, and only what happens after that counts.
  */
 import { afterEach, describe, expect, it } from 'bun:test';
 import { connect, type Socket } from 'node:net';
@@ -71,7 +71,7 @@ const burns: readonly Door[] = [
   },
 ];
 
-/** Counts who arrives, and while it is closed keeps them. */
+/** Counts arrivals, and holds them while closed. */
 class Barrier {
   #isClosed = false;
   #arrived = 0;
@@ -102,7 +102,7 @@ interface Scene {
   readonly barrier: Barrier;
   /** Resolves when the server has noticed that every client is gone. */
   readonly allSeenLeaving: Promise<void>;
-  /** Resolves when no request is at work any more. */
+  /** Resolves when no request is in progress. */
   readonly settled: () => Promise<unknown>;
 }
 
@@ -135,7 +135,7 @@ function openScene(barrier: Barrier, options: TestAppOptions): Scene {
   return { app, port: server.port ?? 0, barrier, allSeenLeaving: seen.promise, settled };
 }
 
-/** Writes a request whole, on a connection of its own. */
+/** Writes a whole request on its own connection. */
 function send(port: number, bytes: Buffer): Socket {
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
   socket.on('error', () => {});
@@ -164,7 +164,7 @@ function sendAll(
   });
 }
 
-/** Everybody waits, everybody leaves, the wait ends: what is left of the secrets. */
+/** Every client waits, every client leaves, the barrier opens; returns what is left of the secrets. */
 async function leaveAtBarrier(
   scene: Scene,
   door: Door,
@@ -202,7 +202,7 @@ async function lookAt({ app }: Scene, all: readonly Waiting[]): Promise<Left> {
   return { waiting, readable };
 }
 
-/** A scene whose store holds everybody up at one of its methods. */
+/** A scene whose store holds every request at one of its methods. */
 function heldAt(
   name: 'findSecret' | 'findReceipt' | 'reserve' | 'refund',
   options: TestAppOptions = {},
@@ -302,7 +302,7 @@ describe.each(reveals.map((door) => [door.name, door] as const))('a reveal throu
 
 const nextRequest = requestBytes({ method: 'GET', path: '/api/v1/status', headers: { Connection: 'close' } });
 
-/** What the server answers until it closes. */
+/** Everything the server sends until it closes the connection. */
 function everythingSentTo(port: number, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let answered = '';
@@ -329,7 +329,7 @@ describe('a burn that asks for the passphrase', () => {
   );
 });
 
-/** Pages know no credentials, and take none. */
+/** Pages take no credentials. */
 function headersOf(door: Door, authorization: string): Readonly<Record<string, string>> {
   return door.path({ secretPath: '', secretKey: '', metadataKey: '' }).startsWith('/api/')
     ? { Authorization: authorization }
@@ -337,13 +337,13 @@ function headersOf(door: Door, authorization: string): Readonly<Record<string, s
 }
 
 interface SqliteScene extends Scene {
-  /** Keeps the writer at its batch until the answer is called. */
+  /** Holds the writer at its batch until the returned function is called. */
   readonly hold: () => () => void;
-  /** Of an account in that store. */
+  /** For an account in this store. */
   readonly authorization: string;
 }
 
-/** A scene over the embedded store; its barrier counts who has asked for the decision, and never closes. */
+/** A scene over the embedded store. Its barrier only counts the requests that asked for the decision; it holds none. */
 async function openSqliteScene(decision: 'claim' | 'burn'): Promise<SqliteScene> {
   const subject = await openSqliteSubject();
   ends.push(() => subject.close());
@@ -369,7 +369,7 @@ async function openSqliteScene(decision: 'claim' | 'burn'): Promise<SqliteScene>
   return { ...scene, hold: () => subject.holdWrites(), authorization };
 }
 
-/** Everybody’s decision waits for a batch that another process holds up; everybody leaves; it is let go. */
+/** Every decision waits behind a batch that another process holds up; every client leaves; the batch is released. */
 async function leaveBehindBatch(
   scene: SqliteScene,
   door: Door,

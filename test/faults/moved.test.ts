@@ -1,5 +1,5 @@
 /**
- * A started server whose database file is moved or removed by somebody else.
+ * A running server whose database file is moved or removed by another program.
  */
 import { describe, expect, it } from 'bun:test';
 import { renameSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import {
   startServer,
 } from '../support/started-server.ts';
 
-/** More than the 20 s of a sweep's turn, on a busy machine. */
+/** More than the 20 s between sweeps, for a busy machine. */
 const patienceMs = 60_000;
 
 const ask = (server: StartedServer, request: RawRequest) => sendOnce(server.port, requestBytes(request));
@@ -40,7 +40,7 @@ async function createOne(server: StartedServer): Promise<{ reveal: RawRequest; l
 const pollMs = 25;
 const pause = () => new Promise((resume) => setTimeout(resume, pollMs));
 
-/** Asks until it is so; whether it ever was. */
+/** Polls until `isSo`; returns whether it became so. */
 async function eventually(isSo: () => Promise<boolean>): Promise<boolean> {
   const giveUpAt = performance.now() + patienceMs;
   while (performance.now() < giveUpAt) {
@@ -77,7 +77,7 @@ describe('a server whose database file', () => {
     expect(await eventually(async () => (await isReady(server)) === 503 && hasSaid())).toBe(true);
   }, 150_000);
 
-  it('P5: was removed is not begun anew beside the log of its latest changes', async () => {
+  it('P5: was removed is not recreated beside the log of its latest changes', async () => {
     const dataDir = await makeDataDir();
     try {
       const server = await startServer({ dataDir });

@@ -1,6 +1,6 @@
 /**
- * The process that loses its power: stores, reads and burns secrets, and notes in a ledger what it began and what it was
- * promised. Arguments: the store's folder, the ledger, a seed, and the level of `synchronous`.
+ * The process that loses power: stores, reads and burns secrets, and notes in a ledger what it began and what it was
+ * promised. Arguments: the store's folder, the ledger, a seed, and the value of `synchronous`.
  */
 import { openSync, writeSync } from 'node:fs';
 import { writerSettings } from '../../src/store/sqlite/database.ts';

@@ -1,7 +1,6 @@
 /**
- * What the process that loses its power and the test that looks at the remains agree on.
- *
- * The form of the ledger, and records that both can name by a number.
+ * Shared by the process that loses power and the test that examines what is left: the form of the ledger, and records
+ * identified by a number.
  */
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
@@ -24,19 +23,19 @@ export function idsOf(n: number): { secretId: SecretId; receiptId: ReceiptId } {
   };
 }
 
-/** Between one page and several. */
+/** Either less than a page or several pages. */
 export function sealedOf(n: number): Uint8Array {
   const block = bytesOf(`sealed ${n}`);
   return new Uint8Array(Buffer.concat(Array.from({ length: n % 7 === 0 ? 300 : 20 }, () => block)));
 }
 
-/** What is known of one secret at a moment. */
+/** What is known of one secret at some moment. */
 export interface Knowledge {
   began: Set<Deed>;
   promised: Set<Deed>;
 }
 
-/** What the ledger says at the power cut after sync `n`, for each `n` from 1 on: all lines before the next sync. */
+/** The ledger's content at a power cut after sync `n`, for each `n` from 1: all lines before the next sync. */
 export function knowledgeAtSyncs(ledger: string): Map<number, Knowledge>[] {
   const moments: Map<number, Knowledge>[] = [];
   let secrets = new Map<number, Knowledge>();

@@ -1,6 +1,6 @@
 /**
- * Power loss at every moment: at each sync of a script of puts, claims and burns, the store is opened again on what a
- * disk may hold after a cut, and held against what the process had been promised by then.
+ * Power loss at every moment: at each sync of a script of puts, claims and burns, the store is reopened on what a disk may
+ * hold after a cut, and compared with what the process had been promised until then.
  *
  * Two kinds of remains: the worst case (each file as of its own last sync, names as of the folder's), and a random
  * choice, sector by sector, between that and what was written since. MAYFLY_SEED repeats a run.
@@ -17,11 +17,11 @@ import { idsOf, type Knowledge, knowledgeAtSyncs, powerlossTime, sealedOf } from
 import { buildShim, type Shim } from './shim.ts';
 
 const seed = announceSeed('power loss');
-/** Random remains at each sync; the worst case is tried besides. */
+/** Random remains at each sync, in addition to the worst case. */
 const drawCount = count({ usual: 1, long: 20 });
 const sectorBytes = 512;
 
-/** What went wrong, by kind. */
+/** The number of faults by kind. */
 interface Damage {
   doubled: number;
   lost: number;
@@ -54,7 +54,7 @@ async function runScript(synchronous: 'FULL' | 'NORMAL'): Promise<Run> {
   return { images, moments: knowledgeAtSyncs(readFileSync(ledger, 'utf8')) };
 }
 
-/** The latest thing of this kind that was kept at sync `n` or before. */
+/** The latest image with this suffix, from sync `n` or before. */
 function latest(run: Run, n: number, suffix: string): Buffer | null {
   for (let sync = n; sync > 0; sync -= 1) {
     const path = join(run.images, `${sync}.${suffix}`);
@@ -63,7 +63,7 @@ function latest(run: Run, n: number, suffix: string): Buffer | null {
   return null;
 }
 
-/** Each sector from one of the two, by the dice; the length too. */
+/** Takes each sector, and the length, from one of the two at random. */
 function mixed(synced: Buffer, current: Buffer, dice: (sides: number) => number): Buffer {
   const base = Buffer.from(dice(2) === 0 ? synced : current);
   for (let at = 0; at < base.length; at += sectorBytes) {
@@ -80,7 +80,7 @@ function layOut(run: Run, n: number, dice: ((sides: number) => number) | null): 
   mkdirSync(directory);
   const names = (latest(run, n, 'names')?.toString() ?? '').split('\n').filter((name) => name !== '');
   for (const name of names) {
-    // A name that is durable before its file ever was: an empty file.
+    // The name is durable but the file was never synced: an empty file.
     const synced = latest(run, n, `${name}.synced`) ?? Buffer.alloc(0);
     const currentPath = join(run.images, `${n}.${name}.current`);
     const current = existsSync(currentPath) ? readFileSync(currentPath) : synced;
@@ -89,7 +89,7 @@ function layOut(run: Run, n: number, dice: ((sides: number) => number) | null): 
   return directory;
 }
 
-/** Compares one secret's remains with what was promised, and what was not even begun. */
+/** Compares what is left of one secret with what was promised or begun. */
 async function inspect(store: SqliteStore, n: number, known: Knowledge, damage: Damage): Promise<void> {
   const { secretId, receiptId } = idsOf(n);
   const secret = await store.findSecret(secretId);

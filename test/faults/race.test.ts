@@ -1,8 +1,8 @@
 /**
  * Real races: a hundred readers of one secret, over real connections to two processes on one data folder.
  *
- * Proves that one reader at most gets a value, whichever door, process or version it comes through (P1, P7). Every request
- * is sent but for its last byte; then all last bytes leave in one turn of the loop.
+ * Proves that at most one reader gets a value, whichever endpoint, process or version it uses (P1, P7). Every request is
+ * sent except its last byte; then all last bytes are sent in one turn of the loop.
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
@@ -18,11 +18,11 @@ import {
   startServer,
 } from '../support/started-server.ts';
 
-/** Of a store that reads and then deletes the first race has more than one winner. */
+/** A store that reads and then deletes has more than one winner in the very first race. */
 const secretCount = count({ usual: 200, long: 5_000 });
 const readerCount = 100;
 
-/** Readers spread evenly over the processes, in an order that mixes them. */
+/** Spreads the readers evenly over the processes, in mixed order. */
 async function layTrack(servers: readonly StartedServer[], basic: string, random: () => number) {
   const pools = await Promise.all(servers.map(({ port }) => openPool(port, readerCount / servers.length)));
   const [first] = servers;
@@ -63,7 +63,7 @@ test(
         `race: ${secretCount} secrets x ${readerCount} readers in ${seconds.toFixed(1)} s; ${won.released} read, ${won.burned} burned, 0 twice`,
       );
       expect(won.released + won.burned).toBe(secretCount);
-      // Both kinds of winner must have occurred, or one of the doors was never really in the race.
+      // Both kinds of winner must occur, or one kind was never really in the race.
       expect(won.released).toBeGreaterThan(0);
       expect(won.burned).toBeGreaterThan(0);
     } finally {

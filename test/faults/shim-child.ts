@@ -1,6 +1,6 @@
 /**
- * A store on a slow or a broken disk: prints, as JSON, what it and the event loop did. Arguments: the store's folder; what
- * to do (`slow`, `inline`: the same with a commit on the event loop, `broken`); the path of the flag that breaks the disk.
+ * A store on a slow or broken disk: prints as JSON what it and the event loop did. Arguments: the store's folder; what to
+ * do (`slow`; `inline`, the same with the commit on the event loop; `broken`); the path of the flag that breaks the disk.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { writerSettings } from '../../src/store/sqlite/database.ts';
@@ -11,7 +11,7 @@ import { steadyClock } from '../support/clocks.ts';
 
 const [directory = '', deed = '', brokenFlag = ''] = process.argv.slice(2);
 
-/** The longest that the event loop was away while `work` ran, in milliseconds. */
+/** The longest time that the event loop was blocked while `work` ran, in milliseconds. */
 async function longestAbsence(work: Promise<unknown>): Promise<number> {
   let [longest, ended] = [0, false];
   void work.finally(() => {
@@ -27,7 +27,7 @@ async function longestAbsence(work: Promise<unknown>): Promise<number> {
   return longest;
 }
 
-/** The best of several rounds: a busy machine keeps a process away now and then, a blocking sync every time. */
+/** The best of several rounds: a busy machine delays the process now and then, a blocking sync every time. */
 async function onSlowDisk(commit: () => Promise<unknown>): Promise<object> {
   const absencesMs: number[] = [];
   const putsMs: number[] = [];
@@ -39,7 +39,7 @@ async function onSlowDisk(commit: () => Promise<unknown>): Promise<object> {
   return { longestAbsenceMs: Math.min(...absencesMs), putMs: Math.min(...putsMs) };
 }
 
-/** The seeded defect: the engine that belongs on the writer's thread, on this one. */
+/** The seeded defect: runs the engine on this thread instead of the writer's. */
 function commitInline(): () => Promise<unknown> {
   const limits = { ballastBytes: 64 * 1024, maxStorageBytes: null };
   const engine = new Engine({ directory, settings: writerSettings, ...limits });
@@ -76,7 +76,7 @@ async function onBrokenDisk(store: SqliteStore): Promise<object> {
   const readMeanwhile = (await store.findSecret(other.secretId)) !== null;
   rmSync(brokenFlag);
   let attempts = 0;
-  // The writer tries again by itself; nothing tells a caller when, so ask until it answers.
+  // The writer retries on its own and tells no caller when, so poll until it answers.
   for (; attempts < 2_000 && (await codeOf(store.sweep(1))) !== 'done'; attempts += 1) await Bun.sleep(5);
   const states = [before, other].map(async ({ receiptId }) => (await store.findReceipt(receiptId))?.state);
   const afterwards = await codeOf(store.put(newRecord(store.now())));

@@ -1,15 +1,15 @@
 /*
- * A disk that fails, between a process and its file system: an LD_PRELOAD library for the tests of faults.
+ * A failing disk: an LD_PRELOAD library for the fault tests.
  *
- * It stands in front of fsync and fdatasync, for files in the folder SHIM_ROOT only:
+ * It wraps fsync and fdatasync, only for files in the folder SHIM_ROOT:
  *
  *   SHIM_DELAY_MS  every call takes this much longer, as on a slow disk.
- *   SHIM_FAIL_FLAG while a file of this path exists, every call fails with EIO, as on a broken disk.
- *   SHIM_IMAGES    after each successful call number N, what a power cut could leave behind is kept in this folder:
+ *   SHIM_FAIL_FLAG while a file exists at this path, every call fails with EIO, as on a broken disk.
+ *   SHIM_IMAGES    after each successful call (number N), what a power cut could leave is kept in this folder:
  *                    N.<name>.synced   the file as it was made durable by this call
  *                    N.<name>.current  every database file as it is now, durable or not
  *                    N.names           the names in the folder, when the call was for the folder itself
- *                  and "sync N" is appended to SHIM_LEDGER, to which the process under test appends what it has been
+ *                  and "sync N" is appended to SHIM_LEDGER, where the process under test also appends what it was
  *                  promised, so that the order of promises and syncs is known.
  */
 #define _GNU_SOURCE
@@ -27,7 +27,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned long calls;
 
-/* Whether the open file lies in SHIM_ROOT; `name` becomes its name there, or "" for the folder itself. */
+/* Whether the open file is in SHIM_ROOT; `name` becomes its name there, or "" for the folder itself. */
 static int is_ours(int fd, char *name, size_t size) {
   const char *root = getenv("SHIM_ROOT");
   char link[64], path[4096];

@@ -1,17 +1,13 @@
-/**
- * Runs a script with the failing disk of `shim.c` under it.
- *
- * Building the library, once a run of the tests, into a temporary folder.
- */
+/** Runs a script on the failing disk of `shim.c`, which is built into a temporary folder. */
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Shim extends AsyncDisposable {
-  /** A folder for this run; the script's own files belong in here. */
+  /** A folder for this run; the script's files belong here. */
   readonly folder: string;
-  /** Runs a script of this folder to its end; rejects when it fails. Resolves to what it printed. */
+  /** Runs a script from `test/faults` to its end; resolves to its output, rejects when it fails. */
   run(
     script: string,
     args: readonly string[],

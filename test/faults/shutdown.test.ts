@@ -1,8 +1,8 @@
 /**
- * Being told to stop, in the middle of the work.
+ * SIGTERM in the middle of work.
  *
- * Proves that SIGTERM lets what is in flight finish and leaves nothing half done, that a second one changes nothing about
- * that, and that no new connection is taken (P23).
+ * Proves that SIGTERM lets requests in flight finish and leaves nothing half done, that a second SIGTERM changes nothing
+ * about that, and that no new connection is accepted (P23).
  */
 import { expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
@@ -20,24 +20,24 @@ import {
 } from '../support/started-server.ts';
 import { readOut, runLoad, settle } from '../support/storm.ts';
 
-/** The server below that ends at once is caught within three. */
+/** The server below that exits at once is caught within three stops. */
 const stopCount = count({ usual: 10, long: 100 });
 const connectionCount = 16;
-/** What the service promises between SIGTERM and its end. */
+/** The promised maximum time from SIGTERM to exit. */
 const graceMilliseconds = 10_000;
 
 interface StopReport {
-  /** Answers that came in part. */
+  /** Answers that arrived only in part. */
   readonly cut: number;
-  /** The request that was at the server but for its last byte was answered with 200. */
+  /** The request that lacked only its last byte was answered with 200. */
   readonly isHeldAnswered: boolean;
-  /** A connection was refused before the held request was let go. */
+  /** A connection was refused before the held request was released. */
   readonly isNewRefused: boolean;
   readonly code: number | null;
   readonly stopMilliseconds: number;
 }
 
-/** Bounded: one attempt to connect after another until one is refused. */
+/** Tries to connect until refused; bounded. */
 async function isRefused(port: number): Promise<boolean> {
   for (let tries = 0; tries < 2_000; tries += 1) {
     const connection = await openConnection(port).catch(() => null);
@@ -55,7 +55,7 @@ interface Stop {
   readonly random: () => number;
 }
 
-/** Load, SIGTERM at a seeded operation, SIGTERM again, and only then the last byte of a request that was begun before. */
+/** Load, SIGTERM at a seeded operation, SIGTERM again, and only then the last byte of a request begun earlier. */
 async function stopUnderLoad({ server, ledger, basic, random }: Stop): Promise<StopReport> {
   const { port } = server;
   const held = await openConnection(port);
@@ -90,7 +90,7 @@ async function stopUnderLoad({ server, ledger, basic, random }: Stop): Promise<S
   return { cut: load.cut, isHeldAnswered: made !== null, isNewRefused, code, stopMilliseconds };
 }
 
-/** Attempts without an answer that were carried out all the same: something was half done. */
+/** Attempts that took effect without an answer: something was half done. */
 function halfDone(ledger: Ledger): string[] {
   const gone = ledger.entries.filter(
     ({ made, isSettled, releases, burns }) => made !== null && isSettled && releases + burns === 0,
@@ -145,7 +145,7 @@ test(
       );
       expect(ledger.faults).toEqual([]);
       expect(halfDone(ledger)).toEqual([]);
-      // As many records as acknowledgements: no create was carried out without its answer, none answered and not kept.
+      // As many records as acknowledgements: no create took effect without an answer, and none was answered but lost.
       expect(await countListed(server.port, basic)).toBe(acknowledged);
       for (const report of reports) {
         expect(report).toMatchObject({ cut: 0, isHeldAnswered: true, isNewRefused: true, code: 0 });
@@ -160,11 +160,11 @@ test(
   limitMs(240_000),
 );
 
-test('P23: a request that never ends does not hold up the end for more than the time of grace', async () => {
+test('P23: a request that never ends delays the exit by no more than the grace period', async () => {
   await using server = await startServer();
   const stuck = await openConnection(server.port);
   await stuck.hold(createV2({ value: 'never finished' }));
-  // A whole exchange after it: the server has seen the beginning of the other by now.
+  // A whole exchange after it, so the server has seen the start of the stuck request.
   expect(readMade(await sendOnce(server.port, createV2({ value: 'finished' })))).not.toBeNull();
   const startedAt = performance.now();
   server.kill('SIGTERM');

@@ -1,8 +1,8 @@
 /**
- * Clients that begin and do not go on.
+ * Clients that start a request and stall.
  *
- * Proves that stalled connections are ended within the stated limits (headers 12 s, body 10 s and an answer that says so)
- * while honest requests are answered (P21). Source of the limits: the headers of src/http/server.ts and body.ts.
+ * Proves that stalled connections are closed within the stated limits (headers 12 s, body 10 s with an answer that says
+ * so) while honest requests are answered (P21). Source of the limits: the headers of src/http/server.ts and body.ts.
  */
 import { expect, test } from 'bun:test';
 import { createV1, readMade } from '../support/calls.ts';
@@ -11,9 +11,9 @@ import { openPool, startServer } from '../support/started-server.ts';
 
 const stalledCount = 50;
 const headerLimitMilliseconds = 12_000;
-/** The limit is observed to a tenth of itself. */
+/** The 10 s limit is kept to within a tenth. */
 const bodyLimitMilliseconds = 11_000;
-/** For a loaded machine: the question is whether they end, not the millisecond. */
+/** For a loaded machine: what matters is that they are closed, not the exact time. */
 const marginMilliseconds = 4_000;
 
 const wholeHead = requestBytes({
@@ -22,7 +22,7 @@ const wholeHead = requestBytes({
   headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '100' },
 });
 
-/** Milliseconds until the other side ends each; `null` for one that is still open after the limit and its margin. */
+/** Milliseconds until the other side closes each; `null` if still open after the limit and its margin. */
 function timeEnds(connections: readonly RawConnection[], limitMilliseconds: number) {
   const startedAt = performance.now();
   return Promise.all(
@@ -37,9 +37,9 @@ function timeEnds(connections: readonly RawConnection[], limitMilliseconds: numb
   );
 }
 
-/** Sends some bytes and nothing more; what is answered, if anything, is for the caller. */
+/** Sends some bytes and nothing more, without waiting for an answer. */
 async function stall(connections: readonly RawConnection[], bytes: string): Promise<void> {
-  // `hold` keeps the last byte back, so a byte more is given than is to leave.
+  // `hold` keeps back the last byte, so one extra byte is passed.
   await Promise.all(connections.map((connection) => connection.hold(Buffer.from(`${bytes}.`, 'latin1'))));
 }
 

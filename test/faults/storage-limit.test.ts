@@ -1,5 +1,5 @@
 /**
- * A started server at its limit of storage: what it answers, and what the operator is told.
+ * A running server at its storage limit: what it answers, and what it tells the operator.
  */
 import { expect, it } from 'bun:test';
 import { runProduct, startServer } from '../support/started-server.ts';

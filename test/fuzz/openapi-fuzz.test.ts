@@ -1,8 +1,9 @@
 /**
  * The service against requests made from its own OpenAPI document.
  *
- * No 5xx, no undocumented status, every body valid against its closed schema, nothing escaped, and two control secrets made before
- * are readable exactly once afterwards. The same run over a service with a seeded defect fails (the last tests).
+ * No 5xx, no undocumented status, every body valid against its closed schema, no leaked exception, and two control
+ * secrets made beforehand are readable exactly once afterwards. The same run over a service with a seeded defect fails
+ * (the last tests).
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
@@ -17,15 +18,18 @@ import { announceSeed } from '../support/run-seed.ts';
 import { createJudge, documentOf, type Judge, surfacesOf } from '../v2/documented-app.ts';
 import { type Credentials, requestsFor, type WantedRequest } from './requests.ts';
 
-/** To one installation. With 10,000 the rarest answers that must occur came once or twice; with 20,000 they always came. */
+/**
+ * Requests to one installation. With 10,000, the rarest required answers came once or twice; with 20,000 they always
+ * came.
+ */
 const fullRun = 20_000;
 const runCount = count({ usual: 1, long: 50 });
 const defectRun = 4_000;
-/** The same at every run: whether a rare defect is found must not depend on luck. */
+/** The same in every run: whether a rare defect is found must not depend on luck. */
 const fixedSeed = 1;
 const slowestShare = 0.99;
 const largestDurationMs = 100;
-/** About 15 s of one core; the rest is for a machine that does other things too. */
+/** About 15 s of one core; the rest is for a machine that is busy with other things. */
 const timeLimitMs = 180_000;
 
 type Fetch = (request: Request) => Response | Promise<Response>;
@@ -41,7 +45,7 @@ interface Target {
   readonly app: TestApp;
   readonly fetch: Fetch;
   readonly faults: readonly unknown[];
-  /** How often each operation gave each answer, `v2.burn 409`. */
+  /** How often each operation gave each answer, such as `v2.burn 409`. */
   readonly answers: ReadonlyMap<string, number>;
 }
 
@@ -115,7 +119,7 @@ async function fuzz(target: Target, judge: Judge, seed: number, requests: number
   };
 }
 
-/** A new account from time to time: with thousands of records, its lists would take up the whole run. */
+/** Changes accounts from time to time: with thousands of records, one account's lists would take up the whole run. */
 async function makeAccounts(app: TestApp, requests: number): Promise<(sent: number) => string> {
   const accountCount = 10;
   const numbers = Array.from({ length: accountCount }, (_, number) => number);
@@ -146,12 +150,12 @@ async function makeControls(app: TestApp): Promise<readonly Control[]> {
   return [await make('the plain control', null), await make('the guarded control', 'control passphrase')];
 }
 
-/** What two reveals of each control say; the first must be its value, the second a refusal. */
+/** The results of two reveals of each control; the first must return its value, the second be refused. */
 async function readControls(
   { app, fetch }: Target,
   controls: readonly Control[],
 ): Promise<readonly string[]> {
-  // The guesses of the run have used up this client's attempts.
+  // The run's guesses have used up this client's attempts.
   app.clock.advance(3_600);
   const told: string[] = [];
   for (const { secretKey, passphrase, value } of controls) {
@@ -195,7 +199,7 @@ async function makeBait(app: TestApp): Promise<string> {
   return made.record.secret.key;
 }
 
-/** Keys that answers of the run have told, without the controls'; the bait now and then. */
+/** Keys seen in answers of the run, except the controls'; and now and then the bait. */
 function createKeyPool(excluded: readonly string[], bait: string): KeyPool {
   const size = 63;
   const keys: string[] = [];
@@ -218,7 +222,7 @@ const credentialHeaders: Readonly<Record<Exclude<Credentials, 'right'>, string |
   broken: 'Basic %%%',
 };
 
-/** The name that the document gives as its example, which accounts of the run register and remove; or another. */
+/** The document's example name, which accounts of the run register and remove; or another one. */
 function domainFor(choice: WantedRequest['key']): string {
   if (choice.kind === 'text') return choice.segment;
   return choice.number < 8 ? 'secrets.example.com' : 'nobody.example.com';
@@ -242,7 +246,7 @@ function toRequest(
       ...(body !== null && { body }),
     });
   } catch {
-    // No client could send this either.
+    // No client could send this.
     fc.pre(false);
     throw new Error('unreachable');
   }
@@ -275,7 +279,7 @@ describe('the service under requests made from its own document', () => {
     return target.answers.keys();
   }
 
-  /** A run that only ever meets refusals, or never some of them, would prove little. */
+  /** A run that only ever meets refusals, or never meets some of them, would prove little. */
   function unseen(answered: ReadonlySet<string>): readonly string[] {
     const operations = surfacesOf(createTestApp()).flatMap((surface) =>
       surface.operations.map(({ name }) => `${name} 200`),

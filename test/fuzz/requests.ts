@@ -1,17 +1,17 @@
 /**
  * Requests for the fuzzer, made from the OpenAPI document: valid, nearly valid and hostile.
  *
- * Keys are chosen by number here and filled in when the request is sent, since they exist only then.
+ * Keys are chosen by number here and filled in when the request is sent, because they only exist then.
  */
 import fc from 'fast-check';
 import type { JsonSchema, Method, OpenApiDocument, OperationObject, Parameter } from '../v2/openapi-types.ts';
 import { methods } from '../v2/openapi-types.ts';
 import { hostileTexts, hostileValues, nearlyValid, validValues } from './values.ts';
 
-/** What stands where a path has a placeholder: a key, or the name of a domain. */
+/** The value of a placeholder in a path: a key, or the name of a domain. */
 export type KeyChoice =
   | { readonly kind: 'live'; readonly number: number }
-  /** The control secret's: only ever used with methods that must not consume. */
+  /** A control secret's key: used only with methods that must not consume. */
   | { readonly kind: 'control'; readonly number: number }
   | { readonly kind: 'text'; readonly segment: string };
 
@@ -26,7 +26,7 @@ export interface WantedRequest {
   readonly credentials: Credentials;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array<ArrayBuffer> | null;
-  /** How far the clock moves before it. */
+  /** How far the clock moves before the request. */
   readonly pauseSeconds: number;
 }
 
@@ -44,7 +44,7 @@ export function requestsFor(document: OpenApiDocument): fc.Arbitrary<WantedReque
   return fc.oneof(...each, { weight: 8, arbitrary: strayRequest(Object.keys(document.paths)) });
 }
 
-/** Aliases (whose id has a number) and HEAD seldom; what changes something often. */
+/** Aliases (whose id has a number) and HEAD come seldom; requests that change something come often. */
 function weightOf({ method, operation }: EndpointOf): number {
   if (/\.\d+$/.test(operation.operationId)) return 1;
   return mayChange(method) ? 12 : 4;
@@ -78,7 +78,7 @@ function requestFor(
 }
 
 function keys(safe: boolean): fc.Arbitrary<KeyChoice> {
-  // The smaller numbers come more often, so that one secret meets several calls.
+  // Smaller numbers come more often, so that one secret gets several calls.
   const number = fc.oneof(fc.nat(3), fc.nat(63));
   const live = number.map((chosen): KeyChoice => ({ kind: 'live', number: chosen }));
   const control = fc.nat(1).map((chosen): KeyChoice => ({ kind: 'control', number: chosen }));
@@ -243,7 +243,7 @@ function typed(request: WantedRequest, type: string | null): Record<string, stri
   return type === null ? { ...request.headers } : { ...request.headers, 'content-type': type };
 }
 
-/** @param slip 0: the text is cut; 1: it gets a prototype; else it is whole */
+/** @param slip 0: the text is cut off; 1: it gets a prototype; otherwise it is complete */
 function serialised(request: WantedRequest, type: string, value: unknown, slip: number): WantedRequest {
   if (type === jsonType) {
     const text = JSON.stringify(value);
@@ -306,7 +306,7 @@ const contentTypes: fc.Arbitrary<string | null> = fc.constantFrom(
 
 const drawing = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>';
 
-/** Mostly one that may be shown; else what only looks like a picture, or does not. */
+/** Mostly a valid picture; otherwise something that only looks like one, or does not. */
 const pictures: fc.Arbitrary<string | Uint8Array<ArrayBuffer>> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(drawing) },
   fc.constantFrom(

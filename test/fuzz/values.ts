@@ -1,7 +1,7 @@
 /**
- * Values for the fuzzer: what a schema admits, what it almost admits, and what nobody should send.
+ * Values for the fuzzer: what a schema allows, what it almost allows, and what no client should send.
  *
- * All randomness comes from fast-check, so one seed gives one run.
+ * All randomness comes from fast-check, so a seed repeats a run.
  */
 import fc from 'fast-check';
 import type { JsonSchema } from '../v2/openapi-types.ts';
@@ -53,7 +53,7 @@ function valuesOfType(schema: JsonSchema, components: Components): fc.Arbitrary<
   }
 }
 
-/** The required fields and at most two others: with all of them, one is nearly always out of bounds. */
+/** The required fields and at most two others: with all of them, one would nearly always be out of bounds. */
 function objects(schema: JsonSchema, components: Components): fc.Arbitrary<unknown> {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   const required = (schema.required ?? []) as readonly string[];
@@ -127,7 +127,7 @@ export const hostileTexts: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
 );
 
-/** Any JSON that is somehow wrong. */
+/** Any JSON that is wrong in some way. */
 export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   hostileTexts,
   fc.constantFrom<unknown>(0, -1, 1.5, -0, 1e300, 1e21, Number.MAX_SAFE_INTEGER, true, false, null),
@@ -135,7 +135,7 @@ export const hostileValues: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Objects that miss a field, have one too many, or one that is wrong. */
+/** Objects with a missing field, an extra field or a wrong one. */
 export function nearlyValid(valid: fc.Arbitrary<unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
   const name = names.length === 0 ? fc.constant('x') : fc.constantFrom(...names);
   return fc

@@ -1,5 +1,5 @@
 /**
- * A small API for tests of the HTTP kit: four operations, one account, limits and clock at hand.
+ * A small API for tests of the HTTP kit: four operations, one account, and limits and a clock that tests control.
  *
  * Everything between the request and the handler is the real kit.
  */
@@ -139,7 +139,10 @@ export const post = (body: BodyInit = 'x', headers: Record<string, string> = {})
 });
 export const withHeader = (authorization: string): RequestInit => ({ headers: { authorization } });
 
-/** One anonymous creation an hour and three by an account; `failures` wrong credentials (2), then two in ten minutes. */
+/**
+ * An hour allows one anonymous creation and three by an account; `failures` wrong credentials (2), then two per ten
+ * minutes.
+ */
 export function strictLimits(failures = 2): RateLimitTable {
   const one = { limit: 1, windowSeconds: 3_600, burst: 1 };
   return {

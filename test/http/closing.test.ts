@@ -1,8 +1,8 @@
 /**
- * `Connection: close`, asked and answered (RFC 9112 §9.6), as a client under Node sees it.
+ * `Connection: close` in requests and answers (RFC 9112 §9.6), as a Node client sees it.
  *
- * A client that pools its sockets uses one again unless the answer says that the server closes it; a server that closes
- * it in silence then costs the next request its answer, and nobody knows whether a POST was done.
+ * A client that pools its sockets reuses one unless the answer says that the server closes it. A server that closes it
+ * silently costs the next request its answer, and then it is unknown whether a POST was carried out.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { type RunningServer, startServer } from '../../src/http/server.ts';

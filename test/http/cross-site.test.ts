@@ -1,4 +1,4 @@
-/** What a page of another site can do with the credentials that a browser keeps for this one: nothing. */
+/** What a page of another site can do with the credentials a browser holds for this one: nothing. */
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestAppOptions } from '../support/app.ts';
 

@@ -30,7 +30,7 @@ async function send(expectation: string): Promise<{ statuses: number[]; text: st
   return { statuses: statusesIn(text).filter((status) => status !== 100), text };
 }
 
-/** Sends the body only once the server says that it wants it. */
+/** Sends the body only once the server asks for it. */
 function sendOnDemand(): Promise<string> {
   return new Promise((resolve) => {
     let [received, hasBody] = ['', false];

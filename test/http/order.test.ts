@@ -1,6 +1,6 @@
 /**
- * The order of checks, on both sides of the pipeline: a request that is wrong in every way is answered for the first, and
- * with each repair for the next (`src/http/pipeline.ts`).
+ * The order of checks, on both sides of the pipeline: a request that is wrong in every way is refused for the first,
+ * and with each repair for the next (`src/http/pipeline.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
@@ -9,11 +9,11 @@ import { giveDomain } from '../support/own-domain.ts';
 import { signInWithLosableStore } from '../web/signed-in.ts';
 import { basic, operations, owner, post, rightHeader, setUp, strictLimits, username } from './api-fixture.ts';
 
-/** One call of what is used up by it. */
+/** One call only. */
 const once = { limit: 1, windowSeconds: 3_600, burst: 1 };
 
 describe('the API', () => {
-  /** Every operation needs a scope that the owner's token lacks, but for `t.manage`, which wants what it has. */
+  /** Every operation needs a scope that the owner's token lacks, except `t.manage`, whose scope it has. */
   function openApi() {
     let handled = 0;
     const handle = () => {
@@ -53,7 +53,7 @@ describe('the API', () => {
     expect(await status('/scoped/create', post(tooLarge, crossSite))).toBe(403);
     expect(lookUps).toEqual([]);
     expect(await status('/scoped/create', post(tooLarge, wrong))).toBe(401);
-    // That was the one failure in ten minutes: now not even right ones are looked at.
+    // That was the only failure allowed in ten minutes: now even correct credentials are not checked.
     expect(await status('/scoped/create', post(tooLarge, mine))).toBe(429);
     expect(handled()).toBe(0);
   });
@@ -66,7 +66,7 @@ describe('the API', () => {
     };
     const mine = post(tooLarge, { authorization: right });
     expect(await answer('/scoped/create', mine)).toEqual([403, null]);
-    // The refusal for the scope has counted, so the limit is reached before the scope is asked for.
+    // The scope refusal has counted, so the limit is reached before the scope is checked.
     expect(await answer('/scoped/create', mine)).toEqual([429, '"create"']);
     expect(await answer('/scoped/note/%', { ...mine, method: 'PATCH' })).toEqual([403, null]);
     expect(await answer('/note/%', { ...mine, method: 'PATCH' })).toEqual([400, null]);
@@ -109,10 +109,10 @@ describe('the pages', () => {
     const put = { method: 'PUT', headers: { ...crossSite, cookie } };
     expect((await app.fetch('/share', put)).status).toBe(405);
     expect(await send('/share', stale, crossSite)).toBe(403);
-    // Twice: a limit that counted before would refuse the second.
+    // Twice: a limit that had counted would refuse the second.
     expect([await send('/share', stale), await send('/share', stale)]).toEqual([503, 503]);
     regain();
-    // None of these has counted. This one does, and is refused by its form token.
+    // None of these has counted. This one does, and is refused for its form token.
     expect(await send('/share', stale)).toBe(403);
     expect(await send('/share', stale)).toBe(429);
     expect(await send('/share', { ...stale, 'form-token': formToken })).toBe(429);
@@ -136,7 +136,7 @@ describe('the pages', () => {
     await app.store.setDomainBrand(id, host, plainBrand);
     const crossSite = { host, 'sec-fetch-site': 'cross-site' };
     expect(await send('/log-in', {}, crossSite)).toBe(404);
-    // Where the page is served here, its origin is what is wrong.
+    // For a page that is served here, the origin is what is wrong.
     expect(await send('/secret/x', {}, crossSite)).toBe(403);
   });
 

@@ -1,22 +1,25 @@
 /**
  * Requests as bytes over a bare socket, and the answers as they came.
  *
- * The end of the answers is known, never waited for.
+ * The end of the answers is detected, not waited for.
  */
 import { connect } from 'node:net';
 
 const lastRequest = 'GET /api/last HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
 
 export interface ExchangeOptions {
-  /** Not when the bytes leave the server waiting for more. */
+  /** False when the bytes leave the server waiting for more. */
   readonly thenClose?: boolean;
-  /** Sent when an answer has begun to arrive, before the request that ends the connection: nothing may follow a POST earlier. */
+  /**
+   * Sent once an answer has begun to arrive, before the request that ends the connection: nothing may follow a POST
+   * earlier.
+   */
   readonly onceAnswered?: string;
 }
 
 /**
- * Everything the server sends for these bytes. A request that ends the connection follows, so that the end of the
- * answers is known without waiting.
+ * Returns everything the server sends for these bytes. A request that ends the connection follows, so that the end of
+ * the answers is known without waiting.
  */
 export function exchange(
   bytes: string | Uint8Array,
@@ -59,10 +62,10 @@ export const get = (target: string, headers = 'Host: localhost\r\n') =>
 export const post = (headers: string, body: string) =>
   `POST /api/create HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n${body}`;
 
-/** Sends a request whole and drops the connection before any answer. */
+/** Sends a complete request and drops the connection before any answer. */
 export function sendAndLeave(bytes: string, port: number): void {
   const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => socket.destroy()));
 }
 
-/** The status of the last request of `exchange`, which is for a path nobody knows. */
+/** The status of the last request of `exchange`, whose path does not exist. */
 export const last = 404;

@@ -1,4 +1,4 @@
-/** Two operations that note what reached them, for tests that send bytes. */
+/** Two operations that record what reached them, for tests that send bytes. */
 import type { Operation } from '../../src/http/operation.ts';
 
 export const document: Operation['document'] = { summary: '', tag: '', responses: {} };

@@ -1,8 +1,8 @@
 /**
- * HTTP over bare sockets: what framing, targets and headers the server takes, and what becomes of the rest.
+ * HTTP over bare sockets: which framing, targets and headers the server accepts, and what happens to the rest.
  *
- * Every case also checks that the server still answers afterwards, that nothing answers 5xx except the runtime's own
- * 505 (a version it does not speak), and that no handler ran where none should.
+ * Every case also checks that the server still answers afterwards, that the only 5xx is the runtime's own 505 (an HTTP
+ * version it does not support), and that no handler ran where none should.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { type ApiDeps, type ApiSurface, createApi } from '../../src/http/api.ts';
@@ -33,9 +33,9 @@ const operations = noting(handled);
 
 /** Resolves when the client of a `linger` is gone. */
 let left = Promise.withResolvers<void>();
-/** Resolves when a `linger` has been answered, whoever listens. */
+/** Resolves when a `linger` has been answered, whether or not its client is still there. */
 let answered = Promise.withResolvers<void>();
-/** Decoding takes until the client has left, or no time with `?now`. */
+/** Decoding takes until the client has left; with `?now` it takes no time. */
 operations.push({
   name: 'linger',
   method: 'POST',
@@ -321,7 +321,7 @@ describe('targets', () => {
   ])('with %s are refused by closing, and no handler runs', async (_what, target) => {
     const seen = await send(get(target));
     expect(seen.handled).toEqual([]);
-    // 505 is the runtime's answer where what follows the target is no version.
+    // The runtime answers 505 when what follows the target is not an HTTP version.
     expect([[400], [505], []]).toContainEqual(seen.statuses);
   });
 

@@ -1,6 +1,4 @@
-/**
- * A started server on the loopback that another site's page reaches by a name of its own (DNS rebinding).
- */
+/** A started server on loopback that another site's page reaches through its own name (DNS rebinding). */
 import { expect, it } from 'bun:test';
 import { startServer } from '../support/started-server.ts';
 import { exchange, statusesIn } from './raw-exchange.ts';

@@ -1,5 +1,5 @@
 /**
- * The queue of slow hashes behind every door: whose turn a request takes, and that one client cannot use them all up.
+ * The queue of slow hashes, through every way in: whose turn a request takes, and that one client cannot use all of it.
  */
 import { describe, expect, it } from 'bun:test';
 import type { HashPlace } from '../../src/core/account.ts';
@@ -15,14 +15,14 @@ import { sendForm } from '../web/visit.ts';
 const trustedProxies = ['127.0.0.0/8'];
 const json = { 'content-type': 'application/json' };
 const passphrase = 'a passphrase';
-/** The second half of a form's check: a form of our own says where it comes from. */
+/** The second half of the form check: a form of our own site names its origin. */
 const ownForm = { origin: 'https://mayfly.example', 'sec-fetch-site': 'same-origin' };
 
 function form(fields: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = {}) {
   return { method: 'POST', body: new URLSearchParams(fields), headers };
 }
 
-/** Hashes that end only once the gate is open, behind the real queue of a machine with two cores. */
+/** Hashes that end only once the gate is open, in the real queue of a machine with two cores. */
 function createGatedHasher() {
   const gate = Promise.withResolvers<void>();
   const state = { isShut: false, begun: 0 };
@@ -38,7 +38,7 @@ function createGatedHasher() {
   return { state, open: gate.resolve, hasher: createPassphraseHasher(hashLimitsFor(2), hashes) };
 }
 
-/** Lets everything go on that can without the gate. */
+/** Lets everything proceed that does not need the gate. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 100; turn++) await new Promise((resume) => setImmediate(resume));
 }
@@ -107,7 +107,7 @@ describe('one client that makes protected secrets as fast as it can', () => {
     state.isShut = true;
     const guess = (key: string, text: string) =>
       app.fetch(`/api/v1/secret/${key}`, form({ passphrase: text }, from('203.0.113.9')));
-    // Five guesses at each secret are within its limit; ten in all are begun or wait.
+    // Five guesses at each secret are within its limit; ten in all have started or are waiting.
     const guesses = keys.flatMap((key) => Array.from({ length: 5 }, () => guess(key, 'a wrong one')));
     await settle();
     open();
@@ -115,7 +115,7 @@ describe('one client that makes protected secrets as fast as it can', () => {
     for (const { status } of await Promise.all(guesses)) tally[status as 404 | 503] += 1;
     expect(tally).toEqual({ 404: 10, 503: 10 });
     state.isShut = false;
-    // The ten that were refused are still to be had: the right passphrase is within what is left of each secret's five.
+    // The ten refused guesses are still available: ten are left of the five that each secret allows.
     let left = 0;
     for (const key of keys) {
       while ((await guess(key, 'a wrong one')).status === 404) left += 1;

@@ -1,6 +1,4 @@
-/**
- * A started server behind a proxy that nobody has named: the operator is told once, and not what the header said.
- */
+/** A started server behind an unconfigured proxy: the operator is told once, without the header's content. */
 import { expect, it } from 'bun:test';
 import { startServer } from '../support/started-server.ts';
 

@@ -1,4 +1,4 @@
-/** The outbox of files: what it keeps, who may read it, what its names say. */
+/** The outbox of files: what it keeps, who may read it, and what its file names reveal. */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
 /**
- * A certificate for mail servers of tests, for the address 127.0.0.1 and no name, its own authority, until 2126.
+ * A certificate for test mail servers, for the address 127.0.0.1 and no name; it is its own authority, valid until
+ * 2126.
  *
- * Nothing worth keeping: whoever has its key can pretend to be a test.
+ * The key is not a secret: it only lets someone pose as a test.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,4 +1,7 @@
-/** Mail as part of a creation: never in its way, never more than the link, and told truly on the receipt. */
+/**
+ * Mail as part of a creation: it never delays it, never carries more than the link, and the receipt shows its true
+ * state.
+ */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import type { DeliveryState } from '../../src/core/secret.ts';

@@ -1,4 +1,4 @@
-/** A mail whose language nobody named, or nobody speaks here, is in the installation's default language. */
+/** Mail without a language, or with one that is not offered, uses the installation's default language. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
@@ -35,10 +35,10 @@ function post(path: string, body: URLSearchParams | object) {
   return call(path, { method: 'POST', headers, body: JSON.stringify(body) });
 }
 
-/** Some tens of seconds: a busy machine mails slowly. */
+/** Tens of seconds: a busy machine mails slowly. */
 const maxAsks = 100_000;
 
-/** The subject of the mail of this secret, once the mail server has taken it. */
+/** The subject of the mail about this secret, once the mail server has accepted it. */
 async function subjectOf(metadataKey: string): Promise<string> {
   for (let asks = 0; asks < maxAsks; asks += 1) {
     const { record } = await call(`/v2/private/${metadataKey}`);

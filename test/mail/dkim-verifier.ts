@@ -1,7 +1,7 @@
 /**
- * A verifier of DKIM signatures, written from the standard and apart from what signs.
+ * A DKIM verifier written from the standard, independently of the signing code.
  *
- * Nothing of the signing library is used, so a fault of it is found.
+ * It uses nothing of the signing library, so that the library's faults are found.
  */
 import { createHash, createVerify, type KeyObject } from 'node:crypto';
 
@@ -14,7 +14,7 @@ export interface DkimVerdict {
 
 interface HeaderField {
   readonly name: string;
-  /** As it stands in the message, folded, without the colon. */
+  /** As it appears in the message, folded, without the colon. */
   readonly value: string;
 }
 
@@ -44,7 +44,7 @@ function readTags(value: string): Map<string, string> {
   return new Map(pairs.flatMap((pair) => (pair === null ? [] : [[pair[1] ?? '', pair[2]?.trim() ?? '']])));
 }
 
-/** The last of each named field that is not taken yet, from below (§5.4.2). */
+/** For each name, the last such field that is not taken yet, from the bottom up (§5.4.2). */
 function pickSigned(fields: readonly HeaderField[], names: readonly string[]): HeaderField[] {
   const left = [...fields];
   return names.flatMap((name) => {
@@ -53,7 +53,7 @@ function pickSigned(fields: readonly HeaderField[], names: readonly string[]): H
   });
 }
 
-/** @param raw as it came over the wire, one byte a character */
+/** @param raw as it came over the wire, one character per byte */
 export function verifyDkim(raw: string, publicKey: KeyObject): DkimVerdict {
   const { fields, body } = splitMessage(raw);
   const signatures = fields.filter(({ name }) => name === 'dkim-signature');

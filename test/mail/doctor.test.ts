@@ -1,4 +1,4 @@
-/** The whole command against a mail server: `mayfly doctor`, and what a start makes of wrong settings of mail. */
+/** The whole command against a mail server: `mayfly doctor`, and how a start reacts to wrong mail settings. */
 import { describe, expect, it } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
@@ -30,7 +30,7 @@ describe('mayfly doctor', () => {
       MAYFLY_SMTP_URL: office.url,
       MAYFLY_MAIL_FROM: 'Safe <noreply@example.com>',
       MAYFLY_MAIL_RETURN_PATH: 'bounces@example.com',
-      // Nobody answers there, so the published key is not known.
+      // No server answers there, so the published key is unknown.
       MAYFLY_DNS_SERVERS: '127.0.0.1:9',
     });
     const findings: Finding[] = JSON.parse(out);

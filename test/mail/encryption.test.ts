@@ -1,4 +1,4 @@
-/** Encryption on the way to the mail server: where it is demanded, and what happens where somebody takes it away. */
+/** Encryption on the way to the mail server: where it is required, and what happens when someone strips it. */
 import { describe, expect, it } from 'bun:test';
 import { certificate } from './certificate.ts';
 import { openPostOffice, sampleMail } from './post-office.ts';

@@ -1,4 +1,4 @@
-/** Whose name stands in the From of a mail: the sender's and the service's, beside the one address that sends. */
+/** Whose name appears in the From of a mail: the sender's and the service's, always with the one sending address. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
@@ -19,7 +19,7 @@ interface Settings {
   readonly siteName?: string;
 }
 
-/** The From of the mail as it arrived: the whole header line, and what a mail program reads in it. */
+/** The From of the mail as it arrived: the whole header line, and how a mail program reads it. */
 async function sent(mail: SecretLinkMail | AccountMail, { from = address, ...site }: Settings = {}) {
   const mailer = createSmtpMailer({ server: smtpServerOf(office.url), from, ...site });
   const { state } = await ('kind' in mail ? mailer.sendAccountMail(mail) : mailer.sendSecretLink(mail));

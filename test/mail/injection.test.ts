@@ -1,8 +1,8 @@
 /**
  * Hostile texts against the mailer and a real SMTP server (P26).
  *
- * Each case ends in exactly one of two ways: refused before anything is sent, or one message with one recipient, exactly
- * the headers of `compose.ts` and the parts of a harmless mail, with the text in its own place and nowhere else.
+ * Each case ends in exactly one of two ways: refused before anything is sent, or one message with one recipient, with
+ * exactly the headers of `compose.ts` and the parts of a harmless mail, and the text only in its own place.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import PostalMime, { addressParser } from 'postal-mime';
@@ -39,7 +39,7 @@ const notSent = { state: 'not_sent', reply: null } as const;
 interface Parts {
   readonly subject: string;
   readonly lines: readonly string[];
-  /** The HTML's elements with the names of their attributes, and the styles. */
+  /** The HTML elements with the names of their attributes, and the styles. */
   readonly shape: readonly string[];
 }
 
@@ -136,7 +136,7 @@ describe('hostile texts', () => {
         )),
       ]).toEqual([text]);
     }
-    // Those with blanks around them, and no other that the mailer itself refuses.
+    // Only those with surrounding spaces; the mailer itself refuses the others.
     expect(refusedRecipients.filter((text) => parseRecipient(text) !== null)).toEqual([
       ' jo@example.org',
       'jo@example.org ',
@@ -146,7 +146,7 @@ describe('hostile texts', () => {
     );
   });
 
-  /** The mail as it arrived, without a flaw, with the parts of a harmless one. */
+  /** Sends a mail that must arrive without a flaw and with the parts of a harmless one. */
   async function sendHarmlessly(changes: SampleChanges): Promise<Parts> {
     const before = office.arrived.length;
     expect((await mailer.sendSecretLink(sampleMail(changes))).state).toBe('accepted');

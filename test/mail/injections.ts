@@ -1,11 +1,11 @@
 /**
- * Hostile texts for every place of a mail that somebody else fills.
+ * Hostile texts for every part of a mail that others can fill in.
  *
- * A case is only ever added.
+ * Cases are only ever added.
  */
 export const evil = 'evil@example.net';
 
-/** Recipients that are no single plain address. */
+/** Recipients that are not a single plain address. */
 export const refusedRecipients: readonly string[] = [
   '',
   ' ',
@@ -68,7 +68,7 @@ export const refusedRecipients: readonly string[] = [
   `${'@'.repeat(100_000)}`,
 ];
 
-/** Recipients that look odd and are one address: what the envelope must hold. */
+/** Recipients that look odd but are one address, and what the envelope must hold. */
 export const takenRecipients: Readonly<Record<string, string>> = {
   'jo@example.org': 'jo@example.org',
   "o'neil+tag=x@example.org": "o'neil+tag=x@example.org",
@@ -82,7 +82,7 @@ export const takenRecipients: Readonly<Record<string, string>> = {
   [`${'a'.repeat(64)}@example.org`]: `${'a'.repeat(64)}@example.org`,
 };
 
-/** Recipients as people type them, which the service takes. */
+/** Recipients as people type them, which the service accepts. */
 export const typedRecipients: readonly string[] = [
   ' jo@example.org ',
   '\u3000jo@example.org\t',
@@ -93,7 +93,7 @@ export const typedRecipients: readonly string[] = [
   "o'neil+tag=x@faß.de",
 ];
 
-/** Senders' names: never an address of the message, always inside one line of the subject. */
+/** Sender names: never an address of the message, always inside one line of the subject. */
 export const senders: readonly string[] = [
   'ann@example.com\r\nBcc: evil@example.net',
   'ann@example.com\nTo: evil@example.net\n\nhello',
@@ -115,7 +115,7 @@ export const senders: readonly string[] = [
   '',
 ];
 
-/** Names of a brand: never an address of the message, always inside one line of the body. */
+/** Brand names: never an address of the message, always inside one line of the body. */
 export const brandNames: readonly string[] = [
   'Safe\r\nBcc: evil@example.net',
   'Safe\n\nhttps://evil.example/secret/1',
@@ -160,7 +160,7 @@ export const colours: readonly string[] = [
   '',
 ];
 
-/** Links: always in their own line and their own attribute. */
+/** Links: always in a line and an attribute of their own. */
 export const links: readonly string[] = [
   'https://secrets.example.com/secret/0\r\nBcc: evil@example.net',
   'https://secrets.example.com/secret/0\n\nhttps://evil.example/',
@@ -171,7 +171,7 @@ export const links: readonly string[] = [
   'https://secrets.example.com/secret/0\r\n.\r\nMAIL FROM:<evil@example.net>',
 ];
 
-/** Languages that nobody speaks. */
+/** Languages that do not exist. */
 export const locales: readonly string[] = [
   'en\r\nBcc: evil@example.net',
   'en"><script>alert(1)</script>',
@@ -182,7 +182,7 @@ export const locales: readonly string[] = [
   '',
 ];
 
-/** What a server may say; the first line is the reply code's. */
+/** Possible server replies; the first line holds the reply code. */
 export const replies: readonly string[] = [
   '550 <script>alert(1)</script>',
   '550 a\u0000b\u001b[2Jc',

@@ -1,5 +1,5 @@
 /**
- * A mail server on loopback for tests, told beforehand how to treat each mail.
+ * A mail server on loopback for tests, told in advance how to treat each mail.
  *
  * Nothing leaves this machine.
  */
@@ -16,7 +16,7 @@ export interface Arrived {
   readonly isEncrypted: boolean;
 }
 
-/** Where in the dialog something happens to a mail. */
+/** The step of the dialog at which something happens to a mail. */
 export type Place = 'sender' | 'recipient' | 'message';
 
 /** What to do with the next mail; `accept` once the list is used up. */
@@ -28,11 +28,11 @@ export type Treatment =
 export interface PostOffice {
   readonly url: string;
   readonly arrived: readonly Arrived[];
-  /** Whole messages that were offered, accepted or not. */
+  /** Complete messages that were offered, accepted or not. */
   readonly offered: readonly string[];
-  /** How often a client began a mail. */
+  /** How often a client started a mail. */
   attempts(): number;
-  /** Connections so far, and the most that there were at once. */
+  /** Connections so far, and the largest number at once. */
   connections(): { readonly all: number; readonly most: number };
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -168,7 +168,7 @@ export function sampleAccountMails(
   ];
 }
 
-/** The links that a mail about an account was given. */
+/** The links in a mail about an account. */
 export function linksOf(mail: AccountMail): string[] {
   switch (mail.kind) {
     case 'sign_up':

@@ -1,4 +1,4 @@
-/** Trying the mail server out: what is found, and the sentence that says what to do. */
+/** Probing the mail server: what is found, and the sentence that says what to do. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import { Sensitive } from '../../src/core/sensitive.ts';
@@ -29,8 +29,8 @@ function portOf(office: PostOffice): string {
   return new URL(office.url).port;
 }
 
-describe('a mail server that is well', () => {
-  it('is said to be so, with the encryption, and nothing is sent', async () => {
+describe('a healthy mail server', () => {
+  it('is reported as such, with its encryption, and nothing is sent', async () => {
     await using office = await openPostOffice([], certificate);
     const { server, testMail } = await probe(`${office.url}?tls=required`);
     const words = `127.0.0.1 answers on port ${portOf(office)}, encrypted (STARTTLS)`;
@@ -38,7 +38,7 @@ describe('a mail server that is well', () => {
     expect(office.attempts()).toBe(0);
   });
 
-  it('is said to take the log-in only where it did', async () => {
+  it('is reported to accept the log-in only if it did', async () => {
     await using taking = await openPostOffice([], {
       allowInsecureAuth: true,
       onAuth: (_auth, _session, done) => done(null, { user: 'user' }),

@@ -1,4 +1,4 @@
-/** Mail that is signed for its domain (DKIM): verified from the bytes that arrived. */
+/** Mail signed for its domain (DKIM), verified from the bytes that arrived. */
 import { describe, expect, it, spyOn } from 'bun:test';
 import crypto, { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import PostalMime from 'postal-mime';
@@ -16,7 +16,7 @@ const pem = generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey.expo
 const publicKey = createPublicKey(pem);
 const dkim = { domain: 'example.com', selector: 'mayfly', privateKey: new Sensitive(String(pem)) };
 
-/** What was taken, byte for byte: mails are ASCII on the wire. */
+/** The accepted mails, byte for byte: mails are ASCII on the wire. */
 async function signedMails(): Promise<string[]> {
   await using office = await openPostOffice();
   using post = mailerFor(office, { dkim });
@@ -26,7 +26,7 @@ async function signedMails(): Promise<string[]> {
   return office.arrived.map(({ raw }) => raw);
 }
 
-/** How many signatures were made meanwhile, and how many mails arrived. */
+/** How many signatures were made, and how many mails arrived. */
 async function workOf(send: (mailer: ReturnType<typeof mailerFor>['mailer']) => Promise<unknown>) {
   await using office = await openPostOffice();
   using post = mailerFor(office, { dkim });

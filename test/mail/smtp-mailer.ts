@@ -1,7 +1,7 @@
 /**
- * A mailer for tests, with what it told on the way.
+ * A mailer for tests that records what it reports.
  *
- * Pauses are noted and not waited for.
+ * Pauses are recorded, not waited for.
  */
 
 import type { MailTrouble } from '../../src/core/secrets/link-mail.ts';

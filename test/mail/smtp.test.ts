@@ -1,4 +1,4 @@
-/** The hand-over of mail to a server that accepts, hesitates or refuses, and what the sender is told of it. */
+/** Handing mail over to a server that accepts, hesitates or refuses, and what the sender is told. */
 import { describe, expect, it } from 'bun:test';
 import PostalMime from 'postal-mime';
 import type { Handover } from '../../src/core/mailer.ts';

@@ -1,15 +1,16 @@
 /**
- * A mail server on loopback that misbehaves at any step of the dialog, also before and outside what a library of servers
- * can be told to do.
+ * A mail server on loopback that misbehaves at any step of the dialog, including in ways that an SMTP server library
+ * does not allow.
  *
- * It misbehaves only as told, each connection in its turn; afterwards it takes every mail. Nothing leaves this machine.
+ * It misbehaves only as told, one connection after the other; after that it accepts every mail. Nothing leaves this
+ * machine.
  */
 import { createServer, type Socket } from 'node:net';
 
 export const steps = ['greeting', 'EHLO', 'AUTH', 'MAIL', 'RCPT', 'DATA', 'message'] as const;
 export type Step = (typeof steps)[number] | 'STARTTLS';
 
-/** What one connection meets; the other steps go well. */
+/** What one connection meets; the other steps succeed. */
 export type Conduct =
   | { readonly at: Step; readonly does: 'drop' | 'stall' }
   | { readonly at: Step; readonly says: string }
@@ -17,9 +18,9 @@ export type Conduct =
 
 export interface StubbornServer extends AsyncDisposable {
   readonly url: string;
-  /** All that clients sent, by connection. */
+  /** Everything that clients sent, by connection. */
   readonly heard: readonly string[];
-  /** Whole messages that it took. */
+  /** Complete messages that it accepted. */
   readonly taken: readonly string[];
 }
 
@@ -39,7 +40,7 @@ function stepOf(line: string): Step | 'QUIT' | 'RSET' {
   return word as Step;
 }
 
-/** Speaks to one client. */
+/** Talks to one client. */
 function converse(
   socket: Socket,
   conduct: Conduct,

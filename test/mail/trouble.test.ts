@@ -1,4 +1,4 @@
-/** A mail server that breaks off, stalls or talks nonsense at each step of the dialog. */
+/** A mail server that disconnects, stalls or talks nonsense at each step of the dialog. */
 import { describe, expect, it } from 'bun:test';
 import { createServer } from 'node:net';
 import { mailTroubles } from '../../src/core/secrets/link-mail.ts';
@@ -6,12 +6,12 @@ import { sampleMail } from './post-office.ts';
 import { mailerFor } from './smtp-mailer.ts';
 import { openStubbornServer, type Step, steps } from './stubborn-server.ts';
 
-/** With a log-in, so that there is one to break off in. */
+/** With a log-in, so that it can fail at that step too. */
 function withLogIn(url: string): string {
   return url.replace('//', '//user:pass@');
 }
 
-/** Short enough to wait for; an attempt that goes well may be slower than that on a busy machine, and is made again. */
+/** Short enough to wait for. On a busy machine a good attempt may be slower than that; it is then retried. */
 const stallMs = 400;
 
 for (const at of steps) {
@@ -39,7 +39,7 @@ for (const at of steps) {
           { url: withLogIn(server.url) },
           { attemptTimeoutMs: does === 'stall' ? stallMs : 10_000, retryDelaysMs: [1] },
         );
-        // On a busy machine a stall can already begin before the connection is known to be there.
+        // On a busy machine, a stall can begin before the connection is known to be open.
         const allowed = does === 'drop' ? [mailTroubles.unanswered] : Object.values(mailTroubles);
         const { state, reply } = await post.mailer.sendSecretLink(sampleMail(), post.onRetry);
         expect(state).toBe('given_up');

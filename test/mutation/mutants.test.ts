@@ -1,4 +1,4 @@
-/** What the check of the tests breaks: each kind of mutant, and nothing that is gone at run time. */
+/** The mutants made: every kind, and none in code that does not exist at run time. */
 import { describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { judgesOf, listJudges, readImporters, scopedFiles } from './selection.ts
 
 const root = resolve(import.meta.dir, '../..');
 
-/** Every text that a mutant makes of this one. */
+/** The text as changed by each of its mutants. */
 async function mutated(text: string): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
   writeFileSync(
@@ -81,7 +81,7 @@ describe('the mutants of a text', () => {
 });
 
 describe('the scopes', () => {
-  it('name files that there are, each of which some test judges', () => {
+  it('name files that exist, each judged by some test', () => {
     const importers = readImporters(root);
     const times = new Map(listJudges(root).map((test) => [test, 0] as const));
     const unjudged = scopedFiles(root).filter((file) => judgesOf(file, importers, times, root).length === 0);

@@ -1,7 +1,6 @@
 /**
- * Mutants of a source file: one operator, constant, condition, guard, statement or piece of SQL changed.
- *
- * Invariant: nothing is changed that is gone at run time: types, comments, imports.
+ * Mutants of a source file: one operator, constant, condition, guard, statement or piece of SQL changed. Types, comments
+ * and imports, which do not exist at run time, are left alone.
  */
 import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast';
 import { isTypeNode } from 'typescript/unstable/ast/is';
@@ -53,7 +52,7 @@ const leftAlone = new Set<SyntaxKind>([
   SyntaxKind.TypeAliasDeclaration,
 ]);
 
-/** What a node may be made of. */
+/** The parts that a node may have. */
 type Parts = Readonly<
   Partial<Record<'operatorToken' | 'left' | 'expression' | 'condition' | 'body' | 'elseStatement', Node>>
 >;
@@ -133,7 +132,7 @@ export function mutantsOf(path: string, source: SourceFile): Mutant[] {
       add('operator', startOf(node) + step.index, startOf(node) + step.index + 2, swaps[step[0]] ?? '');
   }
 
-  /** What an operator's swap or a removed `!` does already is not done twice. */
+  /** Skips conditions that an operator swap or a removed `!` already negates. */
   function negate(condition: Node | undefined): void {
     if (condition === undefined) return;
     const whole = textOf(condition);
@@ -172,7 +171,7 @@ export function applied(text: string, { start, end, replacement }: Mutant): stri
   return text.slice(0, start) + replacement + text.slice(end);
 }
 
-/** The line that a mutant changes, as it was and as it becomes, without its indentation. */
+/** The line that a mutant changes, before and after, without indentation. */
 export function linesOf(text: string, mutant: Mutant): { number: number; before: string; after: string } {
   const number = text.slice(0, mutant.start).split('\n').length;
   const at = (whole: string) => whole.split('\n')[number - 1]?.trim() ?? '';

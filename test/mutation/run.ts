@@ -1,7 +1,7 @@
 /**
  * Breaks the code on purpose and counts which breaks the tests notice: `npm test -- --mutants [N] [--seed N] [part of a path …]`.
  *
- * Invariant: the same seed on the same code draws the same mutants. Ends with 1 below 97 of 100.
+ * The same seed on the same code draws the same mutants. Exits with 1 below a score of 97 %.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,7 +24,7 @@ const root = resolve(import.meta.dir, '../..');
 const leastScore = 97;
 const usualCount = 200;
 const usualSeed = 20_261_122;
-/** Of judges that run together before the rest: a mutant that loops is found out after these. */
+/** Total time of the judges that run before the rest: a mutant that loops is caught right after these. */
 const firstSeconds = 3;
 
 type Verdict = 'killed' | 'survived' | 'equivalent';
@@ -43,7 +43,7 @@ function readArguments(args: readonly string[]) {
   return { count, seed, parts: given.filter((arg) => !/^\d+$/.test(arg)) };
 }
 
-/** As they were at the start: somebody may go on working meanwhile. */
+/** Source texts as first read: the checkout may change during the run. */
 const texts = new Map<string, string>();
 
 function textOf(path: string): string {
@@ -78,7 +78,7 @@ function loads({ path, mutant }: Candidate): boolean {
   }
 }
 
-/** The same number of each scope, as far as there are as many. */
+/** Draws the same number from each scope, as far as it has that many. */
 function draw(candidates: readonly Candidate[], count: number, seed: number): Candidate[] {
   const dice = createDice(seed);
   const drawn: Candidate[] = [];
@@ -101,8 +101,8 @@ const isEntryOf =
   };
 
 /**
- * Runs every test on code without a mutant. One that fails there can judge nothing; it is asked twice, because a busy
- * machine may be the reason.
+ * Runs every test on unchanged code. A test that fails there cannot judge anything; it gets a second try, in case the
+ * machine was just busy.
  */
 async function timeTests(tests: readonly string[], sandboxes: readonly Sandbox[]): Promise<TestTimes> {
   const times = new Map<string, number>();

@@ -1,8 +1,8 @@
 /**
- * A copy of the tree to break, and tests run in it.
+ * A copy of the tree to break, and to run tests in.
  *
- * Invariant: the checkout is never changed; a run is ended with everything that it started, when it takes too long or
- * too much memory, because a mutant may loop for ever.
+ * The checkout is never changed. A mutant may loop forever, so a run that takes too long or too much memory is killed,
+ * with everything that it started.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ export type Verdict = 'passed' | 'failed' | 'timed out';
 export interface Sandbox extends Disposable {
   readonly folder: string;
   write(path: string, text: string): void;
-  /** Runs the tests one after the other, to the first that fails. */
+  /** Runs the tests in sequence, up to the first failure. */
   runTests(tests: readonly string[], limitMs: number, more?: readonly string[]): Promise<Verdict>;
 }
 
@@ -38,7 +38,7 @@ export function createSandbox(root: string): Sandbox {
       running = child.pid;
       const verdict = await verdictOf(child, limitMs);
       running = undefined;
-      // What a killed test has left.
+      // Removes what a killed test left behind.
       rmSync(scratch, { recursive: true, force: true });
       return verdict;
     },
@@ -53,7 +53,7 @@ function start(cwd: string, scratch: string, args: readonly string[]): ChildProc
   const { PATH = '', HOME = '' } = process.env;
   return spawn(process.execPath, args, {
     cwd,
-    // A seed of its own, so that what a test draws is the same with every mutant.
+    // A fixed seed, so that a test draws the same with every mutant.
     env: { PATH, HOME, TMPDIR: scratch, MAYFLY_SEED: '1', NO_COLOR: '1' },
     stdio: 'ignore',
     detached: true,
@@ -85,11 +85,11 @@ function endGroup(pid: number | undefined): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
-/** 0 where the system does not say. */
+/** 0 where there is no `/proc`. */
 function residentBytes(pid: number | undefined): number {
   try {
     const pages = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1];

@@ -1,14 +1,13 @@
 /**
- * What is mutated: the code that keeps the promises, by scope. The one list of it.
- *
- * A pattern that matches nothing is an error, so that a file that moves is not forgotten.
+ * What is mutated: the code that keeps the promises, by scope. A pattern that matches nothing is an error, so that a moved
+ * file is not forgotten.
  */
 
 export interface Scope {
   readonly name: string;
-  /** From the root; tests and declarations among them are left out. */
+  /** Patterns from the root; matching tests and declaration files are left out. */
   readonly files: readonly string[];
-  /** Tests of the whole scope, run among the first for each of its files. */
+  /** Tests of the whole scope, run early for each of its files. */
   readonly judges: readonly string[];
 }
 
@@ -41,7 +40,7 @@ export const scopes: readonly Scope[] = [
   },
 ];
 
-/** What runs without a browser, another program or minutes of time. */
+/** Tests that need no browser or other program and take less than minutes. */
 export const testPatterns = [
   'src/**/*.test.ts',
   'test/{accounts,domains,http,mail,promises,stores,v1,v2,web}/**/*.test.ts',

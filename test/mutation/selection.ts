@@ -1,5 +1,5 @@
 /**
- * Which tests judge a file: those that import it, at however many removes, the near and cheap ones first.
+ * Which tests judge a file: those that import it, directly or indirectly, the closest and cheapest first.
  */
 
 import { readFileSync } from 'node:fs';
@@ -7,10 +7,10 @@ import { dirname, join, normalize } from 'node:path';
 import { Glob } from 'bun';
 import { isLeftOut, type Scope, scopes, testPatterns } from './scopes.ts';
 
-/** Seconds that each test takes on code without a mutant. */
+/** Seconds that each test takes on unchanged code. */
 export type TestTimes = ReadonlyMap<string, number>;
 
-/** What the judges of one mutant may take altogether, by those times; not counting those beside its file. */
+/** Total time for the judges of one mutant, by those times, not counting the closest ones (distance 0 or 1). */
 const budgetSeconds = 30;
 
 const filesOf = (root: string, pattern: string): string[] =>
@@ -31,7 +31,7 @@ export function scopedFiles(root: string): ScopedFile[] {
   );
 }
 
-/** One alternative of braces that matches nothing is as wrong as a whole pattern. */
+/** Each alternative in braces must match something, like a whole pattern. */
 function matched(root: string, pattern: string): string[] {
   const [, before = '', inner, after = ''] = /^(.*?)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
   if (inner !== undefined)
@@ -45,7 +45,7 @@ export function listJudges(root: string): string[] {
   return testPatterns.flatMap((pattern) => filesOf(root, pattern)).filter((test) => !isLeftOut(test));
 }
 
-/** Who imports whom at run time. A thread is started by its file's name, so any name of a file counts. */
+/** The importers of each file at run time. Threads are started by file name, so any quoted file name counts. */
 export function readImporters(root: string): ReadonlyMap<string, readonly string[]> {
   const importers = new Map<string, string[]>();
   for (const path of ['src', 'test', 'sdk'].flatMap((folder) => filesOf(root, `${folder}/**/*.{ts,tsx}`))) {
@@ -83,7 +83,7 @@ export function judgesOf(
 
 function distancesFrom(path: string, importers: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const distances = new Map([[path, 0]]);
-  // The map grows while it is gone through: breadth first.
+  // The map grows while it is iterated: a breadth-first search.
   for (const [each, distance] of distances)
     for (const importer of importers.get(each) ?? [])
       if (!distances.has(importer)) distances.set(importer, distance + 1);

@@ -1,9 +1,9 @@
 /**
- * Mutants of SQL: comparisons, terms of a condition, what is written. Texts only; a statement is not parsed.
+ * Mutants of SQL: comparisons, terms of a condition, written values. Works on text; statements are not parsed.
  */
 
 export interface Change {
-  /** Within the text. */
+  /** Offset within the text. */
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
@@ -36,7 +36,7 @@ const comparisons: Readonly<Record<string, string>> = {
   '>=': '>',
 };
 
-/** The changes of a text of SQL, or of a piece of one: templates are cut at their holes. */
+/** All changes to an SQL text, or to a piece of one: templates are split at their placeholders. */
 export function changesOf(text: string): Change[] {
   const changes: Change[] = [];
   for (const [pattern, replacement, kind] of replacements)
@@ -52,12 +52,12 @@ export function changesOf(text: string): Change[] {
   return changes;
 }
 
-/** Of the term of a condition that begins here: one comparison changed, or all of it true. */
+/** Changes to the condition's term that starts here: its comparison changed, or the whole term made true. */
 function termChanges(text: string, start: number): Change[] {
   const end = endOfTerm(text, start);
   const term = text.slice(start, end);
   if (term === '' || /^(NOT )?EXISTS\b/.test(term)) return [];
-  // A parameter that no statement names could not be bound.
+  // The statement must still name every parameter, or binding would fail.
   const parameters = [...term.matchAll(/\?\d/g)].map(([parameter]) => `${parameter} IS ${parameter}`);
   const dropped = { start, end, replacement: parameters.join(' AND ') || '1', kind: 'SQL term' };
   const [comparison] = term.matchAll(/ (=|<=|<|>=|>) /g);
@@ -67,7 +67,7 @@ function termChanges(text: string, start: number): Change[] {
   return [dropped, { start: at, end: at + comparison[1].length, replacement, kind: 'SQL comparison' }];
 }
 
-/** Before the next keyword or comma, or the closing bracket around the term. */
+/** Ends before the next keyword or comma, or before the bracket that closes around the term. */
 function endOfTerm(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {

@@ -1,8 +1,8 @@
 /**
- * One changed bit anywhere in what the store holds is noticed before anything is opened, claimed or computed.
+ * One flipped bit anywhere in what the store holds is noticed before anything is opened, claimed or computed.
  *
- * The flips of every bit of a row, of a protected row and of each box, with the defect the same check must catch: a cipher
- * that believes a four-byte tag.
+ * Flips every bit of a row, of a row with a passphrase and of each box. The seeded defect is a cipher that accepts a
+ * four-byte tag.
  */
 import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';
@@ -24,7 +24,7 @@ function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   return copy;
 }
 
-/** The positions of the bits whose change goes unnoticed. */
+/** The positions of the bits whose flip goes unnoticed. */
 function acceptedFlips(bytes: Uint8Array, opens: (bytes: Uint8Array) => boolean): number[] {
   if (!opens(bytes)) throw new Error('the unchanged bytes do not open');
   const accepted: number[] = [];
@@ -35,7 +35,7 @@ function acceptedFlips(bytes: Uint8Array, opens: (bytes: Uint8Array) => boolean)
 const unwraps = (sample: SealedSample) => (row: Uint8Array) =>
   unwrapSecret(row, sample.context, sample.ring).outcome === 'unwrapped';
 
-/** The defect: the outer layer opened with the first four bytes of its tag. */
+/** The defect: the outer layer is opened with only the first four bytes of its tag. */
 const unwrapsWithShortTag = (sample: SealedSample) => (row: Uint8Array) => {
   const kid = (row[1] ?? 0) * 256 + (row[2] ?? 0);
   if (row[0] !== 1 || kid !== sample.root.kid) return false;
@@ -66,7 +66,7 @@ describe('a changed bit', () => {
     expect(acceptedFlips(guarded.row, unwraps(guarded))).toEqual([]);
   });
 
-  it('P3: in the key id names the root that is missing, and is damage where that root is there', () => {
+  it('P3: in the key id is reported as a missing root, or as damage if that root exists', () => {
     const other = { kid: 3, key: seededRandom('other root')(32) };
     const ring = createKeyRing([plain.root, other]);
     for (let bit = 8; bit < 24; bit += 1) {
@@ -96,7 +96,7 @@ describe('a changed bit', () => {
 });
 
 describe('a changed bit in the store', () => {
-  it('P3: costs nobody the secret: told at each of the 3,160 places, claimed at none, readable afterwards', async () => {
+  it('P3: loses no secret: reported at each of the 3,160 places, claimed at none, readable afterwards', async () => {
     const state = { bit: 0, claims: 0 };
     const bench = createBench({
       wrap: (store) => ({

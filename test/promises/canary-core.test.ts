@@ -1,8 +1,8 @@
 /**
- * Nothing secret leaves the core in clear: not to the store, not into an event, not in an error.
+ * Nothing secret leaves the core in clear: not to the store, not in an event, not in an error.
  *
- * The run of a secret's life with canaries in value, passphrase, recipient and memo, the search in all that was handed
- * over, and the proof that the search finds each disguise.
+ * Runs a secret's life with canaries in value, passphrase, recipient and memo, searches everything that was handed over,
+ * and proves that the search finds each disguise.
  */
 import { describe, expect, it } from 'bun:test';
 import { anonymous } from '../../src/core/account.ts';
@@ -22,7 +22,7 @@ const text = {
   laterMemo: 'cnry-later-memo-3Xb7&ß"Lk9',
 };
 
-/** Notes every argument of every call, before the call. */
+/** Records every argument of every call, before the call. */
 function listening(store: ServiceParts['store'], heard: unknown[]): ServiceParts['store'] {
   return new Proxy(store, {
     get(target, name) {
@@ -36,7 +36,7 @@ function listening(store: ServiceParts['store'], heard: unknown[]): ServiceParts
   });
 }
 
-/** A whole life with all that can happen in it, and what was handed over meanwhile. */
+/** A whole life with everything that can happen, and what was handed over in it. */
 async function lifeOfASecret(
   defect: (store: ServiceParts['store']) => ServiceParts['store'] = (store) => store,
 ) {
@@ -56,7 +56,7 @@ async function lifeOfASecret(
   heard.length = 0;
   const memo = new Sensitive(text.memo);
   const options = { passphrase: text.passphrase, recipient: text.recipient, caller, memo };
-  // A mail server that repeats what it was given is no reason for any of it to be kept in clear.
+  // Even if the mail server repeats what it was given, none of it may be kept in clear.
   bench.mailReply = `554 refused: ${Object.values(text).join(' ')}`;
   const { secretKey, metadataKey } = await bench.share(text.value, options);
   bench.mailReply += ` https://mayfly.example/secret/${secretKey}`;
@@ -117,7 +117,7 @@ describe('a canary', () => {
     expect(errors.flatMap((error) => findCanaries(dumpOf(error), canaries))).toEqual([]);
   });
 
-  it('P18: is in no print of a mail, an outcome’s value or a caller', async () => {
+  it('P18: does not show when a mail, an outcome’s value or a caller is printed', async () => {
     const { bench, canaries, revealed } = await lifeOfASecret();
     const caller = await bench.signUp('another@example.org');
     const { token: _token, ...printed } = caller;
@@ -149,7 +149,7 @@ describe('the search', () => {
   const canary: Canary = { name: 'planted', content: 'Kanarienvögel & "Zeichen" <7>/+' };
   const noise = seededRandom('noise');
 
-  it('finds every disguise, wherever it stands', () => {
+  it('finds every disguise, wherever it is', () => {
     for (const { form, bytes } of formsOf(canary.content)) {
       for (const before of [0, 1, 2, 3, 500]) {
         const hits = findCanaries(Buffer.concat([noise(before), bytes, noise(50)]), [canary]);
@@ -159,7 +159,7 @@ describe('the search', () => {
     }
   });
 
-  it('finds base64 whatever stands around the text', () => {
+  it('finds base64 whatever surrounds the text', () => {
     for (let before = 0; before < 6; before += 1) {
       for (let after = 0; after < 6; after += 1) {
         const around = Buffer.concat([noise(before), Buffer.from(canary.content), noise(after)]);

@@ -1,8 +1,8 @@
 /**
- * A receipt never says of a mail what nobody knows: while it is under way, and when its process has died.
+ * A receipt never claims more about a mail than is known, neither while the mail is under way nor after its process died.
  *
- * The run of a real server whose mail server never greets, killed while the mail waits, and the look at what it stored, at
- * times of the test's own.
+ * Runs a real server whose mail server never greets, kills it while the mail waits, and then reads what it stored, at
+ * times that the test chooses.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ interface Answered {
   readonly delivery: Delivery;
 }
 
-/** A mail server that takes connections and says nothing on them, ever. */
+/** A mail server that accepts connections and never says anything. */
 async function openSilentOffice() {
   const connected = Promise.withResolvers<void>();
   const office = await openPostOffice([], { onConnect: () => connected.resolve() });
@@ -57,14 +57,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
-/** This machine, so many seconds after the creation. */
+/** This machine's clocks, moved to `seconds` after the creation. */
 function later(createdAt: UnixSeconds, seconds: number): MachineClock {
   const machine = createMachineClock();
   const passed = createdAt + seconds - machine.wall();
   return { ...machine, wall: () => createdAt + seconds, sinceBoot: () => machine.sinceBoot() + passed };
 }
 
-/** What the receipt says so many seconds after the creation, to a process that was not there. */
+/** What the receipt says to another process, `seconds` after the creation. */
 async function deliveryAfter(
   seconds: number,
   defect: (store: ServiceParts['store']) => ServiceParts['store'] = (store) => store,
@@ -78,12 +78,12 @@ async function deliveryAfter(
 }
 
 describe('a mail whose server never says a word', () => {
-  it('keeps nobody waiting: the creation is answered, and says that the mail is queued (P6)', () => {
+  it('does not hold up the creation, whose answer says that the mail is queued (P6)', () => {
     const { delivery, createdAt } = answered;
     expect(delivery).toEqual({ state: 'queued', at: createdAt, reply: null });
   });
 
-  it('is told as not sent once its process was killed and its time is over, while the secret still waits (P6)', async () => {
+  it('is reported as not sent once its process was killed and its time is over, while the secret still waits (P6)', async () => {
     const { createdAt } = answered;
     const queued = { state: 'queued', at: createdAt, reply: null } as const;
     expect(await deliveryAfter(firstTrySeconds - 1)).toEqual({ state: 'new', mail: queued });
@@ -91,7 +91,7 @@ describe('a mail whose server never says a word', () => {
     expect(await deliveryAfter(firstTrySeconds)).toEqual({ state: 'new', mail: lost });
   });
 
-  it('would look queued for ever to a store that forgot until when it is believed (self-test)', async () => {
+  it('would look queued forever if the store forgot how long to believe it (self-test)', async () => {
     const forgetful = (store: ServiceParts['store']): ServiceParts['store'] => ({
       ...store,
       async findReceipt(id) {

@@ -1,9 +1,9 @@
 /**
  * Someone who holds the whole database and every server key, but no link, opens nothing.
  *
- * The insider: a program that knows the format, is given all that the store was handed and the key ring, and tries every
- * key that it can find or derive on every ciphertext that it can see, feeding what it opens back in. And the stores with a
- * defect that it must make use of.
+ * The insider is a program that knows the format, gets everything the store was handed and the key ring, and tries every
+ * key it can find or derive on every ciphertext it can see, feeding what it opens back in. It must also exploit stores with
+ * a seeded defect.
  */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -36,7 +36,7 @@ const boxTexts: Readonly<Record<BoxLabel, string>> = {
   accountDataKey: 'mayfly/1/adk',
 };
 const labels = Object.keys(boxTexts) as readonly BoxLabel[];
-/** The counting hasher gives everybody a turn. */
+/** The counting hasher ignores the place. */
 const thiefsPlace = { client: '', purpose: 'prove' } as const;
 
 function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
@@ -44,10 +44,10 @@ function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
   return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
 }
 
-/** What was noted of a mail. */
+/** What the store keeps of a mail. */
 type Note = Pick<StoredDelivery, 'noteBox' | 'addressBox'> & Pick<NewRecord, 'receiptId'>;
 
-/** What the insider has: the rows, what was noted of their mails, all other bytes that were stored, the roots, and passphrases worth a guess. */
+/** What the insider has: rows, notes of their mails, all other stored bytes, the roots, and passphrases worth guessing. */
 interface Haul {
   readonly records: readonly NewRecord[];
   readonly notes: readonly Note[];
@@ -69,7 +69,7 @@ interface Target {
 
 const keyForm = /^[0-9a-z]{31}$/;
 
-/** Every key that could stand somewhere in these bytes: 31 characters of a key's form, any 32 bytes, 64 hex digits. */
+/** Every possible key in these bytes: 31 characters of a key's form, any 32 bytes, 64 hex digits. */
 function keysIn(bytes: Uint8Array): Uint8Array[] {
   const found: Uint8Array[] = [bytes];
   for (let at = 0; at + 31 <= bytes.length; at += 1) {
@@ -88,7 +88,7 @@ const boxTarget = (box: Uint8Array, label: BoxLabel, binding: Uint8Array): Targe
     unseal(deriveBoxKeys(label, key, box.subarray(0, 32)), box.subarray(32), boxAad(label, binding)),
 });
 
-/** Two keys open it, one behind the other: every key is tried with every other that was found before. */
+/** The address box needs two keys, concatenated: each key is tried with every key found earlier. */
 function addressTarget(box: Uint8Array, binding: Uint8Array): Target {
   const { what, open } = boxTarget(box, 'address', binding);
   const earlier: Uint8Array[] = [];
@@ -113,7 +113,7 @@ function noteTargets({ receiptId, noteBox, addressBox }: Note): Target[] {
   ];
 }
 
-/** The layers that the roots open at once, and what lies under them. */
+/** The outer layers, which the roots open, and the targets inside them. */
 function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
   const opened: Opened[] = [];
   const targets: Target[] = [];
@@ -129,7 +129,7 @@ function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
       if (creator !== null) opened.push({ what: 'wrapped creator box', content: creator });
       if (creator !== null) targets.push(boxTarget(creator, 'creator', binding));
     }
-    // The shortkey behind it is covered by a key that has to be found first.
+    // Without the six shortkey bytes at the end, which are masked with a key that must be found first.
     if (record.detailsBox !== null)
       targets.push(boxTarget(record.detailsBox.subarray(0, -6), 'details', binding));
     if (record.recentBox !== null) targets.push(boxTarget(record.recentBox, 'recent', binding));
@@ -144,7 +144,7 @@ function underTheRoots(haul: Haul): { opened: Opened[]; targets: Target[] } {
 
 const hasher = createCountingHasher();
 
-/** The value and the bcrypt hash of a row whose outer layer is off. */
+/** The value and the bcrypt hash of a row without its outer layer. */
 function rowTargets(row: Uint8Array, record: NewRecord, dictionary: readonly string[]): Target[] {
   const reader = new FieldReader(row);
   const [salt, verifier, body] = [reader.raw(32), reader.field(), reader.field()];
@@ -172,7 +172,7 @@ function rowTargets(row: Uint8Array, record: NewRecord, dictionary: readonly str
   return [value, { what: 'verifier', open: verifierOf }];
 }
 
-/** All that can be opened; each opened content is searched for keys in its turn, until nothing new is found. */
+/** Opens everything it can, searching each opened content for more keys until nothing new is found. */
 async function attack(haul: Haul): Promise<Opened[]> {
   const { opened, targets } = underTheRoots(haul);
   const closed = new Set(targets);
@@ -211,7 +211,7 @@ const secrets = {
   memo: 'what the creator notes',
 };
 
-/** A service in use, and all that its store was handed. `defect` is what else the store keeps of a record. */
+/** Uses a service and returns everything its store was handed. `defect` returns what else the store keeps of a record. */
 async function haulOf(
   defect: (record: NewRecord, known: { metadataKey: string; dataKey: Uint8Array }) => Uint8Array[] = () => [],
 ) {
@@ -275,7 +275,7 @@ async function haulOf(
 
 type HaulOf = Awaited<ReturnType<typeof haulOf>>;
 
-/** What of the secrets is in what was opened. */
+/** How much of the secrets is in what was opened. */
 function gains(opened: readonly Opened[], { keys }: HaulOf) {
   const all = concat(...opened.map(({ content }) => content));
   const holds = (text: string | Uint8Array) => Buffer.from(all).includes(Buffer.from(text as string));
@@ -319,7 +319,7 @@ describe('an insider with the database and every server key', () => {
     expect(gains(opened, stolen)).toEqual(nothing);
   });
 
-  it('P9: does not find the keys, the passphrase or the recipient lying about in clear either', async () => {
+  it('P9: does not find the keys, the passphrase or the recipient in clear either', async () => {
     const { haul, keys } = await haulOf();
     const all = Buffer.concat(haul.bytes.map((bytes) => Buffer.from(bytes)));
     const secretsInClear = [

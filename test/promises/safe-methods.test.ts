@@ -1,6 +1,6 @@
 /**
- * P4 over every address there is: GET, HEAD and OPTIONS of all pages and both APIs, over a store that writes down whoever
- * asks it to change something. The addresses come from the tables that serve them, so a new one is tried by itself.
+ * P4 for every address: GET, HEAD and OPTIONS of all pages and both APIs, over a store that records every call that changes
+ * something. The addresses come from the tables that serve them, so new ones are tried automatically.
  */
 import { describe, expect, it } from 'bun:test';
 import type { SecretService } from '../../src/core/secrets/service.ts';
@@ -15,9 +15,9 @@ import { surfacesOf } from '../v2/documented-app.ts';
 import { password, signUpAs } from '../web/signed-in.ts';
 
 const isReading = /^(?:now|usedBytes|rootKidsInUse|find|list)/;
-/** When a session and a token were last used is noted by whatever request carries them. */
+/** Any request notes when its session or token was last used. */
 const notes = ['noteSessionUse', 'noteTokenUse'];
-/** A guess at a passphrase is counted in every door, also where a right one only looks: `GET /api/v2/secret/:key`. */
+/** Passphrase guesses are counted everywhere, even where a right one only inspects: `GET /api/v2/secret/:key`. */
 const guesses = ['reserve', 'refund'];
 
 function watched(store: MemoryStore, changes: string[]): MemoryStore {
@@ -33,19 +33,19 @@ function watched(store: MemoryStore, changes: string[]): MemoryStore {
   });
 }
 
-/** Of secret keys and metadata keys alike. */
+/** Matches secret keys and metadata keys alike. */
 const secretForm = /^[0-9a-z]{31}$/;
 
 interface Furnished {
   readonly app: TestApp;
-  /** Whatever may stand for a `:key`. */
+  /** Values to try for `:key`. */
   readonly keys: readonly string[];
   readonly visitors: readonly Readonly<Record<string, string>>[];
-  /** Names of the store's methods that changed something since it was last looked at. */
+  /** The changing store methods called since the last time. */
   takeChanges(): string[];
 }
 
-/** An installation with one of everything that a GET could spoil. */
+/** An installation with one of everything that a GET could change. */
 async function furnish(options: TestAppOptions = {}): Promise<Furnished> {
   const changes: string[] = [];
   const app = createTestApp({ ...options, wrapStore: (store) => watched(store, changes) });
@@ -99,7 +99,7 @@ function addressesOf({ app, keys }: Furnished): string[] {
   );
 }
 
-/** Runs it and gives the names of query parameters that the pages asked for. */
+/** Returns the names of the query parameters that are read during `run`. */
 async function namesAskedFor(run: () => Promise<void>): Promise<Set<string>> {
   const names = new Set<string>();
   const { get, has } = URLSearchParams.prototype;
@@ -119,7 +119,7 @@ async function namesAskedFor(run: () => Promise<void>): Promise<Set<string>> {
   return names;
 }
 
-/** What a hidden switch might be called, beside what is asked for, and what might turn it on. */
+/** Likely names of a hidden switch, besides those that are read, and values that might turn it on. */
 const likelyNames = [
   'open',
   'reveal',
@@ -135,7 +135,7 @@ const likelyValues = ['', 'yes', 'true', '1', 'on', 'open', 'POST', 'a passphras
 
 interface Watching {
   ask(method: string, address: string, headers: Readonly<Record<string, string>>): Promise<void>;
-  /** Each change that a safe request made, as `GET /path: method`; empty in a product that keeps P4. */
+  /** Each change made by a safe request, as `GET /path: method`; empty when P4 is kept. */
   readonly found: ReadonlySet<string>;
 }
 
@@ -158,7 +158,7 @@ async function askPlainly(place: Furnished, { ask }: Watching): Promise<void> {
       for (const method of ['GET', 'HEAD', 'OPTIONS']) await ask(method, address, headers);
 }
 
-/** Only where a key belongs to a secret that waits, or where there is none. */
+/** Only for addresses with the keys of a waiting secret, or without a key. */
 async function askWithQueries(
   place: Furnished,
   { ask }: Watching,

@@ -1,6 +1,4 @@
-/**
- * What is secret is wiped as soon as it has been used: values, passphrases, stretched keys, data keys, drawn bytes.
- */
+/** Secret bytes are wiped right after use: values, passphrases, stretched keys, data keys, random bytes. */
 
 import { describe, expect, it } from 'bun:test';
 import { anonymous, type BegunSession, type HashPlace, type SignedIn } from '../../src/core/account.ts';
@@ -22,7 +20,7 @@ import { createBench, createCountingHasher, guess } from '../support/service-ben
 const value = 'a value that is read once';
 const passphrase = 'a passphrase of some length';
 
-/** A hasher that hands every stretched key to the test as well. */
+/** A hasher that also gives every stretched key to the test. */
 function watchedHasher() {
   const hasher = createCountingHasher();
   const stretched: Uint8Array[] = [];
@@ -87,7 +85,7 @@ describe('a secret’s value and passphrase', () => {
 describe('an account’s data key', () => {
   const email = 'jo@example.org';
 
-  /** Runs the deed and says whether the account's data key was seen, how often it was left, and how often wiped. */
+  /** Runs `deed`; returns whether the account's data key was seen, how often it was left, and how often wiped. */
   async function seenIn(
     deed: (bench: ReturnType<typeof createAccountBench>, signedIn: SignedIn) => Promise<Ended>,
     wanted: string,
@@ -135,7 +133,7 @@ describe('an account’s data key', () => {
 });
 
 describe('bytes in the cipher', () => {
-  it('are wiped when they turn out not to be those that were sealed', async () => {
+  it('are wiped when the tag does not match', async () => {
     const keys = { key: new Uint8Array(32).fill(7), nonce: new Uint8Array(12).fill(9) };
     const sealed = seal(keys, Buffer.from(value), new Uint8Array(0));
     sealed[sealed.length - 1] = (sealed[sealed.length - 1] ?? 0) ^ 1;
@@ -154,7 +152,7 @@ describe('bytes that a text or a number was drawn from', () => {
     };
   };
 
-  it('are wiped, also those that were drawn in vain', async () => {
+  it('are wiped, including rejected ones', async () => {
     const drawn: Uint8Array[] = [];
     const random = noting(drawn);
     const watched = await watchBytes(async () => randomText('0123456789abcdef', 200, random));
@@ -164,7 +162,7 @@ describe('bytes that a text or a number was drawn from', () => {
     expect([watched.countOf(watched.result) > 0, watched.leftOf(watched.result)]).toEqual([true, 0]);
   });
 
-  it('do not stay in the pool of the system’s randomness when they have been handed out', async () => {
+  it('do not stay in the system’s random pool after being handed out', async () => {
     const watched = await watchBytes(async () => systemRandom(32));
     expect(watched.countOf(watched.result)).toBeGreaterThan(0);
     expect(watched.holdersOf(watched.result)).toBe(0);

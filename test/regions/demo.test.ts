@@ -1,4 +1,4 @@
-/** The demonstration of regions: what it promises to show, it shows, and leaves nothing behind. */
+/** The demo of regions shows what it promises to show, and leaves nothing behind. */
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

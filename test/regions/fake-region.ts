@@ -1,8 +1,8 @@
 /**
- * A server of a region that sends exactly the bytes a test wants.
+ * A region's server that sends exactly the bytes a test wants.
  *
- * It reads requests only as far as a test needs (head, and content by its length or to its last chunk) and answers nothing
- * by itself but health.
+ * It reads requests only as far as a test needs (the head, and content by its length or up to its last chunk) and by
+ * itself answers only health checks.
  */
 import { createServer, type Socket } from 'node:net';
 
@@ -11,24 +11,24 @@ export interface Arrived {
   readonly head: string;
   readonly body: string;
   readonly socket: Socket;
-  /** Which request of its connection this is, from 0. */
+  /** The request's position on its connection, from 0. */
   readonly turn: number;
 }
 
 export interface FakeRegion extends Disposable {
   readonly port: number;
-  /** Whole requests in their order, health aside. */
+  /** Complete requests in order, except health checks. */
   readonly arrived: readonly Arrived[];
-  /** Bytes that came and are no whole request. */
+  /** Bytes received that are not a complete request. */
   partial(): string;
   /** Forgets those bytes. */
   forget(): void;
-  /** Connections that have ended. */
+  /** How many connections have ended. */
   readonly ended: () => number;
   answerWith(answer: Answer): void;
-  /** Reads nothing more of what comes to connections from now on, health aside. */
+  /** From now on reads nothing more from connections, except health checks. */
   pause(): void;
-  /** What the next thing that happens here is waited for with. */
+  /** Resolves at the next event here. */
   next(): Promise<void>;
 }
 

@@ -1,8 +1,9 @@
 /**
- * Two regions with two servers each, and the router: five processes on the loopback.
+ * Two regions with two servers each, and the router: five processes on loopback.
  *
- * Proves that every operation works through every host, that links carry their region's own, that credentials find their
- * region, and that a region which dies takes nothing with it and answers for itself when it is back (P1, P5, P6).
+ * Proves that every operation works through every host, that links carry their region's host, that credentials find
+ * their region, and that a region which dies takes nothing with it and serves its own secrets when it is back (P1, P5,
+ * P6).
  */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';
@@ -30,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation[Symbol.asyncDispose]());
 
-/** Every host that the installation has, and the region that a create there ends up in. */
+/** Every host of the installation, and the region in which a create there ends up. */
 const hosts = () => [
   ...labels.flatMap((label) =>
     installation[label].ports.map((port, index) => ({ name: `${label} ${index + 1}`, port, label })),

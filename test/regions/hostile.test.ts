@@ -1,9 +1,9 @@
 /**
  * Malicious clients at the router, as bytes on a socket.
  *
- * Proves that what the router and a region could read in two ways reaches no region, that no claim of a client about itself
- * or the connection passes, and that a truncated request is not a request (P20, P21, P22). The region here records every
- * byte that reaches it.
+ * Proves that nothing the router and a region could read differently reaches a region, that no client's claim about
+ * itself or the connection is passed on, and that a truncated request is not a request (P20, P21, P22). The region here
+ * records every byte that reaches it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'bun:test';
 import { connect } from 'node:net';
@@ -30,7 +30,7 @@ afterAll(async () => {
 interface Seen {
   readonly statuses: readonly number[];
   readonly text: string;
-  /** Heads of the whole requests that reached a region. */
+  /** Heads of the complete requests that reached a region. */
   readonly reached: readonly string[];
 }
 
@@ -214,7 +214,7 @@ describe('a key in an odd place', () => {
 });
 
 describe('a request that breaks off', () => {
-  /** Sends, waits until the region has what it gets to see, and leaves. */
+  /** Sends, waits until the region has received its part, and disconnects. */
   async function sendAndLeave(bytes: string, seenAtRegion: () => boolean): Promise<void> {
     const socket = connect(router.port, '127.0.0.1', () => socket.write(bytes));
     socket.on('error', () => {});

@@ -1,8 +1,9 @@
 /**
- * An installation of two regions: two servers on one data folder in each, and the router before them; five processes.
+ * An installation of two regions: two servers on one data folder in each, and the router in front of them; five
+ * processes.
  *
- * The regions' own addresses are names (`us.localhost`) that no test resolves, so that a link which carries one was built
- * from the settings; everything ends with the test.
+ * The regions' own addresses are names (`us.localhost`) that no test resolves, so a link that carries one must have
+ * been built from the settings; everything ends with the test.
  */
 import { rm } from 'node:fs/promises';
 import {
@@ -24,11 +25,11 @@ export interface RunningRegion {
   readonly label: Label;
   readonly account: Credentials;
   readonly ports: readonly number[];
-  /** Those that run. */
+  /** The running servers. */
   servers: readonly StartedServer[];
   /** Kills both at once; resolves when they are gone. */
   kill(): Promise<void>;
-  /** Starts both again on their ports and their folder. */
+  /** Starts both again on the same ports and folder. */
   start(): Promise<void>;
 }
 
@@ -36,7 +37,7 @@ export interface Installation extends AsyncDisposable {
   readonly us: RunningRegion;
   readonly eu: RunningRegion;
   readonly router: StartedServer;
-  /** Another router before the same regions. */
+  /** Another router in front of the same regions. */
   startRouter(env?: Readonly<Record<string, string>>): Promise<StartedServer>;
 }
 
@@ -90,7 +91,7 @@ export async function openInstallation(env: Readonly<Record<string, string>> = {
   };
 }
 
-/** Waits for a line of the router's log, however long it takes; the test's own limit ends a wait for nothing. */
+/** Waits for a line of the router's log, however long it takes; the test's own limit ends a futile wait. */
 export async function logged(router: StartedServer, event: string, label: Label): Promise<void> {
   const line = `"event":"${event}","region":"${label}"`;
   while (!router.stdout().includes(line)) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,8 +1,8 @@
 /**
  * A region dies under load, and comes back.
  *
- * Proves that creations go on elsewhere, that what the dead region keeps is refused with 503 and never called unknown, and
- * that over all of it no value comes out twice and none that was acknowledged is lost (P1, P5, P6).
+ * Proves that creations go on elsewhere, that secrets of the dead region are refused with 503 and never called unknown,
+ * and that throughout no value is released twice and no acknowledged one is lost (P1, P5, P6).
  */
 import { expect, test } from 'bun:test';
 import { parseSecretKey, regionOfKey } from '../../src/core/keys.ts';
@@ -23,7 +23,7 @@ import { openPool } from '../support/started-server.ts';
 import { type Installation, logged, openInstallation } from './installation.ts';
 
 const secretCount = 1_000;
-/** How many creates were sent when the region is killed, and after how many more it is started again. */
+/** How many creates have been sent when the region is killed, and when it is started again. */
 const killAt = 300;
 const backAt = 700;
 
@@ -38,7 +38,7 @@ interface Course {
   readonly ledger: Ledger;
   readonly random: () => number;
   readonly waiting: Entry[];
-  /** Creates that were refused, and how many of them after the router had noticed. */
+  /** Refused creates, and how many of them came after the router had noticed. */
   readonly refused: { all: number; afterNotice: number };
   hasNotice: boolean;
 }
@@ -55,13 +55,13 @@ async function create(course: Course, connection: RawConnection): Promise<void> 
     course.waiting.push(entry);
     return;
   }
-  // Nothing but "nobody knows" may be said, and that only of what was under way when the region died.
+  // The only refusal allowed is 503 (outcome unknown), and only for what was in flight when the region died.
   expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
   refused.all += 1;
   if (hadNotice) refused.afterNotice += 1;
 }
 
-/** One reveal by nobody in particular, noted before and after. */
+/** One anonymous reveal, recorded before and after. */
 async function reveal(ledger: Ledger, entry: Entry, connection: RawConnection, door: Door): Promise<void> {
   if (entry.made === null) return;
   const attempt = { door, made: entry.made };
@@ -76,7 +76,7 @@ async function readOne(course: Course, connection: RawConnection): Promise<void>
     await reveal(ledger, entry, connection, random() < 0.5 ? 'v1.reveal' : 'v2.reveal');
 }
 
-/** Makes secrets and reads about half of them meanwhile; `at` is called before each create with its number. */
+/** Creates secrets and reads about half of them meanwhile; `at` is called with the number of each create before it. */
 async function runCourse(course: Course, at: (count: number) => void): Promise<void> {
   using pool = await openPool(course.installation.router.port, 12);
   const { ledger, random, waiting } = course;
@@ -92,7 +92,7 @@ async function runCourse(course: Course, at: (count: number) => void): Promise<v
   await Promise.all(pool.connections.map(work));
 }
 
-/** What the receipts say, each asked for with an account of its region, through the router. */
+/** Compares the receipts with the ledger, each requested through the router with an account of its region. */
 async function settle({ installation, ledger }: Course): Promise<void> {
   const connection = await openConnection(installation.router.port);
   for (const entry of ledger.unsettled()) {
@@ -103,7 +103,7 @@ async function settle({ installation, ledger }: Course): Promise<void> {
   connection.destroy();
 }
 
-/** Every secret that still waits comes out, once. */
+/** Reads every secret that still waits; each must come out exactly once. */
 async function readOut({ installation, ledger }: Course): Promise<number> {
   const connection = await openConnection(installation.router.port);
   let count = 0;
@@ -160,7 +160,7 @@ test('a region killed among 1,000 secrets through the router: creations go on, i
   expect(refusedReads[0]).toBeGreaterThan(0);
 }, 120_000);
 
-/** Waits until the router has noticed that a region is back; a look changes nothing. */
+/** Waits until the router has noticed that a region is back; status requests change nothing. */
 async function leadsTo(label: 'us' | 'eu', { installation, ledger }: Course): Promise<void> {
   const kept = ledger.unsettled().find((entry) => regionOf(entry) === label)?.made;
   const look = requestBytes({ method: 'GET', path: `/api/v2/secret/${kept?.secretKey}/status` });
@@ -168,13 +168,13 @@ async function leadsTo(label: 'us' | 'eu', { installation, ledger }: Course): Pr
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** What the lost region keeps is refused with 503 in both versions and on its pages; how many were tried. */
+/** Secrets of the lost region are refused with 503 in both versions and on its pages; returns how many were tried. */
 async function expectRefused({ installation, waiting }: Course): Promise<number> {
   const { port } = installation.router;
   const kept = waiting.filter((entry) => regionOf(entry) === 'us').slice(0, 20);
   for (const { made } of kept) {
     if (made === null) continue;
-    // Looks only: an attempt would be the ledger's.
+    // Only reads that do not consume: an attempt would have to go through the ledger.
     for (const path of [
       `/api/v2/secret/${made.secretKey}/status`,
       `/api/v1/private/${made.metadataKey}`,

@@ -1,4 +1,7 @@
-/** A request that another one follows in its packet, at the router: no region hears of it, because its answer could not leave. */
+/**
+ * A request with another one in the same packet, at the router: it reaches no region, because its answer could not
+ * leave.
+ */
 import { expect, it } from 'bun:test';
 import { connect } from 'node:net';
 import { generateSecretKey } from '../../src/core/keys.ts';
@@ -16,7 +19,7 @@ const posts = [
 ];
 const next = requestBytes({ method: 'GET', path: '/api/v1/status' });
 
-/** What comes back until the connection is closed. */
+/** Everything received until the connection is closed. */
 function everythingSentTo(port: number, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let answered = '';
@@ -33,7 +36,7 @@ it('a POST with another request in its packet reaches no region, and alone it do
   using us = await startFakeRegion();
   us.answerWith(({ socket }) => socket.write(whole('ok')));
   await using router = await startTestRouter({ regions: { us: [us.port] } });
-  // The connection to the region is there and free from then on: nothing else keeps a request back.
+  // From here on there is a free connection to the region: nothing else holds a request back.
   expect((await sendOnce(router.port, posts[0] ?? next)).status).toBe(200);
   for (const post of posts) {
     expect([await everythingSentTo(router.port, Buffer.concat([post, next])), us.arrived.length]).toEqual([

@@ -1,7 +1,7 @@
 /**
  * The router on a real socket in this process, in front of servers that a test names.
  *
- * Its limits are short enough for a test to see them expire; everything else is the product's own.
+ * Its limits are short enough for a test to see them expire; everything else is as in production.
  */
 
 import { parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';
@@ -17,19 +17,19 @@ export interface StartedRouter extends AsyncDisposable {
   readonly port: number;
   readonly parts: RouterParts;
   readonly faults: readonly unknown[];
-  /** `us lost`, `us back`, in their order. */
+  /** `us lost`, `us back`, in order. */
   readonly changes: readonly string[];
 }
 
 export interface RouterSetup {
-  /** Ports of the servers of each region, by label; the first region is the first here. */
+  /** Server ports of each region, by label; the first region here is the router's first. */
   readonly regions: Readonly<Record<string, readonly number[]>>;
   readonly limits?: Partial<UpstreamLimits>;
   readonly trustedProxies?: readonly string[];
   readonly weights?: Readonly<Record<string, number>>;
   readonly deprecatedSince?: number;
   readonly bodyLimitMs?: number;
-  /** Stands in for the hop, given the real one: for seeded defects. */
+  /** Replaces the hop, given the real one: for seeded defects. */
   readonly wrapHop?: (hop: Hop) => Hop;
 }
 

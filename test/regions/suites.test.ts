@@ -1,15 +1,15 @@
 /**
- * The tests of both versions of the API once more, with the router in front of every app they make.
+ * The tests of both API versions again, with the router in front of every app they create.
  *
- * It is the same tests, in the same files; what is left out is named here with its reason. A router that misroutes keys
- * fails it.
+ * The same tests in the same files; exceptions are listed here with their reason. A router that misroutes keys fails
+ * them.
  */
 import { expect, test } from 'bun:test';
 import { runProduct } from '../support/started-server.ts';
 
 /**
- * About the host that a request arrives on: a share domain leads to the region of its owner and never to the router, which
- * asks every region under that region's own host.
+ * Tests of the host that a request arrives on: a share domain points to its owner's region and never to the router,
+ * which calls every region under that region's own host.
  */
 const leftOut = ['the request arrives on', 'a request that arrives on', 'owner shares there alone'];
 const pattern = `^(?!.*(${leftOut.join('|')}))`;
@@ -28,7 +28,7 @@ test('every promise and answer of v1 and v2 holds through the router', async () 
   console.log(`through the router: ${passed} tests of v1 and v2`);
   expect(failed).toEqual([]);
   expect(code).toBe(0);
-  // Fewer would mean that the pattern leaves out what it should not.
+  // Fewer would mean that the pattern excludes too much.
   expect(passed).toBeGreaterThan(650);
 }, 180_000);
 

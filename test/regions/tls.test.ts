@@ -2,7 +2,7 @@
  * Regions behind TLS.
  *
  * Proves that nothing is sent to a server whose certificate is not valid for its name. The certificate is its own
- * authority and names 127.0.0.1 alone; the router learns of it as any program of this runtime does.
+ * authority and names only 127.0.0.1; the router learns of it as any program of this runtime does.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { join } from 'node:path';

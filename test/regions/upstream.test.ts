@@ -1,9 +1,9 @@
 /**
- * Regions that fail: servers that refuse, fall silent, break off and lie, behind the router.
+ * Failing regions: servers that refuse, fall silent, disconnect and lie, behind the router.
  *
- * Proves that a request which can have been carried out is sent once, that a client is told so when nobody knows, that
- * half an answer is never a whole one and no byte of one answer ends up in another, and that the router holds no more than
- * its bounds (P1, P3, P21).
+ * Proves that a request which may have been carried out is sent only once, that the client is told when the outcome is
+ * unknown, that half an answer is never passed on as a whole one, that no byte of one answer ends up in another, and
+ * that the router holds no more than its bounds (P1, P3, P21).
  */
 import { describe, expect, it } from 'bun:test';
 import { connect, type Socket } from 'node:net';
@@ -26,7 +26,7 @@ const unknownWords =
   'The region us did not answer. The request may have been carried out or not: look before you send it again';
 const lostWords = 'The region us is not available just now. Nothing was done there: try again';
 
-/** A router in front of fake regions, all ended with the test. */
+/** A router in front of fake regions, all closed at the end of the test. */
 async function stage(setup: Omit<RouterSetup, 'regions'> = {}, usServers = 1) {
   const us = await Promise.all(Array.from({ length: usServers }, startFakeRegion));
   const eu = await startFakeRegion();
@@ -71,7 +71,7 @@ const breaks: readonly (readonly [what: string, answer: Parameters<FakeRegion['a
 ];
 
 describe('a reveal to a server that', () => {
-  it.each(breaks)('%s is sent once, and the client is told that nobody knows (P1)', async (_what, answer) => {
+  it.each(breaks)('%s is sent once, and the outcome reported as unknown (P1)', async (_what, answer) => {
     await using at = await stage({}, 2);
     for (const server of at.us) server.answerWith(answer);
     const got = await at.send(reveal);
@@ -164,7 +164,7 @@ describe('a server that takes no connection', () => {
     expect(at.eu.arrived).toHaveLength(1);
   });
 
-  it('makes the router itself unready when it was everybody’s', async () => {
+  it('makes the router itself unready when no other server is left', async () => {
     await using router = await startTestRouter({ regions: { us: [await freePort()] } });
     const ask = (path: string) => sendOnce(router.port, requestBytes({ method: 'GET', path }));
     expect([(await ask('/readyz')).status, (await ask('/healthz')).status]).toEqual([503, 200]);
@@ -174,12 +174,12 @@ describe('a server that takes no connection', () => {
 });
 
 describe('a server that says more than it was asked', () => {
-  it('is heard to the end of its answer, and the rest is nobody’s', async () => {
+  it('is read to the end of its answer, and the rest is discarded', async () => {
     await using at = await stage();
     const poison = whole('poison');
     at.first.answerWith(({ socket }) => socket.write(whole('mine') + poison));
     for (let count = 0; count < 5; count += 1) expect((await at.send(reveal)).body).toBe('mine');
-    // Each on a connection of its own: none was trusted again.
+    // Each on its own connection: none was reused.
     expect(at.first.arrived.every(({ turn }) => turn === 0)).toBe(true);
   });
 
@@ -273,7 +273,7 @@ describe('answers', () => {
   });
 });
 
-/** Resolves when the figure has not grown over many looks in a row: whoever should take more does not. */
+/** Resolves when the figure has not grown for many checks in a row: the other side takes no more. */
 async function stalls(figure: () => number): Promise<void> {
   for (let looks = 0, last = figure(); looks < 30; looks += 1) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -281,7 +281,7 @@ async function stalls(figure: () => number): Promise<void> {
   }
 }
 
-/** Writes to a socket, a mebibyte at a time, as long as it is taken; `given` counts those. */
+/** Writes to a socket one mebibyte at a time, as long as it accepts them; `given` counts them. */
 function pour(socket: Socket): { given: number } {
   const mebibyte = Buffer.alloc(1 << 20, 'x');
   const poured = { given: 0 };

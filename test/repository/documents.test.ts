@@ -1,4 +1,4 @@
-/** Generated documents are up to date, and what the project is built from is accounted for (P27). */
+/** Generated documents are up to date, and everything the project is built from is accounted for (P27). */
 import { describe, expect, it } from 'bun:test';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ describe('the rate limits of docs/configuration.md', () => {
     expect(JSON.parse(table ?? '')).toEqual(JSON.parse(JSON.stringify(builtInRateLimits)));
   });
 
-  it('show a file that is taken', () => {
+  it('show a file that is accepted', () => {
     expect(readJson(example ?? '', rateLimitsFile)).toMatchObject({
       value: { create: { account: { limit: 24_000, windowSeconds: 3_600, burst: 2_000 } } },
     });
@@ -107,7 +107,7 @@ describe('dependencies (P27)', () => {
 });
 
 describe('the ways in', () => {
-  it('every script of package.json names a file that is there', () => {
+  it('every script of package.json names a file that exists', () => {
     for (const command of Object.values(manifest.scripts)) {
       const path = /scripts\/[\w-]+\.mjs/.exec(command)?.[0] ?? '';
       expect([command, statSync(join(repositoryRoot, path)).isFile()]).toEqual([command, true]);

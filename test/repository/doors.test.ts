@@ -1,6 +1,6 @@
 /**
- * Which code may call what changes something: in the pages, only what a `post` of a route leads to (P4). A hidden way to a
- * reveal, such as a query parameter of a GET, answers every request of a test correctly that does not know its name.
+ * In the pages, only code reached through a route's `post` may call anything that changes something (P4). Requests alone
+ * cannot test this: a hidden reveal, such as one behind a query parameter of a GET, shows only to those who know its name.
  */
 import { describe, expect, it } from 'bun:test';
 import { isTest, readSources, type SourceFile } from './source-files.ts';
@@ -9,12 +9,12 @@ const changing =
   /\b(?:service\.(?:reveal|burn|conceal|generate|viewReceipt|deliver|setMemo|sendDueNotices)|accounts\.(?:requestSignUp|signUp|logIn|logOut|requestReset|resetPassword|changePassword|deleteAccount|createToken|revokeToken|endSession|setNotify|setLocale)|domains\.(?:add|verify|remove|setBrand|setLogo))\b/g;
 
 interface Piece {
-  /** Of the top-level function. */
+  /** The top-level function's name. */
   readonly name: string;
   readonly text: string;
 }
 
-/** Without comments, texts and imports, in which a function's name is only a word. */
+/** Without comments, strings and imports, where a function's name is only a word. */
 function codeOf(text: string): string {
   return text
     .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
@@ -22,7 +22,7 @@ function codeOf(text: string): string {
     .replace(/'(?:[^'\\\n]|\\.)*'/g, "''");
 }
 
-/** A file cut at its top-level functions. */
+/** Splits a file at its top-level functions. */
 function piecesOf({ text }: SourceFile): Piece[] {
   return codeOf(text)
     .split(/^(?=(?:export )?(?:async )?function )/m)
@@ -32,13 +32,13 @@ function piecesOf({ text }: SourceFile): Piece[] {
     }));
 }
 
-/** Whether the nearest action in front of a place in a table of routes is `post`; `null` where there is no such table. */
+/** Whether the nearest route action before a position is `post`; `null` without a route table. */
 function isPosted(text: string, at: number): boolean | null {
   const actions = [...text.slice(0, at).matchAll(/\b(get|post): /g)];
   return actions.length === 0 ? null : actions.at(-1)?.[1] === 'post';
 }
 
-/** Where a changing call can be reached but by a `post`, as `file: function`. */
+/** Where a changing call can be reached other than through a `post`, as `file: function`. */
 function openDoors(file: SourceFile): string[] {
   const pieces = piecesOf(file);
   const open: string[] = [];
@@ -51,7 +51,7 @@ function openDoors(file: SourceFile): string[] {
     else follow(piece.name);
   }
 
-  /** Everything that calls the function, which has to be reached by a `post` in turn. */
+  /** Judges every caller of the function, which in turn must be reached only through a `post`. */
   function follow(name: string): void {
     if (judged.has(name)) return;
     judged.add(name);
@@ -74,7 +74,7 @@ function openDoors(file: SourceFile): string[] {
 const pages = readSources(['src/web']).filter((file) => !isTest(file));
 
 describe('the doors of the pages', () => {
-  it('that change something are opened by a post alone (P4)', () => {
+  it('that change something are opened only by a post (P4)', () => {
     expect(pages.flatMap(({ text }) => [...codeOf(text).matchAll(changing)]).length).toBeGreaterThan(20);
     expect(pages.flatMap(openDoors)).toEqual([]);
   });

@@ -1,9 +1,9 @@
-/** The layout is the architecture: which folder may know which, and who may open what is sealed. */
+/** The layout is the architecture: which folder may import which, and what may open sealed data. */
 import { describe, expect, it } from 'bun:test';
 import { circlesIn, folderGraph } from '../../scripts/stats.mjs';
 import { importsOf, isTest, namesFrom, readSources, type SourceFile } from './source-files.ts';
 
-/** What each part may import besides itself: parts, packages and what the runtime brings. */
+/** What each part may import besides itself: other parts, packages and built-in modules. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'src/crypto': ['node:crypto'],
   'src/config': ['src/core', 'src/crypto', 'src/locale', 'zod', 'node:*'],
@@ -63,7 +63,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   sdk: [],
 };
 
-/** The part a path of the project belongs to; a package is its own. */
+/** The part that a project path belongs to; a package is its own part. */
 function partOf(path: string): string {
   if (path.startsWith('sdk/')) return 'sdk';
   const [first = '', second = ''] = path.split('/');
@@ -87,11 +87,11 @@ function strayImports(sources: readonly SourceFile[]): string[] {
   );
 }
 
-/** Parts that get the settings from what starts them: of `config/` they know types alone. */
+/** Parts that are handed their settings: they import only types from `config/`. */
 const readersOfSettings = ['http', 'api', 'web', 'mail', 'router', 'ops', 'cli', 'site.ts'].map(
   (part) => `src/${part}`,
 );
-/** They know no setting: one compares words, the other reads JSON by a schema. */
+/** Exempt, because they know no settings: one compares words, the other reads JSON by a schema. */
 const openToAll = ['src/config/nearest.ts', 'src/config/json.ts'];
 
 function fetchedSettings(sources: readonly SourceFile[]): string[] {
@@ -106,7 +106,7 @@ function fetchedSettings(sources: readonly SourceFile[]): string[] {
     );
 }
 
-/** Who may import a name that opens what is sealed. */
+/** Which files may import a function that opens sealed data. */
 const locks: readonly {
   readonly file: string;
   readonly name: string;
@@ -188,7 +188,7 @@ describe('the layout', () => {
 
   it('lets only the reveal open a secret, and only receipts open theirs (P1, P9)', () => {
     expect(brokenLocks(sources)).toEqual([]);
-    // The locks would hold nothing if the doors had other names.
+    // If these functions were renamed, the check above would guard nothing.
     for (const { file, name, holders } of locks) {
       const named = sources
         .filter((source) => namesFrom(source, file).includes(name))

@@ -1,4 +1,4 @@
-/** The promises and their numbers: each is defined once, and proven where the list says so. */
+/** The promises and their numbers: each is defined once, and proven where the list says. */
 import { describe, expect, it } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

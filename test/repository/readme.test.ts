@@ -1,4 +1,4 @@
-/** The README's examples are run as they stand, against servers of this test's own. */
+/** Runs the README's examples as written, against this test's own servers. */
 import { describe, expect, it } from 'bun:test';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ import {
 } from '../support/started-server.ts';
 
 const shell = 'bash';
-/** What the examples call: the machine brings it. */
+/** The program that the examples call; it must be installed. */
 const tool = 'curl';
 
-/** The commands of the `sh` block under a heading: comments out, continued lines joined. */
+/** The commands of the `sh` block under a heading, without comments and with continued lines joined. */
 function examplesUnder(heading: string): string[] {
   const readme = readFileSync(join(repositoryRoot, 'README.md'), 'utf8');
   const section = readme.slice(readme.indexOf(`## ${heading}\n`));
@@ -34,24 +34,24 @@ function fillIn(line: string, known: Known): string {
   );
 }
 
-/** Runs one example with its placeholders filled in; its output. */
+/** Runs one example with its placeholders filled in; returns its output. */
 function print({ port }: StartedServer, line: string, known: Known): string {
   const command = fillIn(line.replaceAll('http://localhost:3000', `http://127.0.0.1:${port}`), known);
   return spawnSync(shell, ['-c', command], { encoding: 'utf8' }).stdout;
 }
 
-/** As `print`, for an answer in JSON. */
+/** Like `print`, but parses the output as JSON. */
 function run(server: StartedServer, line: string | undefined, known: Known = {}): Record<string, unknown> {
   expect(line).toStartWith(tool);
   return JSON.parse(print(server, line ?? '', known)) as Record<string, unknown>;
 }
 
 interface Demo extends AsyncDisposable {
-  /** Resolves with all that it has printed once that matches; rejects when it ends before. */
+  /** Resolves with all its output once that matches; rejects when it exits first. */
   until(pattern: RegExp): Promise<string>;
 }
 
-/** Starts something to try Mayfly out with, as `npm run demo:…` does. */
+/** Starts a demo, as `npm run demo:…` does. */
 function startDemo(name: string, args: readonly string[]): Demo {
   const child: ChildProcess = spawn(process.execPath, [`scripts/demo-${name}.ts`, ...args], {
     cwd: repositoryRoot,
@@ -80,7 +80,7 @@ function startDemo(name: string, args: readonly string[]): Demo {
   };
 }
 
-/** Asks again until the answer holds the text: the mail goes out behind the answer. */
+/** Asks again until the answer contains the text: the mail is sent after the answer. */
 async function askUntil(ask: () => string, wanted: string): Promise<string> {
   for (let tries = 0; tries < 400; tries += 1) {
     const answer = ask();
@@ -149,7 +149,7 @@ describe('the examples of the README', () => {
     }).split(' ');
     await using names = startDemo('dns', [...words, '--port', String(dnsPort)]);
     await names.until(/MAYFLY_DNS_SERVERS/);
-    // The base URL of this server is http://localhost, so that is where the name has to lead.
+    // This server's base URL is http://localhost, so the name must point there.
     expect(run(server, verify, known)).toMatchObject({ record: { state: 'verified' } });
     expect(run(server, brand, known)).toMatchObject({ record: { name: 'Example Secrets' } });
     const shared = run(server, share, known);

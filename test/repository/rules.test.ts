@@ -1,24 +1,23 @@
-/** The rules that a reader would otherwise have to check, each with the seeded breach that proves it can fail. */
+/** Rules that a reviewer would otherwise have to check, each with a seeded breach that proves the check can fail. */
 import { describe, expect, it } from 'bun:test';
 import { isTest, readSources, type SourceFile } from './source-files.ts';
 
 interface Rule {
   readonly name: string;
-  /** What breaks it. */
   readonly breach: (source: SourceFile) => boolean;
-  /** A file that does. */
+  /** A file that breaks the rule. */
   readonly seeded: SourceFile;
 }
 
 const maxLines = 430;
-/** Tables, which grow with what they list. */
+/** Tables may grow with what they list. */
 const dataTables = ['test/v1/refusal-cases.ts'];
 
 function codeOf(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
-/** Prose in a text is no code: "was any of it read" forces no type. */
+/** Prose in a string is not code: "was any of it read" forces no type. */
 function withoutTexts(code: string): string {
   return code.replace(/'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/g, "''");
 }
@@ -86,7 +85,7 @@ const rules: readonly Rule[] = [
     seeded: { path: 'test/x.test.ts', text: `it${'.'}skip('x', () => {});` },
   },
   {
-    name: 'no test tells itself what time it is by waiting for it',
+    name: 'no test in src sleeps',
     breach: (source) =>
       source.path.startsWith('src/') &&
       isTest(source) &&

@@ -1,14 +1,10 @@
-/**
- * The project's own files, for the tests that hold it to its rules.
- *
- * Which files there are and what they import.
- */
+/** The project's own files and what they import, for the tests that check its rules. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { repositoryRoot } from '../support/started-server.ts';
 
 export interface SourceFile {
-  /** From the repository's root, with `/`. */
+  /** Relative to the repository's root, with `/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -29,7 +25,7 @@ export function isTest({ path }: SourceFile): boolean {
   return /\.test\.tsx?$/.test(path);
 }
 
-/** What a file imports: paths from the repository's root for its own files, names for packages. */
+/** What a file imports: paths relative to the repository's root for its own files, names for packages. */
 export function importsOf({ path, text }: SourceFile): string[] {
   const found = text.matchAll(/(?:^|[;\s}])(?:from|import)\s*\(?\s*'([^'\n]+)'/g);
   return [...found].map(([, target = '']) =>
@@ -41,7 +37,7 @@ export function importsOf({ path, text }: SourceFile): string[] {
   );
 }
 
-/** The names that a file imports from another, types aside. */
+/** The names that a file imports from another, except types. */
 export function namesFrom({ path, text }: SourceFile, target: string): string[] {
   const statements = text.matchAll(/import\s+\{([^}]*)\}\s+from\s+'([^']+)'/g);
   return [...statements]

@@ -1,11 +1,11 @@
-/** The script that counts the product: what it counts, on small made-up trees. */
+/** What the script that counts the product counts, on small made-up trees. */
 import { describe, expect, it } from 'bun:test';
 import { circlesIn, commentLines, folderGraph, importsOf } from '../../scripts/stats.mjs';
 
 const graphOf = (edges: Readonly<Record<string, readonly string[]>>) => new Map(Object.entries(edges));
 
 describe('the counts of the product', () => {
-  it('find imports of every form, of known files alone and each once', () => {
+  it('find imports of every form, only of known files and each once', () => {
     const texts: Readonly<Record<string, string>> = {
       'src/a.ts': [
         "import { x } from './b.ts';",
@@ -35,13 +35,13 @@ describe('the counts of the product', () => {
     expect(circlesIn(graphOf({ a: ['b', 'c'], b: ['d'], c: ['d'], d: [] }))).toEqual([]);
   });
 
-  it('find circles of folders where no file is in one', () => {
+  it('find circles of folders even if no file is in one', () => {
     const files = graphOf({ 'x/1.ts': ['y/1.ts'], 'y/2.ts': ['x/2.ts'], 'y/1.ts': ['y/2.ts'], 'x/2.ts': [] });
     expect(circlesIn(files)).toEqual([]);
     expect(circlesIn(folderGraph(files))).toEqual([['x', 'y']]);
   });
 
-  it('count the lines that hold nothing but a comment', () => {
+  it('count the lines that hold only a comment', () => {
     const text = [
       '/** One. */',
       '/**',

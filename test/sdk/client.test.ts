@@ -1,4 +1,4 @@
-/** The client against a started server, and against answers that no server of ours gives. */
+/** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -187,7 +187,7 @@ describe('the client', () => {
     });
   });
 
-  /** The receipt once the mail has ended; it is asked for again and again, a bounded number of times. */
+  /** The receipt once the mail has ended; polls a bounded number of times. */
   async function mailed(metadataKey: string): Promise<Receipt> {
     for (let looks = 0; looks < 1_000; looks += 1) {
       const receipt = await account.receipt(metadataKey);

@@ -1,7 +1,5 @@
 /**
- * Stores with one seeded defect each in accounts, passwords, sessions, tokens or their end.
- *
- * The self-tests of those promises (see `defects.ts`).
+ * Stores with one seeded defect each in accounts, passwords, sessions, tokens or account deletion (see `defects.ts`).
  */
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -14,7 +12,7 @@ import { ticketDefects } from './ticket-defects.ts';
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** What deletion has to erase, as it was given to `put`. */
+/** A store that keeps recent boxes as given to `put`, which deletion should erase. */
 function keepingRecentBoxes(store: Store): Store {
   const given = new Map<string, NewRecord['recentBox']>();
   return {

@@ -10,7 +10,7 @@ import type { SeededDefect } from './defects.ts';
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Counts first and records a turn later, as a get followed by a set does. */
+/** Checks the count now and records a turn later, like a get followed by a set. */
 function attemptsThatCheckThenRecord(): AttemptStore {
   const counts = new Map<string, number>();
   return {
@@ -37,7 +37,7 @@ interface LifeRule {
   readonly sweepForgets?: boolean;
 }
 
-/** Counts lives apart from the store, by another rule. */
+/** Counts attempts per lifetime outside the store, by another rule. */
 function countingLives(store: Store, rule: LifeRule): Store {
   const { lifeOf = (id) => id.toHex(), refundLeaves = (inLife) => inLife - 1 } = rule;
   const lives = new Map<string, number>();

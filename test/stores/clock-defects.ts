@@ -1,4 +1,4 @@
-/** Stores that trust a wall clock in one way too many: the self-tests of the clock's promises (see `defects.ts`). */
+/** Stores that trust the wall clock in one way too many: the self-tests of the clock's promises (see `defects.ts`). */
 
 import type { Store } from '../../src/store/store.ts';
 import { steadyClock } from '../support/clocks.ts';
@@ -16,14 +16,14 @@ const withHighWaterMark: SeededDefect['seed'] = (store, { wallClock }) => {
   };
   const records = createMemoryRecords({ now, earliest: now }, () => true);
   const attempts = createMemoryAttempts({ now }, records.expiryOf);
-  // It still says what it makes of the clocks.
+  // Its `clock()` still gives the real verdict.
   return { ...store, ...records.store, ...attempts.store };
 };
 
 const followsEveryJump: SeededDefect['seed'] = (_store, { wallClock }) =>
   createMemoryStore({ clock: steadyClock(wallClock.read) });
 
-/** Records judged by store time alone. */
+/** Records judged only by store time. */
 function unjudged(parts: (records: Store) => Partial<Store>): SeededDefect['seed'] {
   return (store) => {
     const { now } = store;

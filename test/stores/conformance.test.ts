@@ -1,5 +1,5 @@
 /**
- * Every store keeps every promise of the ports, and every check notices the defect it is there for.
+ * Every store keeps every promise of the ports, and every check catches the defect it is meant for.
  */
 import { describe, expect, it } from 'bun:test';
 import { AssertionError } from 'node:assert';
@@ -30,7 +30,7 @@ describe('the conformance checks', () => {
       const check = conformanceChecks.find((each) => each.name === seeded.caughtBy);
       expect(check).toBeDefined();
       const verdict = await check?.run(() => openDefective(seeded)).catch((error: unknown) => error);
-      // Not any error: the check itself has to be the one that objects.
+      // The check itself must object; any other error does not count.
       expect(verdict).toBeInstanceOf(AssertionError);
     });
   }
@@ -45,7 +45,7 @@ describe('the conformance checks', () => {
     });
   }
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     expect(new Set(conformanceChecks.map((each) => each.name)).size).toBe(conformanceChecks.length);
   });
 });

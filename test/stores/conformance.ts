@@ -1,7 +1,7 @@
 /**
- * The promises of `core/ports.ts` as named checks, for every store. A check knows nothing of a test framework or of a
- * store's inside: it opens a fresh store, drives its wall clock, and rejects with what was broken. Power loss, full disks
- * and races of processes are tested apart.
+ * The promises of `core/ports.ts` as named checks, for every store. A check knows neither the test framework nor the
+ * store's internals: it opens a fresh store, drives its wall clock, and rejects with what was broken. Power loss, full
+ * disks and races between processes are tested separately.
  */
 import { accountChecks } from './conformance/accounts.ts';
 import { attemptChecks } from './conformance/attempts.ts';

@@ -1,7 +1,5 @@
 /**
- * Stores with one seeded defect each, and the check that must notice it.
- *
- * The self-test of the conformance record: a check that stays green on its defect is itself a defect.
+ * Stores with one seeded defect each, and the check that must catch it: a check that passes on its defect is broken.
  */
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -26,14 +24,14 @@ export interface SeededDefect {
   readonly defect: string;
   /** The name of a check that must fail. */
   readonly caughtBy: string;
-  /** `released` resolves when writes are not held. */
+  /** `released` resolves once writes are no longer held. */
   readonly seed: (store: Store, subject: StoreUnderTest, released: () => Promise<void>) => Store;
 }
 
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A memory store with the defect in it. */
+/** Opens a memory store with the defect. */
 export async function openDefective(defect: SeededDefect): Promise<StoreUnderTest> {
   const { store, wallClock, holdClaims } = await openMemorySubject();
   let held = Promise.resolve();
@@ -47,7 +45,7 @@ export async function openDefective(defect: SeededDefect): Promise<StoreUnderTes
   return { ...subject, store: open(), openSecond: async () => open() };
 }
 
-/** All of a memory store, on a clock that follows the wall backwards too. */
+/** A whole memory store whose time follows the wall clock, backwards too. */
 function storeOnWallClock(store: Store, subject: StoreUnderTest): Store {
   const time = { now: subject.wallClock.read, earliest: subject.wallClock.read };
   const tables = createAccountTables();

@@ -1,6 +1,6 @@
 /**
- * The end of an account in the embedded store: no byte of what was its own is left in the files, and a claim through
- * another opening of the folder and the deletion exclude each other.
+ * Account deletion in the embedded store: no byte of the account's data is left in the files, and the deletion and a
+ * claim through another handle on the folder exclude each other.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
@@ -34,13 +34,13 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
-/** Bytes whose every 16 name what they are of. */
+/** Bytes in which every 16-byte run is a mark of `name`. */
 const marked = (name: string, length: number): Uint8Array => {
   const mark = createHash('sha256').update(name).digest('hex').slice(0, 16);
   return new Uint8Array(Buffer.from(mark.repeat(Math.ceil(length / 16))).subarray(0, length));
 };
 
-/** Those of `names` of which marked bytes are in the files; the ballast aside, which is random. */
+/** The `names` whose marked bytes are in the files, leaving out the ballast, which is random. */
 function remainsAmong(names: readonly string[]): string[] {
   const files = readdirSync(directory).filter((name) => name !== 'ballast');
   const text = files.map((name) => readFileSync(join(directory, name), 'latin1')).join('\n');
@@ -94,7 +94,7 @@ describe('the end of an account in the embedded store', () => {
   it('P10: leaves no byte of its secrets, boxes and keys in the files after a scrub, and all of others’', async () => {
     await using store = await open();
     const [ann, bob] = [await fillAccount(store, 'ann'), await fillAccount(store, 'bob')];
-    // Between each other, so that what is erased lies beside what stays.
+    // Interleaved, so that erased data lies beside data that stays.
     const [records] = await Promise.all([
       putMarked(store, ann, 'ann', count),
       putMarked(store, bob, 'bob', count),
@@ -111,7 +111,7 @@ describe('the end of an account in the embedded store', () => {
     expect(await store.scrub()).toBe(true);
     expect(remainsAmong(own)).toEqual([]);
     expect(remainsAmong(foreign)).toEqual(foreign);
-    // The receipts are what they were, but for what is erased.
+    // Apart from what is erased, the receipts are unchanged.
     const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));
     expect(new Set(receipts.map((each) => each?.detailsBox?.toHex()))).toEqual(new Set(['01'.repeat(60)]));
   });
@@ -135,7 +135,7 @@ describe('the end of an account in the embedded store', () => {
     const secrets = await Promise.all(records.map(({ secretId }) => found(one, secretId)));
     const claims: Promise<string>[] = [];
     let deletion: Promise<number | null> | null = null;
-    // One after the other, so that the deletion comes in between.
+    // In sequence, so that the deletion falls in between.
     for (const [n, secret] of secrets.entries()) {
       if (n === 20) deletion = deleteWhole(other, id);
       claims.push(one.claim(secret, clientStays));

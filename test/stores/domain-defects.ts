@@ -1,7 +1,5 @@
 /**
- * Stores with one seeded defect each in share domains.
- *
- * The self-tests of those promises (see `defects.ts`).
+ * Stores with one seeded defect each in share domains (see `defects.ts`).
  */
 import type { AccountId } from '../../src/core/account.ts';
 import type { DomainLogo, StoredDomain } from '../../src/core/share-domain.ts';
@@ -13,7 +11,7 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const lost = { state: 'lost', finding: null } as const;
 
-/** Makes room for whoever comes last, as a write without a condition does. */
+/** Takes the name from its holder, as an unconditional write would: the last one wins. */
 async function dispossess(store: Store, id: AccountId, name: string): Promise<void> {
   const holder = await store.findVerifiedDomain(name);
   if (holder !== null && holder.accountId !== id) await store.noteDomainCheck(holder.accountId, name, lost);
@@ -206,7 +204,7 @@ const leaseDefects: readonly SeededDefect[] = [
   },
 ];
 
-/** A store that remembers every logo it was given. */
+/** A store that still finds every logo it was ever given. */
 function rememberingLogos(store: Store): Store {
   const given = new Map<string, DomainLogo>();
   return {

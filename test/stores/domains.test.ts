@@ -1,5 +1,5 @@
 /**
- * Share domains in the embedded store: one holder of a name also where several write to one folder, and one look-up.
+ * Share domains in the embedded store: one holder of a name, even with several writers to a folder, and one look-up.
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -26,7 +26,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
-/** On a connection of its own, which obeys nothing but the schema. */
+/** Uses a separate connection, bound only by the schema. */
 function withDatabase<Result>(body: (db: Database) => Result): Result {
   const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
   try {
@@ -68,7 +68,7 @@ describe('share domains in the embedded store', () => {
     expect(() => withDatabase((db) => db.run(rename))).not.toThrow();
   });
 
-  it('whoever has a name verified is found by one search of an index, whatever else is registered', async () => {
+  it('the verified holder of a name is found by one index search, whatever else is registered', async () => {
     await (await open())[Symbol.asyncDispose]();
     const plan = withDatabase((db) =>
       db

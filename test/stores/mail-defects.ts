@@ -1,7 +1,5 @@
 /**
- * Stores with one seeded defect each in what became of a mail, or in notices.
- *
- * The self-tests of those promises (see `defects.ts`).
+ * Stores with one seeded defect each in deliveries or notices (see `defects.ts`).
  */
 import type { DueNotice } from '../../src/core/ports.ts';
 import type { NewRecord, StoredDelivery, StoredReceipt } from '../../src/core/secret.ts';
@@ -11,7 +9,7 @@ import type { SeededDefect } from './defects.ts';
 /** Lets everything else that is ready run first. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A store that tells a receipt's delivery in another way. */
+/** A store that changes the delivery in receipts. */
 const tellingDelivery = (
   store: Store,
   tell: (delivery: StoredDelivery, receipt: StoredReceipt) => StoredDelivery,
@@ -142,7 +140,7 @@ const deliveryDefects: readonly SeededDefect[] = [
   },
 ];
 
-/** A store with notices of its own: `choose` says which of the due ones, by record, are given out. */
+/** A store with its own notices: `choose` picks which of the due records are given out. */
 function choosingNotices(
   store: Store,
   choose: (due: readonly NewRecord[], limit: number) => Promise<readonly NewRecord[]>,

@@ -1,5 +1,5 @@
 /**
- * What the embedded store keeps of mails and notices beside its records: together with them, and no longer than they.
+ * The embedded store keeps mails and notices in rows beside its records, and no longer than those.
  */
 import { describe, expect, it } from 'bun:test';
 import { ownerIn } from './conformance/account-fixtures.ts';
@@ -17,8 +17,8 @@ const refused = {
   addressBox: new Uint8Array(60),
 } as const;
 
-describe('what is kept of a mail and of a notice', () => {
-  it('is nothing where there is none', async () => {
+describe('the rows of mails and notices', () => {
+  it('are absent without a mail or a due notice', async () => {
     await using store = await open();
     const owner = await ownerIn(store);
     const record = await putNew(store, { owner, notify: ['read', 'burned'] });
@@ -26,7 +26,7 @@ describe('what is kept of a mail and of a notice', () => {
     expect(counts()).toEqual([0, 0, 1]);
   });
 
-  it('goes with its record', async () => {
+  it('go with their record', async () => {
     await using store = await open();
     const owner = await ownerIn(store);
     for (let n = 0; n < 300; n += 1) {
@@ -39,14 +39,14 @@ describe('what is kept of a mail and of a notice', () => {
     }
     expect(counts()).toEqual([300, 300, 300]);
     current.wallClock.advance(2 * ttlSeconds);
-    // One lives on, so that rows near it wait and are only overwritten.
+    // One record stays live, so rows near it are only overwritten for now.
     await putNew(store);
     while ((await store.sweep(100)) === 100);
     expect(counts().slice(0, 2)).toEqual([0, 0]);
     expect(countOf('records')).toBeGreaterThan(100);
   });
 
-  it('P11: is the address only until the sweep that follows the secret’s expiry', async () => {
+  it('P11: hold the address only until the sweep that follows the secret’s expiry', async () => {
     await using store = await open();
     const [read, expiring] = [await putNew(store), await putNew(store)];
     for (const { receiptId } of [read, expiring]) await store.setDelivery(receiptId, refused);
@@ -61,7 +61,7 @@ describe('what is kept of a mail and of a notice', () => {
     expect(countOf('deliveries WHERE note_box IS NOT NULL')).toBe(2);
   });
 
-  it('leaves the record itself as it was', async () => {
+  it('leave the record itself as it was', async () => {
     await using store = await open();
     const record = await putNew(store, { deliveryStaleAt: store.now() + 60 });
     const bytes = () => countOf("records WHERE delivery = 'q' AND delivery_at = created_at");

@@ -1,7 +1,5 @@
 /**
- * Stores with one seeded defect each in the creators' memos.
- *
- * The self-tests of those promises (see `defects.ts`).
+ * Stores with one seeded defect each in the creators' memos (see `defects.ts`).
  */
 import type { NewRecord, StoredReceipt } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -9,7 +7,7 @@ import type { SeededDefect } from './defects.ts';
 
 type ReceiptId = NewRecord['receiptId'];
 
-/** A store that tells a receipt's memo in another way. */
+/** A store that changes the memo in receipts. */
 const tellingMemo = (store: Store, tell: (receipt: StoredReceipt) => Uint8Array | null): Store => ({
   ...store,
   async findReceipt(id) {
@@ -18,7 +16,7 @@ const tellingMemo = (store: Store, tell: (receipt: StoredReceipt) => Uint8Array 
   },
 });
 
-/** A store that notes the id of every record that is put. */
+/** A store that notes the receipt id of every new record. */
 function notingIds(store: Store): { readonly noting: Store; readonly ids: ReceiptId[] } {
   const ids: ReceiptId[] = [];
   const put = async (record: NewRecord) => {

@@ -1,6 +1,6 @@
 /**
- * What the embedded store keeps of memos beside its records: together with them, no longer than they, and without a byte
- * of what was removed.
+ * The embedded store keeps memos in rows beside its records, no longer than those, and without a byte of what was
+ * removed.
  */
 import { describe, expect, it } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { useStoreFolder } from './store-folder.ts';
 
 const { current, open, countOf, valuesOf } = useStoreFolder();
 
-/** A sealed memo's worth of bytes that name what they are of. */
+/** As many bytes as a sealed memo, all marked with `name`. */
 const marked = (name: string): Uint8Array =>
   new Uint8Array(Buffer.from(`<${name}>`.padEnd(16, '.').repeat(19)));
 
@@ -22,8 +22,8 @@ function isInFiles(name: string): boolean {
 const count = 200;
 const namesOf = (kind: string) => Array.from({ length: count }, (_, n) => `${kind} ${n}`);
 
-describe('what is kept of a memo', () => {
-  it('is nothing where there is none', async () => {
+describe('the rows of memos', () => {
+  it('are absent without a memo', async () => {
     await using store = await open();
     const record = await putNew(store);
     await store.claim(await found(store, record.secretId), clientStays);
@@ -31,11 +31,11 @@ describe('what is kept of a memo', () => {
     expect(countOf('memos')).toBe(0);
   });
 
-  it('goes with its record, also where the record itself has to wait', async () => {
+  it('go with their record, even where the record itself has to wait', async () => {
     await using store = await open();
     for (const name of namesOf('memo')) await putNew(store, { memoBox: marked(name) });
     current.wallClock.advance(2 * ttlSeconds);
-    // One lives on, so that rows near it wait and are only overwritten.
+    // One record stays live, so rows near it are only overwritten for now.
     await putNew(store);
     while ((await store.sweep(100)) === 100);
     expect(countOf('memos')).toBe(0);
@@ -44,7 +44,7 @@ describe('what is kept of a memo', () => {
     expect(namesOf('memo').filter(isInFiles)).toEqual([]);
   });
 
-  it('P10: is no byte of what was changed or removed, and all of the others', async () => {
+  it('P10: hold no byte of what was changed or removed, and all of the others', async () => {
     await using store = await open();
     const records = await Promise.all(
       namesOf('first').map((name) => putNew(store, { memoBox: marked(name) })),
@@ -60,7 +60,7 @@ describe('what is kept of a memo', () => {
     expect(namesOf('second').filter(isInFiles)).toEqual(namesOf('second').filter((_, n) => n % 3 === 1));
   });
 
-  it('leaves the record itself as it was', async () => {
+  it('leave the record itself as it was', async () => {
     await using store = await open();
     const { receiptId } = await putNew(store);
     const row = () => valuesOf('SELECT * FROM records');

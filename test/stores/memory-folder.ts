@@ -15,8 +15,8 @@ function hasMemory(): boolean {
 }
 
 /**
- * A new folder in memory if the system has room for it: what a store answers does not depend on its disk, and a sync there
- * takes most of a test's time. What depends on the disk is proven in test/faults.
+ * A new folder, in memory if there is room: a store's answers do not depend on the disk, and syncing to one would take
+ * most of a test's time. What does depend on the disk is tested in test/faults.
  */
 export function makeMemoryFolder(): string {
   return mkdtempSync(join(hasMemory() ? '/dev/shm' : tmpdir(), 'mayfly-'));

@@ -1,8 +1,8 @@
 /**
- * The store in memory: the readable reference of what `core/ports.ts` promises, and the store of most tests.
+ * The store in memory: a readable reference for what `core/ports.ts` promises, and the store of most tests.
  *
- * Every decision is taken in one synchronous step, so nothing can come between the look and the deed. It is durable for as
- * long as the process lives.
+ * Every decision is one synchronous step, so nothing can come between a check and its write. Data lives as long as the
+ * process.
  */
 import type { MachineClock } from '../../src/core/time.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -16,7 +16,7 @@ export type MemoryStore = Store;
 
 export interface MemoryStoreOptions {
   readonly clock: MachineClock;
-  /** Plays a store that several machines share (`mayMakeRoots`). */
+  /** Acts as a store shared by several machines (`mayMakeRoots`). */
   readonly isShared?: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Data of an earlier version goes on working: the embedded store brings it up to date when it opens it.
+ * Data of earlier versions keeps working: the embedded store migrates it on opening.
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -47,7 +47,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A folder as a version with these migrations left it: one account and its token. */
+/** A folder as left by a version with these migrations: one account and its token. */
 function makeEarlierData(migrations: readonly string[]): Database {
   const db = new Database(join(directory, 'mayfly.db'), { create: true });
   for (const migration of migrations) db.run(migration);
@@ -67,7 +67,7 @@ function makeEarlierData(migrations: readonly string[]): Database {
 
 const addShareDomain = (db: Database) => db.run("INSERT INTO share_domains VALUES ('ann.example.org', 1)");
 
-/** What this version knows of an account that an earlier one has made. */
+/** How this version sees an account made by an earlier one. */
 const annNow = { ...ann, locale: null, notify: [] };
 
 const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
@@ -131,7 +131,7 @@ describe('data from before there were passwords', () => {
   });
 });
 
-/** As the statement of the version with four migrations did; the letter is what is known of its mail. */
+/** Inserts a record as the version with four migrations did; `letter` is the state of its mail. */
 function putEarlier(db: Database, record: NewRecord, letter: string): void {
   const { secretId, receiptId, createdAt, expiresAt, receiptExpiresAt, sealedSecret } = record;
   db.run(
@@ -159,7 +159,7 @@ function putEarlier(db: Database, record: NewRecord, letter: string): void {
 const ended = ['queued', 'accepted', 'refused', 'not_sent'] as const;
 const letters = { queued: 'q', accepted: 'a', refused: 'r', not_sent: 'n' } as const;
 
-/** Bytes that the rows of records take, as SQLite counts them. */
+/** Payload bytes of the rows of `records`, as SQLite counts them. */
 function payloadBytes(): number {
   const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
   const row = db
@@ -174,7 +174,7 @@ describe('data from before domains proved themselves and mails were followed', (
   const earlier = Array.from({ length: 40 }, (_, n) =>
     newRecord(made, { owner: n % 2 === 0 ? ann.id : null, hasPassphrase: n % 3 === 0 }),
   );
-  /** Of one record each, the first four. */
+  /** The first four records have one state each. */
   const letterOf = (n: number): string => letters[ended[n] ?? 'queued'] ?? '-';
 
   beforeEach(() => {
@@ -207,7 +207,7 @@ describe('data from before domains proved themselves and mails were followed', (
     left.close();
   });
 
-  it('keeps what became of its mails, and takes one that was still queued for not sent', async () => {
+  it('keeps the state of its mails, and treats one that was still queued as not sent', async () => {
     await using store = await open();
     const told = await Promise.all(
       earlier.map(async ({ receiptId }) => (await store.findReceipt(receiptId))?.delivery),
@@ -232,7 +232,7 @@ describe('data from before domains proved themselves and mails were followed', (
     }
   });
 
-  it('keeps its secrets, their passphrases and nobody to notify of them', async () => {
+  it('keeps its secrets and their passphrases, with nobody to notify', async () => {
     await using store = await open();
     for (const record of earlier) {
       const { hasPassphrase, notify, sealedSecret } = await found(store, record.secretId);
@@ -320,7 +320,7 @@ describe('data from before there were memos', () => {
 
   beforeEach(() => {
     const db = makeEarlierData([records, attempts, accounts, people, mailAndDomains, storeTime, tickets]);
-    // The column of the passphrase has had another name since, and the same place.
+    // The passphrase column was renamed since, but kept its position.
     db.run('ALTER TABLE records RENAME COLUMN marks TO has_passphrase');
     for (const record of earlier) putEarlier(db, record, '-');
     db.run('ALTER TABLE records RENAME COLUMN has_passphrase TO marks');

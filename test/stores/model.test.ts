@@ -1,5 +1,5 @@
 /**
- * Random histories against the model: no store ever gives an answer that the model does not.
+ * Random histories against the model: no store ever gives an answer that the model would not.
  *
  * MAYFLY_SEED repeats a run.
  */
@@ -12,16 +12,16 @@ import { runHistories } from './model.ts';
 import { openMemorySubject, openSqliteSubject } from './subjects.ts';
 
 /**
- * Of the defects below the rarest shows in one history of 140, measured over 12 seeds; so of all but one in a thousand runs
- * 1,000 notice it.
+ * The rarest of the defects below shows in one history out of 140, measured over 12 seeds, so 1,000 histories catch it
+ * in all but one of a thousand runs.
  */
 const histories = count({ usual: 1_000, long: 20_000 });
 const maxSteps = 40;
 const seed = announceSeed('model histories');
-/** The same at every run: whether a rare defect is caught must not depend on luck. */
+/** Fixed: whether a rare defect is caught must not depend on luck. */
 const fixedSeed = 1;
 
-/** Histories share a store, and its clock with what the jumps before left of it, so each store sees only some. */
+/** Histories share a store and its clock, including the effects of earlier jumps, so each store runs only some. */
 const perStore = 50;
 
 async function runOn(open: OpenStore, from: number): Promise<void> {

@@ -1,7 +1,6 @@
 /**
- * A model of one creator's secrets, and random histories that hold a store against it.
- *
- * A history is a pure function of its seed, so a printed seed repeats it.
+ * A model of one creator's secrets, and random histories that compare a store with it. A history is a pure function of
+ * its seed, so a printed seed repeats it.
  */
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
@@ -33,14 +32,14 @@ interface ModelRecord {
   endedAt: number | null;
   delivery: StoredDelivery | null;
   memoBox: Uint8Array | null;
-  /** `null` when there is none left to give out. */
+  /** `null` when no notice is left to give out. */
   noticeDueAt: number | null;
   attempts: { number: number; client: number; at: number }[];
   lastFound: StoredSecret | null;
 }
 
 export interface Subject extends StoreUnderTest {
-  /** The store in use now: a history may open it again. */
+  /** The store in use now: a history may reopen it. */
   current: Store;
 }
 
@@ -48,7 +47,7 @@ const limits: AttemptLimits = { windowSeconds: 100, perClient: 2, perSecret: 4, 
 const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
 const clients = [1, 2, 3].map((n) => new Uint8Array(16).fill(n));
 
-/** One history of one creator's secrets; rejects at the first answer that the model does not give. */
+/** One history of one creator's secrets; rejects at the first answer that differs from the model's. */
 class History {
   readonly #subject: Subject;
   readonly #dice: (sides: number) => number;
@@ -76,7 +75,7 @@ class History {
     return this.#now < each.record.receiptExpiresAt;
   }
 
-  /** Every other time the newest, so that things happen to one record in a row. */
+  /** Half the time the newest, so that one record gets several steps in a row. */
   #pick(): ModelRecord | null {
     const some = this.#model[this.#dice(Math.max(1, this.#model.length))];
     return (this.#dice(2) === 0 ? this.#model.at(-1) : some) ?? null;
@@ -146,7 +145,7 @@ class History {
     this.#end(each, 'burned');
   }
 
-  /** Two claims and a burn at once: one wins if the secret waits, and the receipt says which. */
+  /** Two claims and a burn at once: exactly one wins if the secret waits. */
   async #race(each: ModelRecord): Promise<void> {
     const { lastFound } = each;
     if (lastFound === null) return this.#find(each);
@@ -178,7 +177,7 @@ class History {
     assert.deepEqual(found.memoBox, each.memoBox);
   }
 
-  /** None, or one of the two lengths; no sealed box is all zeros. */
+  /** No memo, or one of either length; never all zeros, as no sealed box is. */
   #memo(): Uint8Array | null {
     const length = [0, 0, 304, 2_096][this.#dice(4)] ?? 0;
     return length === 0 ? null : new Uint8Array(length).fill(1 + this.#dice(255));
@@ -191,7 +190,7 @@ class History {
     if (isSet) each.memoBox = memoBox;
   }
 
-  /** As it is told now. */
+  /** The delivery as receipts should show it now. */
   #deliveryOf(each: ModelRecord): StoredDelivery | null {
     if (each.delivery === null) return null;
     const told = this.#waits(each) ? each.delivery : { ...each.delivery, addressBox: null };
@@ -208,7 +207,7 @@ class History {
     if (this.#listed(each)) each.delivery = { ...delivery, at: this.#now };
   }
 
-  /** All that are due; those of histories before are nobody's business any more. */
+  /** Takes all due notices; those of earlier histories are ignored. */
   async #notices(): Promise<void> {
     const taken = await this.#subject.current.takeDueNotices(1_000);
     const due = this.#model.filter((each) => (each.noticeDueAt ?? Number.POSITIVE_INFINITY) <= this.#now);
@@ -240,7 +239,7 @@ class History {
     );
   }
 
-  /** Some guesses of one client at once: as many are allowed as the tightest of the limits leaves. */
+  /** Several concurrent guesses of one client: the tightest limit decides how many are allowed. */
   async #reserve(each: ModelRecord): Promise<void> {
     if (!this.#waits(each)) return;
     const client = this.#dice(clients.length);
@@ -275,7 +274,7 @@ class History {
     if (given === undefined) return;
     await this.#subject.current.refund(each.record.secretId, given.number);
     each.attempts = each.attempts.filter((attempt) => attempt !== given);
-    // A refund shows only in the guesses that it makes room for.
+    // A refund shows only in the guesses that it allows.
     await this.#reserve(each);
   }
 
@@ -284,7 +283,7 @@ class History {
     assert.equal(await this.#subject.current.burn(newReceiptId(), clientStays), null);
   }
 
-  /** Seconds until a secret expires: most mistakes about time show in that second only. */
+  /** Seconds until a secret expires: most timing bugs show only in that second. */
   #untilExpiry(): number {
     return Math.max(1, (this.#pick()?.record.expiresAt ?? 0) - this.#now);
   }
@@ -292,11 +291,11 @@ class History {
   #passTime(): void {
     const { wallClock, current } = this.#subject;
     const passed = [1, 10, 60, 150, 0, this.#untilExpiry()][this.#dice(6)] ?? 0;
-    // Nothing passes, but the wall clock is put back, or forward before the two are in dispute.
+    // No time passes; the wall clock is put back, or forward before the clocks become disputed.
     if (passed === 0) wallClock.jump(current.now() - wallClock.read() > 200 ? 100 : -50);
     else wallClock.advance(passed);
     const now = current.now();
-    // A lead over the wall clock may shrink by a hundredth of what passes.
+    // A lead over the wall clock may shrink by a hundredth of the time that passes.
     const slewed = this.#now + passed - now;
     assert.ok(slewed >= 0 && slewed <= Math.ceil(passed / 100), 'store time');
     assert.ok(now >= wallClock.read(), 'store time is behind the wall clock');
@@ -322,10 +321,10 @@ class History {
     if (kind < 88) return this.#strangers();
     if (kind < 92) return void (await this.#subject.current.sweep(20));
     if (kind < 99) return this.#passTime();
-    // Opening a store again takes as long as a history, so only some do.
+    // Reopening a store takes as long as a history, so only some do.
     if (this.#dice(10) === 0 && this.#subject.reopen !== undefined) {
       this.#subject.current = await this.#subject.reopen();
-      // By how far a lead shrank since the time was last kept is not known any more.
+      // How far a lead has shrunk since the time was last stored is lost.
       const now = this.#subject.current.now();
       assert.ok(now >= this.#now && now <= this.#now + 3, 'store time over a restart');
       this.#now = now;
@@ -342,7 +341,7 @@ export async function runHistories(
 ): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     try {
-      // Histories share a store, and each lists its own receipts alone.
+      // Histories share a store, so each has its own account and lists only its own receipts.
       const owner = await ownerIn(subject.current, `history ${seed + n} ${randomUUID()}`);
       await new History(subject, owner, seed + n).run(maxSteps);
     } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * The files of the embedded store moved, removed or replaced while it has them open.
+ * The embedded store while its open files are moved, removed or replaced.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -39,7 +39,7 @@ async function answersOf(store: SqliteStore, stored: NewRecord): Promise<Readonl
     receipt: await outcomeOf(store.findReceipt(stored.receiptId)),
     burn: await outcomeOf(store.burn(stored.receiptId, clientStays)),
     account: await outcomeOf(store.findAccount('jo@example.org')),
-    /** What `/readyz` asks. */
+    /** What `/readyz` calls. */
     ready: await outcomeOf(store.findRootCheck(1)),
     domain: await outcomeOf(store.findVerifiedDomain('example.org')),
     scrub: await outcomeOf(store.scrub()),
@@ -51,7 +51,7 @@ const allOf = (answer: string) => ({
   ...{ account: answer, ready: answer, domain: answer, scrub: answer },
 });
 
-/** Asks until the writer has looked again, which it does every second; whether it then serves. */
+/** Polls until the writer, which checks every second, serves again; returns whether it does. */
 async function servesAgain(store: SqliteStore): Promise<boolean> {
   const giveUpAt = performance.now() + 20_000;
   while (performance.now() < giveUpAt) {
@@ -82,7 +82,7 @@ describe('a database file that is not where it was opened', () => {
     expect(await outcomeOf(store.put(newRecord(store.now())))).toBe('moved');
     renameSync(aside(), database());
     expect(await servesAgain(store)).toBe(true);
-    // The claim was refused before it was begun.
+    // The earlier claim was refused before it began.
     expect(await store.claim(secret, clientStays)).toBe('won');
   }, 30_000);
 

@@ -1,4 +1,4 @@
-/** Stores that are right in one process and wrong in two, as each handle has a guard of its own (see `defects.ts`). */
+/** Stores that work in one process and fail in two, because each handle has its own guard (see `defects.ts`). */
 import { clientStays } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
 

@@ -1,4 +1,4 @@
-/** What setting the time of the embedded store does to what is counted and begun in it. */
+/** What setting the embedded store's time does to its counts, sessions and tickets. */
 import { expect, it } from 'bun:test';
 import {
   areFound,
@@ -17,7 +17,7 @@ import { openSqliteSubject } from './subjects.ts';
 const monthSeconds = 30 * 86_400;
 const limits = { windowSeconds: 600, perClient: 1, perSecret: 20, perLife: 100 };
 
-it('P8 P14: what was begun at a time that has not come yet keeps what remained of it when the time is set back', async () => {
+it('P8 P14: when the time is set back, what began later than the new time keeps its remaining time', async () => {
   const { store, wallClock, close } = await openSqliteSubject();
   try {
     const start = store.now();
@@ -39,11 +39,11 @@ it('P8 P14: what was begun at a time that has not come yet keeps what remained o
     await store.setTime();
     expect(store.now()).toBe(start);
 
-    // What was begun by then is of this time already.
+    // What had begun by this time is left unchanged.
     expect((await store.findSession(lasting.sessionHash))?.session.expiresAt).toBe(lasting.expiresAt);
     expect((await store.findTicket('reset', earlier.ticketHash))?.expiresAt).toBe(earlier.expiresAt);
 
-    // The dispute that came before has begun in a second of its own.
+    // The earlier dispute started on a new second, so one second has passed.
     const passed = 1;
     wallClock.advance(limits.windowSeconds - passed - 1);
     expect(await store.reserve(secretId, client, limits)).toEqual({

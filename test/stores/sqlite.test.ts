@@ -1,5 +1,5 @@
 /**
- * What only the embedded store promises: refusals at the start, erasure in its files, several openings of one folder.
+ * What only the embedded store promises: refusals at the start, erasure in its files, several handles on one folder.
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -39,7 +39,7 @@ async function refusalOf(opening: Promise<SqliteStore>): Promise<StoreRefusal> {
   return outcome as StoreRefusal;
 }
 
-/** Everything the folder holds, the ballast aside: that is random. */
+/** Everything in the folder except the ballast, which is random. */
 function filesAsText(): string {
   const names = readdirSync(directory).filter((name) => name !== 'ballast');
   return names.map((name) => readFileSync(join(directory, name), 'latin1')).join('\n');
@@ -184,12 +184,12 @@ it('P12: the roots in use are those that live records are wrapped under, and no 
 });
 
 describe('erasure', () => {
-  /** A sealed secret whose every 16 bytes name it. */
+  /** A sealed secret in which every 16-byte run is its mark. */
   const marked = (n: number, length: number): Uint8Array => {
     const mark = createHash('sha256').update(`secret ${n}`).digest('hex').slice(0, 16);
     return Buffer.from(mark.repeat(Math.ceil(length / 16))).subarray(0, length);
   };
-  /** A mail that did not arrive, with all that can be noted of it. */
+  /** A refused mail with every optional part set. */
   const refused = (n: number) => ({
     state: 'refused' as const,
     staleAt: null,
@@ -233,8 +233,8 @@ describe('erasure', () => {
     const alive = new Map<number, Awaited<ReturnType<typeof putNew>>>();
     const gone: number[] = [];
     for (let n = 0; n < 2_500; n += 1) {
-      // Few live long, so that rows are deleted at no great distance from live ones; and none of the last, so that
-      // with every seed some have no live one near.
+      // A few are long-lived, so that rows are deleted close to live ones; none of the last are, so that with every
+      // seed some deleted rows have no live one near.
       const livesLong = dice(200) === 0 && n < 1_500;
       const expiresAt = store.now() + 1 + (livesLong ? 10_000 : dice(20));
       const receiptExpiresAt = expiresAt + 1 + (livesLong ? 100_000 : dice(20));
@@ -270,7 +270,7 @@ describe('erasure', () => {
     expect(gone.length).toBeGreaterThan(1_000);
     expect(countRows()).toBeLessThan(2_400);
     expect(remainsAmong(gone)).toEqual([]);
-    // The few that lived long had neighbours deleted; now they end too, and their receipts stay.
+    // The long-lived ones, whose neighbours were deleted, expire now too; their receipts stay.
     wallClock.advance(20_000);
     while ((await store.sweep(500)) === 500);
     expect(await store.scrub()).toBe(true);

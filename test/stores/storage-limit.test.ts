@@ -1,5 +1,5 @@
 /**
- * The limit on what the embedded store may hold: creations are refused there, and nothing is evicted for them.
+ * The embedded store's size limit: once reached, creations are refused and nothing is evicted for them.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ import {
 import { testBallastBytes } from './subjects.ts';
 
 const maxBytes = 2 * 1024 * 1024;
-/** One batch may be let in below the limit and end above it. */
+/** A batch let in below the limit may end above it. */
 const oneBatchBytes = 256 * 1024;
 
 let directory = '';
@@ -115,7 +115,7 @@ describe('a store that has reached its limit', () => {
       await using store = await open();
       const first = await fillUp([store], 32, sealedBytes);
       wallClock.advance(ttlSeconds);
-      // Expired secrets are overwritten where they are; their room comes back with the receipts.
+      // Expired secrets are overwritten in place; their room is freed with the receipts.
       while ((await store.sweep(500)) > 0);
       expect(await outcomeOf(store.put(largeRecord(store)))).toBe('storage_full');
       wallClock.advance(ttlSeconds);
@@ -144,7 +144,7 @@ describe('a store that has reached its limit', () => {
     await using store = await open();
     await using other = await open();
     await fillUp([store, other], 1);
-    // Neither looks at every creation, so each may run on for a sixteenth of the limit.
+    // Neither checks at every creation, so each may go over by a sixteenth of the limit.
     expect(await store.usedBytes()).toBeLessThan(maxBytes + maxBytes / 8 + oneBatchBytes);
     for (const each of [store, other]) {
       const tries = await Promise.all(

@@ -1,4 +1,4 @@
-/** A new folder for the embedded store in each test of a file. */
+/** A new folder for the embedded store for each test in a file. */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach } from 'bun:test';
 import { rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ export function useStoreFolder() {
   });
   afterEach(() => rmSync(current.directory, { recursive: true, force: true }));
 
-  /** What the query finds, in the files as they are. */
+  /** The rows that a query finds in the files right now. */
   function valuesOf(sql: string): unknown[][] {
     using db = new Database(join(current.directory, 'mayfly.db'), { readwrite: true });
     return db.query(sql).values();

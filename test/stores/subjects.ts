@@ -1,5 +1,5 @@
 /**
- * Stores to run checks on: the real ones, opened fresh, each with a wall clock of its own.
+ * Stores to run checks on: the real ones, opened fresh, each with its own wall clock.
  */
 import { Database } from 'bun:sqlite';
 import { rm } from 'node:fs/promises';
@@ -16,12 +16,12 @@ type Having<M extends Means> = StoreUnderTest & Required<Pick<StoreUnderTest, M>
 export async function openMemorySubject(): Promise<Having<'openSecond' | 'holdClaims'>> {
   const wallClock = createSettableClock();
   const { store, holdClaims } = playUnconfirmed(createMemoryStore({ clock: wallClock }));
-  // What it knows is shared by all copies of its methods.
+  // All copies of its methods share one state.
   const openSecond = async () => ({ ...store });
   return { store, wallClock, openSecond, holdClaims, close: async () => {} };
 }
 
-/** Small, because a fresh one is written for every store that a test opens. */
+/** Small, because each store that a test opens writes a fresh one. */
 export const testBallastBytes = 256 * 1024;
 
 export interface SqliteSubject extends Having<'reopen' | 'openSecond' | 'holdWrites'> {
@@ -42,7 +42,7 @@ export async function openSqliteSubject(): Promise<SqliteSubject> {
     directory,
     store: stores[0] ?? (await open()),
     wallClock,
-    // The first store is left as it is, with its connections open: an orderly end is what a crash does not give.
+    // The first store keeps its connections open: a crash closes nothing properly.
     reopen: openAgain,
     openSecond: openAgain,
     holdWrites() {

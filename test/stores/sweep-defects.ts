@@ -1,12 +1,12 @@
 /**
- * Stores whose sweep takes more than has ended, and the check that must notice each.
+ * Stores whose sweep takes more than it should, and the check that must catch each.
  */
 import type { SecretId } from '../../src/core/keys.ts';
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SeededDefect } from './defects.ts';
 
-/** A store that does one thing more after every sweep. */
+/** A store that also runs `deed` after every sweep. */
 const afterSweep = (store: Store, deed: () => Promise<unknown>): Store => ({
   ...store,
   async sweep(limit) {

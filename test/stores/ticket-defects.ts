@@ -1,5 +1,5 @@
 /**
- * Stores with one seeded defect each in the mailed tickets: how many there are, what one does, and how often.
+ * Stores with one seeded defect each in mailed tickets: how many there are, what they do, and how often.
  */
 import type { StoredTicket } from '../../src/core/account.ts';
 import { noTicketLimits } from './conformance/account-fixtures.ts';

@@ -1,8 +1,8 @@
 /**
- * The whole service without a process: both APIs and the pages over the real domain and the store in memory.
+ * The whole service without a process: both APIs and the pages over the real core and the store in memory.
  *
- * Nothing of the product is replaced but its edges: the clock advances only by hand, passphrases are stretched by an HMAC
- * instead of argon2id, and mail is kept in a list.
+ * Only the edges are replaced: the clock advances only by hand, passphrases are stretched by an HMAC instead of argon2id,
+ * and mail is kept in a list.
  */
 import { createHmac } from 'node:crypto';
 import { createV1 } from '../../src/api/v1/operations.ts';
@@ -55,9 +55,9 @@ export interface TestAppOptions {
   readonly signUpIsOpen?: boolean;
   readonly brands?: Brands;
   readonly regions?: Regions;
-  /** What the DNS says; nothing when absent. */
+  /** Answers DNS queries; finds nothing when absent. */
   readonly resolver?: Resolver;
-  /** Whether the store answers; yes when absent. */
+  /** Whether the store answers; `true` when absent. */
   readonly isReady?: () => boolean | Promise<boolean>;
   /** All when absent. */
   readonly locales?: readonly Locale[];
@@ -65,11 +65,11 @@ export interface TestAppOptions {
   readonly defaultLocale?: Locale;
   readonly baseUrl?: string;
   readonly allowedOrigins?: readonly string[];
-  /** Addresses whose `X-Forwarded-For` is believed; where there is no socket, calls come from 127.0.0.1. */
+  /** Addresses whose `X-Forwarded-For` is trusted; without a socket, calls come from 127.0.0.1. */
   readonly trustedProxies?: readonly string[];
-  /** Stands in for the store, given the real one: for faults. */
+  /** Replaces the store, given the real one: for faults. */
   readonly wrapStore?: (store: MemoryStore) => MemoryStore;
-  /** Stands in for the service, given the real one: for seeded defects. */
+  /** Replaces the service, given the real one: for seeded defects. */
   readonly wrapService?: (service: SecretService) => SecretService;
   readonly hasher?: PassphraseHasher;
   readonly mailer?: Mailer;
@@ -89,7 +89,7 @@ export interface TestAccount {
 }
 
 export interface TestApp {
-  /** As a server would answer; `path` begins with a slash. */
+  /** Answers as a server would; `path` begins with a slash. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** For a real server: `Bun.serve({ fetch: app.handler })`. */
   readonly handler: (request: Request, server?: object) => Response | Promise<Response>;
@@ -99,17 +99,17 @@ export interface TestApp {
   readonly store: MemoryStore;
   readonly links: Links;
   readonly clock: TestClock;
-  /** A fresh account; `email` names it. */
+  /** Creates an account with the username `email`. */
   account(email?: string, plan?: Exclude<PlanName, 'anonymous'>): Promise<TestAccount>;
   readonly mails: readonly SecretLinkMail[];
   readonly accountMails: readonly AccountMail[];
   readonly events: readonly ServiceEvent[];
   readonly answers: readonly AnswerFacts[];
-  /** What escaped a handler; empty in a healthy test. */
+  /** Errors that escaped a handler; empty in a healthy test. */
   readonly faults: readonly unknown[];
 }
 
-/** 2025-05-08, an instant without meaning. */
+/** 2025-05-08, chosen arbitrarily. */
 const startSeconds = 1_746_700_000;
 const ownBaseUrl = 'https://mayfly.example';
 const testRoot = { kid: 1, key: new Uint8Array(32).fill(7) };
@@ -267,7 +267,7 @@ function verifierOf(input: string): string {
   return createHmac('sha256', 'test').update(input).digest('base64').padEnd(60, '.');
 }
 
-/** What is written is only sent: these mailers have nothing to compute. */
+/** Adds `writeAccountMail` to a mailer: writing costs nothing here, so it only wraps the sending. */
 export function withWriting<Sender extends Pick<Mailer, 'sendAccountMail'>>(mailer: Sender) {
   return {
     ...mailer,

@@ -1,8 +1,8 @@
 /**
- * Bytes that must be wiped after use: every byte array that goes through the runtime's encoders, ciphers and copies while
- * something runs, with what was in it then.
+ * Watches bytes that must be wiped after use: records every byte array that passes through the runtime's encoders,
+ * ciphers and copies while something runs, with its content at that moment.
  *
- * Invariant: what was seen is the array itself and not a copy, so whether it was wiped can be seen in it afterwards.
+ * The arrays themselves are kept, not copies, so whether they were wiped shows afterwards.
  */
 import { spyOn } from 'bun:test';
 import { createCipheriv, createDecipheriv } from 'node:crypto';
@@ -14,13 +14,13 @@ interface Sighting {
 
 export interface Watched<Result> {
   readonly result: Result;
-  /** How many sightings there were of this content, or of a text in UTF-8: of arrays that hold it somewhere. */
+  /** How many recorded arrays contained this content (a text in UTF-8) when seen. */
   countOf(content: Uint8Array | string): number;
   /** How many of those arrays are not all zeros now. */
   leftOf(content: Uint8Array | string): number;
-  /** How many of those arrays hold it still. */
+  /** How many of those arrays still contain it. */
   holdersOf(content: Uint8Array): number;
-  /** How many arrays that held this and nothing else were overwritten. */
+  /** How many arrays with exactly this content were overwritten with zeros. */
   wipedOf(content: Uint8Array): number;
 }
 
@@ -29,7 +29,7 @@ const cipher = Object.getPrototypeOf(createCipheriv('aes-256-gcm', key, nonce));
 const decipher = Object.getPrototypeOf(createDecipheriv('aes-256-gcm', key, nonce));
 const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
 
-/** Where a method has the secret bytes. */
+/** Which value of each method holds the bytes. */
 const watchedMethods = [
   [TextEncoder.prototype, 'encode', 'result'],
   [TextDecoder.prototype, 'decode', 'argument'],
@@ -41,7 +41,6 @@ const watchedMethods = [
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Calls `before` and `after` around every call of the method. */
 function around(
   owner: Record<string, Method>,
   name: string,
@@ -98,7 +97,7 @@ function findings(seen: readonly Sighting[], wiped: readonly Buffer[]): Omit<Wat
   };
 }
 
-/** By hand: the quick ways are being watched. */
+/** Copied byte by byte, because the fast ways to copy are being watched. */
 function copyOf(array: Uint8Array): Buffer {
   const copy = Buffer.alloc(array.length);
   for (const [n, byte] of array.entries()) copy[n] = byte;

@@ -1,8 +1,8 @@
 /**
  * The calls that fault tests make, and what their answers mean.
  *
- * An answer that is not exactly what the contract says for a winner or a loser is `strange`, so a test cannot take a half-
- * right answer for a right one.
+ * An answer that is not exactly what the contract says for a winner or a loser is `strange`, so a test cannot mistake a
+ * half-right answer for a right one.
  */
 import { type RawAnswer, requestBytes } from './raw-client.ts';
 
@@ -44,7 +44,7 @@ export function createV2({ value, passphrase, basic }: NewSecret): Buffer {
   });
 }
 
-/** The keys in a create's answer of either version; `null` when it is no acknowledgement. */
+/** The keys in the answer to a create, in either version; `null` when it does not acknowledge one. */
 export function readMade(answer: RawAnswer): Made | null {
   if (answer.status !== 200) return null;
   const body = JSON.parse(answer.body);
@@ -59,7 +59,7 @@ export type Door = 'v1.reveal' | 'v2.reveal' | 'v1.burn' | 'v2.burn';
 export interface Attempt {
   readonly door: Door;
   readonly made: Made;
-  /** Burns need it. */
+  /** Required for burns. */
   readonly basic?: string;
   readonly passphrase?: string;
 }
@@ -102,7 +102,7 @@ export function attemptRequest({ door, made, basic, passphrase }: Attempt): Buff
 export type Reading =
   | { readonly is: 'released'; readonly value: string }
   | { readonly is: 'burned' }
-  /** Exactly the answer for what is gone or unknown. */
+  /** Exactly the answer for a gone or unknown secret. */
   | { readonly is: 'lost' }
   /** 503: nothing was consumed. */
   | { readonly is: 'unavailable' }
@@ -154,7 +154,6 @@ function readBurnV2(answer: RawAnswer, key: string): Reading {
   return answer.status === 200 && isBurned ? { is: 'burned' } : { is: 'strange', answer };
 }
 
-/** What the answer to `attempt` says. */
 export function readAttempt({ door, made }: Attempt, answer: RawAnswer): Reading {
   if (answer.status === 503)
     return answer.headers.has('retry-after') ? { is: 'unavailable' } : { is: 'strange', answer };

@@ -1,12 +1,10 @@
 /**
- * Canaries: texts that must not turn up where they do not belong, whatever they are disguised as.
- *
- * The disguises (how a text looks after the encodings that stores, logs, mails and printers apply) and the search. A
- * canary should be random and at least 12 bytes, so that no disguise of it occurs by chance.
+ * Canaries: texts that must not turn up where they do not belong, in any disguise (the encodings that stores, logs, mails
+ * and printers apply). A canary should be random and at least 12 bytes, so that no disguise of it occurs by chance.
  */
 
 export interface Canary {
-  /** What a hit is reported as: `value`, `passphrase`, … never the text itself. */
+  /** Names it in reports: `value`, `passphrase`, …, never the text itself. */
   readonly name: string;
   readonly content: string | Uint8Array;
 }
@@ -15,7 +13,7 @@ export interface Hit {
   readonly canary: string;
   /** The disguise: `raw`, `hex`, `base64 at offset 1`, … */
   readonly form: string;
-  /** Where its first byte stands. */
+  /** Offset of its first byte. */
   readonly offset: number;
 }
 
@@ -57,7 +55,7 @@ function byteForms(raw: Buffer): Form[] {
   ];
 }
 
-/** Base64 has three looks, by where in a group of three bytes the text begins; its edges depend on the neighbours. */
+/** Base64 has three forms, by where in a group of three bytes the text begins; its edges depend on the neighbours. */
 function base64Forms(raw: Buffer): Form[] {
   return [0, 1, 2].flatMap((offset) => {
     const encoded = Buffer.concat([Buffer.alloc(offset), raw]).toString('base64');
@@ -114,7 +112,7 @@ function quotedPrintable(text: string): string {
     .join('');
 }
 
-/** Where any disguise of any canary stands in the bytes: the first place of each. Empty: nothing leaked. */
+/** The first occurrence of each disguise of each canary in the bytes; empty when nothing leaked. */
 export function findCanaries(bytes: Uint8Array | string, canaries: readonly Canary[]): Hit[] {
   const haystack =
     typeof bytes === 'string'
@@ -127,7 +125,7 @@ export function findCanaries(bytes: Uint8Array | string, canaries: readonly Cana
   );
 }
 
-/** All that a value holds, as bytes to search: raw bytes as they are, everything else as printers would show it. */
+/** Everything in a value as bytes to search: raw bytes as they are, the rest as it would be printed. */
 export function dumpOf(value: unknown): Buffer {
   const parts: Buffer[] = [Buffer.from(Bun.inspect(value, { depth: 20 }))];
   const seen = new Set<unknown>();

@@ -1,13 +1,12 @@
 /**
- * What can be wrong with a catalogue of words, measured against the English one.
- *
- * A flaw is one sentence that begins with the key, and a catalogue without flaws has none.
+ * Finds what is wrong with a message catalogue, compared with the English one. A flaw is a sentence that begins with the
+ * key.
  */
 import { sameAsEnglish } from './same-as-english.ts';
 
 export type Words = Readonly<Record<string, unknown>>;
 
-/** Every flaw, English's own included when both are the same. */
+/** Every flaw; pass English as both to check English itself. */
 export function flawsOf(locale: string, catalogue: Words, english: Words): string[] {
   const unknown = Object.keys(catalogue).filter((key) => !Object.hasOwn(english, key));
   const wrong = Object.keys(english).flatMap((key) => {
@@ -35,7 +34,7 @@ function flawsOfMessage(locale: string, message: unknown, english: unknown): str
   ];
 }
 
-/** By plural category; a plain text is the only one. */
+/** The texts by plural category; a plain text is a single form. */
 function formsOf(message: unknown): Record<string, string> {
   if (typeof message === 'string') return { text: message };
   if (typeof message !== 'object' || message === null) return {};
@@ -52,7 +51,7 @@ function pluralFlaws(locale: string, forms: Readonly<Record<string, string>>): s
   ];
 }
 
-/** Whether the form stands for one number only, which may then be said in words: Arabic "two bytes", not French 0 and 1. */
+/** Whether the form covers only one number, which may then be spelled out: Arabic "two bytes", not French 0 and 1. */
 function isForOneNumber(locale: string, category: string): boolean {
   const rules = new Intl.PluralRules(locale);
   const numbers = Array.from({ length: 200 }, (_, number) => number);
@@ -82,7 +81,7 @@ function placeholdersOf(text: string): string[] {
   return [...new Set(text.match(/\{[a-zA-Z]+\}/g))].sort();
 }
 
-/** The quotation marks and apostrophes that a language writes; the others of `allQuotes` are foreign to it. */
+/** The quotation marks and apostrophes that a language uses; all others in `allQuotes` are foreign to it. */
 const ownQuotes: Readonly<Record<string, string>> = {
   en: '“”‘’',
   de: '„“‚‘’',
@@ -165,13 +164,13 @@ function isTooLong(texts: readonly string[], english: readonly string[]): boolea
   return longest > alwaysShortCharacters && longest > longestEnglish * mostTimesLonger;
 }
 
-/** Keys that stand more than once in the file: all but the last are lost silently. */
+/** Keys that occur more than once in the file: all but the last are silently lost. */
 export function repeatedKeysOf(json: string): string[] {
   const keys = [...json.matchAll(/^ {2}"([^"]+)":/gm)].map((match) => match[1] ?? '');
   return keys.filter((key, index) => keys.indexOf(key) !== index);
 }
 
-/** Keys that no source says, as a whole literal: a key that is put together cannot be found by those who look for it. */
+/** Keys that no source contains as a whole literal; a key assembled from parts could not be searched for. */
 export function deadKeysOf(english: Words, sources: readonly string[]): string[] {
   const said = new Set(
     sources.flatMap((text) => [...text.matchAll(/(['"])([a-zA-Z0-9.]+)\1/g)].map((match) => match[2])),

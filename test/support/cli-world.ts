@@ -1,13 +1,9 @@
-/**
- * A world for commands without a terminal, a store or a network.
- *
- * Nothing outside is touched.
- */
+/** A world for commands without a terminal, a store or a network: nothing outside is touched. */
 import type { World } from '../../src/cli/command.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { parseServerAddress, readConfig } from '../../src/config/read.ts';
 
-/** What a passphrase file holds; it must stand in no message. */
+/** The content of a passphrase file; no message may contain it. */
 export const cliSecret = 'hunter2-canary';
 
 export function fakeWorld(overrides: Partial<World> = {}, input = '') {

@@ -1,18 +1,18 @@
-/** Machines of tests: see `createSettableClock` for one that a test moves. */
+/** Clocks of test machines; `createSettableClock` makes one that a test can move. */
 import type { Clock, MachineClock, UnixSeconds } from '../../src/core/time.ts';
 import type { BatchTime } from '../../src/store/sqlite/protocol.ts';
 
-/** Its clocks never disagree: both follow `read`. */
+/** Both of its clocks follow `read`, so they never disagree. */
 export function steadyClock(read: Clock): MachineClock {
   return { wall: read, sinceBoot: read, bootId: null };
 }
 
-/** A second behind another's, by every clock: a seeded defect. */
+/** All clocks one second behind another machine's: a seeded defect. */
 export function slowClock({ wall, sinceBoot, bootId }: MachineClock): MachineClock {
   return { wall: () => wall() - 1, sinceBoot: () => sinceBoot() - 1, bootId };
 }
 
-/** What a batch knows of the time when it is `now`, on a machine that has just been started. */
+/** The time of a batch at `now`, on a machine that has just started. */
 export function batchTimeAt(now: UnixSeconds): BatchTime {
   return {
     now,

@@ -1,12 +1,12 @@
 /** `npm test -- --long` sets it. */
 export const isLongRun = process.env.MAYFLY_LONG === '1';
 
-/** How often a test repeats what it does. Every test runs in both kinds of run; only the numbers differ. */
+/** How often a test repeats its work. Every test runs in both kinds of run; only the numbers differ. */
 export function count({ usual, long }: { readonly usual: number; readonly long: number }): number {
   return isLongRun ? long : usual;
 }
 
-/** The time limit of a test that repeats itself: the long run also gets an hour, whatever the machine. */
+/** The time limit of a repeating test: an hour in the long run, whatever the machine. */
 export function limitMs(usual: number): number {
   return count({ usual, long: 3_600_000 });
 }

@@ -1,22 +1,22 @@
 /**
- * A toy one-time secret server with a chosen defect: what the fault tests must catch.
+ * A toy one-time secret server with a chosen defect, which the fault tests must catch.
  *
- * With `DEFECT=none` it keeps the promises that the fault tests check (against a killed process, not against a lost
- * machine), so what a test finds with a defect is the defect. Run as a process: `PORT`, `MAYFLY_DATA_DIR` and `DEFECT` in
- * the environment.
+ * With `DEFECT=none` it keeps the promises that the fault tests check (across a killed process, not across a lost
+ * machine), so anything found with a defect is that defect. Runs as a process, with `PORT`, `MAYFLY_DATA_DIR` and `DEFECT`
+ * in the environment.
  */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 
 /**
- * - `read-then-delete`: looks, lets others run, then deletes.
- * - `acknowledge-first`: answers a create before it is on disk; nobody notices until the process dies.
- * - `release-first`: answers a reveal before the consumption is on disk; the same.
- * - `stale-receipt`: the receipt is updated some time after the value has gone out.
- * - `log-url`: a line for each request, with its path.
- * - `cut-on-term`: ends at once when told to stop.
- * - `count-late`: a wrong passphrase is counted only after it was checked.
- * - `no-time-limit`: waits for ever for the rest of a request.
+ * - `read-then-delete`: reads, lets others run, then deletes.
+ * - `acknowledge-first`: answers a create before it is on disk; shows only when the process dies.
+ * - `release-first`: answers a reveal before the consumption is on disk; likewise.
+ * - `stale-receipt`: the receipt is updated some time after the value is released.
+ * - `log-url`: logs the path of each request.
+ * - `cut-on-term`: exits immediately on SIGTERM.
+ * - `count-late`: counts a wrong passphrase only after checking it.
+ * - `no-time-limit`: waits forever for the rest of a request.
  */
 const defect = process.env.DEFECT ?? 'none';
 
@@ -32,7 +32,7 @@ interface ToyRecord {
 
 const database = new Database(join(process.env.MAYFLY_DATA_DIR ?? '.', 'toy.db'));
 database.run('PRAGMA journal_mode = WAL');
-// Enough against a killed process: what was written is with the kernel.
+// Enough for a killed process: the kernel already has what was written.
 database.run('PRAGMA synchronous = OFF');
 database.run(
   'CREATE TABLE IF NOT EXISTS records (secret_key TEXT PRIMARY KEY, metadata_key TEXT, value TEXT, state TEXT)',
@@ -66,7 +66,7 @@ function create(value: string, passphrase?: string): ToyRecord {
   return record;
 }
 
-/** The value, once; `null` when it is gone. */
+/** Returns the value once; `null` when it is gone. */
 async function consume(key: string, state: 'received' | 'burned'): Promise<string | null> {
   const record = bySecretKey.get(key);
   const value = record?.value ?? null;
@@ -80,7 +80,7 @@ async function consume(key: string, state: 'received' | 'burned'): Promise<strin
   return value;
 }
 
-/** Why the passphrase does not open it; `null` when it does or none is needed. */
+/** The refusal of a guess; `null` when it is right or none is needed. */
 async function refuseGuess(key: string, given: string | undefined): Promise<Response | null> {
   const record = bySecretKey.get(key);
   if (record?.passphrase === undefined) return null;

@@ -1,8 +1,4 @@
-/**
- * An `Exchange` without a server: what a handler sees of one request.
- *
- * Bytes and query reach the handler exactly as given here.
- */
+/** An `Exchange` without a server. Bytes and query reach the handler exactly as given. */
 import type { Exchange } from '../../src/http/operation.ts';
 
 export interface ExchangeParts {
@@ -15,7 +11,7 @@ export interface ExchangeParts {
 }
 
 export interface TestExchange extends Exchange {
-  /** What was set for the answer. */
+  /** Headers that the handler set for the answer. */
   readonly answerHeaders: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** Inputs of the core with everything optional left out, for tests that give only what they are about. */
+/** Inputs of the core with everything optional left out, so that tests give only what they are about. */
 import type { CreationOptions, GenerateInput } from '../../src/core/secrets/outcomes.ts';
 
 export const noOptions: CreationOptions = {

@@ -1,8 +1,8 @@
 /**
- * What a client knows for certain: the creates that were acknowledged and the values that came out.
+ * What a client knows for certain: which creates were acknowledged and which values were released.
  *
- * An entry is written before its request is sent, so an answer that never came leaves a doubt and never a certainty.
- * Promises judged: at most one release (P1), acknowledged means stored (P5), the receipt tells the truth (P6).
+ * An entry is written before its request is sent, so a missing answer leaves the entry in doubt. Checks that a value is
+ * released at most once (P1), acknowledged means stored (P5), and the receipt is right (P6).
  */
 import type { Made, Reading } from './calls.ts';
 
@@ -12,7 +12,7 @@ export interface Entry {
   made: Made | null;
   /** Reveals and burns that were sent. */
   attempts: number;
-  /** How often the value came out, in whole answers and in pieces. */
+  /** How often the value was released, in whole or partial answers. */
   releases: number;
   burns: number;
   /** Nothing more can happen to it. */
@@ -20,21 +20,21 @@ export interface Entry {
 }
 
 export interface Ledger {
-  /** Before a create is sent. The value is unique and can be recognised in any bytes. */
+  /** Call before sending a create. The value is unique and recognisable in any bytes. */
   open(): Entry;
   acknowledge(entry: Entry, made: Made): void;
-  /** Before a reveal or a burn is sent. */
+  /** Call before sending a reveal or a burn. */
   attempt(entry: Entry): void;
-  /** What the answer of an attempt said. */
+  /** Records the answer to an attempt. */
   note(entry: Entry, reading: Reading): void;
-  /** Bytes of an answer that was cut: a value among them has been released. */
+  /** Records the bytes of a cut answer: any value in them has been released. */
   noteFragment(text: string): void;
-  /** What the server says after a restart, by receipt and by one more reveal if it is not known to wait. */
+  /** Compares the receipt's state after a restart. Unless it is `new`, one more reveal should follow: see `settle`. */
   compare(entry: Entry, receiptState: string): void;
-  /** Acknowledged and not settled: what is still to be watched. */
+  /** Acknowledged but not settled: still to be watched. */
   unsettled(): Entry[];
   readonly entries: readonly Entry[];
-  /** What was not as promised, in words. */
+  /** Broken promises, in words. */
   readonly faults: readonly string[];
 }
 

@@ -1,8 +1,7 @@
 /**
- * A full life of the service, as seen from outside: every door, right and wrong, with texts that can be recognised.
+ * A full life of the service, as seen from outside: every endpoint, used rightly and wrongly, with recognisable texts.
  *
- * Every text that must not be found anywhere is in `Canaries`, and every answer is kept, so that what is scanned is all
- * there is.
+ * Every text that must not be found anywhere is in `Canaries`, and every answer is kept, so the scan covers everything.
  */
 import { randomBytes } from 'node:crypto';
 import { attemptRequest, type Made, readMade } from './calls.ts';
@@ -16,7 +15,7 @@ import {
 import type { Credentials } from './started-server.ts';
 
 export interface Canaries {
-  /** Of every secret that was made. */
+  /** Of every secret made. */
   readonly values: readonly string[];
   readonly passphrases: readonly string[];
   readonly secretKeys: readonly string[];
@@ -32,11 +31,11 @@ export interface LivedLife {
   readonly canaries: Canaries;
   /** The secrets whose links were mailed. */
   readonly mailed: readonly Made[];
-  /** Every answer that may show neither value, passphrase, token nor address. */
+  /** Every answer that must not show a value, passphrase, token or address. */
   readonly answers: readonly RawAnswer[];
 }
 
-/** Characters that each escaping treats differently, around something unique. */
+/** A unique text with characters that every kind of escaping changes differently. */
 const marked = (kind: string) =>
   `${kind} "${randomBytes(9).toString('hex')}" <ü&/\\>\n${randomBytes(6).toString('hex')}`;
 
@@ -45,7 +44,7 @@ const json = { 'Content-Type': 'application/json' };
 
 interface Session {
   ask(request: RawRequest): Promise<RawAnswer>;
-  /** Bytes that need not be HTTP; whatever comes back is kept. */
+  /** Sends bytes that may not be HTTP, and keeps whatever comes back. */
   push(bytes: Buffer): Promise<void>;
   readonly answers: RawAnswer[];
 }
@@ -112,7 +111,7 @@ interface AllMade {
   readonly web: Made;
 }
 
-/** One of each kind, by each carriage. */
+/** One secret of each kind, sent in each way: form, JSON, query and page. */
 async function makeAll(session: Session, basic: string, texts: Texts): Promise<AllMade> {
   const { value, passphrase, recipient, memo } = texts;
   const owner = { Authorization: basic };
@@ -144,7 +143,7 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
   };
 }
 
-/** The form of the start page; the keys stand in the redirect and on the page it leads to. */
+/** Submits the start page's form; the keys are in the redirect and on the page it leads to. */
 async function makeOnPage(session: Session, secret: string, passphrase: string): Promise<Made> {
   const body = new URLSearchParams({ secret, passphrase, ttl: '3600' }).toString();
   const answer = await session.ask({ method: 'POST', path: '/share', headers: form, body });
@@ -158,7 +157,7 @@ async function makeOnPage(session: Session, secret: string, passphrase: string):
   return { secretKey, metadataKey };
 }
 
-/** Over two secrets, so that neither comes to the limit. */
+/** Spread over several secrets, so that none reaches the limit. */
 async function guessWrong(
   session: Session,
   { guarded, kept, web }: AllMade,
@@ -175,7 +174,7 @@ async function guessWrong(
   await session.ask({ method: 'POST', path: `/secret/${web.secretKey}`, headers: form, body });
 }
 
-/** Keys, tokens and texts in paths and queries that should not have them, with every method. */
+/** Puts keys, tokens and texts in paths and queries where they do not belong, with every method. */
 async function askStrangePaths(session: Session, { kept }: AllMade, texts: Texts, { token }: Credentials) {
   const { secretKey, metadataKey } = kept;
   const paths = [
@@ -193,7 +192,7 @@ async function askStrangePaths(session: Session, { kept }: AllMade, texts: Texts
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) await session.ask({ method, path });
 }
 
-/** The same in headers. */
+/** The same with headers. */
 async function sendStrangeHeaders(session: Session, { kept }: AllMade, { token, basic }: Credentials) {
   const { secretKey, metadataKey } = kept;
   const headers = {
@@ -210,7 +209,7 @@ async function sendStrangeHeaders(session: Session, { kept }: AllMade, { token, 
     await session.ask({ method: 'GET', path: '/api/v1/authcheck', headers: { Authorization } });
 }
 
-/** Bodies that are refused, each for another reason. */
+/** Bodies that are refused, each for a different reason. */
 async function sendStrangeBodies(session: Session, { value, passphrase }: Texts): Promise<void> {
   const urlValue = encodeURIComponent(value);
   const conceal = (body: string, headers: Record<string, string> = json) =>
@@ -224,7 +223,7 @@ async function sendStrangeBodies(session: Session, { value, passphrase }: Texts)
   await session.ask({ method: 'POST', path: '/api/v1/share', headers: form, body });
 }
 
-/** Bytes that are no HTTP, or HTTP that means two things. */
+/** Bytes that are not HTTP, or ambiguous HTTP. */
 async function pushBrokenFrames(session: Session, { kept }: AllMade, { passphrase }: Texts): Promise<void> {
   const target = `POST /api/v1/secret/${kept.secretKey} HTTP/1.1\r\nHost: a\r\n`;
   const frames = [
@@ -235,7 +234,7 @@ async function pushBrokenFrames(session: Session, { kept }: AllMade, { passphras
   for (const frame of frames) await session.push(Buffer.from(frame));
 }
 
-/** Until the one-second secret is gone, by its own answer; bounded. */
+/** Polls until the one-second secret answers as gone; bounded. */
 async function awaitExpiry(session: Session, { fleeting }: AllMade): Promise<void> {
   const path = `/api/v2/secret/${fleeting.secretKey}/status`;
   for (let polls = 0; polls < 300; polls += 1) {
@@ -245,7 +244,7 @@ async function awaitExpiry(session: Session, { fleeting }: AllMade): Promise<voi
   throw new Error('a secret of one second did not expire');
 }
 
-/** Looks and lists that show keys to their owner, and nothing else. */
+/** Fetches receipts and lists, which show keys to their owner and nothing else. */
 async function look(session: Session, made: AllMade, basic: string): Promise<void> {
   const headers = { Authorization: basic };
   for (const { metadataKey } of [made.mailed, made.guarded, made.kept]) {
@@ -257,7 +256,7 @@ async function look(session: Session, made: AllMade, basic: string): Promise<voi
   await session.ask({ method: 'GET', path: '/api/v2/private/recent', headers });
 }
 
-/** Set, changed and removed, and refused for each reason. */
+/** Sets, changes and removes memos, and has them refused for each reason. */
 async function changeMemos(session: Session, { guarded, kept }: AllMade, texts: Texts, basic: string) {
   const headers = { ...json, Authorization: basic };
   const change = (metadataKey: string, memo: unknown, more = {}) =>
@@ -278,11 +277,11 @@ async function changeMemos(session: Session, { guarded, kept }: AllMade, texts: 
 }
 
 export interface LifeSteps {
-  /** Runs when everything was made and nothing was read. */
+  /** Runs when everything has been made and nothing read. */
   readonly beforeReading: () => void;
 }
 
-/** Lives it. Afterwards one secret (with a passphrase) still waits; all others were read, burned or have expired. */
+/** Runs the life. Afterwards one secret (with a passphrase) still waits; all others are read, burned or expired. */
 export async function live(port: number, owner: Credentials, steps: LifeSteps): Promise<LivedLife> {
   const session = openSession(port);
   const texts = drawTexts();
@@ -296,7 +295,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await sendStrangeHeaders(session, made, owner);
   await sendStrangeBodies(session, texts);
   await pushBrokenFrames(session, made, texts);
-  // What reads a value is not among the answers that may not show one.
+  // Answers with a value are kept apart from those that must not show one.
   const readings = openSession(port);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.guarded, passphrase }));

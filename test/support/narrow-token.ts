@@ -1,8 +1,4 @@
-/**
- * A token that may do less than its account.
- *
- * Making it, the way the operator's command does, with the data key of the account's first token.
- */
+/** A token that may do less than its account, made as the operator's command does, from the account's first token. */
 
 import type { TokenScope } from '../../src/core/account.ts';
 import { createToken } from '../../src/core/accounts/admin.ts';
@@ -10,7 +6,7 @@ import { Sensitive } from '../../src/core/sensitive.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import type { TestAccount, TestApp } from './app.ts';
 
-/** The account again, as the holder of a token with these scopes is it. */
+/** The same account with a new token that has only these scopes. */
 export async function narrowed(
   { store }: Pick<TestApp, 'store'>,
   account: TestAccount,

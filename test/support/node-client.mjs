@@ -1,9 +1,8 @@
 /**
- * A client that runs under Node, told what to do line by line: one JSON command on each line of its input, one JSON answer
- * on each line of its output.
+ * A client that runs under Node: one JSON command per line on stdin, one JSON answer per line on stdout.
  *
- * Every request goes through Node's own agent, which pools sockets and believes the answer: a socket whose answer did not
- * say `Connection: close` is used again. `npm` calls the published package `onetimesecret-api`.
+ * Every request goes through Node's own agent, which pools sockets and trusts the answer: a socket is reused unless its
+ * answer said `Connection: close`. `npm` calls the published package `onetimesecret-api`.
  */
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
@@ -32,7 +31,7 @@ function send({ url, method, headers, body }) {
   });
 }
 
-/** One request after the other; how many were answered, by status or by error, and on how many new sockets. */
+/** Sends requests in sequence; counts the answers by status or error, and the new sockets. */
 async function sendMany({ count, ...command }) {
   const ends = {};
   let sockets = 0;

@@ -1,8 +1,6 @@
 /**
- * The client side under Node, for tests of what a client sees: this process is Bun, whose own HTTP client forgives what
- * Node's does not.
- *
- * It ends with the test that started it.
+ * A client under Node, for tests of what a client sees: this process is Bun, whose HTTP client forgives what Node's does
+ * not. It ends with the test that started it.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -22,12 +20,12 @@ export interface NodeAnswer {
 }
 
 export interface NodeRun {
-  /** Answers by status, and what was not answered by the code of its error. */
+  /** Number of answers by status, and of failures by error code. */
   readonly ends: Readonly<Record<string, number>>;
   readonly sockets: number;
 }
 
-/** What the client threw: the name of its class, and its message. */
+/** What the client threw: its class name and message. */
 export class NodeClientError extends Error {
   readonly thrown: string;
 
@@ -39,9 +37,9 @@ export class NodeClientError extends Error {
 
 export interface NodeClient extends AsyncDisposable {
   send(request: NodeRequest): Promise<NodeAnswer>;
-  /** One after the other through one pool. */
+  /** Sends `count` requests in sequence through one pool. */
   sendMany(request: NodeRequest, count: number): Promise<NodeRun>;
-  /** A method of the package `onetimesecret-api`. */
+  /** Calls a method of the package `onetimesecret-api`. */
   npm(call: {
     readonly url: string;
     readonly username: string;
@@ -60,7 +58,7 @@ interface Line {
 
 const script = join(import.meta.dir, 'node-client.mjs');
 
-/** Rejects every call when there is no Node, or when it ends early. */
+/** Every call rejects without Node, or when Node exits early. */
 export function startNodeClient(): NodeClient {
   const child = spawn('node', [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();

@@ -1,14 +1,10 @@
-/**
- * A share domain that stands by the operator's word, for tests that need one and are not about how it came to be.
- *
- * A domain that is not added is an error, so that no test runs without it.
- */
+/** A share domain added by the operator, for tests that need one and do not care how it was verified. */
 import type { AccountId } from '../../src/core/account.ts';
 import type { DomainStore } from '../../src/core/ports.ts';
 import { plainBrand } from '../../src/core/share-domain.ts';
 import type { UnixSeconds } from '../../src/core/time.ts';
 
-/** @param isPublic whether everybody may share on it; `true` when absent */
+/** Throws when the domain is not added. @param isPublic whether everybody may share on it; `true` when absent */
 export async function giveDomain(
   store: DomainStore & { now(): UnixSeconds },
   accountId: AccountId,

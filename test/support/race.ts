@@ -1,7 +1,7 @@
 /**
- * One secret, many readers at once: the race and its judgement.
+ * One secret, many readers at once: runs the race and judges it.
  *
- * Exactly one door opens, every other attempt gets the exact answer for what is gone, and the receipt names the winner
+ * Exactly one attempt wins, every other gets the exact answer for a gone secret, and the receipt names the winner
  * (P1, P6, P7).
  */
 import {
@@ -20,7 +20,7 @@ import {
 import { type RawConnection, sendTogether } from './raw-client.ts';
 
 export interface RaceTrack {
-  /** One for each reader, to one or several processes. */
+  /** One connection per reader, to one or more processes. */
   readonly readers: readonly RawConnection[];
   /** Makes the secret and reads the receipt. */
   readonly creator: RawConnection;
@@ -32,13 +32,13 @@ export interface RaceTrack {
 export interface RaceResult {
   readonly winners: number;
   readonly winner: 'released' | 'burned' | null;
-  /** What was not as promised, in words; empty when all was. */
+  /** Broken promises, in words; empty when there are none. */
   readonly faults: readonly string[];
 }
 
 /**
  * Mostly readers with a few burners; sometimes the other way round, because a burn has more to look up first and rarely
- * wins against many; sometimes burners alone.
+ * wins against many readers; sometimes only burners.
  */
 function drawBurnShare(random: () => number): number {
   const draw = random();

@@ -1,4 +1,4 @@
-/** The raw client reads answers whole, and shows what came of those that were cut. */
+/** The raw client reads whole answers, and shows what arrived of cut ones. */
 import { expect, it } from 'bun:test';
 import { createServer } from 'node:net';
 import { ConnectionCut, openConnection, parseAnswer, requestBytes } from './raw-client.ts';

@@ -1,7 +1,7 @@
 /**
- * HTTP/1.1 over bare sockets, for tests that must decide when each byte leaves.
+ * HTTP/1.1 over bare sockets, for tests that must decide when each byte is sent.
  *
- * An answer is whole or it is a `ConnectionCut` that still shows every byte that arrived, because a value in half an
+ * An answer is either whole or a `ConnectionCut`, which still shows every byte that arrived, because a value in half an
  * answer has been released too. Source: RFC 9112 §6 and §7.1.
  */
 import { connect, type Socket } from 'node:net';
@@ -27,13 +27,13 @@ export class ConnectionCut extends Error {
 
 export interface RawRequest {
   readonly method: string;
-  /** As it stands in the request line. */
+  /** As written in the request line. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
 }
 
-/** The bytes of a request, with Host and Content-Length unless they are given. */
+/** The bytes of a request, with Host and Content-Length added unless given. */
 export function requestBytes({ method, path, headers = {}, body }: RawRequest): Buffer {
   const content = body === undefined ? Buffer.alloc(0) : Buffer.from(body as string);
   const lines = [`${method} ${path} HTTP/1.1`];
@@ -64,7 +64,7 @@ function parseHead(bytes: Buffer): Head | null {
   return { status: Number(first.slice(9, 12)), headers, bodyAt: end + 4 };
 }
 
-/** The body's bytes and where the answer ends; `null` while it is not all there. */
+/** The body and where the answer ends; `null` while incomplete. */
 function readChunks(bytes: Buffer, from: number): { body: Buffer; end: number } | null {
   const parts: Buffer[] = [];
   for (let at = from; ; ) {
@@ -79,7 +79,7 @@ function readChunks(bytes: Buffer, from: number): { body: Buffer; end: number } 
   }
 }
 
-/** The first whole answer in `bytes` and what follows it; `null` while it is not all there. */
+/** The first whole answer in `bytes` and what follows it; `null` while incomplete. */
 export function parseAnswer(bytes: Buffer, toHead = false): { answer: RawAnswer; rest: Buffer } | null {
   const head = parseHead(bytes);
   if (head === null) return null;
@@ -99,17 +99,17 @@ export function parseAnswer(bytes: Buffer, toHead = false): { answer: RawAnswer;
 export interface RawConnection {
   /** Sends a whole request. One at a time. Rejects with `ConnectionCut`. */
   send(request: Buffer): Promise<RawAnswer>;
-  /** Sends all but the last byte; resolves when the kernel has it. */
+  /** Sends all but the last byte; resolves when the kernel has them. */
   hold(request: Buffer): Promise<void>;
   /** Sends the byte that `hold` kept back. */
   release(): Promise<RawAnswer>;
   isOpen(): boolean;
-  /** Resolves once the other side or this one has ended the connection. */
+  /** Resolves once either side has closed the connection. */
   readonly closed: Promise<void>;
   destroy(): void;
 }
 
-/** What waits for an answer on a connection. */
+/** The request that waits for an answer on a connection. */
 interface Waiting {
   readonly isHead: boolean;
   readonly resolve: (answer: RawAnswer) => void;
@@ -133,7 +133,7 @@ function wrap(socket: Socket): RawConnection {
     waiting = null;
     resolve(parsed.answer);
   });
-  // Every error is followed by 'close'; what it means for the caller is the same.
+  // Every error is followed by 'close', which means the same to the caller.
   socket.on('error', () => undefined);
   socket.on('close', () => {
     waiting?.reject(new ConnectionCut(received.toString('utf8')));
@@ -175,7 +175,7 @@ export function openConnection(port: number, host = '127.0.0.1'): Promise<RawCon
   });
 }
 
-/** One request on a connection of its own. */
+/** Sends one request on its own connection. */
 export async function sendOnce(port: number, request: Buffer): Promise<RawAnswer> {
   const connection = await openConnection(port);
   try {
@@ -191,8 +191,8 @@ export interface Held {
 }
 
 /**
- * Last-byte synchronisation: every request but for its last byte, then all last bytes in one turn of the loop, so that
- * the server finds them complete together.
+ * Last-byte synchronisation: sends every request except its last byte, then all last bytes in one turn of the loop, so
+ * that they become complete at the server together.
  */
 export async function sendTogether(entries: readonly Held[]): Promise<RawAnswer[]> {
   await Promise.all(entries.map(({ connection, request }) => connection.hold(request)));

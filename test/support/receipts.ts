@@ -1,4 +1,4 @@
-/** Receipts as tests of the core ask for them, and a store that tells them otherwise. */
+/** Receipt queries for tests of the core, and a store that changes receipts. */
 
 import type { StoredReceipt } from '../../src/core/secret.ts';
 import type { ReceiptOutcome, ReceiptView } from '../../src/core/secrets/outcomes.ts';

@@ -1,8 +1,8 @@
 /**
  * The router in front of a test's app, without a socket.
  *
- * The app is the first region, and there is a second that answers for its health and knows nobody; whatever else reaches
- * the second is refused, so that a request led astray fails its test.
+ * The app is the first region. The second passes its health check and knows no account; it refuses everything else, so a
+ * misrouted request fails its test.
  */
 
 import { parseRegionLabel, type RegionLabel } from '../../src/core/keys.ts';
@@ -24,13 +24,13 @@ function labelOf(text: string): RegionLabel {
 }
 const [us, eu] = [labelOf('us'), labelOf('eu')];
 
-/** The region whose mark the keys of an app carry; `null` when nothing stands before it. */
+/** The region whose tag the app's keys carry; `null` without a router. */
 export function frontRegion(): RegionLabel | null {
   if (!isRouted) return null;
   return front === 'astray' ? eu : us;
 }
 
-/** The handler itself, or the router before it. @param trustedProxies the app's own */
+/** The handler itself, or the router in front of it. @param trustedProxies the app's own */
 export function standBefore(handler: Handler, trustedProxies: readonly string[]): Handler {
   return isRouted ? routerBefore(handler, trustedProxies) : handler;
 }
@@ -59,7 +59,7 @@ async function startRouting(handler: Handler, trustedProxies: readonly string[])
   return parts;
 }
 
-/** What a client's library adds: a length of what it sends. */
+/** Adds the Content-Length that a client's library would send. */
 async function asSent(request: Request): Promise<Request> {
   if (request.body === null || request.headers.has('content-length')) return request;
   const body = await request.bytes();

@@ -1,7 +1,6 @@
 /**
- * The seed of a run, printed, and the choices that follow from it.
- *
- * `MAYFLY_SEED` repeats every choice of a run (what the kernel makes of them is its own affair).
+ * The printed seed of a run, and the choices that follow from it. `MAYFLY_SEED` repeats every choice, but not the kernel's
+ * scheduling.
  */
 
 /** A generator of 32 random bits from a seed (mulberry32). */
@@ -27,7 +26,7 @@ export function createDice(seed: number): (sides: number) => number {
   return (sides) => word() % sides;
 }
 
-/** The seed of a run: `MAYFLY_SEED`, or a fresh one; printed, so that it can be given again. */
+/** The seed of a run: `MAYFLY_SEED` or a fresh one; printed, so that the run can be repeated. */
 export function announceSeed(what: string): number {
   const seed = Number(process.env.MAYFLY_SEED ?? Math.floor(Math.random() * 4_294_967_296));
   console.log(`${what}: MAYFLY_SEED=${seed}`);

@@ -1,8 +1,6 @@
 /**
- * Texts that a language rightly says as English does.
- *
- * The list, by language and whole text, each with its reason; `*` is every language. Everything else that equals the
- * English text counts as untranslated.
+ * Texts that are rightly the same in a language as in English, by language and whole text, each with its reason; `*` is
+ * every language. Any other text that equals the English one counts as untranslated.
  */
 const sameWord = 'the word of the language is the same';
 const loanWord = 'the English word is the usual one';

@@ -1,7 +1,6 @@
 /**
- * A sealed secret with everything that went into it, for tests of the record's format.
- *
- * The sample. The stretched passphrase stands for argon2id's output, so no test pays for it.
+ * A sealed secret with everything that went into it, for tests of the record's format. Seeded random bytes replace
+ * argon2id's output, so no test pays for it.
  */
 import { deriveSecretId } from '../../src/crypto/derive.ts';
 import { type SealInput, type SecretContext, sealSecret } from '../../src/crypto/envelope.ts';

@@ -1,12 +1,8 @@
-/**
- * Randomness that repeats: bytes of SHA-256 over a seed and a counter.
- *
- * The `RandomBytes` of tests that must be the same in every run. Never for anything but tests.
- */
+/** Repeatable random bytes: SHA-256 over a seed and a counter. Only for tests that must be the same in every run. */
 import { createHash } from 'node:crypto';
 import type { RandomBytes } from '../../src/crypto/random.ts';
 
-/** The same seed gives the same bytes, whatever the sizes of the draws. */
+/** The same seed gives the same bytes, however they are split into draws. */
 export function seededRandom(seed: string): RandomBytes {
   let pool = Buffer.alloc(0);
   let counter = 0;
@@ -23,7 +19,7 @@ export function seededRandom(seed: string): RandomBytes {
   };
 }
 
-/** Pearson's statistic of counts that should be equal. */
+/** Pearson's chi-squared statistic for counts that should be equal. */
 export function chiSquare(counts: readonly number[]): number {
   const expected = counts.reduce((sum, count) => sum + count, 0) / counts.length;
   return counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);

@@ -1,8 +1,6 @@
 /**
- * The whole domain on a bench: the real use cases and the store in memory, a clock moved by hand, a hasher that counts.
- *
- * The fast hasher (what is slow about the real one is its purpose, and no test needs to wait for it), the mailer that
- * keeps what it is handed, and accounts that are signed in the real way.
+ * The whole core on a test bench: the real use cases, the store in memory, a clock moved by hand, a hasher that is fast and
+ * counts its calls, a mailer that keeps what it gets, and accounts that sign up as in production.
  */
 import { createHash } from 'node:crypto';
 import type { AccountCaller } from '../../src/core/account.ts';
@@ -29,7 +27,7 @@ export const startOfTime = 1_790_000_000;
 export interface CountingHasher extends PassphraseHasher {
   /** Calls of `stretch` so far: guesses computed, and one for each secret made with a passphrase. */
   readonly stretched: number;
-  /** While true every hash is refused, as when the queue is full. */
+  /** While `true`, every hash is refused, as when the queue is full. */
   busy: boolean;
 }
 
@@ -64,15 +62,15 @@ export interface Bench {
   readonly events: ServiceEvent[];
   readonly mails: SecretLinkMail[];
   readonly accountMails: AccountMail[];
-  /** Every record that was handed to the store, as it was handed over. */
+  /** Every record as it was passed to the store. */
   readonly records: NewRecord[];
-  /** What the next mails end in. */
+  /** The final state of the next mails. */
   mailEndsIn: Exclude<DeliveryState, 'queued'>;
-  /** What the mail server says last to the next mails. */
+  /** The mail server's final reply to the next mails. */
   mailReply: string | null;
   advance(seconds: number): void;
   signUp(email: string, plan?: PlanName): Promise<AccountCaller & { readonly token: string }>;
-  /** Conceals and gives the receipt; throws when it is refused. */
+  /** Conceals and returns the receipt; throws when refused. */
   share(value: string, options?: ShareOptions): Promise<ReceiptView & { readonly secretKey: string }>;
 }
 
@@ -82,7 +80,7 @@ export interface ShareOptions extends Partial<Omit<ConcealInput, 'value' | 'pass
   readonly caller?: AccountCaller;
 }
 
-/** @param wrap puts something between the service and the store: a defect, a delay, an outage */
+/** @param options.wrap puts something between the service and the store: a defect, a delay, an outage */
 export function createBench(
   options: {
     readonly deps?: Partial<ServiceParts>;
@@ -173,7 +171,7 @@ export function createBench(
   return bench;
 }
 
-/** One guess, as the HTTP layer hands it on. */
+/** One guess, as the HTTP layer passes it on. */
 export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24'): RevealInput {
   const given = passphrase === undefined ? null : new Sensitive(passphrase);
   return { secretKey, passphrase: given, clientPrefix, isAbandoned: clientStays };

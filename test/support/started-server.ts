@@ -1,7 +1,6 @@
 /**
- * A real server process for tests: started, watched, killed.
- *
- * Nothing outlives the test: disposing ends the process by its own id and removes a folder that was made here.
+ * A real server process for tests: started, watched, killed. Nothing outlives the test: disposing kills the process by its
+ * id and removes the folder if it was made here.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -18,13 +17,13 @@ export interface StartOptions {
   readonly port?: number;
   /** Kept after the test; a fresh one that is removed when absent. */
   readonly dataDir?: string;
-  /** On top of the settings that every test wants. */
+  /** Added to the settings that every test uses. */
   readonly env?: Readonly<Record<string, string>>;
   /** The script and its arguments; the product's `serve` when absent. */
   readonly command?: readonly string[];
   /** The path that answers 200 once the server serves. */
   readonly readyPath?: string;
-  /** What it then writes to stderr, which may arrive after its first answer; `is ready` for the product's `serve`. */
+  /** What it then writes to stderr, possibly after its first answer; `is ready` for the product's `serve`. */
   readonly readyWords?: string;
 }
 
@@ -61,12 +60,12 @@ export class StartRefused extends Error {
 }
 
 const pollMilliseconds = 4;
-/** 60 s: a loaded machine starts slowly, and a test that gives up early tells nothing. */
+/** 60 s: a loaded machine starts slowly, and giving up early proves nothing. */
 const maxPolls = 15_000;
 
 /**
- * A free port below the range that outgoing connections take theirs from, so that no client's own port can stand on it
- * between this look and the server's bind.
+ * A free port below the ephemeral range, so that no outgoing connection can take it between this check and the server's
+ * bind.
  */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < 200; tries += 1) {
@@ -88,7 +87,7 @@ export function makeDataDir(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'mayfly-'));
 }
 
-/** Only what is named here reaches the process: a setting of the surrounding shell must not decide a test. */
+/** Only these variables reach the process: the surrounding shell must not affect a test. */
 function baseEnv(): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, HOST: '127.0.0.1', MAYFLY_RATE_LIMITS: 'off', MAYFLY_LOG_LEVEL: 'error' };
@@ -105,7 +104,7 @@ export function spawnProduct(args: readonly string[], env: Readonly<Record<strin
 
 export const serveCommand = ['src/main.ts', 'serve'] as const;
 
-/** Collects what a process writes, and how it ended. */
+/** Collects a process's output and how it ended. */
 export function watch(child: ChildProcess): {
   stdout: () => string;
   stderr: () => string;
@@ -123,10 +122,10 @@ export function watch(child: ChildProcess): {
   return { stdout, stderr, exited };
 }
 
-/** A command that should have ended and did not is killed, which its exit shows. */
+/** A command that has not ended by then is killed, which its exit shows. */
 const usualRunMilliseconds = 20_000;
 
-/** Runs a command of the product to its end. */
+/** Runs a command of the product until it ends. */
 export async function runProduct(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
@@ -142,7 +141,7 @@ export async function runProduct(
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Asks until the answer is 200; resolves to whether it ever was. Stops as soon as the process has ended. */
+/** Polls until the answer is 200; resolves to whether it ever was. Stops as soon as the process has ended. */
 async function awaitReady(port: number, path: string, exited: Promise<Exit>): Promise<boolean> {
   let hasEnded = false;
   void exited.then(() => {
@@ -165,7 +164,7 @@ async function awaitWords(words: string, stderr: () => string): Promise<void> {
     await pause(pollMilliseconds);
 }
 
-/** Starts a server and waits for its first answer and its words. Rejects with `StartRefused` when it ends before. */
+/** Starts a server and waits for its first answer and `readyWords`. Rejects with `StartRefused` when it exits first. */
 export async function startServer(options: StartOptions = {}): Promise<StartedServer> {
   const dataDir = options.dataDir ?? (await makeDataDir());
   const port = options.port ?? (await freePort());
@@ -208,18 +207,18 @@ export async function startServer(options: StartOptions = {}): Promise<StartedSe
 export interface Credentials {
   readonly username: string;
   readonly token: string;
-  /** The header's value. */
+  /** The value of an `Authorization` header. */
   readonly basic: string;
 }
 
-/** Only a server makes a store: starts one, once, and ends it. */
+/** Only a server creates a store, so this starts one and stops it. */
 async function makeStore(dataDir: string): Promise<void> {
   await using first = await startServer({ dataDir });
   first.kill('SIGTERM');
   await first.exited;
 }
 
-/** Makes an account by the operator's command, on a folder that no server was started on too. */
+/** Makes an account with the operator's command, even on a folder that no server has used yet. */
 export async function createAccount(dataDir: string, email: string): Promise<Credentials> {
   if (!existsSync(join(dataDir, 'mayfly.db'))) await makeStore(dataDir);
   const run = await runProduct(['src/main.ts', 'account', 'create', email, '--json'], {
@@ -230,7 +229,7 @@ export async function createAccount(dataDir: string, email: string): Promise<Cre
   return { username, token, basic: `Basic ${Buffer.from(`${username}:${token}`).toString('base64')}` };
 }
 
-/** A pool of keep-alive connections, closed with the test. */
+/** A pool of keep-alive connections, closed when disposed. */
 export async function openPool(port: number, size: number) {
   const connections = await Promise.all(Array.from({ length: size }, () => openConnection(port)));
   return {

@@ -1,7 +1,6 @@
 /**
- * Load that is cut off at a chosen operation, and the settling of accounts afterwards.
- *
- * Everything that is sent goes through the ledger first.
+ * Load that is cut off at a chosen operation, and the comparison with the ledger afterwards. Everything is written to the
+ * ledger before it is sent.
  */
 import {
   type Attempt,
@@ -24,7 +23,7 @@ export interface Load {
   readonly basic: string;
   readonly random: () => number;
   readonly connectionCount: number;
-  /** After each whole answer, with how many there have been. */
+  /** Called after each whole answer with the number so far. */
   readonly onAnswer: (answered: number) => void;
   /** Called before each operation: `false` ends the load. */
   readonly goesOn: () => boolean;
@@ -32,9 +31,9 @@ export interface Load {
 
 export interface LoadResult {
   readonly answered: number;
-  /** Requests whose answer never came or came in part. */
+  /** Requests whose answer arrived only in part. */
   readonly cut: number;
-  /** Requests that were sent and got no byte of an answer. */
+  /** Requests that got no byte of an answer. */
   readonly unanswered: number;
 }
 
@@ -54,7 +53,7 @@ async function createOne({ ledger, basic, random }: Load, connection: RawConnect
   return entry;
 }
 
-/** One reveal or burn, noted before and after. */
+/** One reveal or burn, written to the ledger before and after. */
 export async function attemptOne(
   ledger: Ledger,
   entry: Entry,
@@ -69,7 +68,7 @@ export async function attemptOne(
   ledger.note(entry, readAttempt(attempt, answer));
 }
 
-/** Runs until `goesOn` says no or the server cuts every connection. */
+/** Runs until `goesOn` returns `false` or the server cuts every connection. */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const { ledger, random, basic } = load;
   using pool = await openPool(load.port, load.connectionCount);
@@ -102,8 +101,8 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 }
 
 /**
- * Compares what the server says with the ledger, for everything that is not settled, and tries what is in doubt or done
- * once more: it must not come out again.
+ * Compares the server's receipts with the ledger for every unsettled entry, and reveals everything that no longer waits
+ * once more: it must not be released again.
  */
 export async function settle(port: number, ledger: Ledger, basic: string): Promise<void> {
   const connection = await openConnection(port);
@@ -119,7 +118,7 @@ export async function settle(port: number, ledger: Ledger, basic: string): Promi
   }
 }
 
-/** Reads all that still waits, twice: the first time must give the value, the second must not. */
+/** Reads everything that still waits twice: the first time must give the value, the second must not. */
 export async function readOut(port: number, ledger: Ledger, basic: string): Promise<number> {
   const connection = await openConnection(port);
   let count = 0;

@@ -1,4 +1,4 @@
-/** What v1 answers when all is well: the rows of the contract, in both dialects. */
+/** The answers of v1 to valid requests: the rows of the contract, in both dialects. */
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/version.ts';
 import { giveDomain } from '../support/own-domain.ts';

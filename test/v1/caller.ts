@@ -1,8 +1,8 @@
 /**
- * Calls of v1 in tests, each answer held against the published contract.
+ * Calls of v1 in tests, each answer checked against the published contract.
  *
- * An answer without the headers of every answer, and in the documented dialect one whose status or body the contract does
- * not describe, fails the test that got it, whatever that test looks at.
+ * A test fails, whatever it looks at, when it gets an answer without the headers that every answer has or, in the
+ * documented dialect, with a status or body that the contract does not describe.
  */
 import { expect } from 'bun:test';
 import { v1Operations } from '../../src/api/v1/operations.ts';
@@ -32,7 +32,7 @@ export interface V1Caller {
   send(method: string, path: string, options?: CallOptions): Promise<Answer>;
   post(path: string, form?: Readonly<Record<string, string>>, as?: TestAccount): Promise<Answer>;
   get(path: string, as?: TestAccount): Promise<Answer>;
-  /** The record of a fresh secret; the call must succeed. */
+  /** The record of a new secret; the call must succeed. */
   share(form?: Readonly<Record<string, string>>, as?: TestAccount): Promise<Json>;
 }
 
@@ -80,7 +80,7 @@ const alwaysSent: Readonly<Record<string, string>> = {
   'x-robots-tag': 'noindex, nofollow, noarchive',
 };
 
-/** What every answer carries, whatever its status (P19). */
+/** The headers of every answer, whatever its status (P19). */
 function expectCommonHeaders({ headers, status, text }: Answer): void {
   for (const [name, value] of Object.entries(alwaysSent)) expect(headers.get(name)).toBe(value);
   expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{20}$/);

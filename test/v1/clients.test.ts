@@ -1,10 +1,10 @@
 /**
- * Clients that exist, against a started server in the dialect made for them, under Node.
+ * Real clients, against a started server in the dialect made for them, under Node.
  *
  * The npm client `onetimesecret-api` is the published package itself (it takes any base URL, plain http too), with a
- * `node-fetch` that asks for `Connection: close` with every request. The other clients are emulated by the requests they
- * send, as their public sources show them, and by what each reads from the answer, in the types it reads it into; they
- * share one pool of sockets that believes only what the answers say, and every second one asks for `close`.
+ * `node-fetch` that asks for `Connection: close` with every request. The other clients are emulated by the requests
+ * their public sources show, and by what each reads from the answer, with the types it expects. They share one pool of
+ * sockets that believes only what the answers say, and every second request asks for `close`.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { type RunningServer, startServer } from '../../src/http/server.ts';
@@ -124,14 +124,14 @@ describe('the npm client onetimesecret-api 1.1.3', () => {
 
 interface Sent {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Bytes get no Content-Type, texts `text/plain`, and parameters that of a form. */
+  /** Bytes get no Content-Type, text gets `text/plain`, and parameters get the form type. */
   readonly body?: BodyInit;
   readonly anonymous?: boolean;
 }
 
 let sent = 0;
 
-/** Through the one pool of this file. */
+/** Sends through this file's one pool. */
 async function send(method: string, path: string, headers: Record<string, string>, body?: BodyInit) {
   sent += 1;
   const encoded = new Request(base, { method: 'POST', headers, ...(body !== undefined && { body }) });

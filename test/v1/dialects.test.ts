@@ -1,4 +1,4 @@
-/** Every row of the table of dialects, seen from outside: one question to the service, and the answer of each side. */
+/** Every row of the table of dialects, seen from outside: one question to the service, and its answer in each dialect. */
 
 import { describe, expect, it } from 'bun:test';
 import { type Dialect, differences } from '../../src/api/v1/dialect.ts';

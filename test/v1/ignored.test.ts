@@ -1,4 +1,4 @@
-/** Parameters that an operation of v1 does not know: nothing comes of them, and the answer names them. */
+/** Parameters that a v1 operation does not know: they have no effect, and the answer names them. */
 
 import { describe, expect, it } from 'bun:test';
 import { createV1Caller } from './caller.ts';
@@ -31,7 +31,7 @@ interface Call {
   readonly upstream: [status: number, header: string | null];
 }
 
-/** What an operation knows elsewhere, or in the other dialect, is not known here. */
+/** Parameters known to another operation, or in the other dialect, are unknown here. */
 const calls: Call[] = [
   {
     what: 'secret, on generate',

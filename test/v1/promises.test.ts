@@ -1,7 +1,7 @@
 /**
  * Promises that v1 itself has to keep, each checked on the product and on a product with a seeded defect.
  *
- * A check returns what it found wrong; the self-test is that the same check finds something in the defective one.
+ * A check returns what it found wrong; in the self-test, the same check must find something in the defective product.
  */
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/version.ts';
@@ -10,13 +10,13 @@ import { type Answer, createV1Caller, type V1Caller } from './caller.ts';
 
 const unknownKey = 'zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz';
 
-/** Status, body and headers, with the key and what differs by nature taken out. */
+/** Status, body and headers, without the key and whatever differs every time. */
 function bytesOf({ status, text, headers }: Answer, key: string): string {
   const kept = [...headers].filter(([name]) => name !== 'x-request-id');
   return JSON.stringify([status, text.replaceAll(key, 'KEY'), kept]);
 }
 
-/** P4: reading, looking and failing leave no trace on an unread secret. */
+/** P4: reading, looking and failed attempts leave no trace on an unread secret. */
 async function tracesOfLooking(caller: V1Caller): Promise<string[]> {
   const alice = await caller.app.account();
   const { metadata_key: key, secret_key: secretKey } = await caller.share({ passphrase: 'right' }, alice);
@@ -43,7 +43,7 @@ async function tracesOfLooking(caller: V1Caller): Promise<string[]> {
   return read.body.value === 'a value' ? traces : [...traces, 'the value is gone'];
 }
 
-/** P16: another account's record is answered in the bytes of an unknown one, and a stranger gets nothing. */
+/** P16: another account's record is answered with the same bytes as an unknown one, and strangers get nothing. */
 async function leaksToStrangers(caller: V1Caller): Promise<string[]> {
   const alice = await caller.app.account('alice@example.com');
   const bob = await caller.app.account('bob@example.com');
@@ -63,7 +63,7 @@ async function leaksToStrangers(caller: V1Caller): Promise<string[]> {
   return leaks;
 }
 
-/** P17: every reason why a secret does not open gives the same bytes. Returns the differing ones. */
+/** P17: every reason why a secret does not open gives the same bytes. Returns the answers that differ. */
 async function differingAnswers(caller: V1Caller): Promise<string[]> {
   const alice = await caller.app.account();
   const read = await caller.share();
@@ -101,7 +101,7 @@ async function guessesComputed(caller: V1Caller): Promise<number> {
   return statuses.filter((status) => status !== 429).length;
 }
 
-/** P18: secrets that stand in an answer to a refused request, or in what is reported about it. */
+/** P18: secrets that appear in the answer to a refused request, or in what is reported about it. */
 async function leaksInRefusals(caller: V1Caller): Promise<string[]> {
   const canary = 'canary-4d1f';
   const refused: [what: string, call: () => Promise<Answer>][] = [

@@ -1,4 +1,4 @@
-/** The record once its secret is gone, in every answer that shows it, and what stands beside it: both dialects. */
+/** The record once its secret is gone, in every answer that shows it, and the fields next to it: both dialects. */
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/version.ts';
 import { giveDomain } from '../support/own-domain.ts';
@@ -10,12 +10,12 @@ const ttls = 'ttl metadata_ttl';
 const left = 'secret_ttl';
 const required = 'passphrase_required';
 
-/** The fields of a record in their order; a field that is not there is left out of the arguments. */
+/** Names the fields of a record in order; absent fields are left out of the arguments. */
 function fields(...names: string[]): string {
   return names.join(' ');
 }
 
-/** Every way for a secret to go. */
+/** Every way in which a secret can end. */
 const ends: Record<string, (caller: V1Caller, made: Json) => Promise<unknown>> = {
   received: (caller, made) => caller.post(`/secret/${made.secret_key}`, { passphrase: 'p' }),
   burned: async (caller, made) => {

@@ -1,4 +1,4 @@
-/** Every refusal of a creation by v1 as data, with the status of each dialect and the body that both give. */
+/** Every refusal of a creation by v1 as data, with the status in each dialect and the body, which is the same in both. */
 import {
   bad,
   type Case,

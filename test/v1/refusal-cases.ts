@@ -1,6 +1,6 @@
 /**
- * Every refusal of v1 as data: the rows of the contract's table and what lies between them, with the status of each
- * dialect and the body that both give.
+ * Every refusal of v1 as data: the rows of the contract's table and the cases between them, with the status in each
+ * dialect and the body, which is the same in both.
  */
 import { onCreation } from './refusal-cases-creation.ts';
 import { bad, type Case, message, notAuthorized, saying, unknownKey } from './refusal-scene.ts';
@@ -261,7 +261,7 @@ const onlyDocumented: Case[] = [
   },
 ];
 
-/** Cases where only the upstream dialect refuses: a protected secret is burned with its passphrase alone. */
+/** Cases where only the upstream dialect refuses: it burns a protected secret only with its passphrase. */
 const onlyUpstream: Case[] = [{}, { passphrase: '' }, { passphrase: 'wrong' }].map((form) => ({
   title: `burn of a protected secret with ${JSON.stringify(form)}`,
   documented: 200,

@@ -1,10 +1,10 @@
-/** What the refusals of v1 are tried on: accounts, secrets, and the words that several rows share. */
+/** The setting for v1's refusals: accounts, secrets, and the texts that several rows share. */
 import { expect } from 'bun:test';
 import type { TestAccount, TestAppOptions } from '../support/app.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { type Answer, createV1Caller, type Json, type V1Caller } from './caller.ts';
 
-/** What a case starts from: one account with a secret of its own, another account, one anonymous secret. */
+/** Where each case starts: one account with a secret of its own, another account, one anonymous secret. */
 export interface Scene extends V1Caller {
   readonly alice: TestAccount;
   readonly bob: TestAccount;

@@ -1,4 +1,4 @@
-/** What v1 answers when it refuses: every row of the contract's table, in both dialects. */
+/** The refusals of v1: every row of the contract's table, in both dialects. */
 
 import { describe, expect, it } from 'bun:test';
 import type { DialectName } from '../../src/api/version.ts';

@@ -1,4 +1,4 @@
-/** Every path of v1 with every method: the table of the wire contract, walked. */
+/** Every path of v1 with every method, from the table of the wire contract. */
 
 import { describe, expect, it } from 'bun:test';
 import { v1Operations } from '../../src/api/v1/operations.ts';
@@ -9,7 +9,7 @@ type Method = (typeof methods)[number];
 
 const names = ['private', 'metadata', 'receipt'] as const;
 
-/** As the wire contract lists them; a path with a key says which. */
+/** As the wire contract lists them; a path with a key names its kind. */
 const served: readonly (readonly [path: string, methods: readonly ('GET' | 'POST')[]])[] = [
   ['/status', ['GET']],
   ['/authcheck', ['GET']],

@@ -1,4 +1,4 @@
-/** Values come back byte for byte, however they were carried: through the whole service. */
+/** Values come back byte for byte, however they were sent, through the whole service. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { builtInPlans } from '../../src/core/plans.ts';
@@ -14,7 +14,7 @@ interface Carried extends CallOptions {
   readonly query?: string;
 }
 
-/** Multipart as curl writes it: FormData would turn a lone line feed into two characters, as browsers do. */
+/** Multipart as curl writes it: FormData would turn a single line feed into two characters, as browsers do. */
 function multipart(values: Record<string, string>): CallOptions {
   const parts = Object.entries(values).map(
     ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -123,7 +123,7 @@ describe(`values of v1 (seed ${seed})`, () => {
     expect((await small.send('POST', '/share', { body: padding(70_241) })).status).toBe(413);
   });
 
-  it('and every parameter agree in all carriages on what is granted', async () => {
+  it('and every parameter are granted the same in every encoding', async () => {
     const records = [];
     for (const carry of Object.values(carriages)) {
       const { query = '', ...options } = carry({ secret: 'a', ttl: '90', unknown: 'x' });

@@ -1,8 +1,7 @@
 /**
- * API v2, what is said of a request that is done in part: a lifetime or a language granted other than asked, and unknown
- * fields.
+ * API v2, requests granted in part: a ttl or a language other than requested, and unknown fields.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { createDocumentedApp } from './documented-app.ts';

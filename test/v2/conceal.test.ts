@@ -1,7 +1,7 @@
 /**
- * API v2, creation: what `POST /secret/conceal` takes, refuses and answers.
+ * API v2, creation: what `POST /secret/conceal` accepts, refuses and answers.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { giveDomain } from '../support/own-domain.ts';

@@ -5,7 +5,7 @@ type DocumentedApp = ReturnType<typeof createDocumentedApp>;
 
 export const as = (account: TestAccount) => ({ authorization: account.authorization });
 
-/** Conceals through v2; with these headers, in this app, unless a call names others. */
+/** Conceals through v2, in this app and with these headers unless a call names others. */
 export const concealer =
   (app: DocumentedApp, usual: Record<string, string>) =>
   async (fields: Record<string, unknown> = {}, headers = usual, from = app) => {

@@ -1,7 +1,7 @@
 /**
- * API v2, the mail to the recipient: what became of it, and sending it again or elsewhere.
+ * API v2, the mail to the recipient: its delivery, and sending it again or elsewhere.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';

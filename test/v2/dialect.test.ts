@@ -1,7 +1,7 @@
 /**
- * API v2 in its two dialects: every row of the table, from both sides.
+ * API v2 in its two dialects: every row of the table, in each of them.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { dialectOf, differences } from '../../src/api/v2/dialect.ts';
@@ -15,7 +15,7 @@ const formType = 'application/x-www-form-urlencoded';
 
 interface Scene {
   readonly app: DocumentedApp;
-  /** Of Alice's account. */
+  /** The secret key of a secret of Alice's account. */
   readonly key: string;
   readonly metadataKey: string;
   readonly alice: Readonly<Record<string, string>>;
@@ -32,14 +32,14 @@ async function sceneOf(v2Dialect: DialectName): Promise<Scene> {
   return { app, key: secret.key, metadataKey: metadata.key, alice: headers, bob: bobs };
 }
 
-/** What can be seen of a row from outside, and what is to be seen in each dialect. */
+/** What can be observed of a row from outside, and what must be seen in each dialect. */
 interface Sight {
   readonly observe: (scene: Scene) => Promise<unknown>;
   readonly documented: unknown;
   readonly upstream: unknown;
 }
 
-/** One for each row: a row without one does not compile. */
+/** One for each row: a missing one does not compile. */
 const sights: Readonly<Record<keyof typeof differences, Sight>> = {
   managementAccess: {
     async observe({ app, metadataKey }) {

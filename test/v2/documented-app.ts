@@ -1,9 +1,9 @@
 /**
- * The test app whose every answer is held against its own OpenAPI document.
+ * The test app, whose every answer is checked against its own OpenAPI document.
  *
- * An answer with an undocumented status, a body that breaks its schema or has a field that no schema names, or without the
- * headers that every answer carries, is a finding; the document's schemas are closed here, so that no field is added
- * unseen.
+ * An answer is a finding when it has an undocumented status, a body that breaks its schema or has a field that no
+ * schema names, or lacks the headers of every answer. The document's schemas are closed here, so that no field is added
+ * unnoticed.
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { buildDocument } from '../../src/api/openapi/document.ts';
@@ -21,7 +21,7 @@ export interface Answer {
   readonly headers: Headers;
 }
 
-/** What the surfaces are made of. */
+/** The parts that the surfaces are built from. */
 type DocumentedParts = Pick<TestApp, 'service' | 'domains' | 'links'>;
 
 /** What is wrong with an answer; empty when nothing is. */
@@ -84,7 +84,7 @@ export function createJudge(document: OpenApiDocument): Judge {
     if (item === undefined) return answer.status === 404 ? findings : [...findings, 'unknown path, not 404'];
     const operation = item[method.toLowerCase() as Method];
     if (operation === undefined) {
-      // A wrong method is no operation of its own: any other of the path tells its answer.
+      // A wrong method is not an operation, so the other methods of its path decide the answer.
       return answer.status === 405 && answer.headers.has('allow')
         ? findings
         : [...findings, 'wrong method, not 405'];
@@ -102,7 +102,10 @@ export function createJudge(document: OpenApiDocument): Judge {
   };
 }
 
-/** A refusal for too many passphrase attempts has none of the first two; the last is there when something was ignored. */
+/**
+ * A refusal for too many passphrase attempts has neither of the first two; the last is only there when something was
+ * ignored.
+ */
 const onlySometimes = new Set(['RateLimit', 'RateLimit-Policy', 'Mayfly-Ignored']);
 
 function headersAt(document: OpenApiDocument, reference: string) {
@@ -142,23 +145,23 @@ export interface Call {
   readonly raw?: string | Uint8Array<ArrayBuffer>;
   readonly contentType?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A 5xx is part of the case. */
+  /** Set when the case expects a 5xx. */
   readonly faultExpected?: boolean;
 }
 
 export interface Told {
   readonly status: number;
-  /** Judged by its schema, and read freely by the tests. */
+  /** Checked by its schema, and freely accessible to the tests. */
   readonly body: ReturnType<typeof JSON.parse>;
   readonly headers: Headers;
 }
 
 export interface DocumentedApp extends TestApp {
-  /** Calls below `/api/v2` and throws when the answer is not as documented. */
+  /** Calls a path below `/api/v2`; throws when the answer is not as documented. */
   call(path: string, call?: Call): Promise<Told>;
 }
 
-/** The document is the same whatever the options; compiling its schemas takes a tenth of a second. */
+/** Shared, because the document is the same whatever the options, and compiling its schemas takes a tenth of a second. */
 let sharedJudge: Promise<Judge> | null = null;
 
 export function createDocumentedApp(options: TestAppOptions = {}): DocumentedApp {
@@ -193,6 +196,6 @@ function headersFor({ json, raw, contentType, headers = {} }: Call): Record<stri
 function bodyFor({ json, raw, contentType }: Call): RequestInit {
   if (json !== undefined) return { body: JSON.stringify(json) };
   if (raw === undefined) return {};
-  // A text would get a content type of its own.
+  // A string would get a default content type.
   return { body: typeof raw === 'string' && contentType === null ? new TextEncoder().encode(raw) : raw };
 }

@@ -1,7 +1,7 @@
 /**
- * The examples of the API page: the first of each operation works as it stands.
+ * The examples of the API page: the first one of each operation works unchanged.
  *
- * The commands are taken from the page itself and read by a shell, and what curl would send goes to a test app.
+ * A shell parses the commands taken from the page itself, and what curl would send goes to a test app.
  */
 import { describe, expect, it } from 'bun:test';
 import { describedApi } from '../../scripts/generate-openapi.ts';
@@ -16,7 +16,7 @@ function examplesOf({ path, operation }: Entry): readonly string[] {
   return curlExamples(operation, baseUrl + path);
 }
 
-/** The arguments that a shell gives to curl. */
+/** The arguments that a shell passes to curl. */
 function argumentsOf(command: string): readonly string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}`;
   return Bun.spawnSync(['sh', '-c', script]).stdout.toString().split('\0').slice(0, -1);
@@ -28,7 +28,7 @@ interface Sent {
   readonly user: string | null;
 }
 
-/** What curl makes of its arguments, as far as the examples use them (curl's manual, `--data` and `--request`). */
+/** What curl sends for these arguments, as far as the examples use them (curl's manual, `--data` and `--request`). */
 function sentBy(command: string): Sent {
   const [url = '', ...options] = argumentsOf(command);
   const headers: Record<string, string> = {};

@@ -1,7 +1,7 @@
 /**
  * API v2, the paths of newer clients: `/guest/…`, and the state of several secrets in one call.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/core/errors.ts';

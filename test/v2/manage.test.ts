@@ -1,7 +1,7 @@
 /**
- * API v2, managing: the creator's record, burning, and who may.
+ * API v2, managing: the creator's record, burning, and who may do so.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInPlans } from '../../src/core/plans.ts';

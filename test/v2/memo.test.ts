@@ -1,7 +1,7 @@
 /**
- * API v2, the memo: a label for the creator alone, at creation and later.
+ * API v2, the memo: a label that only the creator sees, set at creation or later.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { createDocumentedApp } from './documented-app.ts';

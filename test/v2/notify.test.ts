@@ -1,7 +1,7 @@
 /**
- * API v2, what an account is told, the domain that a request arrives on, and the region that answers.
+ * API v2: the notices an account gets, the domain that a request arrives on, and the region that answers.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel } from '../../src/core/keys.ts';

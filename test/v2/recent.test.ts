@@ -1,7 +1,7 @@
 /**
- * API v2, the recent list: its pages, and that they are one's own.
+ * API v2, the recent list: its pages, and that it shows only the account's own records.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { as, concealer } from './concealing.ts';

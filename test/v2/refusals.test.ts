@@ -1,7 +1,7 @@
 /**
  * API v2, everything else: the service's own operations, and each row of the table of refusals.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';

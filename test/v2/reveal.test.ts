@@ -1,7 +1,7 @@
 /**
  * API v2, reading: `GET /secret/:key`, its status, and the one reveal.
  *
- * Every answer in this file is also held against the OpenAPI document (see `documented-app.ts`).
+ * Every answer in this file is also checked against the OpenAPI document (see `documented-app.ts`).
  */
 import { describe, expect, it } from 'bun:test';
 import { type Call, createDocumentedApp, type DocumentedApp } from './documented-app.ts';

@@ -18,7 +18,10 @@ interface Door {
 
 const post: Call = { method: 'POST' };
 const patch: Call = { method: 'PATCH', json: { memo: 'x' } };
-/** Paths below `/api/v2`, with `PATCH` before where that is the method; `SECRET` and `METADATA` stand for the keys of a waiting secret. */
+/**
+ * Paths below `/api/v2`, prefixed with `PATCH` where that is the method; `SECRET` and `METADATA` stand for the keys of
+ * a waiting secret.
+ */
 const doors: Readonly<Record<string, Door>> = {
   '/secret/conceal': { operation: 'v2.conceal', needs: 'create', call: { json: { secret: 'x' } } },
   '/secret/generate': { operation: 'v2.generate', needs: 'create', call: post },

@@ -1,8 +1,8 @@
 /**
- * The record format a second time, written from its description alone.
+ * A second implementation of the record format, written only from its description.
  *
- * It calls nothing of the product and nothing but `node:crypto`; even HKDF is built here from HMAC (RFC 5869), so an
- * agreement between the two says something. It is written to be read, not to be fast.
+ * It uses none of the product's code and only `node:crypto`; even HKDF is built here from HMAC (RFC 5869), so that
+ * agreement between the two means something. It is written to be read, not to be fast.
  */
 import { argon2Sync, createCipheriv, createDecipheriv, createHash, createHmac } from 'node:crypto';
 
@@ -29,7 +29,7 @@ export function gcmSeal(keyAndNonce: Buffer, plaintext: Buffer, aad: Buffer): Bu
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws when the tag does not fit. */
+/** Throws when the tag does not match. */
 export function gcmOpen(keyAndNonce: Buffer, sealed: Buffer, aad: Buffer): Buffer {
   const [key, nonce] = [keyAndNonce.subarray(0, 32), keyAndNonce.subarray(32, 44)];
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: 16 });
@@ -130,7 +130,7 @@ export function aadOf(secretId: Buffer, context: ReferenceContext): Buffer {
 export interface ReferenceRow {
   readonly secretKey: string;
   readonly value: Buffer;
-  /** R, R2 and the bcrypt hash are inputs: they are random. `passphrase` null: none. */
+  /** R, R2 and the bcrypt hash are random, so they are inputs. `passphrase` is `null` when there is none. */
   readonly passphrase: { readonly text: string; readonly verifierHash: string } | null;
   readonly r: Buffer;
   readonly r2: Buffer;
@@ -164,7 +164,7 @@ export interface OpenedRow {
   readonly verifierHash: string | null;
 }
 
-/** Throws when anything does not fit. */
+/** Throws when anything does not match. */
 export function openRow(
   row: Buffer,
   keys: {
@@ -199,7 +199,7 @@ export function openRow(
 
 export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'memo' | 'adk';
 
-/** A memo is padded to 256 bytes, or to 2,048 where it does not fit; everything else to a multiple of 64. */
+/** A memo is padded to 256 bytes, or to 2,048 if it does not fit; everything else to a multiple of 64. */
 const bucketOf = (label: ReferenceBoxLabel, content: Buffer): number =>
   label !== 'memo' ? 64 : content.length <= 252 ? 256 : 2048;
 
@@ -229,17 +229,17 @@ export function wrapBox(
   return Buffer.concat([Buffer.of(1), u16(root.kid), salt, sealed]);
 }
 
-/** What the recent box holds: lp(metadata key) lp(first six characters of the secret key) lp(obfuscated recipient). */
+/** The recent box's content: lp(metadata key) lp(first six characters of the secret key) lp(obfuscated recipient). */
 export const recentContentOf = (metadataKey: string, secretKey: string, recipient: string): Buffer =>
   Buffer.concat([lp(text(metadataKey)), lp(text(secretKey.slice(0, 6))), lp(text(recipient))]);
 
-/** How the first six characters of the secret key are kept: each XOR a byte of SHA-256 over a fixed text and the metadata key. */
+/** The stored form of the secret key's first six characters: XOR with SHA-256 over a fixed text and the metadata key. */
 export const shortkeyKeptOf = (metadataKey: string, secretKey: string): Buffer => {
   const mask = createHash('sha256').update('mayfly/1/shortkey').update(metadataKey).digest();
   return Buffer.from(text(secretKey.slice(0, 6)).map((byte, at) => byte ^ (mask[at] ?? 0)));
 };
 
-/** The region's label in a key: SHA-256 over a fixed text and the first 29 characters covers it. */
+/** The region's label in a key, masked with SHA-256 over a fixed text and the first 29 characters. */
 export function regionLabelOf(key: string): string {
   const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
   const mask = createHash('sha256').update('mayfly/1/region').update(key.slice(0, 29)).digest().subarray(0, 6);
@@ -248,9 +248,9 @@ export function regionLabelOf(key: string): string {
   return digits.charAt(Math.floor(label / 36)) + digits.charAt(label % 36);
 }
 
-/** What the note's box holds: lp(obfuscated recipient, or empty) lp(the mail server's reply, or empty). */
+/** The note box's content: lp(obfuscated recipient, or empty) lp(the mail server's reply, or empty). */
 export const noteContentOf = (recipient: string, reply: string): Buffer =>
   Buffer.concat([lp(text(recipient)), lp(text(reply))]);
 
-/** Under what the address's box is sealed: the metadata key and the secret key, one behind the other. */
+/** The key of the address box: the metadata key followed by the secret key. */
 export const addressKeyOf = (metadataKey: string, secretKey: string): Buffer => text(metadataKey + secretKey);

@@ -26,7 +26,7 @@ function idsIn(html: string): string[] {
   return [...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 }
 
-/** The ways on that a notice offers. */
+/** The links that an error page offers. */
 function waysOf({ html }: Visit): string[] {
   const main = html.slice(html.indexOf('<main'), html.indexOf('</main>'));
   return [...main.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href = '']) => href);

@@ -1,6 +1,6 @@
 /**
- * A person's browser without scripts, through the handler and without a socket: keeps cookies and sends the forms of the
- * page it looks at, each with the session's token in it.
+ * A browser without scripts, through the handler and without a socket: keeps cookies and sends the forms of the current
+ * page, each with the session's form token.
  */
 import type { TestApp } from '../support/app.ts';
 import { formTokenIn, postForm, sendForm, textIn, type Visit, visit } from './visit.ts';
@@ -11,13 +11,13 @@ export const address = 'alice@example.com';
 
 export interface AccountVisitor {
   get(path: string): Promise<Visit>;
-  /** With the form token of the page looked at last, unless `fields` has its own. */
+  /** Sends the form token of the page visited last, unless `fields` has its own. */
   post(
     path: string,
     fields?: Readonly<Record<string, string>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Visit>;
-  /** As the browser sends it. */
+  /** The `Cookie` header, as the browser sends it. */
   cookie(): string;
   /** Every `Set-Cookie` so far. */
   readonly setCookies: readonly string[];
@@ -60,14 +60,14 @@ export function openAccountVisitor(
   };
 }
 
-/** The ticket of the newest mail of this kind. */
+/** The ticket in the newest mail of this kind. */
 export function mailedTicket(app: TestApp, kind: 'sign_up' | 'reset'): string {
   const mail = app.accountMails.findLast((each) => each.kind === kind);
   if (mail === undefined || !('link' in mail)) throw new Error(`no mail of the kind ${kind}`);
   return new URL(mail.link.expose()).pathname.split('/').at(-1) ?? '';
 }
 
-/** Signs up and is logged in, on the account's page. */
+/** Signs up and logs in; ends on the account page. */
 export async function signUp(app: TestApp, email: string = address): Promise<AccountVisitor> {
   const visitor = openAccountVisitor(app);
   await visitor.get('/sign-up');
@@ -81,7 +81,7 @@ export async function signUp(app: TestApp, email: string = address): Promise<Acc
   return visitor;
 }
 
-/** Logs in, in another browser. */
+/** Logs in from another browser. */
 export async function logIn(
   app: TestApp,
   secret = password,
@@ -94,7 +94,7 @@ export async function logIn(
   return visitor;
 }
 
-/** A form for a token that may do all, with the password that it takes. */
+/** The form fields of a token with all scopes, and the password it requires. */
 export const wholeToken = {
   name: 'Backup',
   'scope-create': 'yes',
@@ -103,7 +103,7 @@ export const wholeToken = {
   password,
 };
 
-/** Makes one, and gives it back. */
+/** Creates an API token and returns it. */
 export async function createToken(
   visitor: AccountVisitor,
   fields: Readonly<Record<string, string>> = {},
@@ -113,12 +113,12 @@ export async function createToken(
   return textIn(made.html, 'token') ?? '';
 }
 
-/** What is wrong with which field, and the summary's role, as the page says it. */
+/** The fields that the page marks as wrong. */
 export function wrongFields(html: string): string[] {
   return [...html.matchAll(/id="([a-z-]+)-wrong"/g)].map(([, name]) => name ?? '');
 }
 
-/** A link that sets a new password, as it is mailed. */
+/** Requests a password reset; returns the path of the mailed link. */
 export async function askForReset(app: TestApp, email = address): Promise<string> {
   app.clock.advance(3_600);
   const asked = await sendForm(app, '/forgotten', { email });
@@ -127,7 +127,7 @@ export async function askForReset(app: TestApp, email = address): Promise<string
   return `/reset/${mailedTicket(app, 'reset')}`;
 }
 
-/** All that an answer shows, but for what differs with every answer and every browser. */
+/** Everything an answer shows, except what differs with every answer and every browser. */
 export function faceOf({ status, headers, html }: Visit): unknown {
   const face = html.replaceAll(/(?<=name="form-token" value=")[0-9a-f]{32}(?=")/g, '…');
   const kept = [...headers].filter(([name]) => !['date', 'x-request-id'].includes(name));

@@ -1,4 +1,4 @@
-/** The pages of accounts in a real browser, with scripts and without: what a person does. */
+/** The account pages in a real browser, with scripts and without: what a person does. */
 import { describe, expect } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { address, mailedTicket, newPassword, password } from './account-visitor.ts';
@@ -12,7 +12,7 @@ const heading = (page: Page) => page.textContent('h1');
 const pathOf = (page: Page) => new URL(page.url()).pathname;
 const submit = (page: Page) => page.click('main form button[type=submit]');
 
-/** What a visit must never leave or cause. */
+/** The traces that a visit must never leave. */
 async function traces({ page, violations, elsewhere }: Visitor): Promise<unknown> {
   return { violations, elsewhere, storage: await storageEntries(page) };
 }
@@ -60,7 +60,7 @@ async function reset(page: Page, { app, baseUrl }: Site, token: string): Promise
   await submit(page);
 }
 
-/** As a program does, with a token. */
+/** Calls the API with a token, as a program does. */
 function callApi(baseUrl: string, token: string, path: string, body?: object): Promise<Response> {
   const authorization = `Basic ${Buffer.from(`${address}:${token}`).toString('base64')}`;
   if (body === undefined) return fetch(`${baseUrl}${path}`, { headers: { authorization } });
@@ -170,7 +170,7 @@ for (const scripts of [false, true]) {
   });
 }
 
-/** The id, or the text, of what has the focus. */
+/** The id, or else the text, of the focused element. */
 const focused = (page: Page) =>
   page.evaluate(() => document.activeElement?.id || document.activeElement?.textContent?.trim() || '');
 

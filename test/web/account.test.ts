@@ -1,4 +1,4 @@
-/** The account's own pages, without a browser: password, tokens, sessions, language, mails, and its end. */
+/** The account's own pages, without a browser: password, tokens, sessions, language, mails and deletion. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
@@ -31,7 +31,7 @@ const gets = [
   '/recent',
 ];
 
-/** Each POST of an account, filled in so that it would do something. */
+/** Every POST of an account, filled in so that it would have an effect. */
 const posts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/account': { lang: 'en' },
   '/account/notices': { notify: 'chosen', 'notify-read': 'yes' },
@@ -42,7 +42,7 @@ const posts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/account/sessions/2/end': {},
 };
 
-/** What an account holds, as far as its pages can change it. */
+/** The state of an account, as far as its pages can change it. */
 async function stateOf(app: TestApp): Promise<unknown> {
   const found = await app.store.findPassword(address);
   if (found === null) return 'deleted';
@@ -58,7 +58,7 @@ async function stateOf(app: TestApp): Promise<unknown> {
   };
 }
 
-/** An account with a token, two sessions, and the visitor of the first. */
+/** An account with a token and two sessions; returns the visitor of the first. */
 async function settled(app: TestApp): Promise<AccountVisitor> {
   const visitor = await signUp(app);
   await logIn(app);

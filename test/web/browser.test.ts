@@ -1,4 +1,4 @@
-/** The pages in a real browser without scripts: what a person does, and what nobody may notice. */
+/** The pages in a real browser without scripts: what a person does, and what nobody else may notice. */
 import { describe, expect, it } from 'bun:test';
 import { accessibilityFlaws, openSite, openVisitor, type Visitor } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
@@ -8,7 +8,7 @@ const value = 'The door code is 4711.\n\n  Come after six – "ring" <twice> & w
 
 const { browser, itInBrowser } = withBrowser();
 
-/** What the console says of a refused status is no complaint of the page's own. */
+/** The console's message about a refused status is not a complaint about the page. */
 function violationsOf(visitor: Visitor): string[] {
   return visitor.complaints.filter(
     (text) => !text.startsWith('Failed to load resource: the server responded'),

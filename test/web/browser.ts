@@ -1,8 +1,8 @@
 /**
  * A real browser against the whole service on loopback.
  *
- * Scripts are off unless a test asks for them; whatever a page asks of another host is recorded and refused, and whatever
- * its policy blocks is recorded.
+ * Scripts are off unless a test asks for them. Whatever a page requests from another host is recorded and refused, and
+ * whatever its policy blocks is recorded.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,9 +18,9 @@ export interface Site {
   [Symbol.dispose](): void;
 }
 
-/** A browser as people use it, which remembers pages and restores its tabs. */
+/** A browser as people use it: it remembers pages and restores its tabs. */
 export const chromiumPath = '/usr/bin/chromium';
-/** The same pages at half the cost: the gate is bound by its two processors. */
+/** The same pages at half the cost: the test run is limited by its two processors. */
 const shellPath = '/usr/bin/chromium-headless-shell';
 
 export const launchArguments = [
@@ -31,7 +31,7 @@ export const launchArguments = [
   '--disable-background-networking',
   '--disable-sync',
   '--disable-component-update',
-  // No process of its own for each page.
+  // Not a separate process for each page.
   '--process-per-site',
   '--disable-site-isolation-trials',
 ];
@@ -56,9 +56,9 @@ export function openSite(options: TestAppOptions = {}): Site {
 
 export interface Visitor {
   readonly page: Page;
-  /** Addresses of other hosts that a page asked for. */
+  /** Addresses on other hosts that a page requested. */
   readonly elsewhere: readonly string[];
-  /** What the console said: policy violations and failed loads among it. */
+  /** The console's messages, including policy violations and failed loads. */
   readonly complaints: readonly string[];
   /** What the policy blocked, from its own event (with scripts) and from the console. */
   readonly violations: readonly string[];
@@ -69,13 +69,13 @@ export interface VisitorOptions {
   readonly scheme?: Scheme;
   readonly width?: number;
   readonly height?: number;
-  /** Off when absent. The pages work without; axe needs them. */
+  /** Off when absent. The pages work without scripts; axe needs them. */
   readonly scripts?: boolean;
-  /** What the browser says in `Accept-Language`; `en-US` when absent. */
+  /** The browser's `Accept-Language`; `en-US` when absent. */
   readonly locale?: string;
-  /** As the system would say it, `Asia/Tokyo`; the system's own when absent. */
+  /** As the system would report it, such as `Asia/Tokyo`; the system's own when absent. */
   readonly timezoneId?: string;
-  /** Lays every page out from right to left, whatever its language. */
+  /** Lays out every page from right to left, whatever its language. */
   readonly rtl?: boolean;
   /** `reduce` when absent. */
   readonly reducedMotion?: 'reduce' | 'no-preference';
@@ -105,7 +105,10 @@ export async function openVisitor(
 }
 
 const violationMark = 'securitypolicyviolation';
-/** A test types before the browser has come to its autofocus, which nobody is fast enough for; no complaint of the page's. */
+/**
+ * A test types before the browser has reached its autofocus, faster than any person; this is not a complaint about the
+ * page.
+ */
 const tooFast = 'Autofocus processing was blocked because a document already has a focused element.';
 
 async function listen(page: Page): Promise<Pick<Visitor, 'complaints' | 'violations'>> {
@@ -126,7 +129,7 @@ async function listen(page: Page): Promise<Pick<Visitor, 'complaints' | 'violati
   return { complaints, violations };
 }
 
-/** A page as a language from right to left would lay it out. */
+/** The page as a right-to-left language would lay it out. */
 async function mirror(route: Route): Promise<void> {
   if (route.request().resourceType() !== 'document') return route.fallback();
   const response = await route.fetch({ maxRedirects: 0 });
@@ -136,7 +139,7 @@ async function mirror(route: Route): Promise<void> {
   return route.fulfill({ response, body });
 }
 
-/** What the visited site keeps in this browser, one line each; works with scripts off as well. */
+/** Everything the site stores in this browser, one line each; also works with scripts off. */
 export async function storageEntries(page: Page): Promise<string[]> {
   const entries: string[] = await page.evaluate(async () => {
     const databases = await indexedDB.databases();
@@ -150,7 +153,7 @@ export async function storageEntries(page: Page): Promise<string[]> {
   return entries;
 }
 
-/** Fields whose text is so small that Safari on an iPhone magnifies the page when they are touched: below 16 px. */
+/** Fields whose text is so small (below 16 px) that Safari on an iPhone zooms in when they are touched. */
 export async function smallFields(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll('input:not([type="hidden"]), select, textarea')]
@@ -184,7 +187,7 @@ export async function accessibilityFlaws(page: Page): Promise<string[]> {
   const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   await page.evaluate(axeSource);
   return page.evaluate(async (values) => {
-    // All else that axe reports takes as long to hand over as its look takes.
+    // Handing over everything else that axe reports takes as long as its check.
     const { violations } = await axe.run(document, {
       runOnly: { type: 'tag', values },
       resultTypes: ['violations'],

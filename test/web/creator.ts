@@ -1,10 +1,8 @@
-/**
- * What a person does who shares, in a browser, and what may not be noticed of it anywhere else.
- */
+/** What someone who shares does in a browser, and what must not be noticeable of it anywhere else. */
 import type { Page } from 'playwright-core';
 import { accessibilityFlaws, overflowPx, type Visitor } from './browser.ts';
 
-/** Types a value, creates, and stands on the receipt. */
+/** Types a value and creates the secret; ends on the receipt. */
 export async function shareIn(
   page: Page,
   baseUrl: string,
@@ -17,7 +15,10 @@ export async function shareIn(
   return { link: await page.inputValue('#link'), receipt: page.url() };
 }
 
-/** Presses a button of the share form, by selector or by key, and waits for the answer: another page, or this one anew. */
+/**
+ * Presses a button of the share form, by selector or by key, and waits for the answer: another page, or this one
+ * reloaded.
+ */
 export async function sendShare(page: Page, press = '#create'): Promise<void> {
   await page.locator('body').evaluate((body) => body.setAttribute('data-before', ''));
   if (/^[#.[]/.test(press)) await page.click(press);
@@ -28,7 +29,7 @@ export async function sendShare(page: Page, press = '#create'): Promise<void> {
 
 export const headingOf = (page: Page) => page.textContent('h1');
 
-/** The id of what has the focus. */
+/** The id of the focused element. */
 export const focusOf = (page: Page) => page.locator(':focus').getAttribute('id');
 
 /** Presses Tab until the element with this id has the focus. */
@@ -42,13 +43,13 @@ export async function tabTo(page: Page, id: string): Promise<void> {
 
 const harmless = [
   'Failed to load resource: the server responded',
-  // A test has taken the network away.
+  // A test has cut off the network.
   'Failed to load resource: net::ERR_INTERNET_DISCONNECTED',
-  // A test that types before the page has come to its autofocus is faster than any person.
+  // A test that types before the page has reached its autofocus is faster than any person.
   'Autofocus processing was blocked because a document already has a focused element',
 ];
 
-/** Broken rules of the policy, faults of scripts, and requests that left the site. A refused status is none of these. */
+/** Policy violations, script errors, and requests that left the site. A refused status is none of these. */
 export function noticedBy(visitor: Visitor): string[] {
   const complaints = visitor.complaints.filter(
     (text) => !harmless.some((beginning) => text.startsWith(beginning)),
@@ -56,7 +57,7 @@ export function noticedBy(visitor: Visitor): string[] {
   return [...complaints, ...visitor.elsewhere];
 }
 
-/** Entries in every place where a page can keep something. The browser must run scripts. */
+/** Entries in every place where a page can store something. The browser must run scripts. */
 export function keptBy(page: Page): Promise<unknown> {
   return page.evaluate(async () => [
     localStorage.length,
@@ -69,9 +70,9 @@ export function keptBy(page: Page): Promise<unknown> {
 
 export const nothingKept = [0, 0, 0, 0, ''];
 
-/** What is wrong with the page as it stands there: for whom it does not work, and whether it is too wide. */
+/** The flaws of the page as it is now: accessibility, and whether it is too wide. */
 export async function flawsOf(page: Page, name: string): Promise<string[]> {
-  // A press is over when the next page begins; how it looks is known when its style sheet is there.
+  // A click is over when the next page begins; its look is known once its style sheet has loaded.
   await page.waitForLoadState('load');
   const found = await accessibilityFlaws(page);
   const overflow = await overflowPx(page);

@@ -1,9 +1,9 @@
-/** The API page has the face of the pages for people. */
+/** The API page looks like the pages for people. */
 import { describe, expect, it } from 'bun:test';
 import { style } from '../../src/api/openapi/page.tsx';
 import { contrast, type Palette, paletteOf, type Scheme } from '../../src/web/brand/colours.ts';
 
-/** Its names for our colours. */
+/** The API page's names for our colours. */
 const sameAs = {
   bg: 'paper',
   panel: 'sheet',

@@ -1,6 +1,4 @@
-/**
- * A person with an account that may have share domains, and a DNS of the test's own making.
- */
+/** A person with an account that may have share domains, and a DNS that the test controls. */
 import type { AccountId } from '../../src/core/account.ts';
 import type { BrandChanges } from '../../src/core/share-domain.ts';
 import type { DnsAnswer, Resolver } from '../../src/core/share-domains/check.ts';
@@ -8,13 +6,13 @@ import { createTestApp, type TestApp, type TestAppOptions } from '../support/app
 import { type AccountVisitor, address, signUp } from './account-visitor.ts';
 
 export interface TestDns extends Resolver {
-  /** What it says from now on; absent: there is no such record. */
+  /** The answers from now on; absent: there is no such record. */
   readonly records: {
     readonly txt: Map<string, readonly string[]>;
     readonly cname: Map<string, readonly string[]>;
     readonly addresses: Map<string, readonly string[]>;
   };
-  /** Whether no answer comes. */
+  /** Whether queries fail. */
   isDown: boolean;
 }
 
@@ -57,7 +55,7 @@ export async function openOwner(options: TestAppOptions = {}): Promise<DomainOwn
   return { app, dns, visitor, id: await allowDomains(app, address) };
 }
 
-/** Makes the records that the page of the domain asks for. */
+/** Creates the records that the page of the domain asks for. */
 export async function setUpDns(
   { app, dns }: Pick<DomainOwner, 'app' | 'dns'>,
   id: AccountId,
@@ -82,7 +80,7 @@ export async function addVerified(owner: DomainOwner, name: string, brand: Brand
   await app.store.setDomainBrand(id, name, { ...domain.brand, ...brand });
 }
 
-/** As a browser asks on this host. */
+/** A request as a browser makes it on this host. */
 export function on(host: string): { readonly headers: Readonly<Record<string, string>> } {
   return { headers: { host } };
 }

@@ -1,4 +1,7 @@
-/** The brand of a share domain, to its owner: what the form takes, what it refuses, and that nothing typed is lost. */
+/**
+ * The brand of a share domain, as its owner sees it: what the form accepts, what it refuses, and that nothing typed is
+ * lost.
+ */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/core/errors.ts';
 import { contrast, paletteOf } from '../../src/web/brand/colours.ts';
@@ -27,7 +30,7 @@ async function brandOf({ app, id }: DomainOwner) {
   return domain.brand;
 }
 
-/** Everything that the form sends, as it stands in a page. */
+/** Everything the form would send, as a page shows it. */
 function fieldsIn(html: string): Record<string, string> {
   const hidden = [...html.matchAll(/<input type="hidden" name="(colour[^"]*)" value="([^"]*)"/g)];
   const pickers = [...html.matchAll(/<input type="color" name="([^"]+)" value="([^"]+)"/g)];
@@ -149,7 +152,7 @@ describe('the brand of a domain', () => {
     const { html } = await owner.visitor.post(`${page}?lang=ar`, { ...typed, colour: '#ffee00' });
     const nearest = /name="take-colour" value="(#[0-9a-f]{6})"/.exec(html)?.[1] ?? '';
     expect(html).toContain('dir="rtl"');
-    // In the summary, beside the field, and on the button.
+    // In the summary, next to the field, and on the button.
     expect(html.split(`\u2066${nearest}\u2069`)).toHaveLength(4);
   });
 
@@ -165,7 +168,7 @@ describe('the brand of a domain', () => {
   });
 });
 
-/** As a browser sends a form that brings a file. */
+/** Sends a form with a file, as a browser does. */
 async function upload(
   { app, visitor }: Pick<DomainOwner, 'app' | 'visitor'>,
   file: Uint8Array<ArrayBuffer> | null,

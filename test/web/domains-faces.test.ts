@@ -1,4 +1,4 @@
-/** A share domain, to whoever opens it: the owner's brand on it, and nothing of anybody's account. */
+/** A share domain, as any visitor sees it: the owner's brand on it, and nothing of anyone's account. */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../src/core/errors.ts';
@@ -154,7 +154,7 @@ describe('a share domain', () => {
   });
 });
 
-/** Those that only accounts have. */
+/** The routes that only accounts have. */
 const accountRoutes = Object.entries(routes).filter(
   ([, path]) =>
     path.startsWith('/account') || /^\/(recent|sign-up|log-in|log-out|forgotten|reset)/.test(path),
@@ -173,7 +173,7 @@ describe('accounts, on a share domain', () => {
         `https://mayfly.example${path}?done=x`,
       ]);
       const sent = await postAt(app, path, { email: 'a@example.com', password: 'x' });
-      // 405 where there is no form at all.
+      // 405 for a page without a form.
       expect([404, 405]).toContain(sent.status);
       expect([route, sent.headers.getSetCookie()]).toEqual([route, []]);
     }

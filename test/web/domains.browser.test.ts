@@ -20,7 +20,7 @@ beforeAll(async () => {
   dns = createDns();
   site = openSite({ resolver: dns });
   const { port } = new URL(site.baseUrl);
-  // The browser finds the domain here, and asks for it by its own name.
+  // The browser finds the domain here, and requests it by its own name.
   const rules = `--host-resolver-rules=MAP ${name} 127.0.0.1:${port}, MAP unknown.example.net 127.0.0.1:${port}`;
   browser = await chromium.launch({ executablePath: chromiumPath, args: [...launchArguments, rules] });
 }, 60_000);
@@ -29,7 +29,7 @@ afterAll(async () => {
   site[Symbol.dispose]();
 });
 
-/** What the browser says of every host but this machine's own where there is no https. */
+/** The browser's warning about every host other than this machine when there is no https. */
 const overPlainHttp = 'The Cross-Origin-Opener-Policy header has been ignored';
 
 /** The domain's own address, with the port of this test's server. */
@@ -44,7 +44,7 @@ async function press(where: Page, selector: string): Promise<void> {
   await loaded;
 }
 
-/** One browser for the owner, who is logged in. */
+/** A browser in which the owner is logged in. */
 async function openOwnersBrowser(scripts: boolean, email: string) {
   const visitor = await signUp(site.app, email);
   const id = await allowDomains(site.app, email);

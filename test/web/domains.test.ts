@@ -1,4 +1,4 @@
-/** The pages of share domains, to their owner: added, checked, removed, and refused in words. */
+/** The pages of share domains, as their owner sees them: adding, checking, removing, and refusals with their messages. */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/core/errors.ts';
 import { builtInPlans } from '../../src/core/plans.ts';
@@ -12,7 +12,7 @@ import { saying, words } from './words.ts';
 const name = 'secrets.example.com';
 const page = `/account/domains/${name}`;
 
-/** What its badge says. */
+/** The text of the domain's badge. */
 function badgeIn(html: string): string {
   return /<span class="badge[^"]*">(?:<svg.*?<\/svg>)?([^<]*)</.exec(html)?.[1] ?? '';
 }
@@ -100,7 +100,7 @@ describe('a domain', () => {
     expect(await app.store.findDomain(id, name)).toBeNull();
   });
 
-  it('that stands by the operator’s word has no steps, and a look of its own', async () => {
+  it('that the operator vouches for has no steps, and a look of its own', async () => {
     const { app, visitor, id } = await openOwner();
     const operators = { accountId: id, name, state: 'verified', challenge: null, createdAt: 0 } as const;
     await app.store.addDomain(operators, 1);

@@ -1,4 +1,4 @@
-/** Tests in a real browser: a scenario gets a site and a visitor of its own. */
+/** Tests in a real browser: each scenario gets its own site and visitor. */
 import { afterAll, beforeAll, it } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import type { TestAppOptions } from '../support/app.ts';
@@ -21,7 +21,7 @@ export interface Scene {
 }
 
 export interface SceneOptions extends VisitorOptions {
-  /** What the site is like. */
+  /** The options of the site. */
   readonly app?: TestAppOptions;
   readonly limitMs?: number;
 }

@@ -1,4 +1,4 @@
-/** Which language a page speaks, how a reader changes it, and where that leads. */
+/** Which language a page uses, how a reader changes it, and where that leads. */
 import { describe, expect, it } from 'bun:test';
 import type { Locale } from '../../src/locale/catalogues.ts';
 import { chooseLanguage, type LanguageWishes, offeredLanguage } from '../../src/web/kit/language.ts';
@@ -6,7 +6,7 @@ import { createTestApp } from '../support/app.ts';
 import { signUpAs } from './signed-in.ts';
 import { postForm, visit } from './visit.ts';
 
-// The order is about tags, so it holds with languages that are not all translated yet.
+// The order concerns tags, so the test also works with languages that are not fully translated yet.
 const locales = ['en', 'de', 'pt-BR', 'ar'] as readonly string[] as readonly Locale[];
 const offered = { locales, defaultLocale: 'en' as Locale };
 const nothing: LanguageWishes = {

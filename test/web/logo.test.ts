@@ -1,4 +1,4 @@
-/** A logo: which files may be one, known by what they hold and never by what they are called. */
+/** Which files may be a logo, recognised by their content and never by their name. */
 import { describe, expect, it } from 'bun:test';
 import { brandRules } from '../../src/web/brand/brand.ts';
 import { maxLogoBytes, parseLogo } from '../../src/web/brand/logo.ts';

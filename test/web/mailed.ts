@@ -1,7 +1,7 @@
 /**
  * A secret whose link was mailed by an account, and the mail server's side of it.
  *
- * The mail goes the way of the product; only its end is chosen, because no mail server stands behind a test.
+ * Mail is sent as in production; only the transport is replaced, because tests have no mail server.
  */
 import type { NoticeKind, SignedIn } from '../../src/core/account.ts';
 import type { AccountMail, Handover, Mailer, SecretLinkMail } from '../../src/core/mailer.ts';
@@ -14,15 +14,15 @@ import { postForm, type Visit } from './visit.ts';
 export const recipient = 'joanna@example.org';
 export const otherRecipient = 'carla@example.net';
 
-/** A mail server that says what it is told to say. */
+/** A mail server that answers as told. */
 export interface MailServer extends Mailer {
   readonly mails: readonly SecretLinkMail[];
   readonly accountMails: readonly AccountMail[];
-  /** What it says of every mail about a secret from now on; `'nothing'`: it keeps them waiting. */
+  /** Its answer to every mail about a secret from now on; `'nothing'` keeps the mails waiting. */
   says(handover: Handover | 'nothing'): void;
-  /** Answers the mail that has waited the longest, once there is one. */
+  /** Answers the mail that has waited longest, once there is one. */
   answer(handover: Handover): Promise<void>;
-  /** Resolves when a mail waits. */
+  /** Resolves when a mail is waiting. */
   isWaitedFor(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export function openMailServer(): MailServer {
   };
 }
 
-/** Somebody with an account, by the mails of that server. */
+/** Signs up with the mails of that server. */
 export function signUpBy(server: MailServer, app: TestApp, email: string): Promise<SignedInVisitor> {
   return signUpAs({ ...app, accountMails: server.accountMails }, email);
 }
@@ -77,9 +77,9 @@ export interface Mailed {
 }
 
 export interface MailedOptions extends Omit<TestAppOptions, 'mailer'> {
-  /** `null`: nobody is mailed. `recipient` when absent. */
+  /** `null`: the link is not mailed. `recipient` when absent. */
   readonly to?: string | null;
-  /** What the mail server says of the first mail; it takes it when absent. */
+  /** The mail server's answer to the first mail; it accepts the mail when absent. */
   readonly says?: Handover | 'nothing';
   readonly notify?: readonly NoticeKind[];
 }
@@ -90,7 +90,7 @@ export async function mailSecret(options: MailedOptions = {}): Promise<Mailed> {
   return mailSecretIn(createTestApp({ ...ofApp, mailer: server }), server, options);
 }
 
-/** Made by ann@example.com, who is logged in; its mail has come to its end, unless the server says nothing. */
+/** Created by ann@example.com, who is logged in; its mail has ended, unless the server says nothing. */
 export async function mailSecretIn(
   app: TestApp,
   server: MailServer,
@@ -118,7 +118,7 @@ export async function mailSecretIn(
   };
 }
 
-/** Sends the form of the receipt, as its maker. */
+/** Sends the receipt's form, as its creator. */
 export function press(mailed: Mailed, fields: Readonly<Record<string, string>> = {}): Promise<Visit> {
   const { app, receiptPath, token, headers } = mailed;
   return postForm(app, `${receiptPath}/send-again`, { ...token, ...fields }, headers);

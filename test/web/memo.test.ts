@@ -1,4 +1,4 @@
-/** The label that a creator puts beside a secret, on the pages: given, shown, changed, removed, and for nobody else. */
+/** The creator's label of a secret, on the pages: set, shown, changed, removed, and never shown to anyone else. */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from '../../src/core/errors.ts';
 import { createTestApp } from '../support/app.ts';

@@ -1,12 +1,10 @@
-/**
- * Small pictures of every kind that can be a logo, as a browser and a drawing program make them.
- */
+/** Small pictures of every kind that can be a logo, as browsers and drawing programs create them. */
 export const plainSvg = `<?xml version="1.0" encoding="UTF-8"?>
 <!-- a drawing --><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 10 10"><defs>
 <linearGradient id="a"><stop offset="0" stop-color="#123456"/></linearGradient></defs>
 <g fill='url(#a)'><path d="M0 0h10v10z"/><use href="#a"/></g><text x="1" y="2">A &amp; B</text></svg>`;
 
-/** A file, two pixels wide and high. */
+/** A picture file, two pixels wide and high. */
 function fileOf(base64: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(base64, 'base64'));
 }

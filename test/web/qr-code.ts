@@ -5,7 +5,10 @@ import decodeQR from 'qr/decode.js';
 
 const pixelsPerModule = 4;
 
-/** Draws the code of the markup as the browser does: dark bars on light, with its quiet zone. Throws when it is not readable. */
+/**
+ * Draws the code in the markup as the browser does: dark bars on light, with its quiet zone. Throws when it is
+ * unreadable.
+ */
 export function decodeQr(html: string): string {
   const [, left = '', top = '', side = ''] =
     /class="qr"[^>]*viewBox="(-?\d+) (-?\d+) (\d+) \d+"/.exec(html) ?? [];

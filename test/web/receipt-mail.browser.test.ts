@@ -1,4 +1,7 @@
-/** The mail on the receipt in a real browser, with scripts and without: what became of it, again, to another address. */
+/**
+ * The mail on the receipt in a real browser, with scripts and without: its delivery, and sending it again or to another
+ * address.
+ */
 import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { Handover } from '../../src/core/mailer.ts';
@@ -25,13 +28,13 @@ const field = '.mail #recipient';
 const submit = '.mail button[type="submit"]';
 const stateOf = (page: Page) => page.textContent('.standing .badge');
 
-/** A site whose mail server says what it is told, and a person there who is logged in. */
+/** A site whose mail server answers as told. */
 function openMailSite(): Site & { readonly server: MailServer } {
   const server = openMailServer();
   return { ...openSite({ mailer: server }), server };
 }
 
-/** Stands on the receipt of a secret whose mail has come to this end. */
+/** Opens the receipt of a secret whose mail has ended like this. */
 async function standOn(
   page: Page,
   { app, baseUrl, server }: Site & { readonly server: MailServer },
@@ -107,7 +110,7 @@ for (const scripts of [false, true]) {
   });
 }
 
-/** The page of somebody who is about to copy the link, and types an address meanwhile. */
+/** A page on which someone is about to copy the link and is typing an address. */
 async function typeBesideLink(page: Page, site: Site & { readonly server: MailServer }): Promise<string> {
   await page.clock.install();
   const { secretPath } = await standOn(page, site, 'nothing');
@@ -174,7 +177,7 @@ describe('a page that waits for its mail, with scripts', () => {
       expect(await (await answered).json()).toMatchObject({ delivery: { state: 'queued' } });
       await site.server.answer(taken);
       await site.app.service.settled();
-      // The first answer is read before the next pause begins.
+      // The first answer is processed before the next pause begins.
       await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
       expect(loads.splice(0)).toEqual([`${site.baseUrl}/icon.svg`]);
       await page.clock.runFor(5_000);

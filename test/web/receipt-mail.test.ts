@@ -1,4 +1,4 @@
-/** The mail on its sender's receipt: every state in words, with the mail server's own, and never the address. */
+/** The mail on its sender's receipt: the words for every state, the mail server's own reply, and never the address. */
 import { describe, expect, it } from 'bun:test';
 import type { Handover } from '../../src/core/mailer.ts';
 import { mailTroubles } from '../../src/core/secrets/link-mail.ts';
@@ -29,7 +29,7 @@ const ends: readonly Handover[] = [
 
 const madeAt = words('receipt.mailSince', { date: 'Thursday, 8 May 2025 at 10:26 UTC' });
 
-/** The part about the mail. */
+/** The page's section about the mail. */
 function mailOf(html: string): string {
   return /<section class="mail".*?<\/section>/s.exec(html)?.[0] ?? '';
 }
@@ -188,7 +188,7 @@ describe('who is offered an address', () => {
     expect(made.status).toBe(303);
   });
 
-  it('is nobody else: whoever only holds the receipt’s key is told to log in, another account that it is not theirs', async () => {
+  it('is no one else: with just the receipt’s key one is told to log in, another account that it is not theirs', async () => {
     for (const to of [recipient, null]) {
       const { app, receiptPath, server } = await mailSecret({ to });
       const stranger = mailOf((await visit(app, receiptPath)).html);
@@ -220,7 +220,7 @@ describe('the state that a page asks for', () => {
   const stateAt = async ({ app, receiptPath }: Mailed): Promise<unknown> =>
     (await app.fetch(`${receiptPath}/state`)).json();
 
-  it('says how the mail stands and since when, and nothing else of it', async () => {
+  it('gives the delivery’s state and its time, and nothing else of the mail', async () => {
     const mailed = await mailSecret({ says: 'nothing' });
     const at = mailed.app.clock.now();
     expect(await stateAt(mailed)).toEqual({ state: 'new', delivery: { state: 'queued', at } });

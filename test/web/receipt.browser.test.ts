@@ -165,7 +165,7 @@ describe('handing the link over', () => {
   );
 });
 
-/** Requests for the state, as they are made. */
+/** Collects the requests for the state as they are made. */
 function asked(page: Page): string[] {
   const addresses: string[] = [];
   page.on('request', (request) => {
@@ -208,7 +208,7 @@ describe('a page that waits, with scripts', () => {
         await page.clock.runFor(5_000);
         expect(await (await answered).json()).toEqual({ state: 'new', delivery: null });
         expect(requests).toHaveLength(round);
-        // The answer is read before the next pause begins.
+        // The answer is processed before the next pause begins.
         await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));
       }
       expect(requests[0]).toBe(`${receipt}/state`);
@@ -240,7 +240,7 @@ describe('a page that waits, with scripts', () => {
 
   itInBrowser('says the times of the reader’s own zone too', { scripts: true }, async ({ site, page }) => {
     await shareIn(page, site.baseUrl);
-    // Scripts run after the page is there.
+    // Scripts run after the page has loaded.
     const time = await page.waitForSelector('.timeline time[title]');
     expect(await time.getAttribute('title')).toContain('2025');
   });

@@ -1,4 +1,4 @@
-/** The creator's pages: every state, and that looking changes none. */
+/** The creator's pages: every state, and that viewing changes none. */
 import { describe, expect, it } from 'bun:test';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -8,7 +8,7 @@ import { signUpAs } from './signed-in.ts';
 import { postForm, share, textIn, type Visit, visit } from './visit.ts';
 import { words } from './words.ts';
 
-/** What is the page's own, without the frame of all pages. */
+/** The page's own content, without the frame that all pages share. */
 function mainOf({ html }: Visit): string {
   return /<main.*<\/main>/s.exec(html)?.[0] ?? '';
 }

@@ -139,7 +139,7 @@ describe('the recent list', () => {
     }
   });
 
-  it('holds nobody else’s secrets (P16), and is nobody’s without a session', async () => {
+  it('holds nobody else’s secrets (P16), and needs a session', async () => {
     const app = createTestApp();
     const alice = await signUp(app);
     const bob = await signUp(app, 'bob@example.com');

@@ -1,4 +1,4 @@
-/** Regions, to a reader: which one this is, where the others are, and nothing of it where there are none. */
+/** Regions, as a reader sees them: which one this is, where the others are, and no mention when there are none. */
 import { describe, expect, it } from 'bun:test';
 import type { RegionLabel, Regions } from '../../src/core/keys.ts';
 import { createTestApp } from '../support/app.ts';

@@ -1,4 +1,7 @@
-/** Whatever looks at a link without a person pressing its button: previews, scanners, prefetch and prerender (P4, T26). */
+/**
+ * Everything that looks at a link without a person pressing its button: previews, scanners, prefetch and prerender (P4,
+ * T26).
+ */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../stores/conformance/check.ts';
 import type { TestAppOptions } from '../support/app.ts';
@@ -29,7 +32,7 @@ const agents: Readonly<Record<string, string>> = {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0 Safari/537.36',
 };
 
-/** As such robots go about it: whether it answers, what it answers, a part of it, and what a prefetch would get. */
+/** What such robots request: whether there is an answer, the answer, a part of it, and what a prefetch would get. */
 const requests: readonly RequestInit[] = [
   { method: 'HEAD' },
   { method: 'OPTIONS' },
@@ -51,7 +54,7 @@ async function expand(link: string, agent: string): Promise<string[]> {
   return pages;
 }
 
-/** Runs scripts, scrolls, rests on everything, focuses everything and follows every link; presses nothing. */
+/** Runs scripts, scrolls, hovers over everything, focuses everything and follows every link; presses nothing. */
 const wander: Look = async (site, link) => {
   await using visitor = await openVisitor(browser(), site, { scripts: true });
   const { page } = visitor;
@@ -70,7 +73,7 @@ const wander: Look = async (site, link) => {
   }, link);
 };
 
-/** Whether each secret, looked at in this way, was still there, and there only once. */
+/** Whether each secret, looked at in this way, could still be read, and only once. */
 async function survives(look: Look, options: TestAppOptions = {}): Promise<boolean> {
   using site = openSite(options);
   for (const passphrase of [undefined, 'right']) {
@@ -86,7 +89,7 @@ async function survives(look: Look, options: TestAppOptions = {}): Promise<boole
   return true;
 }
 
-/** A page of the same origin that has the browser fetch and render the link ahead of time, in every way there is. */
+/** A page of the same origin that makes the browser fetch and render the link ahead of time, in every possible way. */
 function boardFor(path: string): string {
   const rules = {
     prefetch: [{ source: 'list', urls: [path], eagerness: 'immediate' }],
@@ -97,7 +100,7 @@ function boardFor(path: string): string {
     <script type="speculationrules">${JSON.stringify(rules)}</script><a href="${path}">a link</a>`;
 }
 
-/** Serves the board beside the site itself, and waits until the browser has come for the link ahead of time. */
+/** Serves the board next to the site itself, and waits until the browser has fetched the link ahead of time. */
 const readAhead: Look = async (site, link) => {
   const path = new URL(link).pathname;
   const purposes: string[] = [];

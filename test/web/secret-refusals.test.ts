@@ -1,4 +1,4 @@
-/** The recipient's pages when something is in the way: nothing is opened, nothing is counted, and the link stays. */
+/** The recipient's pages when a request is refused: nothing is opened, nothing is counted, and the link still works. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';

@@ -1,4 +1,6 @@
-/** After a secret was opened: back, forward, reload, a restored tab and the browser's own files show nothing of it. */
+/**
+ * After a secret has been opened: back, forward, reload, a restored tab and the browser's own files show nothing of it.
+ */
 import { describe, expect, it } from 'bun:test';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +16,7 @@ const openButton = 'form.opening button[type="submit"]';
 
 const { itInBrowser } = withBrowser();
 
-/** A fresh secret, opened in this page. */
+/** Creates a secret and opens it on this page. */
 async function openIn(page: Page, site: Site): Promise<string> {
   const link = site.baseUrl + (await makeWaiting(site.app, { value: canary })).secretPath;
   await page.goto(link);
@@ -24,7 +26,7 @@ async function openIn(page: Page, site: Site): Promise<string> {
   return link;
 }
 
-/** Looks again when the browser put a page of its own in the place of this one meanwhile. */
+/** Tries again when the browser has meanwhile replaced the page with one of its own. */
 async function showsCanary(page: Page): Promise<boolean> {
   for (;;) {
     try {
@@ -39,14 +41,16 @@ async function showsCanary(page: Page): Promise<boolean> {
   }
 }
 
-/** Moves that a browser refuses (a form's answer that it may not show again) count as having shown nothing. */
+/**
+ * A navigation that the browser refuses (to a form's answer that it may not show again) counts as having shown nothing.
+ */
 async function moved(move: Promise<unknown>): Promise<void> {
   await move.catch((error: Error) => {
     if (!error.message.includes('ERR_CACHE_MISS')) throw error;
   });
 }
 
-/** Every way back that people know; which of them showed the value again. */
+/** Tries every way back that people know; returns those that showed the value again. */
 async function waysThatShow(visitor: Visitor, site: Site): Promise<string[]> {
   const { page } = visitor;
   const found: string[] = [];
@@ -124,7 +128,7 @@ for (const scripts of [false, true]) {
   });
 }
 
-/** A browser with a profile on disk and, as people have it, with the memory for pages that were left. */
+/** A browser with a profile on disk and, as people have it, with the back-forward cache. */
 async function openProfile(
   profile: string,
   scripts: boolean,
@@ -144,7 +148,7 @@ async function saveAndForget(page: Page): Promise<void> {
   await download.delete();
 }
 
-/** The tab that a restart brings back: the site's, or the browser's own page instead of a form's answer. */
+/** The tab that a restart restores: the site's page, or the browser's own page in place of a form's answer. */
 async function restoredPage(context: BrowserContext, { baseUrl }: Pick<Site, 'baseUrl'>): Promise<Page> {
   const isRestored = (page: Page) => page.url().startsWith(baseUrl) || page.url().startsWith('chrome-error:');
   const candidates = context.pages().map((page) => page.waitForURL(() => isRestored(page)).then(() => page));
@@ -210,7 +214,7 @@ describe('self-tests', () => {
           "addEventListener('pageshow', (event) => (document.title = String(event.persisted)))",
         );
         await tab.goto(`${baseUrl}/other`);
-        // Out of the memory for pages nothing loads.
+        // A page from the back-forward cache does not load anything.
         await tab.goBack({ waitUntil: 'commit' });
         expect([await showsCanary(tab), await tab.title()]).toEqual([true, 'true']);
         await first.context.close();

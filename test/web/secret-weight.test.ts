@@ -1,4 +1,4 @@
-/** What a first visit to a link costs on the wire: the page, and everything that it asks the browser to load. */
+/** The cost of a first visit to a link on the wire: the page, and everything it makes the browser load. */
 import { describe, expect, it } from 'bun:test';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
@@ -8,13 +8,16 @@ import { makeWaiting } from './waiting.ts';
 const budgetBytes = 25_000;
 const budgetRequests = 6;
 
-/** The heaviest of its kind: a passphrase is asked for, and a sender is named. */
+/** The heaviest link page: it asks for a passphrase and names a sender. */
 async function heaviestLink(app: TestApp): Promise<string> {
   const { signedIn } = await signUpAs(app, 'a.person.with.a.long.name@example.org');
   return (await makeWaiting(app, { passphrase: 'p', caller: signedIn.caller })).secretPath;
 }
 
-/** Of the answer as sent to a browser that takes gzip: body and headers, without those that the server adds (some 60). */
+/**
+ * The size of the answer to a browser that accepts gzip: body and headers, except those the server adds (about 60
+ * bytes).
+ */
 async function answerBytes(app: TestApp, path: string, locale: string) {
   const response = await app.fetch(path, {
     headers: { 'accept-encoding': 'gzip, br', 'accept-language': locale },

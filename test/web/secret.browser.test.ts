@@ -236,7 +236,7 @@ describe('what scripts add', () => {
   );
 });
 
-/** Presses, and presses again before the first answer is there; it is sent when `awaited` openings were asked for. */
+/** Presses twice before the first answer is there; the answer is sent once `awaited` openings have been requested. */
 async function pressTwice(
   scripts: boolean,
   awaited: number,
@@ -268,7 +268,8 @@ async function pressTwice(
   if (box === null) throw new Error('there is no button to press');
   const press = () => page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await press();
-  // Not only sent: a browser that is pressed again takes back what has not arrived, and then there is one opening.
+  // Sending is not enough: a browser pressed again cancels a request that has not arrived, and only one opening
+  // remains.
   await first.promise;
   await press();
   await arrived.promise;
@@ -278,7 +279,7 @@ async function pressTwice(
 }
 
 describe('on paper', () => {
-  itInBrowser('the value stands with its heading, whole and without buttons', {}, async ({ site, page }) => {
+  itInBrowser('the value has its heading, in full and without buttons', {}, async ({ site, page }) => {
     await page.goto(await linkTo(site));
     await page.click(openButton);
     await page.emulateMedia({ media: 'print' });

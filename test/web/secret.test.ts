@@ -1,4 +1,4 @@
-/** The recipient's pages: nothing consumes but the button, and what is gone is gone for everyone alike. */
+/** The recipient's pages: only the button consumes a secret, and every secret that is gone looks the same to everyone. */
 import { describe, expect, it } from 'bun:test';
 import { ownBrand } from '../../src/web/brand/brand.ts';
 import { clientStays } from '../stores/conformance/check.ts';
@@ -47,7 +47,7 @@ const lookers: readonly { readonly what: string; readonly init: RequestInit }[] 
   },
 ];
 
-/** Who of them consumed the secret: each gets one of its own. */
+/** Which of them consumed the secret; each gets its own. */
 async function consumers(makeApp: () => TestApp): Promise<string[]> {
   const found: string[] = [];
   for (const { what, init } of lookers) {
@@ -316,7 +316,7 @@ describe('what is gone', () => {
   });
 });
 
-/** Everything a stranger can compare. The choice of language names the address that was asked for, as sent. */
+/** Everything a stranger can compare, without the language form, which repeats the requested address as sent. */
 function faceOf({ status, headers, html }: Visit): string {
   const named = [...headers].filter(([name]) => name !== 'x-request-id').sort();
   return JSON.stringify([status, named, html.replace(/<form[^>]*class="language".*?<\/form>/s, '')]);

@@ -1,4 +1,4 @@
-/** Sending the mail from the receipt, again or to another address: every outcome is said, and nothing typed is lost. */
+/** Sending the mail from the receipt, again or to another address: every outcome is shown, and nothing typed is lost. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';
@@ -12,7 +12,7 @@ const elsewhere = { recipient: otherRecipient, 'mail-language': language };
 
 const sentTo = ({ server }: Mailed) => server.mails.map(({ to }) => to.expose());
 
-/** What came back in the form. */
+/** The values given back in the form. */
 const typedIn = ({ html }: Visit) => ({
   recipient: valueIn(html, 'recipient'),
   'mail-language': chosenIn(html, 'mail-language'),

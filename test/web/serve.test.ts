@@ -1,4 +1,4 @@
-/** The pages' pipeline: forms of a session, compression, files that are kept, and what a failure leaves. */
+/** The pages' pipeline: forms of a session, compression, cached files, and what a failure leaves. */
 import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -24,7 +24,7 @@ async function openPeople(): Promise<People> {
   };
 }
 
-/** How many secrets were stored. */
+/** The number of stored secrets. */
 function storedIn(app: TestApp): number {
   return app.events.filter(({ event }) => event === 'concealed').length;
 }
@@ -61,7 +61,7 @@ describe('a form of a session', () => {
     });
   }
 
-  it('with its own token is taken, and the form of nobody without any', async () => {
+  it('with its own token is accepted, and without a session no token is needed', async () => {
     const { app, alice } = await openPeople();
     const own = { secret, 'form-token': alice.signedIn.formToken };
     expect((await postForm(app, '/share', own, { cookie: alice.cookie })).status).toBe(303);
@@ -185,7 +185,7 @@ describe('compression', () => {
       await app.fetch('/share', { method: 'POST', headers: gzip }),
     ];
     expect(answers.map(({ headers }) => headers.get('content-encoding'))).toEqual([null, null, null, null]);
-    // The self-test: without a session the same page is compressed.
+    // Self-test: without a session, the same page is compressed.
     expect((await app.fetch('/', { headers: gzip })).headers.get('content-encoding')).toBe('gzip');
   });
 });
@@ -195,7 +195,7 @@ interface Named {
   readonly integrity: string;
 }
 
-/** Every file of ours that a page names with its integrity. */
+/** Every file of ours that a page references with its integrity. */
 function filesIn(html: string): Named[] {
   const found = html.matchAll(/<(?:link|script)[^>]* (?:href|src)="(\/assets\/[^"]+)" integrity="([^"]+)"/g);
   return [...found].map(([, path = '', integrity = '']) => ({ path, integrity }));

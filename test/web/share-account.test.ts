@@ -1,4 +1,4 @@
-/** Sharing when somebody is logged in: the plan, the mail, the domain, and a session that ends in between. */
+/** Sharing while logged in: the plan, the mail, the domain, and a session that ends in between. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import type { SignedIn } from '../../src/core/account.ts';
@@ -12,7 +12,7 @@ import { withMethod } from './store-method.ts';
 import { chosenIn, postForm, textIn, valueIn, visit } from './visit.ts';
 import { saying, words } from './words.ts';
 
-/** A domain that the operator vouches for. */
+/** Adds a domain that the operator vouches for. */
 async function own(app: TestApp, { caller }: SignedIn, name: string, isPublic = true): Promise<void> {
   const createdAt = app.clock.now();
   const domain = {
@@ -26,7 +26,7 @@ async function own(app: TestApp, { caller }: SignedIn, name: string, isPublic = 
   await app.store.setDomainBrand(caller.account.id, name, { ...plainBrand, isPublic });
 }
 
-/** The last one offered, so that it is another than the page's as soon as there is one. */
+/** The last supported language, so that it differs from the page's as soon as there is more than one. */
 const language = supportedLocales.at(-1) ?? 'en';
 const odd = 'a "quoted" <b>line</b> & more\n\n\tünï😀';
 
@@ -114,7 +114,7 @@ describe('sharing with an account', () => {
         withMethod(store, 'findVerifiedDomain', async (asked) => {
           const found = await store.findVerifiedDomain(asked);
           looks += 1;
-          // The page was still open to everybody; when it comes to storing, the domain is not.
+          // The domain was public when the page was shown, but no longer is when the secret is stored.
           return found === null ? null : { ...found, brand: { ...found.brand, isPublic: looks === 1 } };
         }),
     });

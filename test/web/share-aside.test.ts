@@ -1,4 +1,4 @@
-/** What a person typed before something was generated over it: kept beside the form, and put back by a button. */
+/** What someone typed before a generated value replaced it: kept with the form, and restored by a button. */
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { postForm as send, share, textIn, type Visit } from './visit.ts';
@@ -6,7 +6,7 @@ import { words } from './words.ts';
 
 const odd = '\n a "quoted" <b>line</b> & more\n\n\tünï😀 \n';
 
-/** The fields of the form as it stands there, with what a person has changed in it. */
+/** The fields of the form as shown, with a person's changes. */
 function fieldsOf({ html }: Visit, changes: Readonly<Record<string, string>> = {}): Record<string, string> {
   const hidden = [...html.matchAll(/<input type="hidden" name="([a-z0-9-]+)" value="([^"]*)"/g)];
   const texts = hidden.map(([, name = '', text = '']) => [name, plain(text)]);

@@ -1,4 +1,4 @@
-/** Nothing that somebody types into the share form is lost: too long, without a network, generated over, back and forward. */
+/** Nothing typed into the share form is lost: too long, offline, replaced by a generated value, back and forward. */
 import { describe, expect, it } from 'bun:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
@@ -23,7 +23,7 @@ const { browser, itInBrowser } = withBrowser();
 const long = `${'x'.repeat(99)}\n`.repeat(1_000);
 const created = ({ app }: Site) => app.events.filter(({ event }) => event === 'concealed');
 
-/** Everything that a person has put into the form. */
+/** Fills in every field of the form. */
 async function fill(page: Page, site: Pick<Site, 'baseUrl'>, secret: string): Promise<void> {
   await page.goto(`${site.baseUrl}/`);
   await page.fill('#secret', secret);
@@ -339,7 +339,7 @@ describe('leaving the form', () => {
   }
 });
 
-/** A browser as people have it, which keeps pages in memory for the way back, or one that was told not to. */
+/** A browser with the back-forward cache, as people have it, or without. */
 async function launchWith(hasMemory: boolean): Promise<{ browser: Browser } & AsyncDisposable> {
   const ignoreDefaultArgs = hasMemory ? ['--disable-back-forward-cache'] : [];
   const own = await chromium.launch({

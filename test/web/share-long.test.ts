@@ -1,4 +1,4 @@
-/** Texts far longer than a plan allows, and bodies longer than any form: refused, and given back where they can be. */
+/** Texts far longer than a plan allows, and bodies longer than any form: refused, and given back where possible. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { builtInPlans } from '../../src/core/plans.ts';

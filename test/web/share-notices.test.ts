@@ -1,4 +1,4 @@
-/** Which mails somebody gets about a secret: the account's own choice, and another for one secret. */
+/** Which mails someone gets about a secret: the account's setting, and a different one for a single secret. */
 
 import { describe, expect, it } from 'bun:test';
 import { type NoticeKind, noticeKinds } from '../../src/core/account.ts';
@@ -7,12 +7,12 @@ import { type AccountVisitor, address, signUp } from './account-visitor.ts';
 import { postForm, textIn, type Visit, valueIn, visit } from './visit.ts';
 import { words } from './words.ts';
 
-/** As a browser sends the boxes of the form. */
+/** The form's checkboxes, as a browser sends them. */
 function boxes(...kinds: readonly NoticeKind[]): Record<string, string> {
   return Object.fromEntries([['notify', 'chosen'], ...kinds.map((kind) => [`notify-${kind}`, 'yes'])]);
 }
 
-/** The boxes that a page shows ticked; `null`: it has none. */
+/** The checkboxes that a page shows ticked; `null`: it has none. */
 function tickedIn({ html }: Pick<Visit, 'html'>): NoticeKind[] | null {
   if (!html.includes('name="notify"')) return null;
   return noticeKinds.filter((kind) => new RegExp(`<input id="notify-${kind}"[^>]* checked=""`).test(html));
@@ -84,7 +84,7 @@ describe('the account’s choice of mails', () => {
 });
 
 describe('the choice for one secret', () => {
-  it('begins with the account’s own, and is nobody’s who is not logged in', async () => {
+  it('starts with the account’s own choice, and needs a log-in', async () => {
     const app = createTestApp();
     const visitor = await signUp(app);
     expect(tickedIn(await visitor.get('/'))).toEqual([]);
@@ -118,7 +118,7 @@ describe('the choice for one secret', () => {
     expect(told.map(({ kind, to }) => [kind, to.expose()])).toEqual([['secret_read', address]]);
   });
 
-  it('stands on the receipt while the secret waits; that there is none only for its maker', async () => {
+  it('is shown on the receipt while the secret waits; that there is none, only to its creator', async () => {
     const app = createTestApp();
     const visitor = await signUp(app);
     const chosen = await shareBy(visitor, boxes('read', 'expiring'));

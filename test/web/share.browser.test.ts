@@ -1,4 +1,4 @@
-/** The share form in a real browser, with scripts and without: typed, drawn, refused, and by keyboard alone. */
+/** The share form in a real browser, with scripts and without: typed, generated, refused, and by keyboard only. */
 import { describe, expect } from 'bun:test';
 import {
   carry,
@@ -124,7 +124,7 @@ for (const scripts of [false, true]) {
     );
 
     itInBrowser(
-      'finds what is wrong with a wish to generate beside its field, in an open part of the form',
+      'shows what is wrong with a generate request next to its field, in an open part of the form',
       { scripts },
       async ({ site, page }) => {
         await page.goto(`${site.baseUrl}/`);

@@ -1,4 +1,4 @@
-/** The start page: sharing, and every way it is refused. */
+/** The home page: sharing, and every way it can be refused. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { ServiceError } from '../../src/core/errors.ts';

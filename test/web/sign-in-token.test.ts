@@ -1,4 +1,4 @@
-/** The forms of the ways into an account, while nobody is logged in: each acts only in the browser that it was shown to. */
+/** The forms for getting into an account while logged out: each works only in the browser it was shown to. */
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import {
@@ -16,10 +16,10 @@ const password = 'violet otter 71 lamp';
 
 interface Way {
   readonly name: string;
-  /** Its address, with what is needed behind it: an account, or a mailed link. */
+  /** Prepares what the form needs (an account, or a mailed link) and returns its address. */
   readonly open: (app: TestApp) => Promise<string>;
   readonly fields: Readonly<Record<string, string>>;
-  /** The address that comes back in a refused form; `null` where the form has no field for it. */
+  /** The field whose value comes back in a refused form; `null` where the form has no such field. */
   readonly typed: string | null;
 }
 

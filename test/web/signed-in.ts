@@ -1,6 +1,4 @@
-/**
- * A person with an account, logged in: through the sign-up mail, as people come by one.
- */
+/** A person who is logged in to an account, created through the sign-up mail as in production. */
 import type { SignedIn } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
@@ -36,7 +34,7 @@ export async function signUpAs(app: TestApp, email: string): Promise<SignedInVis
   return { signedIn, cookie };
 }
 
-/** A person who is logged in, and a store that finds no session while it is away. */
+/** A logged-in person, and a store that finds no session while it is away. */
 export async function signInWithLosableStore(options: Omit<TestAppOptions, 'wrapStore'> = {}) {
   let isAway = false;
   const app = createTestApp({

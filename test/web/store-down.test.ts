@@ -1,4 +1,4 @@
-/** The pages while the store does not answer: nothing typed is lost, and the status page still tells what is the matter. */
+/** The pages while the store does not answer: nothing typed is lost, and the status page still says what is wrong. */
 import { describe, expect, it } from 'bun:test';
 import { signInWithLosableStore } from './signed-in.ts';
 import { postForm, textIn, valueIn, visit } from './visit.ts';
@@ -17,7 +17,8 @@ describe('somebody who is logged in, while the store is away', () => {
       typed.passphrase,
     ]);
     regain();
-    // The form came back without a session's token: once more it is given back, now with it, and then it is taken.
+    // The form came back without the session's form token. It is given back once more, now with the token, and then
+    // accepted.
     const stale = await postForm(app, '/share', typed, { cookie });
     expect([stale.status, textIn(stale.html, 'secret')]).toEqual([403, typed.secret]);
     const taken = await postForm(app, '/share', { ...typed, 'form-token': formToken }, { cookie });

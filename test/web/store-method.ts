@@ -1,4 +1,4 @@
-/** One method of the store replaced: for faults, counts and seeded defects. */
+/** Replaces one method of the store: for faults, counts and seeded defects. */
 import type { MemoryStore } from '../stores/memory.ts';
 
 export function withMethod<Name extends keyof MemoryStore>(

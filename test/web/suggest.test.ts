@@ -1,4 +1,4 @@
-/** Generating a value into the form: what is drawn, what is kept, what is refused, and that nothing is stored. */
+/** Generating a value into the form: what is generated, kept and refused, and that nothing is stored. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { characterSets } from '../../src/core/secrets/generated-value.ts';

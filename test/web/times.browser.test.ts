@@ -12,7 +12,7 @@ import { words } from './words.ts';
 
 const { browser, itInBrowser } = withBrowser();
 
-/** Every time on the page as it is read. The scripts have run when the page is loaded. */
+/** Every time on the page, as shown. Scripts have run once the page is loaded. */
 const timesOn = (page: Page) => page.locator('main time').allTextContents();
 
 const readers = [
@@ -88,7 +88,7 @@ for (const { timezoneId, scripts, created, until } of readers) {
   });
 }
 
-/** As somebody who has shared something and has a domain. */
+/** Logs in as someone who has shared something and has a domain. */
 async function logIn(page: Page, { app, baseUrl }: Site): Promise<void> {
   const { cookie, signedIn } = await signUpAs(app, 'ann@example.com');
   await carry(page, baseUrl, cookie);
@@ -123,7 +123,7 @@ it(
 );
 
 itInBrowser(
-  'the time in UTC stays at hand, for whoever compares it with another’s',
+  'the time in UTC stays available, for comparing it with someone else’s',
   { scripts: true, timezoneId: 'Asia/Tokyo' },
   async ({ site, page }) => {
     const { receipt } = await shareIn(page, site.baseUrl);

@@ -1,4 +1,4 @@
-/** API tokens as a person makes and revokes them, without a browser. */
+/** Creating and revoking API tokens, without a browser. */
 import { describe, expect, it } from 'bun:test';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { address, createToken, signUp, wholeToken, wrongFields } from './account-visitor.ts';

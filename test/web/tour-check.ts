@@ -1,7 +1,7 @@
 /**
  * The tour as a test: what is wrong with any page in any state.
  *
- * Its ways (scheme, width, language, scripts) have a file each, so that they can run side by side.
+ * Each variant (scheme, width, language, scripts) has its own file, so that they can run in parallel.
  */
 import { describe, expect, it } from 'bun:test';
 import type { Browser } from 'playwright-core';
@@ -17,7 +17,7 @@ import { flawsOf, noticedBy } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { walkEverywhere } from './tour.ts';
 
-/** What is wrong with the page as it stands there. */
+/** The flaws of the page as it is now. */
 async function flawsAt(name: string, { page }: Visitor): Promise<string[]> {
   const kept = await storageEntries(page);
   const small = await smallFields(page);
@@ -58,7 +58,7 @@ export async function walk(
   return { names, flaws: [...flaws, ...noticedBy(visitor).slice(noticed)] };
 }
 
-/** Every page in every state, held against the rules. */
+/** Checks every page in every state against the rules. */
 export function testTour(way: VisitorOptions): void {
   const { browser } = withBrowser();
   describe('every page in every state', () => {

@@ -1,4 +1,7 @@
-/** Every page in every state, on a small dark screen: usable by everybody, within its policy, with nothing kept or fetched elsewhere. */
+/**
+ * Every page in every state, on a small dark screen: usable by everyone, within its policy, with nothing stored or
+ * loaded from elsewhere.
+ */
 import { testTour } from './tour-check.ts';
 
 testTour({ scheme: 'dark', width: 320, timezoneId: 'Europe/Berlin' });

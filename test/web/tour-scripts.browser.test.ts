@@ -1,4 +1,4 @@
-/** Every page in every state is reached the same way with scripts and without. */
+/** Every page in every state can be reached in the same way with scripts and without. */
 import { describe, expect, it } from 'bun:test';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { walk } from './tour-check.ts';

@@ -1,4 +1,7 @@
-/** Every page in every state, wide and light: usable by everybody, within its policy, with nothing kept or fetched elsewhere. */
+/**
+ * Every page in every state, wide and light: usable by everyone, within its policy, with nothing stored or loaded from
+ * elsewhere.
+ */
 import { testTour } from './tour-check.ts';
 
 testTour({ scheme: 'light', width: 1_600, timezoneId: 'Asia/Tokyo' });

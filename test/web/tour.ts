@@ -1,7 +1,7 @@
 /**
  * A walk through every page in every state, in a real browser.
  *
- * It finds its way by ids and addresses, never by words, so that it walks in every language.
+ * It navigates by ids and addresses, never by texts, so it works in every language.
  */
 import type { Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
@@ -32,19 +32,19 @@ const regions: Regions = {
 const someLabel = 'Side door, for the weekend of the 9th';
 const someValue = 'The door code is 4711.\nCome after six.';
 
-/** Presses the button of the form that is sent to an address with this ending. */
+/** Presses the button of the form whose address ends like this. */
 async function send(page: Page, ending: string): Promise<void> {
   await press(page, `main form[action$="${ending}"] button[type="submit"]:not([formaction])`);
 }
 
-/** Presses what leads to another page, and waits for all of it. */
+/** Presses something that leads to another page, and waits until that page has loaded. */
 async function press(page: Page, selector: string): Promise<void> {
   const loaded = page.waitForEvent('load');
   await page.click(selector);
   await loaded;
 }
 
-/** Sends the form although the browser itself would object, so that the page has to. */
+/** Sends the form although the browser itself would object, so that the page must. */
 async function sendAsIs(page: Page, ending: string): Promise<void> {
   await page
     .locator(`main form[action$="${ending}"]`)
@@ -112,7 +112,7 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await look('receipt-received');
 }
 
-/** The ends that a secret can come to besides, and a passphrase that was guessed at too often. */
+/** The other ways in which a secret can end, and a passphrase that was guessed too often. */
 async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
   const locked = await makeWaiting(site.app, { passphrase: 'right', ttlSeconds: 3_600 });
   for (let guesses = 0; guesses < 6; guesses += 1) {
@@ -167,7 +167,7 @@ async function walkSigningUp(page: Page, site: Site, look: Look): Promise<void> 
   await look('sign-up-gone');
 }
 
-/** Something of every state, for the list. */
+/** A secret in every state, for the list. */
 async function fillList({ app }: Site, token: string): Promise<void> {
   const caller = await app.service.authenticate(email, token);
   if (caller === null) throw new Error('the token does not authenticate');
@@ -248,7 +248,7 @@ async function walkAccount(page: Page, site: Site, look: Look): Promise<void> {
   await look('account-tokens-revoked');
 }
 
-/** What only somebody sees who mails links or is mailed about them. */
+/** Pages only for those who mail links or get mails about them. */
 async function walkMails(page: Page, site: Site, look: Look): Promise<void> {
   await open(page, site, '/account');
   await page.check('#notify-read');
@@ -274,7 +274,7 @@ async function walkMails(page: Page, site: Site, look: Look): Promise<void> {
   await look('receipt-mail-sent');
 }
 
-/** Domains, in the states that they come to while the DNS does not answer, and by the operator's word. */
+/** Domains, in the states that they can reach while the DNS does not answer, or that the operator sets. */
 async function walkDomains(page: Page, site: Site, look: Look): Promise<void> {
   const id = await allowDomains(site.app, email);
   await open(page, site, '/account/domains');
@@ -350,7 +350,7 @@ async function walkLoggingIn(page: Page, site: Site, look: Look): Promise<void> 
   await look('deleted');
 }
 
-/** States that need a service of their own kind: closed to strangers, out of breath, or without its store. */
+/** States that need a service set up for them: closed to strangers, over its limits, or without its store. */
 async function walkTroubles(page: Page, look: Look): Promise<void> {
   await page.context().unrouteAll();
   using closed = openSite({ anonymousMayCreate: false, signUpIsOpen: false });
@@ -375,7 +375,7 @@ async function walkTroubles(page: Page, look: Look): Promise<void> {
   await look('internal');
 }
 
-/** The whole walk: some sixty states. */
+/** The whole walk: about sixty states. */
 export async function walkEverywhere(page: Page, site: Site, look: Look): Promise<void> {
   await walkSharing(page, site, look);
   await walkEnds(page, site, look);

@@ -1,4 +1,4 @@
-/** What all pages have in common: headers, methods, forms of other sites, base path, small files. */
+/** What all pages share: headers, methods, forms from other sites, the base path, small files. */
 import { describe, expect, it } from 'bun:test';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { createLinks } from '../../src/core/links.ts';
@@ -21,7 +21,7 @@ const pagePolicy = [
 
 const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
-/** Every kind of answer there is. */
+/** Every kind of answer. */
 async function everyAnswer(): Promise<Record<string, Visit>> {
   const app = createTestApp();
   const { receiptPath, secretPath } = await share(app, { secret: 'x', passphrase: 'p' });
@@ -53,7 +53,7 @@ async function everyAnswer(): Promise<Record<string, Visit>> {
   };
 }
 
-/** What may be kept: it is the same for everybody and names nobody. */
+/** Answers that may be cached: they are the same for everyone and name nobody. */
 const keptForADay: readonly string[] = ['icon', 'favicon'];
 
 /** What is wrong with an answer's headers and content. */

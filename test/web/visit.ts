@@ -1,6 +1,4 @@
-/**
- * A visitor without scripts: posts forms and reads pages, through the handler and without a socket.
- */
+/** A visitor without scripts: posts forms and reads pages, through the handler and without a socket. */
 import type { TestApp } from '../support/app.ts';
 
 export interface Visit {
@@ -27,7 +25,7 @@ export function postForm(
   return visit(app, path, { method: 'POST', body, headers: { ...contentType, ...headers } });
 }
 
-/** Looks at the page of a form and sends it, as somebody does who comes to log in: with its token and its cookies. */
+/** Visits the page of a form and then sends it with its token and cookies, as someone does who comes to log in. */
 export async function sendForm(
   app: Pick<TestApp, 'fetch'>,
   path: string,
@@ -46,7 +44,7 @@ export function formTokenIn(html: string): string | null {
   return /name="form-token" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? null;
 }
 
-/** A page or a part of one as a sentence is read: without its elements. */
+/** The text of a page or a part of it, without its elements. */
 export function wordsOf(html: string): string {
   return html.replace(/<[^>]*>/g, '');
 }
@@ -63,7 +61,7 @@ export function valueIn(html: string, id: string): string | null {
   return found === undefined ? null : unescapeText(found);
 }
 
-/** The value that is chosen in a `<select>`. */
+/** The selected value of a `<select>`. */
 export function chosenIn(html: string, id: string): string | null {
   const options = new RegExp(`<select id="${id}"[^>]*>(.*?)</select>`, 's').exec(html)?.[1] ?? '';
   const found = /<option value="([^"]*)"[^>]* selected=""/.exec(options)?.[1];
@@ -78,7 +76,7 @@ function unescapeText(text: string): string {
 export interface Shared {
   readonly receiptPath: string;
   readonly cookie: string;
-  /** Path of the link to give away. */
+  /** The path of the link to share. */
   readonly secretPath: string;
 }
 

@@ -1,6 +1,4 @@
-/**
- * A secret that waits, made without the form, so that tests of its link depend on nothing else.
- */
+/** A waiting secret, created without the form, so that tests of its link depend on nothing else. */
 import type { Caller } from '../../src/core/account.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import type { TestApp } from '../support/app.ts';
@@ -17,7 +15,7 @@ export interface WaitingOptions {
   readonly value?: string;
   readonly passphrase?: string;
   readonly ttlSeconds?: number;
-  /** Nobody when absent. */
+  /** Anonymous when absent. */
   readonly caller?: Caller;
 }
 

@@ -1,13 +1,16 @@
-/** What the English pages say, by key: a test that uses it does not break when a sentence is reworded. */
+/** The texts of the English pages, by key: tests that use it do not break when a sentence is reworded. */
 import { catalogueOf, type MessageKey } from '../../src/locale/catalogues.ts';
 import { type MessageParams, translate } from '../../src/locale/translate.ts';
 
-/** The text, as a person reads it. */
+/** The text as a person reads it. */
 export function words(key: MessageKey, params: MessageParams = {}): string {
   return translate('en', key, params);
 }
 
-/** Matches a page that says it, in any of its plural forms and whatever stands for a placeholder without a value here. */
+/**
+ * Matches a page that contains the message in any of its plural forms, with anything for a placeholder that has no
+ * value here.
+ */
 export function saying(key: MessageKey, params: MessageParams = {}): RegExp {
   const message = catalogueOf('en')[key];
   const forms = typeof message === 'string' ? [message] : Object.values(message);

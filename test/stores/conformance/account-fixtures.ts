@@ -1,5 +1,5 @@
 /**
- * Accounts, tokens, passwords, sessions and tickets for the checks: every secret byte of each is its own.
+ * Accounts, tokens, passwords, sessions and tickets for the checks, each with its own random secret bytes.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ import { startOfTest } from './check.ts';
 export const sessionSeconds = 86_400;
 export const ticketSeconds = 1_800;
 
-/** For tickets that a check needs beside each other. */
+/** For checks that need several live tickets at once. */
 export const noTicketLimits: TicketLimits = { maxLive: 1_000, quietSeconds: [0], windowSeconds: 0 };
 
 const bytes = (length: number): Uint8Array => new Uint8Array(randomBytes(length));
@@ -70,13 +70,13 @@ export async function accountNamed(store: Store, username: string, token = newTo
   return account;
 }
 
-/** The account that records of a check belong to, made when it is first asked for. */
+/** The account that owns a check's records, created on first use. */
 export async function ownerIn(store: Store, username = 'owner@example.org'): Promise<AccountId> {
   const known = await store.findAccount(username);
   return known?.id ?? (await accountNamed(store, username)).id;
 }
 
-/** Deletes an account, to the end; how many secrets that burned, `null` when there is no such account. */
+/** Deletes an account completely. Returns the number of secrets burned, or `null` without such an account. */
 export async function deleteWhole(store: Store, id: AccountId, limit = 100): Promise<number | null> {
   if (!(await store.deleteAccount(id))) return null;
   for (;;) {
@@ -86,7 +86,7 @@ export async function deleteWhole(store: Store, id: AccountId, limit = 100): Pro
   }
 }
 
-/** Keeps a fresh ticket. */
+/** Stores a fresh ticket. */
 export async function ticketFor(store: Store, kind: TicketKind, username: string): Promise<StoredTicket> {
   const ticket = newTicket(kind, username, store.now());
   assert.equal(await store.addTicket(ticket, noTicketLimits), true);
@@ -107,7 +107,7 @@ export async function personNamed(store: Store, username: string): Promise<Perso
   return { account, password };
 }
 
-/** A session begun with the password that is the account's now. */
+/** Begins a session with the account's current password. */
 export async function logIn(
   store: Store,
   { account, password }: Person,
@@ -118,7 +118,6 @@ export async function logIn(
   return begun;
 }
 
-/** Whether the session of each can be found. */
 export async function areFound(store: Store, sessions: readonly NewSession[]): Promise<boolean[]> {
   const found = await Promise.all(sessions.map(({ sessionHash }) => store.findSession(sessionHash)));
   return found.map((each) => each !== null);

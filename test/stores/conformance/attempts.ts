@@ -1,5 +1,5 @@
 /**
- * Checks of the bounds on passphrase guesses (P14).
+ * Checks of the limits on passphrase guesses (P14).
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,7 @@ import { type ConformanceCheck, check, newSecretId, putNew, restartCheck } from 
 const limits: AttemptLimits = { windowSeconds: 600, perClient: 5, perSecret: 20, perLife: 100 };
 const newClient = () => new Uint8Array(randomBytes(16));
 
-/** The attempt's number; rejects when it was not allowed. */
+/** The attempt's number; throws when it was not allowed. */
 function reserved(reservation: Reservation): number {
   assert.equal(reservation.outcome, 'reserved');
   return reservation.outcome === 'reserved' ? reservation.attempt : 0;
@@ -20,13 +20,13 @@ function waitOf(reservation: Reservation): number {
   return reservation.outcome === 'exhausted' ? reservation.retryAfterSeconds : 0;
 }
 
-/** What a reservation leaves, and the seconds until there is more; rejects when it was not allowed. */
+/** How many guesses are left, and the seconds until there are more; throws when it was not allowed. */
 function allowanceOf(reservation: Reservation): [left: number, moreAfterSeconds: number] {
   reserved(reservation);
   return reservation.outcome === 'reserved' ? [reservation.left, reservation.moreAfterSeconds] : [0, 0];
 }
 
-/** How many of `times` attempts at once are allowed. */
+/** How many of `times` concurrent attempts are allowed. */
 async function reserveMany(times: number, reserve: () => Promise<Reservation>): Promise<number> {
   const outcomes = await Promise.all(Array.from({ length: times }, reserve));
   return outcomes.filter((each) => each.outcome === 'reserved').length;

@@ -1,7 +1,5 @@
 /**
- * What a conformance check is, and the fixtures that all of them use.
- *
- * The shape of a store under test, and records whose every byte is different from every other record's.
+ * What a conformance check is, and the fixtures that all checks share. Every record has its own random bytes.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -18,32 +16,32 @@ export interface StoreUnderTest {
   readonly store: Store;
   readonly wallClock: SettableClock;
   /**
-   * Opens the same data again without an orderly end of what was open, as after a crash; absent for a store that lives
-   * in memory. `close` ends these too.
+   * Opens the same data again without closing it first, as after a crash; absent for a store in memory. `close` closes
+   * these too.
    */
   reopen?(): Promise<Store>;
   /**
-   * Writes are decided only after the answer is called, as when another process is at work; absent for a store where
+   * Holds writes until the returned function is called, as when another process is writing; absent for a store where
    * nothing waits.
    */
   holdWrites?(): () => void;
-  /** Opens the same data beside the first, as another server on it does. `close` ends these too. */
+  /** Opens the same data a second time, as another server would. `close` closes these too. */
   openSecond?(): Promise<Store>;
   /**
-   * From now on claims are made and not confirmed, as when a replica does not answer; absent for a store in which a claim
-   * is durable or was not made.
+   * From now on claims are made but not confirmed, as when a replica does not answer; absent for a store in which a
+   * claim is either durable or not made.
    */
   holdClaims?(): HeldClaims;
   close(): Promise<void>;
 }
 
-/** What becomes of the claims that were made meanwhile; from then on claims are confirmed at once. */
+/** Decides the claims made in the meantime; from then on claims are confirmed at once. */
 export interface HeldClaims {
   confirm(): Promise<void>;
   undo(): Promise<void>;
 }
 
-/** What some subjects have, and some checks need. */
+/** Optional abilities of a store under test, which some checks need. */
 export type Means = 'reopen' | 'openSecond' | 'holdWrites' | 'holdClaims';
 
 export type OpenStore = () => Promise<StoreUnderTest>;
@@ -51,7 +49,6 @@ export type OpenStore = () => Promise<StoreUnderTest>;
 export interface ConformanceCheck {
   /** A sentence that is true of every store. */
   readonly name: string;
-  /** The promise it proves. */
   readonly promise: `P${number}` | 'port';
   readonly needs: readonly Means[];
   /** Rejects when the store breaks the promise. */
@@ -60,20 +57,19 @@ export interface ConformanceCheck {
 
 /** The clocks of a machine, as a test moves them. */
 export interface SettableClock extends MachineClock {
-  /** The wall clock. */
   readonly read: Clock;
-  /** Time passes, for both clocks. */
+  /** Moves both clocks forward. */
   advance(seconds: number): void;
-  /** Time passes until the wall clock says so; the past is refused. */
+  /** Moves both clocks forward until the wall clock reads `seconds`; refuses the past. */
   set(seconds: UnixSeconds): void;
-  /** The wall clock alone is set, ahead or back, by so many seconds. */
+  /** Moves only the wall clock, forward or back. */
   jump(seconds: number): void;
-  /** The machine restarts, and is back after so many seconds. */
+  /** Restarts the machine, which is back after `downSeconds`. */
   restart(downSeconds: number): void;
 }
 
 export const startOfTest: UnixSeconds = 1_800_000_000;
-/** How long ago the machine of a test was started. */
+/** Uptime of a test's machine at the start. */
 const upSeconds = 5_000;
 
 export function createSettableClock(start: UnixSeconds = startOfTest): SettableClock {
@@ -103,7 +99,7 @@ export function createSettableClock(start: UnixSeconds = startOfTest): SettableC
   };
 }
 
-/** A check of one store that is open for its length. */
+/** A check of one store, which is closed at the end. */
 export function check(
   promise: ConformanceCheck['promise'],
   name: string,
@@ -129,9 +125,9 @@ function meansOf<M extends Means>(subject: StoreUnderTest, needed: M): NonNullab
   return means;
 }
 
-/** A check that also opens the data again. */
+/** A check that also reopens the data. */
 export const restartCheck = checkWith('reopen');
-/** A check that holds writes up; the answer of `hold` lets them go. */
+/** A check that holds writes; the function that `hold` returns releases them. */
 export const heldCheck = checkWith('holdWrites');
 /** A check of claims that are not confirmed. */
 export const unconfirmedCheck = checkWith('holdClaims');
@@ -150,7 +146,7 @@ export function throughTwo(single: ConformanceCheck): ConformanceCheck {
   };
 }
 
-/** Each call goes to one of the two, in the order of Thue and Morse: without a period, so both get calls of every kind. */
+/** Alternates calls in Thue–Morse order: it has no period, so both stores get calls of every kind. */
 function inTurn(one: Store, other: Store): Store {
   let calls = 0;
   const get = (_target: Store, name: string | symbol): unknown => {
@@ -170,7 +166,7 @@ async function withStore(open: OpenStore, body: (subject: StoreUnderTest) => Pro
   }
 }
 
-/** The refusal of what has to be refused as `unavailable`. */
+/** Expects a refusal as `unavailable`, and returns it. */
 export async function refusalOf(asking: Promise<unknown>, otherwise: string): Promise<ServiceError> {
   const error = await asking.then(
     () => null,
@@ -181,7 +177,7 @@ export async function refusalOf(asking: Promise<unknown>, otherwise: string): Pr
   return error;
 }
 
-/** For a claim or burn whose client does not leave. */
+/** For a claim or burn whose client stays connected. */
 export const clientStays: IsAbandoned = () => false;
 
 export const newSecretId = (): SecretId => new Uint8Array(randomBytes(16)) as SecretId;
@@ -189,7 +185,7 @@ export const newReceiptId = (): ReceiptId => new Uint8Array(randomBytes(16)) as 
 
 export const ttlSeconds = 3_600;
 
-/** A record as creation makes it, wrapped under root `kid` and living for `ttlSeconds` from `now`. */
+/** A record as creation makes it, wrapped under root `kid`, expiring `ttlSeconds` after `now`. */
 export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, kid = 1): NewRecord {
   return {
     secretId: newSecretId(),
@@ -212,7 +208,7 @@ export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, ki
   };
 }
 
-/** A record with every optional part present. */
+/** A record with every optional part set. */
 export function fullRecord(now: UnixSeconds, owner: AccountId): NewRecord {
   return newRecord(now, {
     owner,
@@ -227,7 +223,7 @@ export function fullRecord(now: UnixSeconds, owner: AccountId): NewRecord {
   });
 }
 
-/** Stores a fresh record and gives it back. */
+/** Stores a fresh record and returns it. */
 export async function putNew(store: Store, changes: Partial<NewRecord> = {}, kid = 1): Promise<NewRecord> {
   const record = newRecord(store.now(), changes, kid);
   await store.put(record);

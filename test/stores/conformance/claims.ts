@@ -21,7 +21,7 @@ import {
 
 const clientHasLeft: IsAbandoned = () => true;
 
-/** Long enough for whatever was asked for to be on its way. */
+/** Long enough for pending calls to get under way. */
 async function turns(): Promise<void> {
   for (let n = 0; n < 5; n += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -217,7 +217,7 @@ export const claimChecks: readonly ConformanceCheck[] = [
         const { secretId, receiptId } = await putNew(store);
         const secret = await found(store, secretId);
         const held = holdClaims();
-        // Nobody knows yet what becomes of the first; the others meet it.
+        // The first claim is still undecided when the others arrive.
         for (let n = 0; n < 3; n += 1) {
           await refusalOf(store.claim(secret, clientStays), 'an unconfirmed claim was answered');
         }

@@ -1,6 +1,6 @@
 /**
- * P8 while a machine's clocks disagree: a wall clock that jumps loses nothing, releases nothing that has expired, and freezes
- * nothing that should end.
+ * P8 while a machine's clocks disagree: a wall clock that jumps loses nothing, releases nothing expired, and keeps
+ * nothing alive that should end.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -54,7 +54,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
     for (const jump of wrongBy) {
       const before = store.now();
       wallClock.jump(jump);
-      // A dispute begins in a second of its own.
+      // A dispute starts on a new second.
       assert.equal(store.now(), before + 1);
       wallClock.advance(61);
       assert.equal(store.now(), before + 62);
@@ -311,7 +311,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
     'no process on the same data is behind what another has judged by',
     async ({ store, wallClock }, reopen) => {
       const other = await reopen();
-      // It has nothing left to do, and so does not look at the clock meanwhile.
+      // After this, `other` is idle and does not read the clock.
       await putNew(other);
       const before = other.now();
       wallClock.jump(200);
@@ -332,7 +332,7 @@ export const clockChecks: readonly ConformanceCheck[] = [
       wallClock.jump(-30 * daySeconds);
       await putNew(other);
       await store.setTime();
-      // It has looked at the time within this second, and has not heard yet.
+      // `other` has read the time within this second, so it has not noticed the change yet.
       await putNew(other);
       assert.equal((await reopen()).now(), set);
       wallClock.advance(1);

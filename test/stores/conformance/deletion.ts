@@ -1,5 +1,5 @@
 /**
- * Checks of the end of an account: what goes with it, what stays, and who wins against it.
+ * Checks of account deletion: what it erases, what stays, and who wins a race against it.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -34,7 +34,7 @@ import { domainOf, newDomain, newLogo } from './domain-fixtures.ts';
 
 const recentBox = () => new Uint8Array(randomBytes(120));
 
-/** A waiting secret of the account, listed in its recent list. */
+/** A waiting secret of the account, shown in its recent list. */
 const putOwned = (store: Store, { id }: Account) => putNew(store, { owner: id, recentBox: recentBox() });
 
 export const deletionChecks: readonly ConformanceCheck[] = [
@@ -167,7 +167,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
     for (const [n, secret] of secrets.entries()) {
       if (n === 7) deleted = deleteWhole(store, ann.id);
       claiming.push(store.claim(secret, clientStays));
-      // Some come in between the steps of the deletion.
+      // So that some claims fall between the steps of the deletion.
       await Promise.resolve();
     }
     const claims = await Promise.all(claiming);
@@ -266,7 +266,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
       wallClock.advance(1);
       assert.equal(await store.sweep(100), 1, 'it is not forgotten, or not counted');
       assert.equal(await store.continueDeletion(ann.id, 10), null);
-      // Its secret has expired by now, so there is nothing to burn; the deletion is still to be finished.
+      // Bob's secret has expired, so there is nothing to burn, but his deletion is still unfinished.
       assert.deepEqual(await store.listDeletions(10), [bob.id]);
       assert.deepEqual(await store.continueDeletion(bob.id, 10), { outcome: 'finished', burned: 0 });
       assert.deepEqual(await store.listDeletions(10), []);

@@ -1,5 +1,5 @@
 /**
- * Share domains and logos for the checks: every challenge and every image is its own.
+ * Share domains and logos for the checks, each with its own random challenge or image.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -11,7 +11,7 @@ import { startOfTest } from './check.ts';
 /** More than any check adds. */
 export const manyDomains = 100;
 
-/** One whose TXT record was not seen yet. */
+/** A domain whose TXT record has not been seen yet. */
 export const newDomain = (
   accountId: AccountId,
   name: string,
@@ -25,7 +25,7 @@ export const newDomain = (
   ...changes,
 });
 
-/** Adds it, and gives its name back. */
+/** Adds a domain and returns its name. */
 export async function domainOf(
   store: Store,
   accountId: AccountId,

@@ -1,5 +1,5 @@
 /**
- * Checks of share domains: whose a name is, what a check changes, how they look.
+ * Checks of share domains: who owns a name, what a check changes, and their brand.
  */
 import { strict as assert } from 'node:assert';
 import type { Account, AccountId } from '../../../src/core/account.ts';

@@ -1,5 +1,5 @@
 /**
- * Checks of what became of a secret's mail, and of the notices about it.
+ * Checks of the delivery of a secret's mail, and of the notices about it.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -22,7 +22,7 @@ import {
 
 const box = () => new Uint8Array(randomBytes(80));
 
-/** What a mail server answered, with nothing of the recipient's. */
+/** A finished delivery, without the recipient's address. */
 const ended = (state: Exclude<StoredDelivery['state'], 'queued'>): Omit<StoredDelivery, 'at'> => ({
   state,
   staleAt: null,
@@ -33,7 +33,7 @@ const ended = (state: Exclude<StoredDelivery['state'], 'queued'>): Omit<StoredDe
 const deliveryOf = async (store: Store, { receiptId }: { receiptId: Parameters<Store['findReceipt']>[0] }) =>
   (await store.findReceipt(receiptId))?.delivery ?? null;
 
-/** Twice as long as usual, so that what is told of a mail does not end with the secret. */
+/** Twice the usual lifetime, so that the secret's expiry does not end the delivery under test. */
 const longLife = (store: Store) => ({
   expiresAt: store.now() + 2 * ttlSeconds,
   receiptExpiresAt: store.now() + 4 * ttlSeconds,
@@ -181,7 +181,7 @@ const deliveryChecks: readonly ConformanceCheck[] = [
       await store.burn(burned.receiptId, clientStays);
       for (const record of [read, burned]) {
         assert.deepEqual(await deliveryOf(store, record), { ...delivery, at, addressBox: null });
-        // A try that was under way when the secret went.
+        // A delivery attempt that was under way when the secret was read or burned.
         await store.setDelivery(record.receiptId, delivery);
         assert.deepEqual(await deliveryOf(store, record), { ...delivery, at, addressBox: null });
       }
@@ -234,7 +234,7 @@ const deliveryChecks: readonly ConformanceCheck[] = [
   }),
 ];
 
-/** A secret whose account wants to know `seconds` from now that it expires. */
+/** A secret whose expiry notice is due in `seconds`. */
 async function putDue(store: Store, seconds: number, changes: Partial<NewRecord> = {}): Promise<NewRecord> {
   const owner = changes.owner ?? (await ownerIn(store));
   return putNew(store, { notify: ['expiring'], noticeDueAt: store.now() + seconds, ...changes, owner });
@@ -314,7 +314,7 @@ const noticeChecks: readonly ConformanceCheck[] = [
     await store.claim(await found(store, read.secretId), clientStays);
     await store.burn(burned.receiptId, clientStays);
     wallClock.set(expired.expiresAt);
-    // Those that are gone do not take the place of those that are not.
+    // Notices of gone secrets do not count towards the limit.
     assert.deepEqual(
       (await store.takeDueNotices(1)).map((each) => each.expiresAt),
       [waiting.expiresAt],

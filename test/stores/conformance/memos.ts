@@ -1,5 +1,5 @@
 /**
- * Checks of the creator's memo: what it is kept with, for how long, and that nothing else changes for it.
+ * Checks of the creator's memo: what it belongs to, how long it is kept, and that it changes nothing else.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -18,7 +18,7 @@ import {
   restartCheck,
 } from './check.ts';
 
-/** Of the two lengths that memos have. */
+/** Sealed memos have one of two lengths. */
 const shortBox = () => new Uint8Array(randomBytes(304));
 const longBox = () => new Uint8Array(randomBytes(2_096));
 

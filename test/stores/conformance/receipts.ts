@@ -1,5 +1,5 @@
 /**
- * Checks of the creator's record: what it tells, for how long, and the recent list.
+ * Checks of receipts: what they say, for how long, and the recent list.
  */
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/account.ts';

@@ -19,7 +19,7 @@ import { type ConformanceCheck, check, restartCheck } from './check.ts';
 
 const newSessions = (count: number): NewSession[] => Array.from({ length: count }, () => newSession());
 
-/** Log-ins before, while and after a password changes, which begins `steps` microtasks after the first of them. */
+/** Logs in before, during and after a password change, which starts `steps` microtasks after the first log-in. */
 async function logInsAgainstChange(store: Store, steps: number): Promise<void> {
   const ann = await personNamed(store, `ann${steps}@example.org`);
   const { id } = ann.account;
@@ -125,7 +125,7 @@ export const sessionChecks: readonly ConformanceCheck[] = [
   }),
 
   check('port', 'a log-in that began before a change of password does not outlive it', async ({ store }) => {
-    // The change comes at once, a little later, and later still: whatever lies between a look and a deed, one hits it.
+    // Different delays, so that one of them hits any gap between a check and its write.
     for (const steps of [0, 1, 2, 4, 8, 16]) await logInsAgainstChange(store, steps);
   }),
 

@@ -1,5 +1,5 @@
 /**
- * Checks that a sweep takes what has ended and harms nothing that lives beside it.
+ * Checks that a sweep takes what has ended and harms nothing that is still live.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -14,7 +14,7 @@ const client = new Uint8Array(16).fill(7);
 const box = () => new Uint8Array(randomBytes(60));
 const refused = () => ({ state: 'refused', staleAt: null, noteBox: box(), addressBox: box() }) as const;
 
-/** Guesses as long as it is allowed; how often that was. */
+/** Guesses until refused; returns how many were allowed. */
 async function guessAll(store: Store, { secretId }: NewRecord, ofLimits = limits): Promise<number> {
   for (let allowed = 0; ; allowed += 1) {
     const { outcome } = await store.reserve(secretId, client, ofLimits);

@@ -1,5 +1,5 @@
 /**
- * Checks of how many mailed tickets there are: they live side by side, few at a time, and get rarer.
+ * Checks of the number of mailed tickets: several may be live at once, but few, and less and less often.
  */
 import { strict as assert } from 'node:assert';
 import type { StoredTicket, TicketLimits } from '../../../src/core/account.ts';
@@ -10,12 +10,12 @@ import { type ConformanceCheck, check, restartCheck } from './check.ts';
 const username = 'ann@example.org';
 const plan = { plan: 'basic', createdAt: 1_800_000_000 } as const;
 
-/** Several times as long as a ticket lives. */
+/** Several ticket lifetimes. */
 const windowSeconds = 10 * ticketSeconds;
 const rarer: TicketLimits = { maxLive: 100, quietSeconds: [60, 300], windowSeconds };
 const few: TicketLimits = { maxLive: 3, quietSeconds: [0], windowSeconds };
 
-/** Asks for a ticket at store time; the ticket, or `null` when it was not kept. */
+/** Asks for a ticket now; `null` when it was not kept. */
 async function ask(store: Store, limits: TicketLimits, name = username): Promise<StoredTicket | null> {
   const ticket = newTicket('reset', name, store.now());
   return (await store.addTicket(ticket, limits)) ? ticket : null;

@@ -1,6 +1,6 @@
 /**
- * Checks of what several servers on one store decide between them: no guard inside one process is enough. The order in
- * which calls through two handles are decided is open, so only checks that do not ask for one are repeated here.
+ * Checks of decisions between several servers on one store, where a guard inside one process is not enough. Calls
+ * through two handles may be decided in any order, so only checks that do not rely on an order are repeated here.
  */
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
@@ -51,7 +51,7 @@ const ownChecks: readonly ConformanceCheck[] = [
   }),
 ];
 
-/** Writes that are held are held for one handle's caller; data that is opened again has two handles already. */
+/** Held writes are held for one handle's caller only, and reopened data already has two handles. */
 const isForTwo = ({ needs }: ConformanceCheck): boolean => needs.every((means) => means === 'holdClaims');
 
 export const twoHandleChecks: readonly ConformanceCheck[] = [

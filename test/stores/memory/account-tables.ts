@@ -1,8 +1,6 @@
 /**
- * What the memory store knows of accounts: one map a kind of thing.
- *
- * The maps, their keys and the numbers that are given once. Bytes are copied on the way in and out, because callers wipe
- * what they hold.
+ * What the memory store knows of accounts, in one map per kind. Bytes are copied on the way in and out, because
+ * callers wipe theirs.
  */
 import type {
   Account,
@@ -22,24 +20,24 @@ export interface AccountTables {
   readonly passwords: Map<AccountId, StoredPassword>;
   readonly tokens: Map<number, StoredToken>;
   readonly sessions: Map<number, StoredSession>;
-  /** By their hash in hex; those that were used or voided have expired long ago. */
+  /** By their hash in hex; used and voided ones have `expiresAt` 0. */
   readonly tickets: Map<string, CountedTicket>;
   /** By `domainPlace`. */
   readonly domains: Map<string, OwnedDomain>;
-  /** Of accounts that were deleted: how far the end of their records has come. */
+  /** Progress of erasing the records of deleted accounts. */
   readonly deletions: Map<AccountId, { upto: number; burned: number; finishedAt: UnixSeconds | null }>;
-  /** 1, 2, 3 …: a number that nothing of this kind has had before. */
+  /** 1, 2, 3 …, never reused within a kind. */
   nextNumber(kind: 'account' | 'token' | 'session'): number;
 }
 
-/** A ticket and until when it counts against the next one. */
+/** A ticket, and until when it counts towards the limits. */
 export interface CountedTicket extends StoredTicket {
   readonly countsUntil: UnixSeconds;
 }
 
-/** A share domain without its logo's name, which its logo has. */
+/** A share domain without its logo's name, which is in `logo`. */
 export interface OwnedDomain extends Omit<StoredDomain, 'logoName'> {
-  /** Until when its check belongs to whoever took it. */
+  /** Until then, its check belongs to the process that took it. */
   readonly leasedUntil: UnixSeconds;
   readonly logo: DomainLogo | null;
 }
@@ -69,7 +67,7 @@ export function accountNamed(tables: AccountTables, username: string): Account |
   return tables.accounts.values().find((account) => account.username === username) ?? null;
 }
 
-/** Rejects what is asked for an account that is not there (any more), as a foreign key does. */
+/** Throws when the account does not exist (any more), as a foreign key would. */
 export function assertAccount(tables: AccountTables, id: AccountId): void {
   if (!tables.accounts.has(id)) throw new ServiceError('unavailable', 'There is no such account.');
 }

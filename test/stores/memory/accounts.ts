@@ -1,7 +1,6 @@
 /**
- * Accounts, their tokens and the check values of the wrapping roots, in memory.
- *
- * The uniqueness of usernames and token hashes, and the end of an account with all that is its own.
+ * Accounts, their tokens and the check values of the wrapping roots, in memory. Deleting an account deletes all that
+ * belongs to it.
  */
 import { type Account, type AccountId, noticeKinds, type StoredToken } from '../../../src/core/account.ts';
 import type { AccountStore, DomainStore, NewToken, RootStore } from '../../../src/core/ports.ts';
@@ -23,11 +22,11 @@ import { createMemorySessions, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
   readonly store: AccountStore & DomainStore & RootStore;
-  /** Forgets at most `limit` expired sessions, tickets that count no longer and finished deletions; how many. */
+  /** Forgets up to `limit` expired sessions, tickets that no longer count and finished deletions; returns how many. */
   forgetStale(limit: number): number;
 }
 
-/** @param isShared plays a store that several machines share */
+/** @param isShared acts as a store shared by several machines */
 export function createMemoryAccounts(
   time: Pick<StoreTime, 'now'>,
   records: MemoryRecords,
@@ -101,7 +100,7 @@ function accountMethods(
   };
 }
 
-/** How many were deleted, of at most `limit`. */
+/** Deletes at most `limit` matching entries; returns how many. */
 function deleteWhere<Key, Value>(
   map: Map<Key, Value>,
   isOut: (value: Value) => boolean,
@@ -170,7 +169,7 @@ function rootMethods(records: MemoryRecords, isShared: boolean): RootStore {
   return {
     findRootCheck: async (kid) => checks.get(kid)?.slice() ?? null,
     async addRootCheck(kid, check) {
-      // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
+      // The first value stays: a root that does not match it must be noticed, not overwrite it (P12).
       const kept = checks.get(kid) ?? check.slice();
       checks.set(kid, kept);
       return kept.slice();

@@ -1,8 +1,4 @@
-/**
- * Passphrase attempts in memory.
- *
- * Counting and deciding are one step, taken before anything is hashed.
- */
+/** Passphrase attempts in memory. Counting and deciding are one step, before anything is hashed. */
 import type { SecretId } from '../../../src/core/keys.ts';
 import type { AttemptLimits, AttemptStore, Reservation } from '../../../src/core/ports.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
@@ -13,20 +9,20 @@ interface CountedAttempt {
   readonly attempt: number;
   readonly client: string;
   readonly at: UnixSeconds;
-  /** When it has left the window it was counted in. */
+  /** When its window ends. */
   readonly staleAt: UnixSeconds;
 }
 
 interface SecretAttempts {
   counted: CountedAttempt[];
   inLife: number;
-  /** When the secret, and with it the life count, ends. */
+  /** When the secret, and with it the count over its lifetime, expires. */
   readonly endsAt: UnixSeconds;
 }
 
 export interface MemoryAttempts {
   readonly store: AttemptStore;
-  /** Forgets at most `limit` attempts and counts that can no longer decide anything; how many. */
+  /** Forgets up to `limit` attempts and counts that no longer matter; returns how many. */
   forgetStale(limit: number): number;
 }
 
@@ -42,7 +38,7 @@ export function createMemoryAttempts(
   function attemptsOf(id: SecretId, limits: AttemptLimits): SecretAttempts {
     const known = bySecret.get(textOf(id));
     if (known !== undefined) return known;
-    // An unknown secret has nothing to guess; its attempts are counted all the same, for one window.
+    // Attempts on an unknown secret are counted too, for one window.
     const endsAt = expiryOf(id) ?? time.now() + limits.windowSeconds;
     const fresh = { counted: [], inLife: 0, endsAt };
     bySecret.set(textOf(id), fresh);

@@ -1,8 +1,6 @@
 /**
- * Share domains in memory.
- *
- * Looking at who has a name verified and becoming that one is one synchronous step, so two accounts never have it at once
- * (P20).
+ * Share domains in memory. Checking whether a name is taken and verifying it is one synchronous step, so two accounts
+ * never hold it at once (P20).
  */
 import type { AccountId } from '../../../src/core/account.ts';
 import type { DomainStore } from '../../../src/core/ports.ts';
@@ -30,7 +28,7 @@ export function createMemoryDomains(tables: AccountTables, time: Pick<StoreTime,
   const keep = (domain: OwnedDomain): void =>
     void domains.set(domainPlace(domain.accountId, domain.name), domain);
 
-  /** Whether there was such a domain. */
+  /** Returns whether the domain exists. */
   function change(id: AccountId, name: string, changes: Partial<OwnedDomain>): boolean {
     const domain = find(id, name);
     if (domain !== null) keep({ ...domain, ...changes, updatedAt: time.now() });
@@ -99,6 +97,6 @@ export function createMemoryDomains(tables: AccountTables, time: Pick<StoreTime,
 const ownedBy = (tables: AccountTables, id: AccountId): OwnedDomain[] =>
   [...tables.domains.values()].filter((each) => each.accountId === id);
 
-/** The operator's word needs no check, and what was never verified is checked when its owner asks. */
+/** Domains added by the operator need no check; those never verified are checked only when the owner asks. */
 const isChecked = ({ state, challenge }: OwnedDomain): boolean =>
   challenge !== null && (state === 'verified' || state === 'lost');

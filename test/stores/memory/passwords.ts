@@ -1,8 +1,8 @@
 /**
  * Passwords, and the mailed tickets that set them, in memory.
  *
- * Looking, using up and its effect are one step, so a ticket works once and voids the others of its kind; whoever sets a
- * password by a ticket leaves no session of the account behind.
+ * Finding a ticket, using it up and its effect are one step, so a ticket works once and voids the others of its kind.
+ * Setting a password with a ticket ends every session of the account.
  */
 import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/account.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
@@ -34,7 +34,7 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
   const ticketsOf = (kind: TicketKind, username: string) =>
     tickets.values().filter((each) => each.kind === kind && each.username === username);
 
-  /** They count on, but none of them works any more. */
+  /** They still count towards the limits, but none of them works any more. */
   function voidTickets(kind: TicketKind, username: string): void {
     for (const each of [...ticketsOf(kind, username)])
       tickets.set(each.ticketHash.toHex(), { ...each, expiresAt: 0 });
@@ -45,7 +45,7 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
       if (accountId === id) tables.tokens.delete(tokenId);
   }
 
-  /** The ticket that this call, and no other, uses up. */
+  /** Uses up the ticket; only one call gets it. */
   function takeTicket(kind: TicketKind, ticketHash: Uint8Array): StoredTicket | null {
     const ticket = liveTicket(kind, ticketHash);
     if (ticket !== null) voidTickets(kind, ticket.username);

@@ -1,8 +1,8 @@
 /**
  * Secrets and their receipts in memory.
  *
- * One record for a secret and its receipt, with one state: a receipt cannot disagree with its secret (P6), and a burn and
- * a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe what they hold.
+ * A secret and its receipt are one record with one state: a receipt cannot disagree with its secret (P6), and a burn and
+ * a claim cannot both win (P7). Bytes are copied on the way in and out, because callers wipe theirs.
  */
 import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
@@ -35,7 +35,7 @@ interface MemoryRecord
   viewedAt: UnixSeconds | null;
   endedAt: UnixSeconds | null;
   delivery: StoredDelivery | null;
-  /** `null` also when it was given out or forgotten. */
+  /** `null` also once it was given out or forgotten. */
   noticeDueAt: UnixSeconds | null;
 }
 
@@ -53,14 +53,14 @@ interface EndedBatch {
 export interface MemoryRecords {
   readonly store: SecretStore;
   countExpiringBy(at: UnixSeconds): number;
-  /** When the secret of a record expires; `null` for an unknown one. */
+  /** When a secret expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
-  /** Burns the waiting secrets of some of an account's records, in order, and erases their recent boxes and memos. */
+  /** Burns the waiting secrets in one batch of an account's records, in order, and erases their recent boxes and memos. */
   endOwned(owner: AccountId, batch: Batch): EndedBatch;
 }
 
-/** Ids are bytes; a Map needs a value that compares by content. */
+/** A Map key for an id: bytes do not compare by content. */
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 const copyOf = (bytes: Uint8Array | null): Uint8Array | null => (bytes === null ? null : bytes.slice());
 
@@ -170,7 +170,7 @@ class RecordTable {
   }
 }
 
-/** The one way a waiting secret ends before its time: state and erasure in the same step. Its time, or `null`. */
+/** The only way to end a waiting secret early: state and erasure in one step. Returns the time, or `null`. */
 function end(
   record: MemoryRecord | null,
   state: 'received' | 'burned',
@@ -184,7 +184,7 @@ function end(
   return now;
 }
 
-/** Erases what this record no longer may hold at `now`; whether there was anything. */
+/** Erases what this record may no longer hold at `now`; returns whether there was anything. */
 function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): boolean {
   if (now >= record.receiptExpiresAt) {
     table.delete(record);
@@ -293,7 +293,7 @@ function receiptMethods(
   };
 }
 
-/** Those that wait are given out; those of secrets that are gone, or of nobody, are only forgotten. */
+/** Notices of waiting secrets are given out; those of gone secrets, or without an account, are only forgotten. */
 function takeDueNotices(
   table: RecordTable,
   isAccount: IsAccount,
@@ -338,7 +338,7 @@ function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
   return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
 }
 
-/** Whether an account is there now. */
+/** Whether the account exists now. */
 type IsAccount = (id: AccountId) => boolean;
 
 export function createMemoryRecords(

@@ -1,8 +1,8 @@
 /**
- * Log-ins of browsers in memory.
+ * Browser sessions in memory.
  *
- * A session begins only while the password it was opened with is the account's; it is judged at store time, and none that
- * has ended or expired comes back.
+ * A session begins only if the password it was opened with is still the account's. Expiry is judged by store time, and
+ * an ended or expired session never comes back.
  */
 import type { StoredSession } from '../../../src/core/account.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
@@ -54,7 +54,7 @@ export function createMemorySessions(tables: AccountTables, time: Pick<StoreTime
   };
 }
 
-/** Ends the account's sessions, but for one if given. */
+/** Ends the account's sessions, except one if given. */
 export function endSessionsOf(
   { sessions }: AccountTables,
   accountId: StoredSession['accountId'],

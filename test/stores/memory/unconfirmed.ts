@@ -1,6 +1,6 @@
 /**
- * Plays an engine that makes a claim before it is confirmed, so that it may still be undone, as when a replica does not
- * answer: what nobody knows yet is `unavailable`.
+ * Simulates an engine whose claims can still be undone before they are confirmed, as when a replica does not answer.
+ * Until then the secret is `unavailable`.
  */
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
