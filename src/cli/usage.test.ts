@@ -1,4 +1,4 @@
-/** What a command that cannot be understood is told, and how its help is found. */
+/** How invalid commands are answered, and how to find help. */
 import { describe, expect, it } from 'bun:test';
 import { cliSecret, runCli } from '../../test/support/cli-world.ts';
 import { commands, renderCommandHelp } from './run.ts';
@@ -10,13 +10,13 @@ const accountUsage = [
 ].join('');
 
 describe('a command that does not exist', () => {
-  it('below a word that begins others is told which those are', async () => {
+  it('below a group of commands is answered with the group’s commands', async () => {
     const { code, out, err } = await runCli(['account', 'delete', 'you@example.com']);
     expect([code, out]).toEqual([2, '']);
     expect(err).toStartWith(`There is no command "account delete". These exist:\n${accountUsage}`);
   });
 
-  it('is told the nearest one, also where several of its words are misspelt', async () => {
+  it('is answered with the nearest one, even if several of its words are misspelt', async () => {
     for (const [args, near] of [
       ['acount create you@example.com', 'account create'],
       ['account crate you@example.com', 'account create'],
@@ -30,7 +30,7 @@ describe('a command that does not exist', () => {
     }
   });
 
-  it('is never told that it is what was meant', async () => {
+  it('is never suggested for what was typed', async () => {
     for (const { path } of commands) {
       for (let count = 1; count < path.length; count += 1) {
         const { err } = await runCli([...path.slice(0, count), 'zzzzzz']);
@@ -40,7 +40,7 @@ describe('a command that does not exist', () => {
     }
   });
 
-  it('is told the nearest beginning of several', async () => {
+  it('is answered with the nearest group of commands', async () => {
     const { code, err } = await runCli(['acount']);
     expect(code).toBe(2);
     expect(err).toStartWith(
@@ -48,7 +48,7 @@ describe('a command that does not exist', () => {
     );
   });
 
-  it('is told where options belong when one stands before it', async () => {
+  it('is answered with where options belong when one comes before it', async () => {
     const { code, err } = await runCli(['--json', 'account', 'list']);
     expect([code, err]).toEqual([
       2,

@@ -1,4 +1,4 @@
-/** What is taken from standard input for the secret, and how long a secret is said to wait. */
+/** How the secret is read from standard input, and how the remaining time of a secret is shown. */
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
 import { runCommand } from './run.ts';

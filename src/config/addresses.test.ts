@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { parseSmtpUrl } from './addresses.ts';
 
-/** The settings without the password, which refuses to print. */
+/** The settings as text, the password included, which otherwise refuses to print. */
 function settingsOf(url: string) {
   const parsed = parseSmtpUrl(url);
   if ('error' in parsed) return parsed.error;

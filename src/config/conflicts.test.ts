@@ -1,4 +1,4 @@
-/** Regional settings that contradict each other stop a start, each with a sentence that names both. */
+/** Contradictory region settings stop the start, each with a message that names both settings. */
 import { describe, expect, it } from 'bun:test';
 import { routerProblem, serverRegionProblem } from './conflicts.ts';
 import { type Environment, readConfig, type Settings } from './read.ts';

@@ -1,4 +1,7 @@
-/** Proves that what follows a call neither delays nor fails it, and that an end can be waited for. */
+/**
+ * Proves that background work neither delays nor fails the call that started it, and that one can wait for it to
+ * finish.
+ */
 import { describe, expect, it } from 'bun:test';
 import { createBackground } from './core.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Proves that a key says which region made it to whoever holds the whole key, and to no one else (P13), and that
- * nothing changes without regions. `test/vectors/regions.json` freezes keys; `test/vectors/reference.ts` reads
- * them a second time.
+ * Proves that only the whole key reveals which region made it (P13), and that nothing changes without regions. The keys
+ * in `test/vectors/regions.json` are frozen; `test/vectors/reference.ts` reads them independently.
  */
 import { describe, expect, it } from 'bun:test';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
@@ -37,7 +36,7 @@ function keyOf(text: string) {
 
 const markAt = (key: string) => key.slice(29);
 
-/** Pearson's statistic of the marks of `keys` over all 1,296. */
+/** Pearson's chi-square statistic of the region tags of `keys` over all 1,296 tags. */
 function markStatistic(keys: readonly string[]): number {
   const counts = new Map(everyLabel.map((label): [string, number] => [label, 0]));
   for (const key of keys) counts.set(markAt(key), (counts.get(markAt(key)) ?? 0) + 1);
@@ -58,7 +57,7 @@ describe('the tag of a region', () => {
     }
   });
 
-  it('is another one for each label behind the same head: no two regions collide', () => {
+  it('differs for each label after the same head: no two regions collide', () => {
     for (const head of drawHeads(20, 'heads')) {
       expect(new Set(everyLabel.map((label) => regionTag(head, label))).size).toBe(1_296);
     }
@@ -74,20 +73,20 @@ describe('the tag of a region', () => {
 
   it('leaves a key 149 bits that are drawn', () => expect(29 * Math.log2(36)).toBeGreaterThan(149.9));
 
-  it('cannot be told from drawn characters by who holds no more than it (seed "marks of us", 60,000 keys)', () => {
+  it('looks random to anyone who holds nothing else of the key (seed "marks of us", 60,000 keys)', () => {
     const random = seededRandom('marks of us');
     const keys = Array.from({ length: 60_000 }, () => generateSecretKey(random, us));
     expect(markStatistic(keys)).toBeLessThan(chiSquareBound(1_296));
   });
 
-  it('self-test: a label that is not covered, or covered alike in every key, is told at once', () => {
+  it('self-test: a label that is not masked, or masked alike in every key, is noticed', () => {
     const heads = drawHeads(60_000, 'marks of us');
     const bare = heads.map((head) => head + us);
     const shifted = heads.map((head) => head + regionTag('fixed', us));
     for (const keys of [bare, shifted]) expect(markStatistic(keys)).toBeGreaterThan(chiSquareBound(1_296));
   });
 
-  it('self-test: a mask that depends on a few characters alone lets their holder read the label', () => {
+  it('self-test: a mask that depends on only a few characters lets their holder read the label', () => {
     const partly = (head: string) => head + regionTag(head.slice(0, 1), us);
     const sameFirst = drawHeads(20_000, 'partly').filter((head) => head.startsWith('a'));
     expect(markStatistic(sameFirst.map(partly))).toBeGreaterThan(chiSquareBound(1_296));

@@ -1,4 +1,4 @@
-/** Proves that what is granted is within the plan, and the built-in table of the contract. */
+/** Proves that grants stay within the plan, and that the built-in table is the contract's. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { builtInPlans, grantTtl, type Plan } from './plans.ts';

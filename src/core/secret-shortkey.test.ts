@@ -1,5 +1,6 @@
 /**
- * Proves that a shortkey is shown only to the holder of the metadata key, and that what was stored before shortkeys still opens.
+ * Proves that a shortkey is shown only to the holder of the metadata key, and that records older than shortkeys still
+ * open.
  */
 import { expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
@@ -12,10 +13,10 @@ const draw = () => ({
   secretKey: generateSecretKey(random, null),
   metadataKey: generateMetadataKey(random, null),
 });
-/** As long as a box with so many buckets. */
+/** Random bytes as long as a box with this many buckets. */
 const boxOf = (buckets: number) => random(48 + 64 * buckets);
 
-it('is told as it was kept, alone and behind a box of any length, and the box comes back', () => {
+it('is read back as stored, by itself or after a box of any length, together with the box', () => {
   for (const box of [null, boxOf(1), boxOf(2), boxOf(7)]) {
     const { secretKey, metadataKey } = draw();
     const details = withShortkey(box, metadataKey, secretKey);
@@ -30,25 +31,25 @@ it('is kept as the vector says', () => {
   expect(withShortkey(null, metadataKey, secretKey).toHex()).toBe(derived.shortkey_kept);
 });
 
-it('is none in the details of earlier versions: nothing, or a box alone', () => {
+it('is absent from the details of earlier versions: nothing, or only a box', () => {
   const { metadataKey } = draw();
   expect(splitDetails(null, metadataKey)).toEqual({ box: null, shortkey: null });
   for (const box of [boxOf(1), boxOf(2), boxOf(7)])
     expect(splitDetails(box, metadataKey)).toEqual({ box, shortkey: null });
 });
 
-it('P9: is not told by another metadata key, and no two keys cover alike', () => {
+it('P9: is not revealed by another metadata key, and no two keys mask it alike', () => {
   const { secretKey } = draw();
   const kept = Array.from({ length: 300 }, () => withShortkey(null, draw().metadataKey, secretKey));
   expect(new Set(kept.map((each) => each.toHex())).size).toBe(kept.length);
   const told = kept.map((details) => splitDetails(details, draw().metadataKey).shortkey);
   expect(told.filter((each) => each === shortkeyOf(secretKey))).toEqual([]);
-  // Every byte is covered: none stays as it was more often than by chance (300 / 256).
+  // Every byte is masked: none keeps its plain value more often than by chance (300 / 256).
   for (let at = 0; at < 6; at += 1)
     expect(kept.filter((details) => details[at] === secretKey.charCodeAt(at)).length).toBeLessThan(12);
 });
 
-it('is none where the bytes were changed to what is no part of a key', () => {
+it('is absent where the bytes were changed to characters that no key has', () => {
   const { secretKey, metadataKey } = draw();
   const details = withShortkey(null, metadataKey, secretKey);
   details[3] = (details[3] ?? 0) ^ 0x80;

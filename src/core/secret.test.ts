@@ -1,4 +1,4 @@
-/** Proves the transition table: what a creator is told in each state, at each time. And what a fault says. */
+/** Proves the transition table (what a creator is told in each state, at each time), and what a fault says. */
 import { describe, expect, it } from 'bun:test';
 import { ServiceError } from './errors.ts';
 import { isWaiting, receiptStateAt, type StoredState, updatedAtOf } from './secret.ts';

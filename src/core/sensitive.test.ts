@@ -1,4 +1,4 @@
-/** Proves that nothing which prints, joins, copies or logs a sensitive value shows it. */
+/** Proves that printing, joining, copying or logging a sensitive value never shows it. */
 import { describe, expect, it } from 'bun:test';
 import util from 'node:util';
 import { Sensitive } from './sensitive.ts';

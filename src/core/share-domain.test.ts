@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { type BrandChanges, changeBrand, plainBrand } from './share-domain.ts';
 
-/** Only grey cannot be read. */
+/** Only grey is unreadable. */
 const rules = {
   nearestReadable: (colour: string, scheme: 'light' | 'dark') =>
     colour === '#888888' ? { light: '#666666', dark: '#aaaaaa' }[scheme] : colour,

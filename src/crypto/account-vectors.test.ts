@@ -1,8 +1,8 @@
 /**
- * The vectors of what is kept of passwords, sessions and tickets.
+ * Vectors of what is stored for passwords, sessions and tickets.
  *
- * Compares three parties, as in `vectors.test.ts`: the frozen file, the product, and the independent
- * reading in `test/vectors/reference.ts`.
+ * Compares three sources, as in `vectors.test.ts`: the frozen file, the product, and the independent implementation in
+ * `test/vectors/reference.ts`.
  */
 import { describe, expect, it } from 'bun:test';
 import { hashRaw } from '@node-rs/argon2';

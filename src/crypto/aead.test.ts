@@ -1,4 +1,4 @@
-/** Proves that the cipher's one call accepts nothing but the whole 16-byte tag over exactly these bytes. */
+/** Proves that the cipher accepts only the whole 16-byte tag over exactly these bytes. */
 import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import type { SealKeys } from './derive.ts';
 const keys: SealKeys = { key: new Uint8Array(32).fill(7), nonce: new Uint8Array(12).fill(9) };
 const aad = utf8('what it belongs to');
 
-/** The defect: a cipher that believes the length of the tag that it is given. */
+/** The defect: a cipher that trusts the length of the tag it is given. */
 function unsealWithAnyTag(sealed: Uint8Array, cut: number): boolean {
   const body = sealed.subarray(0, sealed.length - tagBytes);
   const tag = sealed.subarray(body.length, body.length + cut);

@@ -1,4 +1,4 @@
-/** Proves that a box opens for its holder, its purpose and its record alone. */
+/** Proves that a box opens only for its holder, its purpose and its record. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { seededRandom } from '../../test/support/seeded-random.ts';

@@ -1,4 +1,4 @@
-/** Proves that no two uses of a key meet: every derivation differs from every other under the same inputs. */
+/** Proves that no two uses of a key collide: every derivation differs from every other under the same inputs. */
 import { describe, expect, it } from 'bun:test';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { hex } from './bytes.ts';
@@ -60,7 +60,7 @@ describe('derivations', () => {
     expect(tokens.every((each) => each.length === 32)).toBe(true);
   });
 
-  it('name a password by 32 bytes that its salt changes too, and bind a form by 16 that each session has alone', () => {
+  it('give a password 32 bytes that depend on its salt too, and a form 16 bytes that differ by session', () => {
     const verifiers = [derive.derivePasswordVerifier(key, salt), derive.derivePasswordVerifier(key, key)];
     expect(verifiers.map(({ length }) => length)).toEqual([32, 32]);
     expect(new Set(verifiers.map(hex)).size).toBe(2);

@@ -1,6 +1,4 @@
-/**
- * Proves that a row opens with root, link and passphrase together, with nothing less, and only in its place.
- */
+/** Proves that a row opens only with root, link and passphrase together, and only in its own place. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { type SealedSample, sealedSample } from '../../test/support/sealed-sample.ts';

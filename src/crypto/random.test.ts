@@ -12,7 +12,7 @@ function countsOf(text: string, letters: string): number[] {
   return [...counts.values()];
 }
 
-/** The defect the check has to notice: 256 is no multiple of 36, so the first four letters come too often. */
+/** The defect the check must notice: 256 is not a multiple of 36, so the first four letters come up too often. */
 function biasedText(letters: string, length: number, random: RandomBytes): string {
   return Array.from(random(length), (byte) => letters[byte % letters.length] ?? '').join('');
 }
@@ -58,7 +58,7 @@ describe('a random number', () => {
     expect(chiSquare(counts)).toBeLessThan(chiSquareBound(7_776));
   });
 
-  it('would be told apart from the rest of a division of 16 bits (self-test)', () => {
+  it('would be told apart from 16 bits modulo the bound (self-test)', () => {
     const random = seededRandom('numbers');
     const biased = () => {
       const [high = 0, low = 0] = random(2);
@@ -68,7 +68,7 @@ describe('a random number', () => {
   });
 
   it('is drawn again when it is outside the largest multiple of the bound', () => {
-    // 2^32 is 2,560 (hexadecimal a00) above a multiple of 7,776, so from fffff600 on every number is outside.
+    // 2^32 is 2,560 (0xa00) above a multiple of 7,776, so every number from 0xfffff600 on is rejected.
     const draws = [[255, 255, 255, 255], [255, 255, 246, 0], [255, 255, 245, 255], []];
     expect(2 ** 32 % 7_776).toBe(0xa00);
     expect(randomBelow(7_776, () => Uint8Array.from(draws.shift() ?? []))).toBe(7_775);
@@ -92,7 +92,7 @@ describe('the system’s randomness', () => {
     expect(new Set(drawn).size).toBe(drawn.length);
   });
 
-  it('leaves what was handed out alone when the next bytes are drawn, and shares no memory', () => {
+  it('does not change bytes already handed out when the next are drawn, and shares no memory', () => {
     const first = systemRandom(32);
     const before = hex(first);
     for (let draw = 0; draw < 300; draw += 1) systemRandom(32).fill(0);
@@ -101,7 +101,7 @@ describe('the system’s randomness', () => {
   });
 
   it('is random from its first byte on', async () => {
-    // Each a module of its own, from which nothing has been drawn yet.
+    // Separate module instances that have drawn nothing yet.
     const fresh = await Promise.all(Array.from({ length: 20 }, (_, n) => import(`./random.ts?fresh=${n}`)));
     const first = (fresh as typeof import('./random.ts')[]).map((each) => each.systemRandom(1)[0]);
     expect(new Set(first).size).toBeGreaterThan(1);

@@ -1,8 +1,8 @@
 /**
- * The vectors: what is stored is byte for byte what the published primitives and the written format say.
+ * The vectors: stored data is byte for byte what the published primitives and the documented format say.
  *
- * Compares three parties: the files of `test/vectors/` (frozen: a change of one is a new format version),
- * the product, and the independent reading in `test/vectors/reference.ts`.
+ * Compares three sources: the files in `test/vectors/` (frozen: changing one means a new format version), the product,
+ * and the independent implementation in `test/vectors/reference.ts`.
  */
 import { describe, expect, it } from 'bun:test';
 import { argon2Sync, hkdfSync } from 'node:crypto';
@@ -21,7 +21,7 @@ import type { RandomBytes } from './random.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'hex');
 
-/** Gives the vector's random inputs in the order in which they are drawn. */
+/** Returns the vector's random inputs in the order in which they are drawn. */
 function fixedRandom(...draws: string[]): RandomBytes {
   return (length) => {
     const next = bytesOf(draws.shift() ?? '');

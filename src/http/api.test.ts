@@ -4,7 +4,7 @@ import { ServiceError } from '../core/errors.ts';
 import type { Operation } from './operation.ts';
 import { RequestProblem } from './problem.ts';
 
-/** Every operation adds a header while it decodes, then does this. */
+/** Operations that add a header while they decode, then call `then`. */
 function adding(then: () => unknown) {
   const decode: Operation['decode'] = (exchange) => {
     exchange.setAnswerHeader('x-said', 'first');

@@ -1,6 +1,4 @@
-/**
- * The time limit of bodies on a clock moved by hand: not before it, at it, and no clock that runs for nothing (P21).
- */
+/** The time limit for bodies, on a fake clock: it fires on time and never early, and no timer runs without need (P21). */
 import { afterEach, beforeEach, describe, expect, it, jest } from 'bun:test';
 import { BodyTimeout, createBodyReader } from './body.ts';
 
@@ -14,7 +12,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** A body that comes when the test sends it, with its length announced or not. */
+/** A body that arrives as the test sends it, with or without an announced length. */
 function openBody(length: number | null) {
   let source: ReadableStreamDefaultController<Uint8Array> | undefined;
   const stream = new ReadableStream<Uint8Array>({
@@ -32,7 +30,7 @@ function openBody(length: number | null) {
   };
 }
 
-/** What became of a read so far. */
+/** The outcome of a read so far. */
 function followed(reading: Promise<Uint8Array>) {
   const state: { outcome: unknown } = { outcome: 'pending' };
   const done = reading.then(
@@ -46,7 +44,7 @@ function followed(reading: Promise<Uint8Array>) {
   return { state, done };
 }
 
-/** Gives what has been decided time to arrive; none of it passes on the clock. */
+/** Lets pending promises settle without moving the clock. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
 }
@@ -118,7 +116,7 @@ describe.each([
     await reads[2]?.done;
     jest.advanceTimersByTime(1_000);
     expect(jest.getTimerCount()).toBe(0);
-    // The next read finds a clock again.
+    // The next read starts a timer again.
     const late = followed(read(openBody(length).request));
     jest.advanceTimersByTime(11_000);
     await late.done;

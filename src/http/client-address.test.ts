@@ -22,7 +22,7 @@ function from(peer: string, forwarded?: string): [Request, { requestIP(): { addr
 
 const proxies = resolver(['10.0.0.0/8', '192.0.2.7', 'fd00::/8']);
 
-/** Takes the first entry, as many services do: whoever sends the header chooses the address. */
+/** Takes the first entry, as many services do, so the client chooses its own address. */
 const leftmost: ClientAddressOf = (request, peer) =>
   request.headers.get('x-forwarded-for')?.split(',')[0]?.trim() ?? peer?.requestIP?.(request)?.address ?? '';
 

@@ -78,7 +78,7 @@ describe('a POST with credentials', () => {
     expect(admits({})).toBe(true);
   });
 
-  it('is what is asked more of: without any, what a neighbour or an old browser sends is admitted', () => {
+  it('is checked more strictly: without credentials, a same-site or an old browser’s POST is admitted', () => {
     for (const headers of [
       { origin: 'null' },
       { origin: 'https://other.example' },
@@ -154,7 +154,7 @@ async function statusFor(host: string, origin: string | null, method = 'POST'): 
 }
 
 describe('an installation that is being tried out', () => {
-  it('refuses a browser that another site has led here by a name of its own', async () => {
+  it('refuses a browser that another site led here under its own host name', async () => {
     for (const host of ['evil.example:3000', 'evil.example', 'EVIL.EXAMPLE.', '127.0.0.1.evil.example']) {
       for (const origin of ['http://evil.example:3000', 'null'])
         expect([host, origin, await statusFor(host, origin)]).toEqual([host, origin, 421]);

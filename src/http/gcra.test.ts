@@ -7,7 +7,7 @@ interface Limit {
   take(client: string): number;
 }
 
-/** The most calls that passed in any span of time, minus what the rule allows there; positive is a breach. */
+/** The most calls that passed in any span of time, minus what the rule allows for it; positive is a breach. */
 function worstExcess(
   rule: LimitRule,
   pausesMs: readonly number[],
@@ -30,7 +30,7 @@ function worstExcess(
   return worst;
 }
 
-/** A counter that starts anew each window: lets twice the limit through around the turn of a window. */
+/** A counter that resets each window: lets twice the limit through around a window boundary. */
 function fixedWindow(rule: LimitRule, nowMs: () => number): Limit {
   let windowAt = -1;
   let count = 0;
@@ -51,7 +51,7 @@ const rules = fc.record({
 });
 const pauses = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 2_000 })), { maxLength: 200 });
 
-/** Rounding of the test's own division only. */
+/** Only for rounding in the test's own division. */
 const tolerance = 1e-6;
 
 describe('Gcra', () => {
@@ -66,7 +66,7 @@ describe('Gcra', () => {
     );
   });
 
-  it('P21 a counter that starts anew each window breaks that bound (self-test)', () => {
+  it('P21 a counter that resets each window breaks that bound (self-test)', () => {
     const rule = { limit: 10, windowSeconds: 10, burst: 10 };
     const aroundTheTurn = [8_990, ...new Array<number>(9).fill(0), 20, ...new Array<number>(9).fill(0)];
     expect(worstExcess(rule, aroundTheTurn, (nowMs) => fixedWindow(rule, nowMs))).toBeGreaterThan(tolerance);
@@ -144,7 +144,7 @@ describe('Gcra', () => {
     expect(limit.size).toBe(0);
   });
 
-  /** What is wrong stays counted; what is right is given back in the same instant. */
+  /** The worst excess of wrong calls, which stay counted; right ones are refunded in the same instant. */
   function wrongOnes(rule: LimitRule, calls: readonly Call[], refund: (limit: Gcra) => void): number {
     return worstExcess(
       rule,
@@ -232,7 +232,7 @@ describe('Gcra', () => {
   });
 
   it('when full, looks for clients to forget before it drops one that still counts', () => {
-    // Wherever the search stands, it stands before three that still count; the oldest does too, and would be dropped.
+    // Wherever the search starts, the next three clients still count, and so does the oldest, which would be dropped.
     for (let from = 0; from < 98; from++) {
       let nowMs = 0;
       const limit = new Gcra({ limit: 2, windowSeconds: 120, burst: 2 }, () => nowMs, 100);
@@ -242,7 +242,7 @@ describe('Gcra', () => {
       for (const client of counting) limit.take(client);
       nowMs = 60_000;
       limit.take('newcomer');
-      // One call is left to each of those that still count; whoever was dropped would have two.
+      // Each client that still counts has one call left; a dropped one would have two.
       for (const client of counting) expect([limit.take(client), limit.take(client) > 0]).toEqual([0, true]);
     }
   });

@@ -67,7 +67,7 @@ describe('the bounds on mails', () => {
     await takeMany(quota, al, Array(20).fill(mailbox));
     expect(await takeMany(quota, jo, Array(1_000).fill(mailbox))).toBe(0);
     expect(await takeMany(quota, jo, different(60))).toBe(50);
-    // The account has none left: neither has the mailbox that it then writes to lost one.
+    // The account has no mails left, so the mailbox it then writes to must not lose one.
     const fresh = 'fresh@example.org';
     expect(await takeMany(quota, jo, Array(100).fill(fresh))).toBe(0);
     expect(await limiter.peekShared([{ name: 'mail', party: 'account', client: jo }])).not.toBeNull();

@@ -308,7 +308,7 @@ describe('the scope of a token', () => {
   const needsCreate = (operation: Operation): Operation => ({ ...operation, scope: 'create' });
   const asOwner = { authorization: rightHeader };
 
-  /** How each way of calling is answered by a token without the scope. */
+  /** The answers to each kind of call with a token that lacks the scope. */
   async function answersWithout(change?: (operation: Operation) => Operation) {
     const { ask, runs, answers } = scoped(['manage', 'read-recent'], change);
     const statuses = [

@@ -19,7 +19,7 @@ async function start(
 
 interface Line {
   readonly socket: Socket;
-  /** Resolves with all that came when the text has come, or when the other side ends. */
+  /** Resolves with everything received once the text has arrived or the other side ends. */
   until(text: string): Promise<string>;
   readonly closed: Promise<string>;
 }
@@ -143,7 +143,7 @@ describe('stop', () => {
     line.socket.write(get('/'));
     await arrived.promise;
     const both = [server.stop(10_000), server.stop(0)];
-    // One turn of the timers: by now a second stop of its own would have cut.
+    // One timer turn: by now, an independent second stop would have cut the connection.
     await new Promise((resolve) => setTimeout(resolve, 1));
     finish.resolve(new Response('done'));
     expect(await Promise.all(both)).toEqual(['finished', 'finished']);

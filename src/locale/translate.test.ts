@@ -11,7 +11,7 @@ import {
 
 const moment = 1_795_000_000;
 
-/** Moment, duration, size and own name. */
+/** A time, a duration, a size and the language's own name. */
 const said: Readonly<Record<string, readonly [string, string, string, string]>> = {
   en: ['Wednesday, 18 November 2026 at 11:06 UTC', '13 days, 1 hour', '5,000 bytes', 'English'],
   de: ['Mittwoch, 18. November 2026 um 11:06 UTC', '13 Tage, 1 Stunde', '5.000 Byte', 'Deutsch'],
@@ -34,7 +34,7 @@ const said: Readonly<Record<string, readonly [string, string, string, string]>> 
   he: ['יום רביעי, 18 בנובמבר 2026 בשעה 11:06 UTC', '13 ימים, 1 שעה', '5,000 בייט', 'עברית'],
 };
 
-/** No-break and narrow spaces as spaces: which of them stands where differs between versions of CLDR. */
+/** Turns no-break and narrow spaces into plain ones, because versions of CLDR differ in which they use. */
 function plain(text: string): string {
   return text.replaceAll(/\s/gu, ' ').replaceAll(/[\u200e\u200f]/g, '');
 }

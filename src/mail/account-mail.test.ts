@@ -1,4 +1,4 @@
-/** The words of the mails about an account. */
+/** The text of the mails about an account. */
 import { describe, expect, it } from 'bun:test';
 import { linksOf, sampleAccountMails } from '../../test/mail/post-office.ts';
 import type { AccountMail } from '../core/mailer.ts';
@@ -23,7 +23,7 @@ function sample(kind: AccountMail['kind']): AccountMail {
   return mail;
 }
 
-/** The addresses in a text, as often as they stand there. */
+/** The URLs in a text, duplicates included. */
 function addressesIn(text: string): string[] {
   return text.match(/https?:\/\/[^"<\s]+/g) ?? [];
 }

@@ -44,7 +44,7 @@ describe('a reply', () => {
     expect(toReplyLine('550-One\r\n550', [])).toBe('550 One');
   });
 
-  it('is none when nothing readable was said', () => {
+  it('is absent when the server sent nothing readable', () => {
     for (const silence of [null, '', ' ', '\u0000\r\n\u200b'])
       expect(toReplyLine(silence, hidden)).toBeNull();
   });

@@ -25,7 +25,7 @@ function refusalOf(changes: Partial<DkimSettings>): string {
 }
 
 describe('the signature of mail', () => {
-  it('is none where nothing is set', () => {
+  it('is absent when nothing is set', () => {
     expect(toDkimSigner({ domain: null, selector: null, privateKey: null })).toBeNull();
   });
 

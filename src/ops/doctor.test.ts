@@ -1,4 +1,4 @@
-/** What the doctor makes of mail: which finding is a fault, and which is only advice. */
+/** The doctor's findings on mail: which are faults, and which only advice. */
 import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { type Environment, readConfig, type Settings } from '../config/read.ts';
@@ -17,7 +17,7 @@ const recipient = new Sensitive('jo@example.org');
 const server = { MAYFLY_SMTP_URL: 'smtp://127.0.0.1', MAYFLY_MAIL_FROM: 'mayfly@example.org' };
 const well: MailAnswer = { outcome: 'well', words: 'it answers' };
 
-/** Findings on mail alone, as "what: verdict". */
+/** Only the findings on mail, as "what: verdict". */
 async function findingsOn(
   env: Environment,
   answers: { server?: MailAnswer; testMail?: MailAnswer | null; dns?: DnsAnswer } = {},
@@ -39,7 +39,7 @@ async function findingsOn(
 
 const agreed: ClockReport = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 };
 
-/** One finding about a store that opens and uses so much. */
+/** One finding about a store that opens and uses `usedBytes`. */
 async function findingOn(
   wanted: string,
   { usedBytes = 0, clock = agreed }: { usedBytes?: number; clock?: ClockReport },
@@ -124,7 +124,7 @@ describe('what the doctor says of mail', () => {
     ]);
   });
 
-  it('from nobody’s address: advice to set one', async () => {
+  it('without a sender address: advice to set one', async () => {
     const { MAYFLY_MAIL_FROM: _, ...unnamed } = server;
     expect((await findingsOn(unnamed)).found).toEqual([
       {

@@ -57,7 +57,7 @@ describe('the domain checker', () => {
     await fire();
     const stopping = checker.stop();
     expect(signal?.aborted).toBe(true);
-    // What is late meets a closed store.
+    // A late run finds the store closed.
     gate.reject(new Error('closed'));
     await stopping;
     expect([timers.length, lines]).toEqual([0, []]);

@@ -5,7 +5,7 @@ import { createHashQueue, type QueueLimits } from './slow-hashes.ts';
 
 const limits: QueueLimits = { maxInFlight: 1, maxWaiting: 16, maxWaitingPerClient: 4, maxProofsInARow: 3 };
 
-/** A queue whose work ends only when told to, one after another. */
+/** A queue whose jobs end one by one, only when the test says so. */
 function createGatedQueue(changed: Partial<QueueLimits> = {}) {
   const queue = createHashQueue({ ...limits, ...changed });
   const started: string[] = [];

@@ -51,7 +51,7 @@ const refusedQuestions: readonly string[] = [
   `/ask?name=${verified}`,
 ];
 
-/** The questions that are not answered by a bare 404. */
+/** The questions that did not get a bare 404. */
 async function misanswered(answer: Answer): Promise<string[]> {
   const wrong: string[] = [];
   for (const path of refusedQuestions) {

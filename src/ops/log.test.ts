@@ -186,7 +186,7 @@ describe('the line writer', () => {
       (bytes) => {
         if (pipe.isGone) throw Object.assign(new Error(), { code: 'EPIPE' });
         if (pipe.isBusy) throw Object.assign(new Error(), { code: 'EAGAIN' });
-        // Takes parts only, as a pipe may.
+        // Accepts only a part, as a pipe may.
         const part = bytes.subarray(0, 7);
         written.push(Buffer.from(part).toString());
         return part.length;

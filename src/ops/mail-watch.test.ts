@@ -1,4 +1,4 @@
-/** The operator hears once that the mail server is lost, and once that it is back. */
+/** The operator is told once when the mail server is lost, and once when it is back. */
 import { describe, expect, it } from 'bun:test';
 import type { LogLine } from './log-lines.ts';
 import { createMailWatch } from './metrics.ts';

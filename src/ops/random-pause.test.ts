@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { createRandomPauses } from './jobs.ts';
 
-/** Pauses under a clock that is moved by hand, with these draws one after the other. */
+/** Pauses on a fake clock, with these random draws in order. */
 function bench(...draws: number[]) {
   const timers = new Map<number, () => void>();
   const pauses = createRandomPauses({

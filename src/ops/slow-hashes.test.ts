@@ -7,7 +7,7 @@ const passphrase = new TextEncoder().encode('correct horse');
 const salt = new Uint8Array(16).fill(1);
 const place: HashPlace = { client: '192.0.2.0/24', purpose: 'prove' };
 
-/** How often the event loop came round while the work went on: a count, which a busy machine lowers and never zeroes. */
+/** Event-loop turns while the work runs: a count, which a busy machine lowers but never to zero. */
 async function turnsDuring(work: Promise<unknown>): Promise<number> {
   let turns = 0;
   let isDone = false;
@@ -21,7 +21,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<number> {
   return turns;
 }
 
-/** A hash on the event loop's own thread leaves it one turn or two; one elsewhere hundreds. */
+/** A hash on the event loop's own thread leaves it one or two turns; one on another thread leaves hundreds. */
 const leastTurnsPerHash = 20;
 
 describe('the passphrase hasher', () => {

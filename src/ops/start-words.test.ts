@@ -1,4 +1,4 @@
-/** What the start says of who can reach it, and what the doctor says of the same settings. */
+/** What the start message says about who can reach the server, and what the doctor says about the same settings. */
 import { describe, expect, it } from 'bun:test';
 import { type Environment, readConfig, type Settings } from '../config/read.ts';
 import { type DoctorDeps, examine } from './doctor.ts';
@@ -10,7 +10,7 @@ function read(env: Environment): Settings {
   return reading.settings;
 }
 
-/** The line of the start that begins so; `''` when there is none. */
+/** The line of the start message that begins with `name`; `''` when there is none. */
 function lineOf(name: string, env: Environment): string {
   const clock = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 } as const;
   const facts = { version: '1.2.3', hasNewKeys: false, isSecondServer: false, clock };

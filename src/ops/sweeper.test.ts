@@ -4,7 +4,7 @@ import type { ClockReport } from '../core/time.ts';
 import { startSweeper, sweepIntervalMs } from './jobs.ts';
 import type { LogLine } from './log-lines.ts';
 
-/** A clock and its timers: `advance` runs what falls due, in order, and lets what it started settle. */
+/** A fake clock: `advance` runs due timers in order, and lets what they start settle. */
 function fakeTime() {
   let nowMs = 0;
   let timers: { dueMs: number; run: () => void }[] = [];
@@ -122,7 +122,7 @@ describe('the sweeper', () => {
     expect(lines[0]).toEqual({ event: 'fault', where: 'sweep', error });
   });
 
-  it('tells what is about to expire after the erasing, and a failure of it keeps nothing from running', async () => {
+  it('announces what is about to expire after the erasing, and a failure there stops nothing else', async () => {
     const error = new Error('away');
     const order: string[] = [];
     const { time, calls, lines } = setUp({

@@ -39,7 +39,7 @@ describe('common passwords', () => {
       await isCommonPassword(hostile);
       return performance.now() - from;
     };
-    // A pattern that looks back from every digit takes seconds for this.
+    // A pattern that backtracks from every digit takes seconds for this.
     expect(Math.min(await timeOf(100_000), await timeOf(100_000), await timeOf(100_000))).toBeLessThan(200);
   });
 });

@@ -1,4 +1,4 @@
-/** Which servers count as healthy, when, and which is asked next. The clock is moved by hand. */
+/** Which servers count as healthy, when, and which is asked next, on a fake clock. */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel, type Region, type RegionLabel } from '../core/keys.ts';
 import {
@@ -54,7 +54,7 @@ describe('the servers of a region', () => {
     expect(ap?.servers).toEqual([{ isTls: false, hostname: '::1', port: 80, basePath: '', host: '[::1]' }]);
   });
 
-  it('are asked in turn, and those that are not well are left out', () => {
+  it('are asked in turn, and unhealthy ones are skipped', () => {
     const { fleet, first } = fleetOf({ us: ['http://a', 'http://b', 'http://c'], eu: ['http://d'] });
     for (const server of first.servers) fleet.note(server, true);
     const firstAsked = () => fleet.inTurn(first)[0]?.hostname;
@@ -71,7 +71,7 @@ describe('the servers of a region', () => {
 });
 
 describe('a region', () => {
-  it('is well while one of its servers is, and each change is told once', () => {
+  it('is healthy while one of its servers is, and each change is reported once', () => {
     const { fleet, changes, first } = fleetOf({ us: ['http://a', 'http://b'], eu: ['http://d'] });
     const [a, b] = first.servers;
     if (a === undefined || b === undefined) throw new Error('two servers are needed');
@@ -89,7 +89,7 @@ describe('a region', () => {
     expect(fleet.isHealthy(first)).toBe(true);
   });
 
-  it('of a key without a known mark is the first, whether it is well or not', () => {
+  it('of a key without a known tag is the first, healthy or not', () => {
     const { fleet, first, second } = fleetOf({ us: ['http://a'], eu: ['http://d'] });
     expect(fleet.regionOf(labelOf('eu'))).toBe(second);
     expect(fleet.regionOf(labelOf('zz'))).toBe(first);
@@ -140,7 +140,7 @@ const answer = (status: number): HopOutcome => ({
 });
 
 describe('the watch', () => {
-  it('asks every server at once and again every two seconds, and a lost one is well after its next good answer', async () => {
+  it('asks every server at once and again every two seconds, and a lost one is healthy after its next good answer', async () => {
     let status = 200;
     const { watch, changes, pass, askedSoFar } = watchOf(async () => answer(status));
     await watch.checkAll();

@@ -1,6 +1,6 @@
 /**
- * Proves that credentials find the region that knows them, that a doubt is never answered as a no, and that nothing of
- * them is kept.
+ * Proves that credentials find the region that knows them, that uncertainty is never answered as a refusal, and that
+ * nothing of them is kept.
  */
 import { describe, expect, it } from 'bun:test';
 import { parseRegionLabel } from '../core/keys.ts';
@@ -42,7 +42,7 @@ describe('credentials', () => {
     expect(await homesWhere({ eu: 'known', us: 'lost', ap: 'withheld' }).find()).toBe('home eu');
   });
 
-  it('that nobody knows are a stranger’s only if everybody answered', async () => {
+  it('that no region knows are a stranger’s only if every region answered', async () => {
     expect(await homesWhere({}).find()).toBe('stranger');
     expect(await homesWhere({ ap: 'lost' }).find()).toBe('lost ap');
     expect(await homesWhere({ ap: 'lost', eu: 'withheld' }).find()).toBe('withheld eu');

@@ -1,4 +1,4 @@
-/** The order in which regions get requests that belong to none yet. */
+/** The order in which regions are tried for requests that belong to none yet. */
 import { describe, expect, it } from 'bun:test';
 import { chiSquare, chiSquareBound, seededRandom } from '../../test/support/seeded-random.ts';
 import { parseRegionLabel } from '../core/keys.ts';
@@ -24,7 +24,7 @@ describe('the preference', () => {
     const firsts = Array.from({ length: 8_000 }, () => order({ us: 1, eu: 3 }));
     expect(firsts.every((drawn) => drawn.length === 2)).toBe(true);
     const eu = firsts.filter(([first]) => first === 'eu').length;
-    // Three expected for each one: as four equal shares, three of them together.
+    // The expected ratio is 1:3, so `eu` counts as three of four equal shares.
     expect(chiSquare([8_000 - eu, eu / 3, eu / 3, eu / 3])).toBeLessThan(chiSquareBound(4));
   });
 
@@ -32,6 +32,6 @@ describe('the preference', () => {
     for (let count = 0; count < 100; count += 1) expect(order({ us: 0, eu: 2 })).toEqual(['eu']);
   });
 
-  it('knows none where none is well', () =>
+  it('has none when no region is healthy', () =>
     expect(byPreference([], { weights: { us: 1 }, random })).toEqual([]));
 });

@@ -1,6 +1,6 @@
 /**
- * Proves that an answer ends where its head says, however its bytes are cut, and that every head and chunk whose meaning
- * could be read in two ways is refused (RFC 9112 §6.3, §7.1, §11.2).
+ * Proves that an answer ends where its head says, however its bytes are split, and that every ambiguous head or chunk
+ * is refused (RFC 9112 §6.3, §7.1, §11.2).
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';

@@ -39,7 +39,7 @@ const unset = undefined;
 const refused = 'refused';
 type Ttl = number | undefined | typeof refused;
 
-/** What is asked of the plan; `unset` is the default, and the plan clamps. */
+/** The ttl requested from the plan, before it clamps; `unset` asks for the default. */
 const ttls: [text: string, documented: Ttl, upstream: Ttl][] = [
   ['', unset, unset],
   ['0', unset, unset],

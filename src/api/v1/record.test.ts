@@ -59,7 +59,7 @@ const waiting: ReceiptView = {
 const gone = { secretKey: null, secretTtlSeconds: null, updatedAt: 1_746_700_010 };
 const received: ReceiptView = { ...waiting, ...gone, state: 'received', receivedAt: 1_746_700_010 };
 const burned: ReceiptView = { ...waiting, ...gone, state: 'burned', burnedAt: 1_746_700_010 };
-/** What pages may tell and the wire does not. */
+/** Shown on pages, never on the wire. */
 const guessesLeft = { attemptsLeft: 4, moreAfterSeconds: 600 };
 const withRecipient: ReceiptView = { ...waiting, recipient: 'jo*****@e*****.org' };
 

@@ -373,10 +373,10 @@ describe('a body of v1 that names another charset than UTF-8', () => {
       [`${form}; charset=ISO-8859-1`, 'secret=%C3%A4'],
       ['application/json; charset=iso-8859-1', '{"secret":"ä"}'],
       ['text/plain; charset=windows-1252', 'secret=ä'],
-      // One Chinese letter that is also well-formed UTF-8.
+      // One Chinese character in GBK; the bytes are also well-formed UTF-8.
       [`${form}; charset=gbk`, bytes(0xd0, 0xb0)],
       [`${form}; charset="Shift_JIS"; x=y`, bytes(0xc3, 0xa4)],
-      // All ASCII as bytes, and another text.
+      // ASCII bytes that decode to a different text.
       [`${form}; charset=iso-2022-jp`, bytes(0x1b, 0x24, 0x42, 0x24, 0x22, 0x1b, 0x28, 0x42)],
       [`${form}; charset=utf-7`, 'secret=%2BAOQ-'],
       [`${form}; charset=UTF-16`, 'secret=a'],

@@ -1,4 +1,4 @@
-/** What the encoding of v2 makes of lifetimes, values and records. */
+/** How v2 encodes ttls, values and records. */
 import { describe, expect, it } from 'bun:test';
 import { createLinks } from '../../core/links.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';

@@ -1,6 +1,6 @@
 /**
- * Proves that credentials open an account only when all of them are right and live, and that a refusal
- * reveals nothing else.
+ * Proves that credentials open an account only when all of them are correct and live, and that a refusal reveals
+ * nothing more.
  */
 
 import { describe, expect, it } from 'bun:test';
@@ -219,7 +219,7 @@ describe('a further token', () => {
     expect(await dataKeyOf(own.token.expose())).toHaveLength(64);
   });
 
-  it('is not made for nobody, nor with a token that is another’s, wrong, expired or revoked', async () => {
+  it('is not made for an unknown account, nor with a token that is another’s, wrong, expired or revoked', async () => {
     const bench = createBench();
     const jo = await bench.signUp('jo@example.org');
     const al = await bench.signUp('al@example.org');

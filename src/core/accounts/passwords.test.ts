@@ -1,4 +1,4 @@
-/** Proves which passwords are accepted, and that the way from one to the data key is the same for all. */
+/** Proves which passwords are accepted, and that all of them lead to the data key in the same way. */
 import { describe, expect, it, spyOn } from 'bun:test';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createCountingHasher } from '../../../test/support/service-bench.ts';

@@ -1,4 +1,4 @@
-/** Proves that no text which is not one plain address passes, and that an address is never shown whole. */
+/** Proves that only a single plain address is accepted, and that an address is never shown in full. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { isDeliverable, obfuscate, parseRecipient } from './recipients.ts';

@@ -1,6 +1,6 @@
 /**
- * No guess is hashed without a reservation, the bounds hold, and a right passphrase gives back its own reservation alone
- * (P14); what is told of a secret's time, up to the instant of its expiry.
+ * No guess is hashed without a reservation, the bounds hold, and a correct passphrase refunds only its own reservation
+ * (P14). Also the remaining time of a secret, up to the instant it expires.
  */
 
 import { describe, expect, it } from 'bun:test';
@@ -33,7 +33,7 @@ describe('guesses at a passphrase', () => {
     expect(maxPassphraseBytes).toBe(1_024);
   });
 
-  it('P14: of one client are 5 in ten minutes; the sixth is not computed, though it be right', async () => {
+  it('P14: of one client are 5 in ten minutes; the sixth is not computed, even if it is right', async () => {
     const { bench, hashed, tryOnce } = await protectedBench();
     for (let count = 0; count < 5; count += 1)
       expect(await tryOnce('wrong')).toMatchObject({ outcome: 'passphrase_wrong' });
@@ -163,7 +163,7 @@ describe('a wrong passphrase', () => {
   });
 });
 
-describe('what is no guess', () => {
+describe('what does not count as a guess', () => {
   const uncounted = { outcome: 'passphrase_wrong', attemptsLeft: null, moreAfterSeconds: 0 } as const;
   it.each([
     ['a missing passphrase', undefined, { outcome: 'passphrase_missing' }],
@@ -216,7 +216,7 @@ describe('a reservation', () => {
     expect(await tryOnce('right')).toMatchObject({ outcome: 'revealed' });
   });
 
-  it('P24: that cannot be given back by a full queue’s guess fails with that, and nothing fails unseen', async () => {
+  it('P24: that cannot be given back when the queue is full fails with the store’s fault', async () => {
     const outage = new ServiceError('unavailable', 'the store did not answer');
     const { bench, tryOnce } = await protectedBench((store) => ({
       ...store,
@@ -271,7 +271,7 @@ describe('a reservation', () => {
 });
 
 describe('the time that is left to a secret', () => {
-  /** `lateSeconds` pass between finding the secret, in its last second, and telling of it. */
+  /** The time left when `lateSeconds` pass between finding the secret, in its last second, and answering. */
   async function leftWhenTold(lateSeconds: number): Promise<number | null> {
     const bench = createBench({
       wrap: (store) => ({

@@ -1,5 +1,5 @@
 /**
- * Proves that a burn destroys what waits, says so when it came too late, and asks for the passphrase where the
+ * Proves that a burn destroys a waiting secret, says when it came too late, and asks for the passphrase where the
  * caller's dialect does.
  */
 import { describe, expect, it } from 'bun:test';

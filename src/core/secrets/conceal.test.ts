@@ -1,6 +1,4 @@
-/**
- * Proves that a refusal stores nothing, that what is announced is stored, and what a receipt says at first.
- */
+/** Proves that a refusal stores nothing, that what is announced has been stored, and what a new receipt says. */
 import { describe, expect, it } from 'bun:test';
 import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
@@ -105,7 +103,7 @@ describe('a refused secret', () => {
     expect((await bench.service.conceal(input('v'), account)).outcome).toBe('created');
   });
 
-  it('P24: is also what a full queue of hashes makes of a passphrase', async () => {
+  it('P24: is also the result when a passphrase meets a full queue of hashes', async () => {
     const bench = createBench();
     bench.hasher.busy = true;
     const refused = bench.service.conceal(input('v', { passphrase: hidden('p') }), anonymous);

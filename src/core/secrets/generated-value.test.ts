@@ -24,7 +24,7 @@ function countsIn(texts: readonly string[], set: string): number[] {
   return [...counts.values()];
 }
 
-/** The defect: one character of each set in front, the rest behind. */
+/** The defect: one character of each set, always in the same order. */
 function inOrder(random: ReturnType<typeof seededRandom>): string {
   return allCharacterSets
     .map((name) => characterSets[name][(random(1)[0] ?? 0) % characterSets[name].length])

@@ -1,8 +1,8 @@
 /**
- * Proves that whatever the order in which two or three callers' steps reach the store, one of them wins.
+ * Proves that one caller wins, whatever the order in which the steps of two or three callers reach the store.
  *
- * Every call of the store waits at a gate; the orders in which the gates can open are tried one after the other, all of
- * them. Where there are too many, fast-check draws orders and prints the seed of a failure.
+ * Every store call waits at a gate, and the gates are opened in every possible order. Where there are too many orders,
+ * fast-check draws some and prints the seed of a failure.
  */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import type { ServiceParts } from './service.ts';
 type Store = ServiceParts['store'];
 type Gate = () => Promise<void>;
 
-/** Every asynchronous method of the store behind a gate, and behind a second one on the way back if `bothWays`. */
+/** Puts every asynchronous store method behind a gate, and behind a second one on the way back if `bothWays`. */
 function gated(store: Store, gate: Gate, bothWays: boolean): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -31,7 +31,7 @@ function gated(store: Store, gate: Gate, bothWays: boolean): Store {
   });
 }
 
-/** The defect: looks, and takes in a second step whatever is there by then. */
+/** The defect: checks first, then takes in a second step whatever is there. */
 function readThenDelete(store: Store, gate: Gate): Store {
   return {
     ...store,
@@ -45,13 +45,16 @@ function readThenDelete(store: Store, gate: Gate): Store {
 }
 
 interface Scenario {
-  /** What is made before the gates close, and the callers that then run against each other. */
+  /** Sets up before the gates close, and returns the callers that then race. */
   readonly prepare: (bench: Bench) => Promise<ReadonlyArray<() => Promise<string>>>;
   readonly bothWays?: boolean;
   readonly defect?: (store: Store, gate: Gate) => Store;
 }
 
-/** One run under the order that `choices` gives (the first that waits where they end), and the choices there were. */
+/**
+ * Runs once in the order given by `choices` (when they run out, the first waiting call), and notes the choices there
+ * were.
+ */
 async function runInOrder(scenario: Scenario, choices: readonly number[]) {
   const waiting: Array<() => void> = [];
   let closed = false;
@@ -64,7 +67,7 @@ async function runInOrder(scenario: Scenario, choices: readonly number[]) {
   const outcomes = Promise.all(callers.map((caller) => caller()));
   const taken: Array<{ choice: number; options: number }> = [];
   for (;;) {
-    // All that is not at a gate has run when the event loop turns.
+    // After one turn of the event loop, everything that is not at a gate has run.
     await new Promise((turn) => setImmediate(turn));
     if (waiting.length === 0) break;
     const choice = choices[taken.length] ?? 0;
@@ -77,7 +80,7 @@ async function runInOrder(scenario: Scenario, choices: readonly number[]) {
 
 type Run = Awaited<ReturnType<typeof runInOrder>>;
 
-/** Runs the scenario in every order there is; how many that were. */
+/** Runs the scenario in every possible order; returns how many there were. */
 async function everyOrder(scenario: Scenario, check: (run: Run) => void | Promise<void>): Promise<number> {
   let choices: number[] | null = [];
   let orders = 0;
@@ -133,7 +136,7 @@ const looks =
     const seen = await bench.service.viewReceipt({ metadataKey, authority: 'holder' }, anonymous);
     return seen.outcome === 'found' ? `seen ${seen.receipt.state}` : seen.outcome;
   };
-/** Time passes at one point of the order: the look-up of a receipt is only there to wait at a gate. */
+/** Time passes at one point of the order: the store call is only there to wait at a gate. */
 const expires =
   ({ bench }: Made) =>
   async () => {
@@ -147,7 +150,7 @@ async function stateAfter({ bench }: Run, metadataKey: string): Promise<string> 
   return found.outcome === 'found' ? found.receipt.state : found.outcome;
 }
 
-/** Prepares the callers, and keeps what they run against for the check. */
+/** Prepares the callers, and keeps their metadata key for the check. */
 function scenario(
   callers: ReadonlyArray<(subject: Made) => () => Promise<string>>,
   options: Omit<Scenario, 'prepare'> & { passphrase?: string } = {},
@@ -284,13 +287,13 @@ describe('a client that leaves', () => {
         expect(['abandoned', 'revealed', 'burned']).toContain(await attempt(at));
         expect(at).toBeLessThan(20);
       }
-      // Found, reserved and refunded, each on the way there and back, and then the way to the decision.
+      // Find, reserve and refund, each with a gate both ways, then the gate before the decision.
       expect(at - 2).toBeGreaterThanOrEqual(6);
     },
   );
 });
 
-/** Notes that a secret’s end was asked for, which then goes as for a client that stays. */
+/** Records each claim and burn, then runs it as for a client that stays. */
 function noting(store: Store, decisions: string[]): Store {
   return {
     ...store,

@@ -1,6 +1,6 @@
 /**
- * Proves that the recipient's mail goes out again to the same address, for a waiting secret and its creator
- * only, once at a time, and that the plain address is only in the creator's box.
+ * Proves that the recipient's mail is sent again to the same address, only for a waiting secret, only by its creator
+ * and one at a time, and that only the creator's box holds the plain address.
  */
 import { describe, expect, it } from 'bun:test';
 import { clientStays, recentOf } from '../../../test/stores/conformance/check.ts';
@@ -38,11 +38,11 @@ async function mailedSecret(options: Parameters<typeof createBench>[0] = {}) {
   return { bench, caller, ...made };
 }
 
-/** A mailer whose mails end when they are told to. */
+/** A mailer whose mails end when the test says so. */
 function slowMailer() {
   const mails: SecretLinkMail[] = [];
   const endings: Array<PromiseWithResolvers<Handover>> = [];
-  // A mail is begun behind the call that asked for it, so its end may be known before its begin.
+  // A mail starts after the call that asked for it, so its ending can be set before it starts.
   const endingAt = (place: number) => {
     endings[place] ??= Promise.withResolvers<Handover>();
     return endings[place].promise;
@@ -86,7 +86,7 @@ describe('sending the mail again', () => {
     });
   });
 
-  it('is done for whoever holds the key, where that is the rule, and still in the owner’s name', async () => {
+  it('is done for anyone who holds the key, where that is the rule, but still in the owner’s name', async () => {
     const { bench, metadataKey } = await mailedSecret();
     expect((await bench.service.deliver(held(metadataKey), anonymous)).outcome).toBe('queued');
     await bench.service.settled();
@@ -246,7 +246,7 @@ describe('there is nothing to send', () => {
 
   const old = { metadataKey: '', secretKey: '' };
 
-  /** As it was sealed then: the secret key alone. */
+  /** The creator's box as older versions sealed it: only the secret key. */
   function withOldBoxes(store: ServiceParts['store']): ServiceParts['store'] {
     return {
       ...store,

@@ -1,6 +1,6 @@
 /**
- * Proves that a mail goes to another address only for an account that manages the record, within the bounds on
- * mails, and that the new address is kept no less well than the first.
+ * Proves that only an account that manages the record can mail another address, within the bounds on mails, and that
+ * the new address is protected as well as the first.
  */
 import { describe, expect, it } from 'bun:test';
 import { clientStays, recentOf } from '../../../test/stores/conformance/check.ts';
@@ -89,13 +89,13 @@ describe('another address', () => {
       expect(await bench.service.deliver(asked(metadataKey), jo)).toMatchObject({ outcome: 'queued' });
       expect(await sentTo(bench)).toEqual([second, second]);
       expect(bench.mails[1]?.from.expose()).toBe('jo@example.org');
-      // Nobody stands for a secret of nobody but an account that asks.
+      // An anonymous secret has no sender, unless an account asks.
       const held = await bench.service.deliver(asked(metadataKey, undefined, 'holder'), anonymous);
       expect(held.outcome).toBe('isAnonymous' in share ? 'nothing_to_send' : 'queued');
     }
   });
 
-  it('P16: is for an account that manages the record alone: whoever only holds the key reaches nobody new', async () => {
+  it('P16: is only for an account that manages the record: holding just the key reaches no new address', async () => {
     const { bench, al, metadataKey } = await scene({ recipient: first });
     const refusals: ReadonlyArray<[Authority, Caller, string]> = [
       ['owner', al, 'unknown'],
@@ -177,7 +177,7 @@ describe('the other address at rest', () => {
 });
 
 describe('the bounds on mails', () => {
-  /** Allows so many, and remembers who asked for which address. */
+  /** Allows `left` mails, and records which account asked for which address. */
   function quotaOf(left: number) {
     const takes: [number, string][] = [];
     const quota: MailQuota = {

@@ -1,6 +1,6 @@
 /**
- * Proves that a receipt says what became of the mail: while it is in flight, at its end and after a crash; and
- * that what the mail server said is for the creator alone.
+ * Proves that a receipt shows the delivery of the mail (in flight, at its end and after a crash), and that only the
+ * creator sees the mail server's reply.
  */
 import { describe, expect, it } from 'bun:test';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
@@ -16,7 +16,7 @@ import type { ServiceParts } from './service.ts';
 const address = 'alan@canary-5bV9.example';
 type Store = ServiceParts['store'];
 
-/** A mailer whose one mail is tried again and ends when it is told to. */
+/** A mailer whose only mail is retried, and ends when the test says so. */
 function steeredMailer() {
   const ending = Promise.withResolvers<Handover>();
   const begun = Promise.withResolvers<OnRetry>();
@@ -65,7 +65,7 @@ describe('a mail under way', () => {
     expect((await receipt()).delivery).toEqual({ state: 'queued', at: startOfTime, reply: null });
   });
 
-  it('is believed for as long as a first try may take, and after that told as not sent: its process is gone', async () => {
+  it('is believed for as long as a first try may take, and then shown as not sent: its process is gone', async () => {
     const { bench, receipt } = await shared(steeredMailer());
     bench.advance(firstTrySeconds - 1);
     expect((await receipt()).delivery?.state).toBe('queued');
@@ -89,7 +89,7 @@ describe('a mail under way', () => {
     expect((await receipt()).delivery).toEqual({ state: 'not_sent', at: startOfTime + 350, reply });
   });
 
-  it('would be believed for ever if nobody said until when (self-test)', async () => {
+  it('would be believed forever without a time limit (self-test)', async () => {
     const { bench, receipt } = await shared(steeredMailer(), (store) => ({
       ...store,
       put: (record) => store.put({ ...record, deliveryStaleAt: Number.MAX_SAFE_INTEGER }),
@@ -166,7 +166,7 @@ describe('what the mail server said', () => {
       { name: 'recipient', content: address },
     ];
     expect(findCanaries(dumpOf([bench.records, delivery, bench.events]), canaries)).toEqual([]);
-    // The search finds it where it is in plain (self-test).
+    // Self-test: the search finds the reply in the clear.
     expect(findCanaries(dumpOf([{ ...delivery, reply }]), canaries)).not.toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** Proves that a memo is the creator's alone, lives as long as the receipt, and changes nothing else. */
+/** Proves that a memo is for the creator only, lives as long as the receipt, and changes nothing else. */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { anyGenerated, noOptions } from '../../../test/support/inputs.ts';
@@ -11,7 +11,7 @@ const asOwner = (metadataKey: string): ReceiptInput => ({ metadataKey, authority
 const asHolder = (metadataKey: string): ReceiptInput => ({ metadataKey, authority: 'holder' });
 const memoOf = (text: string) => ({ memo: new Sensitive(text) });
 
-/** A bench with an account, and what its records tell. */
+/** A bench with an account and functions to set and read its memos. */
 async function createDesk() {
   const bench = createBench();
   const caller: AccountCaller = await bench.signUp('jo@example.org');

@@ -1,4 +1,4 @@
-/** Proves that a receipt tells the truth to those who may know it, and nothing to others. */
+/** Proves that a receipt is truthful to those who may see it, and reveals nothing to others. */
 import { describe, expect, it } from 'bun:test';
 import { asHolder, asOwner, changing, found } from '../../../test/support/receipts.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
@@ -71,7 +71,7 @@ describe('who may see a receipt (P16)', () => {
     }
   });
 
-  it('is nobody, in any other spelling of the key', async () => {
+  it('with any other spelling of the key: nobody', async () => {
     const bench = createBench();
     const { metadataKey } = await bench.share('v');
     for (const spelling of [

@@ -1,4 +1,4 @@
-/** Proves that the recent list is one's own, and that its pages neither repeat nor skip. */
+/** Proves that the recent list shows only the account's own records, and that its pages neither repeat nor skip any. */
 import { describe, expect, it } from 'bun:test';
 import { asOwner, changing, found } from '../../../test/support/receipts.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
@@ -66,7 +66,7 @@ describe('the recent list', () => {
     expect(sizes).toEqual([3, 3, 1]);
   });
 
-  it('P16: has a cursor that works for its account alone, and as it is', async () => {
+  it('P16: has a cursor that works only for its account, and only unchanged', async () => {
     const bench = createBench();
     const [jo, al] = [await bench.signUp('jo@example.org'), await bench.signUp('al@example.org')];
     for (const caller of [jo, jo, jo, al, al]) await bench.share('v', { caller });
@@ -221,7 +221,7 @@ describe('the recent list of some states', () => {
     return { bench, jo, list, keysOf, pages };
   }
 
-  /** All pages, and how long each was. */
+  /** The keys on all pages, and the length of each page. */
   async function listAll(list: Awaited<ReturnType<typeof withRead>>['list'], input: RecentInput) {
     const keys: string[] = [];
     const sizes: number[] = [];
@@ -235,7 +235,7 @@ describe('the recent list of some states', () => {
     return { keys, sizes };
   }
 
-  it('holds those in these states alone, in full pages as long as there are enough', async () => {
+  it('holds only records in these states, in full pages as long as there are enough', async () => {
     const read = (place: number) => place % 3 === 0;
     const { list, keysOf } = await withRead(20, read);
     const received = await listAll(list, { cursor: null, limit: 3, states: ['received'] });
@@ -280,7 +280,7 @@ describe('the recent list of some states', () => {
     expect(keys).toEqual(keysOf(() => true));
   });
 
-  it('has no cursor when the last that matches is the last of all, and one that leads to nothing else', async () => {
+  it('has no cursor when the last match is the last record, otherwise one that leads to an empty page', async () => {
     const { list } = await withRead(4, (place) => place < 2);
     expect((await list({ cursor: null, limit: 2, states: ['received'] })).next).toBeNull();
     const waiting = await list({ cursor: null, limit: 2, states: ['new'] });

@@ -1,4 +1,4 @@
-/** Proves that a value leaves once, only after a confirmed claim, and that nothing wrong costs the secret. */
+/** Proves that a value is released once, only after a confirmed claim, and that no wrong request consumes the secret. */
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
@@ -215,7 +215,7 @@ describe('a passphrase', () => {
   });
 });
 
-/** A store whose `findSecret` gives this instead. */
+/** A store whose `findSecret` returns a changed secret. */
 function finding(change: (secret: StoredSecret) => StoredSecret) {
   const state = { damaged: true, claims: 0 };
   const bench = createBench({
@@ -337,7 +337,7 @@ describe('a fault', () => {
     expect(revealedBy(await rotated.reveal(guess(secretKey), anonymous))).toBe('v');
   });
 
-  // Only someone with the root can make the next two: rows that unwrap and are wrong underneath.
+  // Only someone with the root can make the next two: rows that unwrap but are damaged inside.
   it('P3: in the commitment under the seal is told, not claimed', async () => {
     const { reveal, state, events } = await forged(commitmentAt);
     await expect(reveal()).rejects.toMatchObject({ name: 'ServiceError', code: 'damaged' });
@@ -359,7 +359,7 @@ describe('a fault', () => {
 /** R(32) ‖ lp("") ‖ u32 length of the body, then the commitment. */
 const commitmentAt = 32 + 4 + 4;
 
-/** The record's row with one byte under its outer layer changed, sealed again with the root. */
+/** The record's row with one byte changed under its outer layer, sealed again with the root. */
 function forge(record: NewRecord, ring: KeyRing, offset: number): Uint8Array {
   const keys = deriveOuterKeys(ring.current.key, ring.current.kid, record.sealedSecret.subarray(3, 35));
   const inner = unseal(keys, record.sealedSecret.subarray(35), secretAad(record));

@@ -1,10 +1,10 @@
-/** Proves that a link's status names its sender, and only as far as anybody who holds it may know. */
+/** Proves that a link's status names the sender, but shows no more than any holder of the link may know. */
 import { describe, expect, it } from 'bun:test';
 import { createBench } from '../../../test/support/service-bench.ts';
 import { anonymous } from '../account.ts';
 
 describe('the sender', () => {
-  it('is told to whoever holds the link, obfuscated', async () => {
+  it('is shown to anyone who holds the link, obfuscated', async () => {
     const bench = createBench();
     const caller = await bench.signUp('josephine@example.org');
     const { secretKey } = await bench.share('v', { caller });
@@ -14,7 +14,7 @@ describe('the sender', () => {
     }
   });
 
-  it('is nobody when the secret was made without an account, or that account is gone', async () => {
+  it('is absent when the secret was made without an account, or that account is gone', async () => {
     const gone = { now: false };
     const bench = createBench({
       wrap: (store) => ({

@@ -1,6 +1,4 @@
-/**
- * Proves that only a verified domain makes links, for its owner or for those whom its owner lets share there.
- */
+/** Proves that links are made only on verified domains, for the owner and for those the owner lets share there. */
 
 import { describe, expect, it } from 'bun:test';
 import { giveDomain } from '../../../test/support/own-domain.ts';

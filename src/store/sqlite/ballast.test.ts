@@ -1,6 +1,4 @@
-/**
- * The ballast: exactly as large as it should be, put back only where it leaves room, and given up for good until then.
- */
+/** The ballast has exactly the configured size; once released, it is restored only where it leaves room. */
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,13 +17,13 @@ afterEach(() => rmSync(directory, { recursive: true }));
 
 describe('the ballast', () => {
   it.each([1, 1_000, 65_536, 100_000, 262_144])(
-    'P23: of %d bytes takes so many, for its user alone',
+    'P23: of %d bytes takes exactly that many, readable only by its user',
     (size) => {
       const ballast = createBallast(path, size);
       expect([ballast.held(), ballast.diskIsFull()]).toEqual([true, false]);
       const stats = statSync(path);
       expect([stats.size, stats.mode & 0o777]).toEqual([size, 0o600]);
-      // As large as it should be, it is the same at the next start.
+      // With the right size, it is kept as it is at the next start.
       expect(createBallast(path, size).held()).toBe(true);
       expect(statSync(path).mtimeMs).toBe(stats.mtimeMs);
     },

@@ -1,6 +1,6 @@
 /**
- * The event loop's end of the writer, with a writer that does what it is told: one that fails and recovers, and one that
- * ends without an answer.
+ * The event loop's side of the writer, with a scripted writer: one that fails and recovers, and one that ends without
+ * an answer.
  */
 
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -14,7 +14,7 @@ import { type FromWriter, frameOutcome, type ToWriter } from './protocol.ts';
 
 const now = 1_800_000_000;
 
-/** A thread that says only what the test makes it say. */
+/** A worker that sends only what the test tells it to. */
 class ScriptedWriter {
   static latest: ScriptedWriter;
   readonly heard: ToWriter[] = [];
@@ -53,7 +53,7 @@ class ScriptedWriter {
     return last;
   }
 
-  /** Answers the last batch: all of it is done, or each put and claim has this outcome. */
+  /** Answers the last batch: everything is done, or every put and claim has this outcome. */
   confirm(outcome: number = frameOutcome.done): void {
     const { frames, frameCount, asks } = this.lastBatch();
     this.say({
@@ -85,10 +85,12 @@ function open(): { readonly queue: CommitQueue; readonly writer: ScriptedWriter 
   return { queue, writer: ScriptedWriter.latest };
 }
 
-/** When what was asked in this turn has been sent. */
+/** Resolves once everything asked in this turn has been sent. */
 const sent = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** How each of these ended: a value, or an error's code. Taken hold of at once, so that none is rejected unseen. */
+/**
+ * How each call ended: a value, or an error's code. Handlers are attached at once, so that no rejection goes unhandled.
+ */
 const endsOf = (...calls: Promise<unknown>[]): Promise<unknown[]> =>
   Promise.all(
     calls.map((call) => call.catch((error: unknown) => (error instanceof ServiceError ? error.code : error))),
@@ -141,7 +143,7 @@ describe('a batch that fails', () => {
     const record = newRecord(now);
     const put = endsOf(queue.put(record));
     await sent();
-    // What was packed for those that were rejected is not in it.
+    // It holds nothing of the rejected calls.
     const { frames, frameCount } = writer.lastBatch();
     const packed = [...readFrames(frames, frameCount)].map((each) => each.kind === 'put' && each.secretId);
     expect(packed).toEqual([record.secretId]);

@@ -1,6 +1,4 @@
-/**
- * The engine that commits: a lock that another process holds, and the end of a run, in order or with no room for it.
- */
+/** The committing engine: a lock held by another process, and the end of a run, clean or without room for it. */
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
@@ -26,7 +24,7 @@ beforeEach(() => {
   path = prepareFolder(directory).database;
   other = openConnection(path, writerSettings);
   migrate(other);
-  // As a start leaves it: nothing of the migrations is in the log.
+  // As after a start: nothing of the migrations is in the log.
   other.run('PRAGMA wal_checkpoint(TRUNCATE)');
 });
 
@@ -125,7 +123,7 @@ describe('the log of a run', () => {
 describe('a lock that another process holds for too long', () => {
   it('P23: refuses the batch, and the connection is sound: the next batch is committed', () => {
     const { engine, db } = openWithConnection();
-    // It would wait for five seconds.
+    // Otherwise it would wait for five seconds.
     db.run('PRAGMA busy_timeout = 0');
     other.run('BEGIN IMMEDIATE');
     expect(() => engine.run(puts(1))).toThrow('database is locked');
@@ -152,7 +150,7 @@ describe('a failure in the middle of a batch', () => {
   });
 });
 
-/** An engine whose next commits, so many, fail as on a full disk. */
+/** An engine whose next `failures` commits fail as on a full disk. */
 function openOnFullDisk(failures: number): Engine {
   let left = failures;
   const query = Database.prototype.query;
@@ -181,7 +179,7 @@ describe('a commit that fails on a full disk', () => {
     const engine = openOnFullDisk(1);
     expect([...engine.run(puts(2)).frameOutcomes]).toEqual([frameOutcome.done, frameOutcome.done]);
     expect([engine.isSound(), isBallastHeld()]).toEqual([true, true]);
-    // What was noted of the roots before the roll-back is noted again (P12).
+    // The root uses noted before the roll-back are noted again (P12).
     expect(rootUses()).toEqual([[1]]);
     engine.close();
     expect(counts()).toMatchObject({ rows: 2, upto: 2 });

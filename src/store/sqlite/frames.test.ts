@@ -85,7 +85,7 @@ it('a batch is read as it was written, whatever room its buffer had left', () =>
   const claimed = { secretId: full.secretId, position: 2 ** 40, rowVersion: 2 ** 31 };
   const first = newRecord(1_800_000_000);
   const sink = new FrameSink();
-  // From where both still fit, one byte after the other, to where neither does.
+  // Byte by byte, from where both frames still fit to where neither does.
   for (let length = 64_850; length < 65_500; length += 1) {
     const filling = { ...first, creatorBox: new Uint8Array(0), sealedSecret: new Uint8Array(length) };
     for (const [kind, next] of [

@@ -1,6 +1,6 @@
 /**
- * The deferred index against the plain truth: whatever the order of puts, roll-backs, merges, crashes and other processes,
- * every row is found by both of its ids, and no other id is. MAYFLY_SEED repeats a run.
+ * The deferred index: in any order of puts, roll-backs, merges, crashes and other processes, every row is found by both
+ * of its ids, and no other id finds one. MAYFLY_SEED repeats a run.
  */
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -18,7 +18,7 @@ import { createRecordWrites, type RecordWrites } from './records.ts';
 
 const seed = announceSeed('index merge');
 const now = 1_800_000_000;
-/** One that takes many steps to a merge, and one that reaches into the rows of the transaction it is part of. */
+/** One takes many steps per merge; the other reaches into the rows of its own transaction. */
 const paces = [
   { mergeRows: 12, perPut: 2, leastPerBatch: 3 },
   { mergeRows: 4, perPut: 50, leastPerBatch: 50 },
@@ -66,7 +66,7 @@ function close({ writer, reader }: Opening): void {
   reader.close();
 }
 
-/** One batch as the engine commits it, and what the event loop does with the answer. */
+/** Commits a batch as the engine does, and handles the answer as the event loop does. */
 function putBatch(opening: Opening, records: readonly NewRecord[], commit: boolean): void {
   const { writer, merge, locator } = opening;
   const sink = new FrameSink();
@@ -89,7 +89,7 @@ function putBatch(opening: Opening, records: readonly NewRecord[], commit: boole
   locator.indexed(merge.upto());
 }
 
-/** The ids by which a record is not found, or is found where it is not. */
+/** The number of records that are not found, or not where they are, by one of their ids. */
 function misplaced({ locator, reader }: Opening, records: readonly NewRecord[]): number {
   const at = reader.query<{ secret_id: Uint8Array; receipt_id: Uint8Array }, [number]>(
     'SELECT secret_id, receipt_id FROM records WHERE position = ?1',
@@ -103,7 +103,7 @@ function misplaced({ locator, reader }: Opening, records: readonly NewRecord[]):
   return wrong.length;
 }
 
-/** Rows at or before `upto` without an entry in one of the indexes. */
+/** The number of rows at or before `upto` that lack an entry in one of the indexes. */
 function unindexed(db: Database): number {
   const row = db
     .query<{ n: number }, []>(
@@ -115,7 +115,7 @@ function unindexed(db: Database): number {
   return row?.n ?? -1;
 }
 
-/** Runs a history; the total of what was misplaced or missing after any of its steps. */
+/** Runs a history; returns the total of misplaced and missing entries after its steps. */
 function runHistory(dice: (sides: number) => number, steps: number): number {
   const stored: NewRecord[] = [];
   const processes = [open(paces[0]), open(paces[1])];
@@ -125,7 +125,7 @@ function runHistory(dice: (sides: number) => number, steps: number): number {
     const opening = processes[which] as Opening;
     const kind = dice(20);
     if (kind === 0) {
-      // A crash: what was in memory is gone, merges stop half-way.
+      // A crash: memory is lost, and merges stop half-way.
       close(opening);
       openings.splice(openings.indexOf(opening), 1);
       processes[which] = open(paces[which]);
@@ -153,13 +153,13 @@ describe('rows that are not in the index yet', () => {
     expect(runHistory(createDice(seed), 300)).toBe(0);
   }, 60_000);
 
-  it('P5: are missed when progress is told before the last entry is made', () => {
+  it('P5: are missed when progress is recorded before the last entry is made', () => {
     const opening = open();
     const records = Array.from({ length: 10 }, () => newRecord(now));
     putBatch(opening, records, true);
     opening.writer.run('UPDATE index_progress SET upto = 10');
     expect(unindexed(opening.reader)).toBe(10);
-    // Where nothing is found another row is read, so that a miss costs as much: for a few it is the right one by chance.
+    // A miss reads another row so that it costs as much; for a few ids, that row is the right one by chance.
     expect(misplaced(open(), records)).toBeGreaterThan(4);
   });
 

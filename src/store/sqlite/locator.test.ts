@@ -19,7 +19,7 @@ it('P5: finds the last of many rows that another process has stored since the la
   try {
     await using reader = await open();
     await using writer = await open();
-    // More than are taken in by one statement.
+    // More than one statement takes in.
     const records = Array.from({ length: 1_100 }, () => newRecord(writer.now()));
     await Promise.all(records.map((record) => writer.put(record)));
     const last = records.at(-1);

@@ -1,6 +1,4 @@
-/**
- * The write-ahead log: it is said to be written out only when it was, and it is written out before it is too long.
- */
+/** The write-ahead log is reported as written out only when it was, and is written out before it gets too long. */
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
@@ -86,7 +84,7 @@ describe('a log that grows', () => {
     const before = logBytes();
     for (let look = 0; look < 1_000; look += 1) keeper.tend(1);
     expect(logBytes()).toBe(before);
-    // Nothing was moved: a checkpoint still has all of it to do.
+    // Nothing was moved: a checkpoint still has everything to do.
     const row = db.query<{ checkpointed: number }, []>('PRAGMA wal_checkpoint(NOOP)').get();
     expect(row?.checkpointed).toBe(0);
   });

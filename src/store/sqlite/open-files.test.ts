@@ -1,6 +1,4 @@
-/**
- * What the writer does when the files it has open are not those of the folder any more.
- */
+/** What the writer does when its open files are no longer those in the folder. */
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it, spyOn } from 'bun:test';
 import * as fs from 'node:fs';
@@ -13,7 +11,7 @@ import { FilesMoved, prepareFolder, rememberOpenFiles } from './files.ts';
 import type { Batch } from './protocol.ts';
 
 let directory = '';
-/** Open as long as the engine, as the event loop's own connection is. */
+/** Open as long as the engine, like the event loop's own connection. */
 let reader: Database;
 let engine: Engine;
 let nowMs = 0;

@@ -1,5 +1,5 @@
 /**
- * Every look-up asks the database the same questions, whatever became of the secret (P17), and finds at once what another
+ * Every look-up runs the same statements, whatever happened to the secret (P17), and immediately finds what another
  * process has stored (P5).
  */
 import type { Database } from 'bun:sqlite';
@@ -47,7 +47,7 @@ function connect(settings: typeof readerSettings): Database {
   return db;
 }
 
-/** Notes the text of each statement that is run on the connection. */
+/** Records the text of every statement run on the connection. */
 function listening(db: Database, heard: string[]): Database {
   const running = ['get', 'all', 'values', 'run'];
   const query = (sql: string) =>
@@ -70,7 +70,7 @@ function listening(db: Database, heard: string[]): Database {
   });
 }
 
-/** The reads of one more process on the folder, and what they ask of the database. */
+/** The reads of another process on the folder, and the statements they run. */
 function openReads() {
   const heard: string[] = [];
   const db = listening(connect(readerSettings), heard);
@@ -87,7 +87,7 @@ function openReads() {
   };
 }
 
-/** A secret in each state that a look-up can meet, the expired one at `now`. */
+/** Stores a secret in each state that a look-up can meet; the expired one expires at `now`. */
 async function storeStates(store: SqliteStore): Promise<Readonly<Record<string, NewRecord>>> {
   const states = {
     waiting: await putNew(store),
@@ -102,14 +102,14 @@ async function storeStates(store: SqliteStore): Promise<Readonly<Record<string, 
   return states;
 }
 
-/** The hint takes the first six bytes. */
+/** Another id with the same hint, which is the first six bytes. */
 function sameHint<Id extends Uint8Array>(id: Id): Id {
   const other = id.slice() as Id;
   other[15] = (other[15] ?? 0) ^ 1;
   return other;
 }
 
-/** What the look-ups of all these records ask, beside what unknown ids do. */
+/** Expects look-ups of all these records to run the same statements as look-ups of unknown ids. */
 function expectEqualWork(reads: ReturnType<typeof openReads>, records: Readonly<Record<string, NewRecord>>) {
   const unknown = { secret: reads.ofSecret(newSecretId()), receipt: reads.ofReceipt(newReceiptId()) };
   expect(unknown.secret.length).toBeGreaterThan(0);
@@ -123,7 +123,7 @@ describe('a look-up', () => {
   it('P17: asks the same of the database for every state of a secret that is in the index', async () => {
     const store = await openStore();
     const states = await storeStates(store);
-    // An orderly end enters every row.
+    // A clean shutdown indexes every row.
     await store[Symbol.asyncDispose]();
     expectEqualWork(openReads(), states);
   });
@@ -169,7 +169,7 @@ describe('a look-up', () => {
     const locator = createLocator(connect(readerSettings));
     const places = Array.from({ length: 40 }, () => locator.placesOfSecret(newSecretId()));
     expect(places.filter((each) => each.length !== 1)).toEqual([]);
-    // Two of them differ, but for one case in 6^39.
+    // All of them are equal only once in 6^39 runs.
     expect(new Set(places.flat()).size).toBeGreaterThan(1);
     expect(Math.min(...places.flat())).toBeGreaterThan(0);
     expect(Math.max(...places.flat())).toBeLessThan(7);

@@ -1,6 +1,6 @@
 /**
- * When the mark looks at the database, and what it counts in between: it never trusts a look for longer than a sixteenth
- * of the limit, nor past the limit itself.
+ * When the high-water mark checks the database, and what it counts in between: it trusts no check for longer than a
+ * sixteenth of the limit, nor past the limit itself.
  */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -8,7 +8,7 @@ import { createStorageMark, usedBytes } from './sweep.ts';
 
 const limitBytes = 16 * 1024 * 1024;
 const trustedBytes = limitBytes / 16;
-/** Eight pages for each. */
+/** Each decision counts as eight pages. */
 const decisionsPerLook = trustedBytes / (8 * 4_096);
 
 let db: Database;

@@ -34,7 +34,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** Stores the records, one position each from 1 on, and gives the statements that stored them. */
+/** Stores the records at positions from 1 on, and returns the statements that stored them. */
 function putAll(records: readonly NewRecord[]) {
   const writes = createRecordWrites(db);
   const sink = new FrameSink();
@@ -43,7 +43,7 @@ function putAll(records: readonly NewRecord[]) {
   return writes;
 }
 
-/** A record that lives for `seconds`, and its receipt twice as long. */
+/** A record that lives for `seconds`; its receipt lives twice as long. */
 const living = (seconds: number, changes: Partial<NewRecord> = {}) =>
   newRecord(start, { expiresAt: start + seconds, receiptExpiresAt: start + 2 * seconds, ...changes });
 
@@ -124,7 +124,7 @@ describe('a dead receipt that no sealed bytes are near', () => {
 });
 
 describe('the index entries of a row that is deleted', () => {
-  it('P5: go alone, also where another row has the same hint', () => {
+  it('P5: are removed without those of another row with the same hint', () => {
     const [first, second, last] = [living(100), living(50_000), living(50_000)];
     // The ids differ in a byte that is not part of the hint.
     const twin = {

@@ -1,6 +1,6 @@
 /**
- * Deletes and what they leave behind: rows die in random order among rows that live on, then those end too, and the files
- * are searched for every secret there ever was.
+ * What deletes leave behind: rows die in random order among rows that live on, then those expire too, and the files are
+ * searched for every secret there ever was.
  */
 import { describe, expect, it } from 'bun:test';
 import { readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const start = 1_800_000_000;
 const rows = 3_000;
 const spreadSeconds = 1_000;
 
-/** A number that looks drawn and is not: the scenario is the same every time. */
+/** A number that looks random but is not, so the scenario is always the same. */
 const scattered = (n: number, below: number): number => ((n * 7_919) % 10_007) % below;
 const markOf = (n: number): string => `secret ${String(n).padStart(8, '0')}.`;
 
@@ -54,7 +54,7 @@ function remainsAfter(livesLong: (n: number) => boolean, neighbours?: number): R
     };
     for (let at = 0; at <= spreadSeconds + 200; at += 10) sweepAt(start + at);
     const left = db.query<{ n: number }, []>('SELECT count(*) AS n FROM records').get()?.n ?? 0;
-    // The others end, and their receipts stay: a page that is freed would be cleared whole.
+    // The others expire but their receipts stay: a freed page would be cleared completely.
     sweepAt(start + 150_000);
     db.run('PRAGMA wal_checkpoint(TRUNCATE)');
     const text = readFileSync(database, 'latin1');

@@ -1,5 +1,6 @@
 /**
- * A batch as one transaction: what fails alone, what fails all of it, and that the index grows with the batches.
+ * A batch as one transaction: what fails by itself, what fails the whole batch, and that the index grows with the
+ * batches.
  */
 
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -44,7 +45,7 @@ const keepTime = { name: 'keepTime', args: [] } as const;
 const countOf = (what: string): number =>
   connection.db.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${what}`).get()?.n ?? -1;
 
-/** A connection whose every decision fails so. */
+/** A connection on which every decision throws `error`. */
 const failing = (error: unknown): WritingConnection => ({
   ...connection,
   decide: () => {

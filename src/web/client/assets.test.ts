@@ -1,4 +1,4 @@
-/** The look, as far as a test can see: contrast in every scheme, and nothing from elsewhere. */
+/** What a test can check of the look: contrast in every scheme, and nothing loaded from elsewhere. */
 import { describe, expect, it } from 'bun:test';
 import { contrast, mix, type Palette, paletteOf, type Scheme } from '../brand/colours.ts';
 import base from '../style/base.css' with { type: 'text' };
@@ -15,7 +15,7 @@ const text = (front: string, ...grounds: string[]): Pair[] =>
 const mark = (front: string, ...grounds: string[]): Pair[] =>
   grounds.map((ground) => ({ front, ground, least: 3 }));
 
-/** Every colour that stands on another: words (WCAG 1.4.3), and borders of controls and marks (1.4.11). */
+/** Every colour on each of its backgrounds: text (WCAG 1.4.3), and borders of controls and marks (1.4.11). */
 const pairs: readonly Pair[] = [
   ...text('ink', 'paper', 'sheet', 'leaf-soft', 'alarm-soft', 'sun-soft'),
   ...text('soft', 'paper', 'sheet', 'leaf-soft', 'alarm-soft', 'sun-soft'),
@@ -38,7 +38,7 @@ function flawsOf(palette: Palette): string[] {
   });
 }
 
-/** Every custom property of a colour that rules use. */
+/** Every colour custom property that the rules use. */
 function coloursUsed(css: string): Set<string> {
   const used = [...css.matchAll(/var\(--([a-z-]+)\)/g)].map(([, name = '']) => name);
   return new Set(used.filter((name) => name in paletteOf('light')));
