@@ -16,7 +16,8 @@ export const scopes: readonly Scope[] = [
     name: 'core',
     files: [
       'src/core/secrets/{reveal,access,burn}.ts',
-      'src/core/accounts/{accounts,tokens,data-key,sign-up,sessions,passwords}.ts',
+      'src/core/account.ts',
+      'src/core/accounts/{tokens,data-key,sign-up,sessions,passwords}.ts',
     ],
     judges: ['test/promises/wiped.test.ts'],
   },

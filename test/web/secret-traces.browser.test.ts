@@ -151,8 +151,18 @@ async function saveAndForget(page: Page): Promise<void> {
 /** The tab that a restart restores: the site's page, or the browser's own page in place of a form's answer. */
 async function restoredPage(context: BrowserContext, { baseUrl }: Pick<Site, 'baseUrl'>): Promise<Page> {
   const isRestored = (page: Page) => page.url().startsWith(baseUrl) || page.url().startsWith('chrome-error:');
-  const candidates = context.pages().map((page) => page.waitForURL(() => isRestored(page)).then(() => page));
-  return Promise.any([...candidates, context.waitForEvent('page', isRestored)]);
+  const { promise, resolve } = Promise.withResolvers<Page>();
+  // A tab may appear, or find its address, before or after this look.
+  const follow = (page: Page) => {
+    const look = () => void (isRestored(page) && resolve(page));
+    page.on('framenavigated', look);
+    look();
+  };
+  context.on('page', follow);
+  context.pages().forEach(follow);
+  const page = await promise;
+  await page.waitForLoadState();
+  return page;
 }
 
 /** Names of the files that hold the text as UTF-8, as UTF-16 or as base64 at any offset. */
