@@ -13,11 +13,12 @@ import { repositoryRoot } from '../test/support/started-server.ts';
 import { formatNumber, median, type Round } from './figures.ts';
 import { concealOne, cpuOfPage } from './pages.ts';
 import { type BenchServer, type Generator, residentMebibytes, startGenerator } from './processes.ts';
-import { kinds, startService, takeRound } from './service.ts';
+import { kinds, passphraseConnections, passphraseKinds, startService, takeRound } from './service.ts';
 
 export interface AgainstSize {
   readonly rounds: number;
   readonly tripsPerRound: number;
+  readonly passphraseTrips: number;
   readonly pageRequests: number;
   readonly starts: number;
   readonly connections: number;
@@ -100,12 +101,16 @@ interface Contest {
 }
 
 async function compareRequests({ own, other, generator, size }: Contest): Promise<Pairs[]> {
-  const { connections, tripsPerRound, rounds } = size;
-  const all = kinds.map(([kind, label]) => ({ kind, pairs: emptyPairs(label, 'µs', 1) }));
+  const { connections, rounds } = size;
+  const usual = { trips: size.tripsPerRound, connections };
+  const dear = { trips: size.passphraseTrips, connections: passphraseConnections };
+  const all = [
+    ...kinds.map(([kind, label]) => ({ kind, load: usual, pairs: emptyPairs(label, 'µs', 1) })),
+    ...passphraseKinds.map(([kind, label]) => ({ kind, load: dear, pairs: emptyPairs(label, 'µs', 0) })),
+  ];
   for (let round = -1; round < rounds; round += 1) {
-    for (const { kind, pairs } of all) {
-      const take = (server: BenchServer): Promise<Round> =>
-        takeRound(generator, server, kind, { trips: tripsPerRound, connections });
+    for (const { kind, load, pairs } of all) {
+      const take = (server: BenchServer): Promise<Round> => takeRound(generator, server, kind, load);
       const [ours, theirs] = await inTurns(
         round + 1,
         () => take(own),

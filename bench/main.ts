@@ -35,7 +35,7 @@ import {
 } from './processes.ts';
 import { renderPicture, renderReport } from './report.ts';
 import { measureRouter } from './router.ts';
-import { kinds, startService, takeRound } from './service.ts';
+import { kinds, passphraseConnections, passphraseKinds, startService, takeRound } from './service.ts';
 import type { StoreFigures } from './store.ts';
 import { measureUniform, printUniform, quickUniform, wholeUniform } from './uniform.ts';
 
@@ -83,15 +83,10 @@ const quickPages = { visits: 3, requests: 500 };
 const wholePages = { visits: 11, requests: 4_000 };
 const uniformSize = isQuick ? quickUniform : wholeUniform;
 const againstSize = {
-  ...{ connections, rounds: isQuick ? 5 : 15, tripsPerRound: isQuick ? 4_000 : 10_000 },
+  ...{ connections, rounds: isQuick ? 5 : 15, tripsPerRound: isQuick ? 4_000 : 10_000, passphraseTrips: 12 },
   ...{ pageRequests: isQuick ? 2_000 : 5_000, starts: isQuick ? 5 : 15 },
 };
 const routerSize = isQuick ? { rounds: 3, requests: 2_000 } : { rounds: 9, requests: 8_000 };
-
-const passphraseKinds: readonly (readonly [JobKind, string])[] = [
-  ['passphrase-create-v1', 'create with a passphrase, v1'],
-  ['passphrase-trip-v1', 'create and reveal with a passphrase, v1'],
-];
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
 
@@ -138,7 +133,10 @@ async function runRounds(generator: Generator, all: readonly MutableSeries[]): P
 async function runPassphrases(generator: Generator, server: BenchServer): Promise<Series[]> {
   const found: Series[] = [];
   for (const [kind, label] of passphraseKinds) {
-    const round = await takeRound(generator, server, kind, { trips: isQuick ? 12 : 48, connections: 4 });
+    const round = await takeRound(generator, server, kind, {
+      trips: isQuick ? 12 : 48,
+      connections: passphraseConnections,
+    });
     found.push({ kind, label, rounds: [round] });
   }
   return found;

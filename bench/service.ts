@@ -13,6 +13,13 @@ export const kinds: readonly (readonly [JobKind, string])[] = [
   ['trip-v2', 'create and reveal, v2'],
 ];
 
+/** Dear by design: few at a time, and few of them. */
+export const passphraseKinds: readonly (readonly [JobKind, string])[] = [
+  ['passphrase-create-v1', 'create with a passphrase, v1'],
+  ['passphrase-trip-v1', 'create and reveal with a passphrase, v1'],
+];
+export const passphraseConnections = 4;
+
 /** Limits that count every request and refuse none: the limiter's work belongs to the figure. */
 function writeLimits(folder: string): string {
   const rule = { limit: 1_000_000_000, windowSeconds: 3_600, burst: 1_000_000_000 };
