@@ -182,8 +182,7 @@ A trip of two requests (create, then reveal) counts as one in the first two colu
 
 ${throughputTable(figures)}
 
-A passphrase is expensive by design: argon2id (19 MiB) and bcrypt (cost 10), on all cores but one (at least two), off the main
-thread; measured with 4 connections.
+A passphrase is expensive by design: argon2id (19 MiB), on all cores but one (at least two), off the main thread; measured with 4 connections.
 
 ## The store alone
 

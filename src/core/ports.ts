@@ -352,9 +352,8 @@ export interface SharedLimits {
 export interface PassphraseHasher {
   /** argon2id, 19 MiB, t = 2, p = 1: 32 bytes. Rejects with `ServiceError('busy')` when there is no place for it. */
   stretch(passphrase: Uint8Array, salt: Uint8Array, place: HashPlace): Promise<Uint8Array>;
-  /** bcrypt, cost 10, of at most 72 bytes of ASCII: of what was just stretched, so it is never refused as busy. */
+  /** bcrypt of 1 to 72 bytes of visible ASCII, at its least cost: it hashes what was stretched, and decides nothing. */
   hashVerifier(input: string): Promise<string>;
-  checkVerifier(input: string, hash: string): Promise<boolean>;
 }
 
 /** Whether a password is among those that everybody tries first; also when it only hides in digits and signs around it. */

@@ -38,7 +38,6 @@ function createGatedQueue(changed: Partial<QueueLimits> = {}) {
     refused: () => refused,
     ask: (name: string, purpose: HashPlace['purpose'], client = name) =>
       keep(queue.run({ client, purpose }, work(name))),
-    askSecondHalf: (name: string) => keep(queue.continueWith(work(name))),
     async settle() {
       for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     },
@@ -120,16 +119,6 @@ describe('the queue for slow hashes', () => {
     await gated.endOne();
     expect(gated.started).toEqual(['create', 'log-in']);
     await gated.endAll();
-  });
-
-  it('never refuses the second half of work that has begun, and runs it next', async () => {
-    const gated = createGatedQueue({ maxWaiting: 2 });
-    for (const name of ['1', '2', '3']) gated.ask(name, 'create');
-    gated.ask('refused', 'create');
-    gated.askSecondHalf('1, second half');
-    await gated.endAll();
-    expect(gated.started).toEqual(['1', '1, second half', '2', '3']);
-    expect(gated.refused()).toBe(1);
   });
 
   it('frees the place of work that failed, and of a client that has been served', async () => {

@@ -1,13 +1,14 @@
 /**
- * The slow hashes of passphrases, argon2id and bcrypt, and the queue in front of them (P21, P24).
+ * The slow hash of passphrases, argon2id, and the queue in front of it (P21, P24); and the bcrypt hash that is kept.
  *
- * Both run off the main thread, only so many at once that a core stays free, because more would fill the thread pool that the store's
- * fsync may need. Costs: OWASP's first choice for argon2id (19 MiB, t = 2, p = 1) and its least for bcrypt (10).
+ * argon2id runs off the main thread, only so many at once that a core stays free, because more would fill the thread pool that the
+ * store's fsync may need. It costs what OWASP recommends first: 19 MiB, t = 2, p = 1. bcrypt hashes what argon2id made and decides
+ * nothing, so it runs at its least cost and outside the queue (`docs/decisions/003-commitment-decides.md`).
  *
  * In the queue at most `maxInFlight` run at once. Making secrets and proving passphrases wait in separate lines, so neither can take the
  * other's places; a client holds only its share of a line, and clients take turns within it. Proofs go first, but after
  * `maxProofsInARow` of them a waiting creation gets its turn. Without a place a caller is refused as `busy` before anything is
- * computed; once begun, nothing is refused halfway.
+ * computed.
  */
 
 import { availableParallelism } from 'node:os';
@@ -27,8 +28,6 @@ export interface QueueLimits {
 export interface HashQueue {
   /** Runs the work in its turn. Rejects with `busy`, without running it, when there is no place for it. */
   run<T>(place: HashPlace, work: () => Promise<T>): Promise<T>;
-  /** Runs the second half of work that has had its turn: ahead of both lines, never refused. */
-  continueWith<T>(work: () => Promise<T>): Promise<T>;
 }
 
 type Enter = () => void;
@@ -67,13 +66,10 @@ class Line {
 
 export function createHashQueue(limits: QueueLimits): HashQueue {
   const lines = { prove: new Line(), create: new Line() };
-  const halfway: Enter[] = [];
   let inFlight = 0;
   let proofsInARow = 0;
 
   function next(): Enter | undefined {
-    const second = halfway.shift();
-    if (second !== undefined) return second;
     const isCreationsTurn = lines.prove.length === 0 || proofsInARow >= limits.maxProofsInARow;
     if (lines.create.length === 0 || !isCreationsTurn) {
       proofsInARow = lines.create.length === 0 ? 0 : proofsInARow + 1;
@@ -90,19 +86,6 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
     else enter();
   }
 
-  async function enterThrough(wait: (enter: Enter) => void): Promise<void> {
-    if (inFlight < limits.maxInFlight) inFlight += 1;
-    else await new Promise<void>(wait);
-  }
-
-  async function runAndLeave<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
-  }
-
   function joinLine({ client, purpose }: HashPlace, enter: Enter): void {
     const line = lines[purpose];
     if (line.length >= limits.maxWaiting || line.lengthOf(client) >= limits.maxWaitingPerClient)
@@ -112,12 +95,13 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
 
   return {
     async run(place, work) {
-      await enterThrough((enter) => joinLine(place, enter));
-      return runAndLeave(work);
-    },
-    async continueWith(work) {
-      await enterThrough((enter) => halfway.push(enter));
-      return runAndLeave(work);
+      if (inFlight < limits.maxInFlight) inFlight += 1;
+      else await new Promise<void>((enter) => joinLine(place, enter));
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
     },
   };
 }
@@ -125,7 +109,8 @@ export function createHashQueue(limits: QueueLimits): HashQueue {
 const argon2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
 /** `Algorithm.Argon2id`; the library's enum exists only at compile time. */
 const argon2id = 2;
-const bcryptCost = 10;
+/** The least that bcrypt allows: under a millisecond. */
+const bcryptCost = 4;
 const bcryptMaxBytes = 72;
 
 /** A full line is worked off within three seconds on two cores. */
@@ -140,9 +125,9 @@ function assertFitsBcrypt(input: string): void {
 }
 
 /** The hashes themselves, unbounded. */
-export type SlowHashes = {
-  readonly stretch: (passphrase: Uint8Array, salt: Uint8Array) => Promise<Uint8Array>;
-} & Pick<PassphraseHasher, 'hashVerifier' | 'checkVerifier'>;
+export interface SlowHashes extends Pick<PassphraseHasher, 'hashVerifier'> {
+  stretch(passphrase: Uint8Array, salt: Uint8Array): Promise<Uint8Array>;
+}
 
 const slowHashes: SlowHashes = {
   async stretch(passphrase, salt) {
@@ -151,7 +136,6 @@ const slowHashes: SlowHashes = {
     return new Uint8Array(await hashRaw(passphrase, { ...argon2, algorithm: argon2id, salt }));
   },
   hashVerifier: (input) => Bun.password.hash(input, { algorithm: 'bcrypt', cost: bcryptCost }),
-  checkVerifier: (input, hash) => Bun.password.verify(input, hash, 'bcrypt'),
 };
 
 export function createPassphraseHasher(
@@ -163,11 +147,7 @@ export function createPassphraseHasher(
     stretch: (passphrase, salt, place) => queue.run(place, () => hashes.stretch(passphrase, salt)),
     hashVerifier: async (input) => {
       assertFitsBcrypt(input);
-      return queue.continueWith(() => hashes.hashVerifier(input));
-    },
-    checkVerifier: async (input, hash) => {
-      assertFitsBcrypt(input);
-      return queue.continueWith(() => hashes.checkVerifier(input, hash));
+      return hashes.hashVerifier(input);
     },
   };
 }

@@ -33,7 +33,6 @@ function createGatedHasher() {
       return fastHasher.stretch(text, salt, { client: '', purpose: 'prove' });
     },
     hashVerifier: fastHasher.hashVerifier,
-    checkVerifier: fastHasher.checkVerifier,
   };
   return { state, open: gate.resolve, hasher: createPassphraseHasher(hashLimitsFor(2), hashes) };
 }
