@@ -35,7 +35,7 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
   const root = { kid: options.kid ?? 1, key: random(32) };
   const passphrase =
     options.hasPassphrase === true
-      ? { key: random(32), verifierHash: '$2b$10$abcdefghijklmnopqrstuuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ' }
+      ? { key: random(32), verifierHash: '$2b$04$abcdefghijklmnopqrstuuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ' }
       : null;
   const context = {
     secretId: deriveSecretId(secretKey),
