@@ -7,7 +7,7 @@ import { raw } from 'hono/html';
 import type { FC, PropsWithChildren } from 'hono/jsx';
 import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
-import type { Locale, MessageKey } from '../../locale/catalogues.ts';
+import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Brand } from '../brand/brand.ts';
 import type { Assets, ScriptName } from '../client/assets.ts';
 import { Icon, OwnLogo } from './parts.tsx';
@@ -74,24 +74,28 @@ export interface PageProps {
   readonly scripts?: readonly ScriptName[];
 }
 
+const metas = raw(
+  String(
+    <>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="referrer" content="no-referrer" />
+      <meta name="robots" content="noindex, nofollow, noarchive" />
+    </>,
+  ),
+);
+
 export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts = [], children }) => {
   const { words, href, brand, assets } = frame;
   return (
     <html lang={words.locale} dir={words.direction}>
       <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="referrer" content="no-referrer" />
-        <meta name="robots" content="noindex, nofollow, noarchive" />
+        {metas}
         <title>{`${title} · ${brand.name}`}</title>
-        {brand.logo === null ? (
-          <link rel="icon" href={href('icon')} type="image/svg+xml" />
-        ) : (
-          <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
-        )}
-        <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
-        {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
+        {onceFor(frame, 'look', () => (
+          <Look frame={frame} />
+        ))}
         {scripts.map((name) => {
           const script = assets.script(name);
           return <script type="module" src={href('asset', script.name)} integrity={script.integrity} />;
@@ -101,7 +105,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts =
         <a class="skip" href="#main">
           {words.say('frame.skip')}
         </a>
-        <Header frame={frame} />
+        {headerOf(frame)}
         <main id="main" tabindex={-1}>
           {children}
         </main>
@@ -110,6 +114,48 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts =
     </html>
   );
 };
+
+const Look: FC<{ frame: Frame }> = ({ frame: { href, brand, assets } }) => (
+  <>
+    {brand.logo === null ? (
+      <link rel="icon" href={href('icon')} type="image/svg+xml" />
+    ) : (
+      <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
+    )}
+    <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
+    {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
+  </>
+);
+
+/** By site, brand, and what else the part depends on. */
+const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, ReturnType<typeof raw>>>>();
+
+/**
+ * A part of the frame that is the same on many pages, rendered once: most of a small page is its frame.
+ * @param name with everything the part depends on besides site, brand and language
+ */
+function onceFor({ settings, brand, words }: Frame, name: string, render: () => unknown) {
+  const ofSite = knownParts.get(settings) ?? new WeakMap<Brand, Map<string, ReturnType<typeof raw>>>();
+  const ofBrand = ofSite.get(brand) ?? new Map<string, ReturnType<typeof raw>>();
+  knownParts.set(settings, ofSite.set(brand, ofBrand));
+  const key = `${words.locale} ${name}`;
+  const part = ofBrand.get(key) ?? raw(String(render()));
+  ofBrand.set(key, part);
+  return part;
+}
+
+/** Only somebody who is logged in has a header of their own: it holds their form token. */
+function headerOf(frame: Frame) {
+  const header = <Header frame={frame} />;
+  if (frame.visitor !== null) return header;
+  const marked = (['home', 'logIn', 'signUp'] as const).find((name) => isAt(frame, name)) ?? 'elsewhere';
+  const host = frame.domain === null ? 'site' : sharesHere(frame) ? 'public domain' : 'closed domain';
+  return onceFor(frame, `header ${marked} ${host}`, () => header);
+}
+
+function isAt({ here, href }: Frame, name: RouteName): boolean {
+  return here?.split('?')[0] === href(name);
+}
 
 const Header: FC<{ frame: Frame }> = ({ frame }) => {
   const { words, href, brand } = frame;
@@ -151,24 +197,23 @@ interface NavLinkProps {
   readonly say: MessageKey;
 }
 
-const NavLink: FC<NavLinkProps> = ({ frame, to, say }) => {
-  const address = frame.href(to);
-  const isHere = frame.here?.split('?')[0] === address;
-  return (
-    <a href={address} aria-current={isHere ? 'page' : undefined}>
-      {frame.words.say(say)}
-    </a>
-  );
-};
+const NavLink: FC<NavLinkProps> = ({ frame, to, say }) => (
+  <a href={frame.href(to)} aria-current={isAt(frame, to) ? 'page' : undefined}>
+    {frame.words.say(say)}
+  </a>
+);
 
-const Footer: FC<{ frame: Frame }> = ({ frame }) => {
-  const { words } = frame;
-  return (
-    <footer>
-      <p>{words.say('frame.footer')}</p>
-      <RegionNote frame={frame} />
-      <div class="foot">
-        <nav aria-label={words.say('frame.footNav')}>
+const Footer: FC<{ frame: Frame }> = ({ frame }) => (
+  <footer>
+    {onceFor(frame, 'note', () => (
+      <>
+        <p>{frame.words.say('frame.footer')}</p>
+        <RegionNote frame={frame} />
+      </>
+    ))}
+    <div class="foot">
+      {onceFor(frame, 'links', () => (
+        <nav aria-label={frame.words.say('frame.footNav')}>
           <ul>
             {footLinks(frame).map(([address, label]) => (
               <li>
@@ -177,11 +222,11 @@ const Footer: FC<{ frame: Frame }> = ({ frame }) => {
             ))}
           </ul>
         </nav>
-        <LanguageChoice frame={frame} />
-      </div>
-    </footer>
-  );
-};
+      ))}
+      <LanguageChoice frame={frame} />
+    </div>
+  </footer>
+);
 
 const RegionNote: FC<{ frame: Frame }> = ({ frame: { words, href, settings } }) =>
   settings.region === null ? null : (
@@ -204,23 +249,6 @@ function footLinks({ words, href, brand }: Frame): (readonly [string, string])[]
   ];
 }
 
-const knownOptions = new Map<string, string>();
-
-/** Dozens of elements, the same on every page: rendered once for each language and set of languages. */
-function languageOptions(words: Words, locales: readonly Locale[]): string {
-  const key = [words.locale, ...locales].join(' ');
-  const known = knownOptions.get(key);
-  if (known !== undefined) return known;
-  const options = locales.map((locale) => (
-    <option value={locale} lang={locale} selected={locale === words.locale}>
-      {words.languageName(locale)}
-    </option>
-  ));
-  const markup = options.map(String).join('');
-  knownOptions.set(key, markup);
-  return markup;
-}
-
 const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
   const { words, here } = frame;
   const { locales } = frame.settings;
@@ -232,7 +260,15 @@ const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
         <Icon name="globe" />
         <span class="visually-hidden">{words.say('frame.language')}</span>
         <select name="lang" autocomplete="off">
-          {raw(languageOptions(words, locales))}
+          {onceFor(frame, 'languages', () =>
+            locales
+              .map((locale) => (
+                <option value={locale} lang={locale} selected={locale === words.locale}>
+                  {words.languageName(locale)}
+                </option>
+              ))
+              .join(''),
+          )}
         </select>
       </label>
       <button class="quiet" type="submit">
