@@ -127,30 +127,39 @@ const Look: FC<{ frame: Frame }> = ({ frame: { href, brand, assets } }) => (
   </>
 );
 
-/** By site, brand, and what else the part depends on. */
-const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, ReturnType<typeof raw>>>>();
+type Part = ReturnType<typeof raw>;
+
+const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, Part>>>();
 
 /**
- * A part of the frame that is the same on many pages, rendered once: most of a small page is its frame.
- * @param name with everything the part depends on besides site, brand and language
+ * A part of the frame that is the same on many pages, rendered once for each site, brand and language: most of a small page
+ * is its frame. The brand stands for the share domain too, since each has a brand object of its own.
+ * @param name with everything else that the part depends on
  */
-function onceFor({ settings, brand, words }: Frame, name: string, render: () => unknown) {
-  const ofSite = knownParts.get(settings) ?? new WeakMap<Brand, Map<string, ReturnType<typeof raw>>>();
-  const ofBrand = ofSite.get(brand) ?? new Map<string, ReturnType<typeof raw>>();
-  knownParts.set(settings, ofSite.set(brand, ofBrand));
-  const key = `${words.locale} ${name}`;
-  const part = ofBrand.get(key) ?? raw(String(render()));
-  ofBrand.set(key, part);
+function onceFor(frame: Frame, name: string, render: () => unknown): Part {
+  const parts = partsOf(frame);
+  const key = `${frame.words.locale} ${name}`;
+  const known = parts.get(key);
+  if (known !== undefined) return known;
+  const part = raw(String(render()));
+  parts.set(key, part);
   return part;
 }
 
-/** Only somebody who is logged in has a header of their own: it holds their form token. */
+function partsOf({ settings, brand }: Frame): Map<string, Part> {
+  const known = knownParts.get(settings)?.get(brand);
+  if (known !== undefined) return known;
+  const parts = new Map<string, Part>();
+  const ofSite = knownParts.get(settings) ?? new WeakMap<Brand, Map<string, Part>>();
+  knownParts.set(settings, ofSite.set(brand, parts));
+  return parts;
+}
+
+/** A logged-in person's header is rendered each time: it holds their form token. */
 function headerOf(frame: Frame) {
-  const header = <Header frame={frame} />;
-  if (frame.visitor !== null) return header;
+  if (frame.visitor !== null) return <Header frame={frame} />;
   const marked = (['home', 'logIn', 'signUp'] as const).find((name) => isAt(frame, name)) ?? 'elsewhere';
-  const host = frame.domain === null ? 'site' : sharesHere(frame) ? 'public domain' : 'closed domain';
-  return onceFor(frame, `header ${marked} ${host}`, () => header);
+  return onceFor(frame, `header ${marked}`, () => <Header frame={frame} />);
 }
 
 function isAt({ here, href }: Frame, name: RouteName): boolean {
