@@ -54,10 +54,6 @@ export interface AccountCore extends Pick<Core, 'hasher' | 'random' | 'links' | 
  * turn of the event loop, so an answer given in that turn takes the same time with or without it (P17), and its failure
  * never fails the call that it followed.
  */
-/**
- * It starts after the current turn of the event loop, so an answer given in that turn takes the same time with or without it (P17),
- * and its failure never fails the call that it followed.
- */
 interface Background {
   begin(work: () => Promise<void>): void;
   /** Resolves when no work is running. */

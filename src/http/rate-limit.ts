@@ -222,11 +222,11 @@ export class Gcra {
   }
 }
 
-/** @param key 32 bytes, the same on all nodes */
 /**
  * Bounds on mails to recipients: a mail counts against its sender's account and the mailbox that it goes to, or against
  * neither. No address is kept: mailboxes are counted by a hash under a key that follows from the root, so that all nodes
  * count the same mailbox alike (P18, P21).
+ * @param key 32 bytes, the same on all nodes
  */
 export function createMailQuota(
   limiter: Pick<RateLimiter, 'takeShared' | 'refundShared'>,
