@@ -103,10 +103,10 @@ interface Contest {
 async function compareRequests({ own, other, generator, size }: Contest): Promise<Pairs[]> {
   const { connections, rounds } = size;
   const usual = { trips: size.tripsPerRound, connections };
-  const dear = { trips: size.passphraseTrips, connections: passphraseConnections };
+  const expensive = { trips: size.passphraseTrips, connections: passphraseConnections };
   const all = [
     ...kinds.map(([kind, label]) => ({ kind, load: usual, pairs: emptyPairs(label, 'µs', 1) })),
-    ...passphraseKinds.map(([kind, label]) => ({ kind, load: dear, pairs: emptyPairs(label, 'µs', 0) })),
+    ...passphraseKinds.map(([kind, label]) => ({ kind, load: expensive, pairs: emptyPairs(label, 'µs', 0) })),
   ];
   for (let round = -1; round < rounds; round += 1) {
     for (const { kind, load, pairs } of all) {

@@ -13,7 +13,7 @@ export const kinds: readonly (readonly [JobKind, string])[] = [
   ['trip-v2', 'create and reveal, v2'],
 ];
 
-/** Dear by design: few at a time, and few of them. */
+/** Expensive by design, so few are sent, and few at a time. */
 export const passphraseKinds: readonly (readonly [JobKind, string])[] = [
   ['passphrase-create-v1', 'create with a passphrase, v1'],
   ['passphrase-trip-v1', 'create and reveal with a passphrase, v1'],

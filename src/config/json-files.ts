@@ -55,7 +55,7 @@ export const plansFile: z.ZodType<Plans> = fieldsOf(
 /**
  * What is limited. `logIn` counts credentials that were wrong: a log-in with a password is counted before the password
  * is computed, and given back when it was right. `mail` counts the mails to recipients of one sender, `mailbox` those to
- * one address, whoever sends them.
+ * one address, from any sender.
  */
 export type LimitName = LocalLimit | SharedLimit;
 /** Counted in each process, in the same turn: what they bound is its own work. */
@@ -83,7 +83,7 @@ const logIn: LimitRule = { limit: 10, windowSeconds: 600, burst: 10 };
 const logInToAddress: LimitRule = { limit: 100, windowSeconds: hourSeconds, burst: 30 };
 const signUp: LimitRule = { limit: 10, windowSeconds: hourSeconds, burst: 10 };
 const mail: LimitRule = { limit: 50, windowSeconds: hourSeconds, burst: 50 };
-/** Nobody's mailbox is flooded, also by many accounts together. */
+/** Not even many accounts together can flood a mailbox. */
 const mailbox: LimitRule = { limit: 20, windowSeconds: daySeconds, burst: 20 };
 
 export const builtInRateLimits: RateLimitTable = {

@@ -79,7 +79,7 @@ ${limitsTable()}
 - \`anonymous\` counts callers without an account by network (IPv4 /24, IPv6 /56), \`account\` by account.
 - \`create\` covers conceal and generate, \`manage\` reveal and everything else about a secret.
 - \`logIn\` counts wrong passwords and tokens only; its \`account\` rule counts them by the address that is logged in to.
-- \`mail\` bounds the mails of one account to recipients, \`mailbox\` those to one address, whoever sends them.
+- \`mail\` bounds the mails of one account to recipients, \`mailbox\` those to one address, from any sender.
 
 A file that only doubles what accounts may create:
 

@@ -93,7 +93,7 @@ export interface AccountMailer extends Pick<Mailer, 'sendAccountMail'> {
 /** How long a mail just queued is believed to be at its first try, in seconds: as long as one try may take, and some. */
 export const firstTrySeconds = 60;
 
-/** Bounds on mails to recipients: of an account in an hour, and to one address in a day, whoever sends them. */
+/** Bounds on mails to recipients: of an account in an hour, and to one address in a day, from any sender. */
 export interface MailQuota {
   /** Counts one mail if both bounds allow it. `address` as given; it is not kept. */
   take(

@@ -144,7 +144,7 @@ function assertOurs(db: Database, version: number): void {
   }
 }
 
-/** Two processes may start at once: whoever gets the lock second finds the work done. */
+/** Two processes may start at once: the second to get the lock finds the work done. */
 function apply(db: Database, index: number): void {
   db.run('BEGIN IMMEDIATE');
   try {
