@@ -68,7 +68,7 @@ function optionRow([name, { value, doc }]: [string, OptionUsage]): readonly [str
   return [value === undefined ? `--${name}` : `--${name} ${value}`, doc];
 }
 
-export function renderUsage(command: Command): string {
+function renderUsage(command: Command): string {
   const options = Object.keys(command.options).length === 0 ? [] : ['[OPTIONS]'];
   return [nameOf(command), ...command.words, ...options].join(' ');
 }
@@ -89,7 +89,7 @@ export function renderCommandHelp(command: Command): string {
 }
 
 /** @param sections the commands by heading */
-export function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
+function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
   const parts = Object.entries(sections).map(([heading, commands]) => {
     const rows = commands.map(
       (command) => [[...command.path, ...command.words].join(' '), command.summary] as const,
@@ -109,7 +109,7 @@ export function renderOverview(sections: Readonly<Record<string, readonly Comman
 }
 
 /** The commands that begin with all of these words. */
-export function commandsBelow(words: readonly string[]): readonly Command[] {
+function commandsBelow(words: readonly string[]): readonly Command[] {
   return commands.filter(({ path }) => words.every((word, index) => path[index] === word));
 }
 
@@ -140,7 +140,7 @@ function unknownIn(given: readonly string[], words: readonly string[], isWhole: 
  * near to "create".
  * @param args that begin with no command
  */
-export function unknownCommandWords(args: readonly string[]): string {
+function unknownCommandWords(args: readonly string[]): string {
   if (args[0]?.startsWith('-'))
     return 'Options follow the command: mayfly COMMAND [WORDS] [OPTIONS]. See mayfly help.\n';
   const given = args.filter((arg) => !arg.startsWith('-'));

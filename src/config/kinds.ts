@@ -265,6 +265,6 @@ export const day: Kind<number> = kind(
   dayText,
 );
 
-export function dayText(seconds: number): string {
+function dayText(seconds: number): string {
   return new Date(seconds * 1_000).toISOString().slice(0, 10);
 }

@@ -60,7 +60,7 @@ interface Background {
   settled(): Promise<void>;
 }
 
-export type InBackground = Background['begin'];
+type InBackground = Background['begin'];
 
 export function createBackground(): Background {
   const running = new Set<Promise<void>>();

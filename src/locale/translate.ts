@@ -41,7 +41,7 @@ function pluralOf(forms: Readonly<Record<string, string>>, locale: string, count
  * `create`, called at most once for each locale. Making an `Intl` object costs up to 50 µs (0.4 ms the first time in a language), using
  * it 1 to 4 µs, and a page formats dozens of values in less than a millisecond.
  */
-export function oncePerLocale<T>(create: (locale: string) => T): (locale: string) => T {
+function oncePerLocale<T>(create: (locale: string) => T): (locale: string) => T {
   const made = new Map<string, T>();
   return (locale) => {
     const known = made.get(locale);

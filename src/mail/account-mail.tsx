@@ -137,7 +137,7 @@ export type Parts = Pick<MailWords, 'subject' | 'body'> & Partial<Pick<MailWords
 
 type Notice = Extract<AccountMail, { kind: 'secret_read' | 'secret_burned' | 'secret_expiring' }>;
 
-export function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
+function noticeOf(mail: Notice, say: Say, locale: Locale): Parts {
   const { subject, intro, at, next } = whatHappened(mail, say, formatMoment(locale, mail.at));
   const created = say('mail.notice.created', { date: formatMoment(locale, mail.createdAt) });
   return {

@@ -251,7 +251,7 @@ const rows: readonly Explanation[] = [
 ];
 
 /** What went wrong and what to do, in one or two sentences. */
-export function explain(fault: AttemptFault, settings: SmtpServer): string {
+function explain(fault: AttemptFault, settings: SmtpServer): string {
   const row = rows.find(({ fits }) => fits(fault, settings));
   return row?.words(settings) ?? `${at(settings)} does not take mail (${fault.code}): look into its log.`;
 }

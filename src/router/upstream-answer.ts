@@ -41,7 +41,7 @@ interface Reading {
 }
 
 /** @param text everything before the empty line */
-export function parseAnswerHead(text: string, method: string): AnswerHead | null {
+function parseAnswerHead(text: string, method: string): AnswerHead | null {
   const lines = text.split('\r\n');
   const status = Number(statusLine.exec(lines[0] ?? '')?.[1]);
   if (Number.isNaN(status)) return null;

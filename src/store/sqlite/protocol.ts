@@ -85,9 +85,6 @@ export type Deciding<Names extends keyof Decisions> = {
   [N in Names]: (now: UnixSeconds, ...args: Parameters<Decisions[N]>) => ReturnType<Decisions[N]>;
 };
 
-/** Not a transaction: runs between two. Whether the log is empty. */
-export type Scrub = () => boolean;
-
 export type DecisionName = keyof Decisions | 'scrub';
 export type DecisionArguments<N extends DecisionName> = N extends keyof Decisions
   ? Parameters<Decisions[N]>

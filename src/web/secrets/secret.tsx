@@ -142,7 +142,7 @@ interface RevealedProps {
   readonly value: string;
 }
 
-export const RevealedPage: FC<RevealedProps> = ({ frame, value }) => {
+const RevealedPage: FC<RevealedProps> = ({ frame, value }) => {
   const { say } = frame.words;
   return (
     <Page frame={frame} title={say('revealed.title')} scripts={['copy', 'reveal']}>
