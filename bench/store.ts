@@ -19,8 +19,7 @@ import { clientStays } from '../test/stores/conformance/check.ts';
 
 const lifetimeSeconds = 604_800;
 /** A value of up to 252 bytes, sealed, and the creator's box (see `crypto/envelope.ts`). */
-const sealedBytes = 400;
-const creatorBoxBytes = 130;
+const sealedBytes = 434;
 
 export interface StoreFigure {
   readonly inFlight: number;
@@ -47,7 +46,7 @@ function newId(): Uint8Array {
 
 function newRecord(createdAt: number): NewRecord {
   const sealedSecret = randomFillSync(new Uint8Array(sealedBytes));
-  sealedSecret.set([1, 0, 1]);
+  sealedSecret.set([2, 0, 1]);
   return {
     secretId: newId() as SecretId,
     receiptId: newId() as ReceiptId,
@@ -58,7 +57,6 @@ function newRecord(createdAt: number): NewRecord {
     hasPassphrase: false,
     shareDomain: '',
     sealedSecret,
-    creatorBox: randomFillSync(new Uint8Array(creatorBoxBytes)),
     detailsBox: null,
     recentBox: null,
     memoBox: null,

@@ -59,7 +59,7 @@ export interface SecretStore {
   findSecret(id: SecretId): Promise<StoredSecret | null>;
 
   /**
-   * Takes the secret with this id: in one atomic step the sealed secret and the creator's box are erased and the state
+   * Takes the secret with this id: in one atomic step the sealed secret is erased and the state
    * becomes `received` at store time, if and only if it is still waiting, unexpired at store time and at this row version.
    * Resolves only when that is durable. After a rejection nothing may be released (P2).
    * In a store where a claim may be undone until it is confirmed, whatever meets one that is not is rejected as

@@ -40,8 +40,8 @@ export interface StoredDelivery {
   /** Seals the server's reply and the obfuscated recipient under the metadata key; `null` without either. */
   readonly noteBox: Uint8Array | null;
   /**
-   * Seals the recipient's address, if it differs from the one in the creator's box, under the metadata key and the secret
-   * key, which only the creator's box holds.
+   * Seals the recipient's address, if it differs from the one given at creation, under the metadata key and the secret key,
+   * which goes with the secret.
    */
   readonly addressBox: Uint8Array | null;
 }
@@ -67,10 +67,8 @@ export interface NewRecord {
   readonly hasPassphrase: boolean;
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
-  /** The sealed secret: see `crypto/envelope.ts`. */
+  /** The sealed secret, with what its creator can read of it: see `crypto/envelope.ts`. */
   readonly sealedSecret: Uint8Array;
-  /** Seals the secret key under the metadata key; erased with the secret. */
-  readonly creatorBox: Uint8Array;
   /**
    * For the holder of the metadata key: the obfuscated recipient, sealed, and the shortkey (see `withShortkey`). Stays with
    * the receipt.
@@ -102,8 +100,8 @@ export interface StoredSecret {
   readonly sealedSecret: Uint8Array;
 }
 
-/** A receipt as the store gives it. Once the secret is gone `creatorBox` is `null`, whether or not a sweep has run. */
-export interface StoredReceipt {
+/** A receipt as a list gives it: without what opens to the secret's link. */
+export interface ReceiptRecord {
   readonly receiptId: ReceiptId;
   readonly secretId: SecretId;
   readonly owner: AccountId | null;
@@ -116,7 +114,6 @@ export interface StoredReceipt {
   readonly endedAt: UnixSeconds | null;
   readonly hasPassphrase: boolean;
   readonly shareDomain: string;
-  readonly creatorBox: Uint8Array | null;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
@@ -124,7 +121,14 @@ export interface StoredReceipt {
   readonly delivery: StoredDelivery | null;
 }
 
-export interface ListedReceipt extends StoredReceipt {
+/** A receipt as the store gives it by its id. Once the secret is gone both are `null`, whether or not a sweep has run. */
+export interface StoredReceipt extends ReceiptRecord {
+  readonly sealedSecret: Uint8Array | null;
+  /** What version 1 of the envelope kept for the creator beside the sealed secret. */
+  readonly creatorBox: Uint8Array | null;
+}
+
+export interface ListedReceipt extends ReceiptRecord {
   /** Where the page after this receipt starts: opaque, at most 60 characters of ASCII. */
   readonly cursor: string;
 }
@@ -145,7 +149,7 @@ export function isWaiting(receipt: Pick<StoredReceipt, 'state' | 'expiresAt'>, n
 }
 
 /** When the record last changed, for the receipt's `updated`. */
-export function updatedAtOf(receipt: StoredReceipt, now: UnixSeconds): UnixSeconds {
+export function updatedAtOf(receipt: ReceiptRecord, now: UnixSeconds): UnixSeconds {
   if (receipt.endedAt !== null) return receipt.endedAt;
   if (now >= receipt.expiresAt) return receipt.expiresAt;
   return Math.max(receipt.createdAt, receipt.viewedAt ?? 0);

@@ -2,10 +2,9 @@
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { seededRandom } from '../../test/support/seeded-random.ts';
-import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from './box.ts';
+import { type BoxInput, openBox, sealBox } from './box.ts';
 import { hex, utf8 } from './bytes.ts';
 import type { BoxLabel } from './derive.ts';
-import { createKeyRing } from './keyring.ts';
 
 const random = seededRandom('boxes');
 const at: BoxInput = {
@@ -74,35 +73,5 @@ describe('a box', () => {
 
   it('gives its holder bytes that share no memory with what is wiped', () => {
     expect(openBox(box, at)?.byteOffset).toBe(0);
-  });
-});
-
-describe('a wrapped box', () => {
-  const root = { kid: 3, key: random(32) };
-  const ring = createKeyRing([root]);
-  const wrapped = wrapBox(box, at, root, random);
-
-  it('gives the box back under its root, and opens then for its holder', () => {
-    const inner = unwrapBox(wrapped, at, ring);
-    expect(inner === null ? null : hex(inner)).toBe(hex(box));
-    expect(inner === null ? null : hex(openBox(inner, at) ?? utf8('refused'))).toBe(hex(content));
-  });
-
-  it('does not open as a box without the root', () => {
-    expect(openBox(wrapped, at)).toBeNull();
-    expect(openBox(wrapped.slice(3), at)).toBeNull();
-  });
-
-  it('is refused under another root, label, binding or version, and cut off at any length', () => {
-    expect(unwrapBox(wrapped, at, createKeyRing([{ kid: 4, key: root.key }]))).toBeNull();
-    expect(unwrapBox(wrapped, at, createKeyRing([{ kid: 3, key: random(32) }]))).toBeNull();
-    expect(unwrapBox(wrapped, { ...at, label: 'details' }, ring)).toBeNull();
-    expect(unwrapBox(wrapped, { ...at, binding: new Uint8Array(16) }, ring)).toBeNull();
-    const versioned = wrapped.slice();
-    versioned[0] = 2;
-    expect(unwrapBox(versioned, at, ring)).toBeNull();
-    for (let length = 0; length < wrapped.length; length += 1) {
-      expect(unwrapBox(wrapped.slice(0, length), at, ring)).toBeNull();
-    }
   });
 });

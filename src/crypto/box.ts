@@ -2,21 +2,18 @@
  * Boxes: the small sealed values stored with a secret.
  *
  * A box is salt(32) ‖ AES-256-GCM(key from the holder's key and the salt, text padded to a multiple of 64). A memo's text is
- * padded to one of two lengths, so its box reveals only whether the memo is short or long (P11). The creator's box is also
- * wrapped under the server's root, because it holds the secret key itself. A box opens only for the record (receipt id) and
- * the purpose (label) that it was sealed for.
+ * padded to one of two lengths, so its box reveals only whether the memo is short or long (P11). A box opens only for the
+ * record (receipt id) and the purpose (label) that it was sealed for.
  */
 import { seal, unseal } from './aead.ts';
 import { concat, FieldReader, FieldWriter, utf8 } from './bytes.ts';
-import { type BoxLabel, deriveBoxKeys, deriveOuterKeys } from './derive.ts';
-import type { KeyRing, RootKey } from './keyring.ts';
+import { type BoxLabel, deriveBoxKeys } from './derive.ts';
 import type { RandomBytes } from './random.ts';
 
 const saltBytes = 32;
 const bucketBytes = 64;
 /** Fits a label of a few words, or the longest memo: 500 characters of four bytes, and their length. */
 const memoBytes = { short: 256, long: 2048 } as const;
-const version = 1;
 
 const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
   creator: utf8('mayfly/1/creator'),
@@ -30,7 +27,7 @@ const aadLabels: Readonly<Record<BoxLabel, Uint8Array>> = {
 };
 
 /** lp(label) lp(binding). */
-function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
+export function boxAad(label: BoxLabel, binding: Uint8Array): Uint8Array {
   const text = aadLabels[label];
   return new FieldWriter(8 + text.length + binding.length).field(text).field(binding).bytes;
 }
@@ -76,31 +73,4 @@ export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
   const content = concat(new FieldReader(padded).field());
   padded.fill(0);
   return content;
-}
-
-/** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(root's key, box). */
-export function wrapBox(
-  box: Uint8Array,
-  input: Omit<BoxInput, 'keyMaterial'>,
-  root: RootKey,
-  random: RandomBytes,
-): Uint8Array {
-  const salt = random(saltBytes);
-  const sealed = seal(deriveOuterKeys(root.key, root.kid, salt), box, boxAad(input.label, input.binding));
-  return new FieldWriter(3 + saltBytes + sealed.length).u8(version).u16(root.kid).raw(salt).raw(sealed).bytes;
-}
-
-/** The box, or `null` if it is damaged or no root of the ring has its key id. */
-export function unwrapBox(
-  wrapped: Uint8Array,
-  input: Omit<BoxInput, 'keyMaterial'>,
-  ring: KeyRing,
-): Uint8Array | null {
-  const reader = new FieldReader(wrapped);
-  if (wrapped.length < 3 + saltBytes || reader.u8() !== version) return null;
-  const kid = reader.u16();
-  const root = ring.find(kid);
-  if (root === null) return null;
-  const salt = reader.raw(saltBytes);
-  return unseal(deriveOuterKeys(root.key, kid, salt), reader.rest(), boxAad(input.label, input.binding));
 }

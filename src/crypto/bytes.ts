@@ -90,6 +90,11 @@ export class FieldReader {
     return this.u16() * 2 ** 16 + this.u16();
   }
 
+  /** Not exact from 2^53 on. */
+  u64(): number {
+    return this.u32() * 2 ** 32 + this.u32();
+  }
+
   raw(length: number): Uint8Array {
     const from = this.#at;
     if (from + length > this.#bytes.length) throw new RangeError('the record ends early');

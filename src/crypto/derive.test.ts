@@ -22,7 +22,12 @@ describe('derivations', () => {
       ...(['creator', 'details', 'recent', 'note', 'address', 'cursor', 'accountDataKey'] as const).map(
         (label) => sealHex(derive.deriveBoxKeys(label, linkBytes, salt)),
       ),
-      sealHex(derive.deriveOuterKeys(linkBytes, 1, salt)),
+      hex(derive.deriveCreatorMask(link, salt)),
+      sealHex(derive.deriveOuterKeys(linkBytes, salt)),
+      sealHex(derive.version1.deriveInnerKeys(link, null, salt)),
+      hex(derive.version1.deriveInnerKeys(link, null, salt).commitment),
+      sealHex(derive.version1.deriveVerifierKeys(link, salt)),
+      sealHex(derive.version1.deriveOuterKeys(linkBytes, 1, salt)),
       hex(derive.deriveClientToken(linkBytes, salt, '')),
       hex(derive.deriveMailboxKey(linkBytes)),
       hex(derive.derivePasswordVerifier(linkBytes, salt)),
@@ -41,9 +46,29 @@ describe('derivations', () => {
     expect(hex(inner.commitment)).not.toContain(hex(inner.key).slice(0, 24));
   });
 
-  it('bind the outer layer to both bytes of the key id', () => {
+  it('of one step depend on every bit of the key material, the label and the salt', () => {
+    const flip = (bytes: Uint8Array, bit: number) =>
+      bytes.map((byte, at) => (at === bit >> 3 ? byte ^ (1 << (bit & 7)) : byte));
+    const outputs = new Set([sealHex(derive.deriveOuterKeys(key, salt))]);
+    for (let bit = 0; bit < 256; bit += 1) {
+      outputs.add(sealHex(derive.deriveOuterKeys(flip(key, bit), salt)));
+      outputs.add(sealHex(derive.deriveOuterKeys(key, flip(salt, bit))));
+    }
+    expect(outputs.size).toBe(513);
+  });
+
+  it('give a passphrase’s bytes and a salt’s bytes places of their own', () => {
+    const [one, two] = [key.slice(), salt.slice()];
+    const moved = derive.deriveInnerKeys(link, two, one);
+    expect(hex(derive.deriveInnerKeys(link, one, two).key)).not.toBe(hex(moved.key));
+    expect(hex(derive.deriveInnerKeys(link, null, two).key)).not.toBe(
+      hex(derive.deriveInnerKeys(link, new Uint8Array(0), one).key),
+    );
+  });
+
+  it('of version 1 bind the outer layer to both bytes of the key id', () => {
     const kids = [1, 2, 256, 257, 512, 65_535];
-    const keys = kids.map((kid) => sealHex(derive.deriveOuterKeys(key, kid, salt)));
+    const keys = kids.map((kid) => sealHex(derive.version1.deriveOuterKeys(key, kid, salt)));
     expect(new Set(keys).size).toBe(kids.length);
   });
 

@@ -1,22 +1,27 @@
 /** Proves that a row opens only with root, link and passphrase together, and only in its own place. */
 import { describe, expect, it } from 'bun:test';
 import fc from 'fast-check';
-import { type SealedSample, sealedSample } from '../../test/support/sealed-sample.ts';
-import { seededRandom } from '../../test/support/seeded-random.ts';
-import { seal } from './aead.ts';
-import { FieldWriter, hex, utf8 } from './bytes.ts';
-import { deriveOuterKeys } from './derive.ts';
 import {
+  type SealedSample,
+  sampleLimit,
+  sealedSample,
+  sealedUnderTheRoot,
+  underTheRoot,
+} from '../../test/support/sealed-sample.ts';
+import { seededRandom } from '../../test/support/seeded-random.ts';
+import { FieldWriter, hex, utf8 } from './bytes.ts';
+import {
+  expiryLimitOf,
   open,
+  openCreatorKey,
   openVerifier,
   proveKeys,
   rewrapSecret,
-  type SecretContext,
-  secretAad,
-  type UnwrappedSecret,
+  secretAads,
   unwrapSecret,
 } from './envelope.ts';
 import { createKeyRing } from './keyring.ts';
+import type { SecretContext, UnwrappedSecret } from './row.ts';
 
 function unwrapped(sample: SealedSample, row = sample.row, ring = sample.ring): UnwrappedSecret {
   const outcome = unwrapSecret(row, sample.context, ring);
@@ -50,16 +55,16 @@ describe('a sealed secret', () => {
 
   it('shows only the 256-byte bucket of its length (P11)', () => {
     const sizeOf = (length: number) => sealedSample({ value: 'x'.repeat(length) }).row.length;
-    expect([1, 100, 252].map(sizeOf)).toEqual([395, 395, 395]);
-    expect([253, 508].map(sizeOf)).toEqual([651, 651]);
-    expect([1_000, 10_000].map(sizeOf)).toEqual([1_163, 10_379]);
-    expect(sealedSample({ hasPassphrase: true }).row).toHaveLength(395 + 76);
+    expect([1, 100, 252].map(sizeOf)).toEqual([434, 434, 434]);
+    expect([253, 508].map(sizeOf)).toEqual([690, 690]);
+    expect([1_000, 10_000].map(sizeOf)).toEqual([1_202, 10_418]);
+    expect(sealedSample({ hasPassphrase: true }).row).toHaveLength(434 + 76);
   });
 
   it('is another row each time, though the same in all but the random salts', () => {
     const one = sealedSample();
     const random = seededRandom('another');
-    const again = rewrapSecret(one.row, one.context, one.ring, random);
+    const again = rewrapSecret(one.row, one.context, one.ring, random, {});
     expect(again === null ? '' : hex(again)).not.toBe(hex(one.row));
   });
 
@@ -89,12 +94,13 @@ describe('a sealed secret', () => {
 
   it('tells "no owner" from "owner 0", and every context from every other', () => {
     const base = sealedSample().context;
-    expect(hex(secretAad({ ...base, owner: 0 }))).not.toBe(hex(secretAad(base)));
+    const aadOf = (context: SecretContext) => hex(secretAads(context, sampleLimit, 1).outer);
+    expect(aadOf({ ...base, owner: 0 })).not.toBe(aadOf(base));
     fc.assert(
       fc.property(fc.maxSafeNat(), fc.maxSafeNat(), fc.string(), fc.string(), (a, b, domainA, domainB) => {
-        const one = secretAad({ ...base, createdAt: a, shareDomain: domainA });
-        const two = secretAad({ ...base, createdAt: b, shareDomain: domainB });
-        expect(hex(one) === hex(two)).toBe(a === b && hex(utf8(domainA)) === hex(utf8(domainB)));
+        const one = aadOf({ ...base, createdAt: a, shareDomain: domainA });
+        const two = aadOf({ ...base, createdAt: b, shareDomain: domainB });
+        expect(one === two).toBe(a === b && hex(utf8(domainA)) === hex(utf8(domainB)));
       }),
       { numRuns: 1000 },
     );
@@ -163,21 +169,125 @@ describe('the passphrase’s verifier', () => {
   });
 });
 
+describe('the creator’s part', () => {
+  it('is the link for whoever has the metadata key, and nothing for anyone else', () => {
+    const sample = sealedSample();
+    const secret = unwrapped(sample);
+    expect(openCreatorKey(secret, sample.metadataKey)).toBe(sample.secretKey);
+    for (let at = 0; at < sample.metadataKey.length; at += 1) {
+      const letter = sample.metadataKey[at] === 'a' ? 'b' : 'a';
+      const wrong = sample.metadataKey.slice(0, at) + letter + sample.metadataKey.slice(at + 1);
+      expect(openCreatorKey(secret, wrong)).toBeNull();
+    }
+    expect(openCreatorKey(secret, sample.secretKey)).toBeNull();
+  });
+
+  it('is no other link, whatever someone with the root writes there', () => {
+    const sample = sealedSample();
+    const inner = underTheRoot(sample.row, sample.context, sample.root);
+    if (inner === null) throw new Error('not opened');
+    for (let at = 32; at < 63; at += 1) {
+      const changed = new Uint8Array(inner);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      const row = sealedUnderTheRoot(changed, sample.row, sample.context, sample.root);
+      expect(openCreatorKey(unwrapped(sample, row), sample.metadataKey)).toBeNull();
+    }
+  });
+
+  it('covers the same link differently in every row', () => {
+    const maskedIn = (seed: string) => hex(unwrapped(sealedSample({ seed })).creator?.maskedKey ?? utf8(''));
+    const [one, two] = [maskedIn('one'), maskedIn('two')];
+    expect(one).not.toBe(two);
+    expect(one).not.toBe(hex(utf8(sealedSample({ seed: 'one' }).secretKey)));
+  });
+
+  it('holds the recipient’s box as it was given, or none', () => {
+    const addressBox = seededRandom('address')(112);
+    const secret = unwrapped(sealedSample({ addressBox }));
+    expect(hex(secret.creator?.addressBox ?? utf8(''))).toBe(hex(addressBox));
+    expect(unwrapped(sealedSample()).creator?.addressBox).toBeNull();
+  });
+});
+
+describe('the expiry', () => {
+  const sample = sealedSample({ hasPassphrase: true, owner: 7 });
+  const { createdAt, expiresAt } = sample.context;
+  const rewrapped = (to: number) =>
+    rewrapSecret(sample.row, sample.context, sample.ring, seededRandom(`expiry ${to}`), { expiresAt: to });
+
+  it.each([createdAt + 1, expiresAt - 60, expiresAt + 60, sampleLimit])(
+    'can be set to %d without the link, up to the limit that the row names',
+    (to) => {
+      const row = rewrapped(to);
+      if (row === null) throw new Error('not rewrapped');
+      expect(row).toHaveLength(sample.row.length);
+      expect(expiryLimitOf(row)).toBe(sampleLimit);
+      const moved = { ...sample, context: { ...sample.context, expiresAt: to } };
+      expect(opened(moved, row)).toBe(hex(sample.value));
+      expect(openCreatorKey(unwrapped(moved, row), sample.metadataKey)).toBe(sample.secretKey);
+      expect(openVerifier(unwrapped(moved, row), sample.secretKey)).toBe(
+        sample.passphrase?.verifierHash ?? '',
+      );
+    },
+  );
+
+  it('belongs to its own row: neither row opens under the other’s expiry (P8)', () => {
+    const row = rewrapped(expiresAt + 60);
+    if (row === null) throw new Error('not rewrapped');
+    expect(unwrapSecret(row, sample.context, sample.ring).outcome).toBe('damaged');
+    const later = { ...sample.context, expiresAt: expiresAt + 60 };
+    expect(unwrapSecret(sample.row, later, sample.ring).outcome).toBe('damaged');
+  });
+
+  it('leaves every byte under the outer layer as it was: nothing is opened or sealed anew (P9)', () => {
+    const row = rewrapped(expiresAt + 60);
+    const later = { ...sample.context, expiresAt: expiresAt + 60 };
+    const before = underTheRoot(sample.row, sample.context, sample.root);
+    const after = row === null ? null : underTheRoot(row, later, sample.root);
+    expect(hex(after ?? utf8('refused'))).toBe(hex(before ?? utf8('not opened')));
+  });
+
+  it('is never set beyond the limit, and a row that says so is damaged, also with the root (P8)', () => {
+    expect(rewrapped(sampleLimit + 1)).toBeNull();
+    const beyond = { ...sample.context, expiresAt: sampleLimit + 1 };
+    const inner = underTheRoot(sample.row, sample.context, sample.root);
+    if (inner === null) throw new Error('not opened');
+    const forged = sealedUnderTheRoot(inner, sample.row, beyond, sample.root);
+    expect(underTheRoot(forged, beyond, sample.root)).not.toBeNull();
+    expect(unwrapSecret(forged, beyond, sample.ring).outcome).toBe('damaged');
+  });
+
+  it('has a limit that is sealed in: a row that names another does not open, also with the root (P8)', () => {
+    const inner = underTheRoot(sample.row, sample.context, sample.root);
+    if (inner === null) throw new Error('not opened');
+    const row = sample.row.slice();
+    row.set(new FieldWriter(8).u64(sampleLimit + 86_400).bytes, 3);
+    expect(unwrapSecret(row, sample.context, sample.ring).outcome).toBe('damaged');
+    const forged = sealedUnderTheRoot(inner, row, sample.context, sample.root);
+    expect(expiryLimitOf(forged)).toBe(sampleLimit + 86_400);
+    const secret = unwrapped(sample, forged);
+    const keys = proveKeys(secret, sample.secretKey, sample.passphrase?.key ?? null);
+    if (keys === null) throw new Error('not proven');
+    expect(() => open(secret, keys)).toThrow(RangeError);
+  });
+});
+
 describe('the outer layer', () => {
   const old = sealedSample({ kid: 1 });
   const next = { kid: 2, key: seededRandom('next root')(32) };
   const both = createKeyRing([old.root, next]);
 
   it('can be exchanged for a new root without the link, and the secret still opens (P12)', () => {
-    const moved = rewrapSecret(old.row, old.context, both, seededRandom('rotation'));
+    const moved = rewrapSecret(old.row, old.context, both, seededRandom('rotation'), { root: next });
     if (moved === null) throw new Error('not rewrapped');
-    expect(hex(moved.subarray(0, 3))).toBe('010002');
+    expect(hex(moved.subarray(0, 3))).toBe('020002');
+    expect(moved).toHaveLength(old.row.length);
     expect(opened(old, moved, both)).toBe(hex(old.value));
     expect(opened(old, moved, createKeyRing([next]))).toBe(hex(old.value));
   });
 
   it('opens no more under the old root alone', () => {
-    const moved = rewrapSecret(old.row, old.context, both, seededRandom('rotation'));
+    const moved = rewrapSecret(old.row, old.context, both, seededRandom('rotation'), { root: next });
     if (moved === null) throw new Error('not rewrapped');
     expect(unwrapSecret(moved, old.context, old.ring)).toEqual({ outcome: 'unknown_root', kid: 2 });
     const disguised = moved.slice();
@@ -189,8 +299,8 @@ describe('the outer layer', () => {
     const random = seededRandom('rotation');
     const damaged = old.row.slice();
     damaged[100] = (damaged[100] ?? 0) ^ 1;
-    expect(rewrapSecret(damaged, old.context, both, random)).toBeNull();
-    expect(rewrapSecret(old.row, old.context, createKeyRing([next]), random)).toBeNull();
+    expect(rewrapSecret(damaged, old.context, both, random, { root: next })).toBeNull();
+    expect(rewrapSecret(old.row, old.context, createKeyRing([next]), random, { root: next })).toBeNull();
   });
 
   it('names a root that is not in the ring', () => {
@@ -209,7 +319,7 @@ describe('the outer layer', () => {
     for (let version = 0; version < 256; version += 1) {
       const row = old.row.slice();
       row[0] = version;
-      const expected = version === 1 ? 'unwrapped' : 'damaged';
+      const expected = version === 2 ? 'unwrapped' : 'damaged';
       expect(unwrapSecret(row, old.context, old.ring).outcome).toBe(expected);
     }
   });
@@ -228,15 +338,15 @@ describe('the outer layer', () => {
   });
 
   it('calls a row damaged whose seal is right but whose fields are not', () => {
-    const outerSalt = new Uint8Array(32).fill(5);
-    const keys = deriveOuterKeys(old.root.key, old.root.kid, outerSalt);
+    const head = new Uint8Array(32 + 31);
     for (const inner of [
       new Uint8Array(0),
       new Uint8Array(31),
-      new FieldWriter(40).raw(outerSalt).u32(9).bytes,
+      head.subarray(0, 62),
+      new FieldWriter(head.length + 5).raw(head).u32(9).bytes,
+      new FieldWriter(head.length + 9).raw(head).u32(0).u32(9).bytes,
     ]) {
-      const sealed = seal(keys, inner, secretAad(old.context));
-      const row = new FieldWriter(35 + sealed.length).u8(1).u16(1).raw(outerSalt).raw(sealed).bytes;
+      const row = sealedUnderTheRoot(inner, old.row, old.context, old.root);
       expect(unwrapSecret(row, old.context, old.ring).outcome).toBe('damaged');
     }
   });

@@ -1,85 +1,81 @@
 /**
- * The envelope: how a secret is stored, version 1. The inner layer needs the link (and the passphrase), the outer one the
+ * The envelope: how a secret is stored, version 2. The inner layer needs the link (and the passphrase), the outer one the
  * server's root, so neither the database with every server key nor the link alone opens anything (P9), and the outer layer
- * can be replaced without the link.
+ * can be replaced without the link: for another root (P12) or another expiry.
  *
- *   aad   = lp("mayfly/1/secret") lp(secret id) u64 created u64 expires u8 flags lp(owner) lp(share domain)
- *   pad   = u32 length ‖ value ‖ zeros to a multiple of 256
- *   body  = commitment(32) ‖ AES-256-GCM(k, n, pad, aad)          k‖n‖commitment from link, passphrase and R
- *   ver   = "" | AES-256-GCM(kv, nv, bcrypt hash, aad)            kv‖nv from link and R
- *   row   = u8 1 ‖ u16 kid ‖ R2(32) ‖ AES-256-GCM(ko, no, R(32) ‖ lp(ver) ‖ lp(body), aad)    ko‖no from root and R2
+ *   record  = lp("mayfly/2/secret") lp(secret id) u64 created u64 limit u8 flags lp(owner) lp(share domain)
+ *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256
+ *   body    = commitment(32) ‖ AES-256-GCM(k, 0, pad, record)         k‖commitment from link, passphrase and R
+ *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash, record)           kv‖nv from link and R
+ *   creator = secret key(31) XOR mask                                 mask from metadata key and R
+ *   address = "" | the recipient's address, sealed under metadata key and secret key
+ *   row     = u8 2 ‖ u16 kid ‖ u64 limit ‖ R2(32)
+ *             ‖ AES-256-GCM(ko, no, R(32) ‖ creator ‖ lp(address) ‖ lp(ver) ‖ body, record ‖ u16 kid ‖ u64 expires)
+ *                                                                     ko‖no from root and R2
  *
- * The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so anything that can be
- * wrong is found before a secret is claimed and without computing any plaintext (P3).
+ * The inner layer is bound to the limit, the latest expiry that the secret can be given; the outer layer to the expiry that
+ * it has. The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so anything that
+ * can be wrong is found before a secret is claimed and without computing any plaintext (P3). What the creator can read is
+ * under the same outer layer as the value, so one write erases both (P10). `docs/envelope.md` gives the argument.
  */
 import { seal, unseal } from './aead.ts';
 import { concat, equalInConstantTime, FieldReader, FieldWriter, utf8 } from './bytes.ts';
-import { deriveInnerKeys, deriveOuterKeys, deriveVerifierKeys, type InnerKeys } from './derive.ts';
+import {
+  deriveCreatorMask,
+  deriveInnerKeys,
+  deriveOuterKeys,
+  deriveSecretId,
+  deriveVerifierKeys,
+  type InnerKeys,
+  version1,
+} from './derive.ts';
 import type { KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
+import { type SecretContext, type UnwrapOutcome, type UnwrappedSecret, writeContext } from './row.ts';
+import { unwrapVersion1 } from './version-1.ts';
 
-const version = 1;
+const version = 2;
 const saltBytes = 32;
+const secretKeyBytes = 31;
+const headBytes = 1 + 2 + 8 + saltBytes;
 const commitmentBytes = 32;
 const bucketBytes = 256;
-const aadLabel = utf8('mayfly/1/secret');
-const hasPassphraseFlag = 1;
+/** The key id and the expiry, which only the outer layer is bound to. */
+const outerAadBytes = 2 + 8;
+const contextLabel = utf8('mayfly/2/secret');
 const empty = new Uint8Array(0);
-
-/** What a row belongs to; authenticated, so that rows and their fields cannot be swapped. */
-export interface SecretContext {
-  readonly secretId: Uint8Array;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  readonly hasPassphrase: boolean;
-  /** An account's id. */
-  readonly owner: number | null;
-  readonly shareDomain: string;
-}
 
 export interface SealInput {
   readonly value: Uint8Array;
   readonly secretKey: string;
+  readonly metadataKey: string;
+  /** Seals the recipient's address; `null` without a recipient. */
+  readonly addressBox: Uint8Array | null;
   /** `R`: 32 fresh random bytes. */
   readonly salt: Uint8Array;
   /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier. */
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
   readonly context: SecretContext;
+  /** The latest expiry that the secret can be given; not before its expiry. */
+  readonly expiryLimit: number;
   readonly root: RootKey;
   readonly random: RandomBytes;
 }
 
-/** A row without its outer layer. Reveals neither value nor passphrase without the link. */
-export interface UnwrappedSecret {
-  readonly salt: Uint8Array;
-  readonly sealedVerifier: Uint8Array;
-  readonly body: Uint8Array;
-  readonly aad: Uint8Array;
-}
-
-export type UnwrapOutcome =
-  | { readonly outcome: 'unwrapped'; readonly secret: UnwrappedSecret }
-  /** No root of the ring has this key id. */
-  | { readonly outcome: 'unknown_root'; readonly kid: number }
-  /** Not a row of version 1, not this record's, or modified. */
-  | { readonly outcome: 'damaged' };
-
 /** Keys that the commitment has proven right. */
 export type ProvenKeys = InnerKeys & { readonly proven: true };
 
-export function secretAad(context: SecretContext): Uint8Array {
-  const owner = context.owner === null ? empty : new FieldWriter(8).u64(context.owner).bytes;
-  const shareDomain = context.shareDomain === '' ? empty : utf8(context.shareDomain);
-  const size =
-    4 + aadLabel.length + 4 + context.secretId.length + 17 + 4 + owner.length + 4 + shareDomain.length;
-  return new FieldWriter(size)
-    .field(aadLabel)
-    .field(context.secretId)
-    .u64(context.createdAt)
-    .u64(context.expiresAt)
-    .u8(context.hasPassphrase ? hasPassphraseFlag : 0)
-    .field(owner)
-    .field(shareDomain).bytes;
+interface Aads {
+  readonly record: Uint8Array;
+  readonly outer: Uint8Array;
+}
+
+/** What the two layers are bound to; the inner one's is the beginning of the outer one's. */
+export function secretAads(context: SecretContext, expiryLimit: number, kid: number): Aads {
+  const outer = writeContext(contextLabel, context, expiryLimit, outerAadBytes)
+    .u16(kid)
+    .u64(context.expiresAt).bytes;
+  return { record: outer.subarray(0, outer.length - outerAadBytes), outer };
 }
 
 function pad(value: Uint8Array): Uint8Array {
@@ -87,79 +83,139 @@ function pad(value: Uint8Array): Uint8Array {
   return new FieldWriter(size).field(value).bytes;
 }
 
+/** The secret key of the metadata key's holder, masked or unmasked: the same step both ways. */
+function maskKey(key: Uint8Array, metadataKey: string, salt: Uint8Array): Uint8Array {
+  const masked = deriveCreatorMask(metadataKey, salt);
+  for (let at = 0; at < masked.length; at += 1) masked[at] = (masked[at] ?? 0) ^ (key[at] ?? 0);
+  return masked;
+}
+
 /** The row to store. */
 export function sealSecret(input: SealInput): Uint8Array {
-  const { secretKey, salt, passphrase } = input;
-  const aad = secretAad(input.context);
+  const { secretKey, salt, passphrase, context, expiryLimit, root } = input;
+  const aads = secretAads(context, expiryLimit, root.kid);
   const keys = deriveInnerKeys(secretKey, passphrase?.key ?? null, salt);
   const padded = pad(input.value);
-  const sealedValue = seal(keys, padded, aad);
+  const sealedValue = seal(keys, padded, aads.record);
   padded.fill(0);
   const verifier =
     passphrase === null
       ? empty
-      : seal(deriveVerifierKeys(secretKey, salt), utf8(passphrase.verifierHash), aad);
-  const bodySize = commitmentBytes + sealedValue.length;
-  const inner = new FieldWriter(saltBytes + 4 + verifier.length + 4 + bodySize)
+      : seal(deriveVerifierKeys(secretKey, salt), utf8(passphrase.verifierHash), aads.record);
+  const address = input.addressBox ?? empty;
+  const size =
+    saltBytes + secretKeyBytes + 8 + address.length + verifier.length + commitmentBytes + sealedValue.length;
+  const inner = new FieldWriter(size)
     .raw(salt)
+    .raw(maskKey(utf8(secretKey), input.metadataKey, salt))
+    .field(address)
     .field(verifier)
-    .u32(bodySize)
     .raw(keys.commitment)
     .raw(sealedValue).bytes;
-  return wrap(inner, aad, input.root, input.random);
+  return wrap(inner, aads.outer, expiryLimit, root, input.random);
 }
 
-function wrap(inner: Uint8Array, aad: Uint8Array, root: RootKey, random: RandomBytes): Uint8Array {
+function wrap(
+  inner: Uint8Array,
+  outerAad: Uint8Array,
+  expiryLimit: number,
+  root: RootKey,
+  random: RandomBytes,
+): Uint8Array {
   const outerSalt = random(saltBytes);
-  const sealed = seal(deriveOuterKeys(root.key, root.kid, outerSalt), inner, aad);
-  return new FieldWriter(3 + saltBytes + sealed.length).u8(version).u16(root.kid).raw(outerSalt).raw(sealed)
-    .bytes;
+  const sealed = seal(deriveOuterKeys(root.key, outerSalt), inner, outerAad);
+  return new FieldWriter(headBytes + sealed.length)
+    .u8(version)
+    .u16(root.kid)
+    .u64(expiryLimit)
+    .raw(outerSalt)
+    .raw(sealed).bytes;
+}
+
+interface Unwrapped {
+  readonly root: RootKey;
+  readonly expiryLimit: number;
+  readonly record: Uint8Array;
+  readonly inner: Uint8Array;
 }
 
 function unwrapBytes(
   row: Uint8Array,
-  aad: Uint8Array,
+  context: SecretContext,
   ring: KeyRing,
-): Uint8Array | { unknownKid: number } | null {
+): Unwrapped | { readonly unknownKid: number } | null {
   const reader = new FieldReader(row);
-  if (row.length < 3 + saltBytes || reader.u8() !== version) return null;
+  if (row.length < headBytes || reader.u8() !== version) return null;
   const kid = reader.u16();
+  const expiryLimit = reader.u64();
+  if (expiryLimit < context.expiresAt) return null;
   const root = ring.find(kid);
   if (root === null) return { unknownKid: kid };
   const outerSalt = reader.raw(saltBytes);
-  return unseal(deriveOuterKeys(root.key, kid, outerSalt), reader.rest(), aad);
+  const { record, outer } = secretAads(context, expiryLimit, kid);
+  const inner = unseal(deriveOuterKeys(root.key, outerSalt), reader.rest(), outer);
+  return inner === null ? null : { root, expiryLimit, record, inner };
 }
 
 /** Removes the outer layer. */
 export function unwrapSecret(row: Uint8Array, context: SecretContext, ring: KeyRing): UnwrapOutcome {
-  const aad = secretAad(context);
-  const inner = unwrapBytes(row, aad, ring);
-  if (inner === null) return { outcome: 'damaged' };
-  if ('unknownKid' in inner) return { outcome: 'unknown_root', kid: inner.unknownKid };
-  const fields = readFields(inner);
-  return fields === null ? { outcome: 'damaged' } : { outcome: 'unwrapped', secret: { ...fields, aad } };
+  if (row[0] === 1) return unwrapVersion1(row, context, ring);
+  const unwrapped = unwrapBytes(row, context, ring);
+  if (unwrapped === null) return { outcome: 'damaged' };
+  if ('unknownKid' in unwrapped) return { outcome: 'unknown_root', kid: unwrapped.unknownKid };
+  const fields = readFields(unwrapped.inner);
+  if (fields === null) return { outcome: 'damaged' };
+  return {
+    outcome: 'unwrapped',
+    secret: { version, secretId: context.secretId, ...fields, aad: unwrapped.record },
+  };
 }
 
 /** The fields under the outer layer; `null` if the root sealed something else. */
-function readFields(inner: Uint8Array): Omit<UnwrappedSecret, 'aad'> | null {
+function readFields(
+  inner: Uint8Array,
+): Pick<UnwrappedSecret, 'salt' | 'creator' | 'sealedVerifier' | 'body'> | null {
   const reader = new FieldReader(inner);
   try {
-    return { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field() };
+    const salt = reader.raw(saltBytes);
+    const maskedKey = reader.raw(secretKeyBytes);
+    const address = reader.field();
+    const creator = { maskedKey, addressBox: address.length === 0 ? null : address };
+    return { salt, creator, sealedVerifier: reader.field(), body: reader.rest() };
   } catch {
     return null;
   }
 }
 
-/** The same secret under the ring's current root, for key rotation; needs no link. `null` where `unwrapSecret` refuses. */
+/**
+ * The latest expiry that a row can be given, or `null` when its lifetime cannot be changed: version 1 binds both of its
+ * layers to it.
+ */
+export function expiryLimitOf(row: Uint8Array): number | null {
+  if (row.length < headBytes || row[0] !== version) return null;
+  return new FieldReader(row.subarray(3)).u64();
+}
+
+/**
+ * The same secret in an outer layer of its own, as long as before; needs no link, and opens nothing under the inner layer.
+ * `null` where `unwrapSecret` refuses, for a row of version 1, and beyond the row's limit.
+ * @param to another root, another expiry, or both; what is absent stays
+ */
 export function rewrapSecret(
   row: Uint8Array,
   context: SecretContext,
   ring: KeyRing,
   random: RandomBytes,
+  to: { readonly root?: RootKey; readonly expiresAt?: number },
 ): Uint8Array | null {
-  const aad = secretAad(context);
-  const inner = unwrapBytes(row, aad, ring);
-  return inner === null || 'unknownKid' in inner ? null : wrap(inner, aad, ring.current, random);
+  const unwrapped = unwrapBytes(row, context, ring);
+  if (unwrapped === null || 'unknownKid' in unwrapped) return null;
+  const { inner, expiryLimit } = unwrapped;
+  const root = to.root ?? unwrapped.root;
+  const expiresAt = to.expiresAt ?? context.expiresAt;
+  if (expiresAt > expiryLimit) return null;
+  const { outer } = secretAads({ ...context, expiresAt }, expiryLimit, root.kid);
+  return wrap(inner, outer, expiryLimit, root, random);
 }
 
 /**
@@ -171,7 +227,8 @@ export function proveKeys(
   secretKey: string,
   passphraseKey: Uint8Array | null,
 ): ProvenKeys | null {
-  const keys = deriveInnerKeys(secretKey, passphraseKey, secret.salt);
+  const derive = secret.version === 1 ? version1.deriveInnerKeys : deriveInnerKeys;
+  const keys = derive(secretKey, passphraseKey, secret.salt);
   if (!equalInConstantTime(keys.commitment, secret.body.subarray(0, commitmentBytes))) return null;
   return { ...keys, proven: true };
 }
@@ -179,8 +236,21 @@ export function proveKeys(
 /** The stored bcrypt hash of the passphrase; `null` if none is set or the link is wrong. */
 export function openVerifier(secret: UnwrappedSecret, secretKey: string): string | null {
   if (secret.sealedVerifier.length === 0) return null;
-  const opened = unseal(deriveVerifierKeys(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
+  const derive = secret.version === 1 ? version1.deriveVerifierKeys : deriveVerifierKeys;
+  const opened = unseal(derive(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
   return opened === null ? null : new TextDecoder().decode(opened);
+}
+
+/**
+ * The secret key, for its creator; `null` if the metadata key is another's: what is unmasked is not a key with this
+ * secret's id. `null` in version 1, which keeps a box beside the row. Only the receipts may import it.
+ */
+export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): string | null {
+  if (secret.creator === null) return null;
+  const secretKey = Buffer.from(maskKey(secret.creator.maskedKey, metadataKey, secret.salt)).toString(
+    'latin1',
+  );
+  return equalInConstantTime(deriveSecretId(secretKey), secret.secretId) ? secretKey : null;
 }
 
 /**

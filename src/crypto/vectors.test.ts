@@ -7,28 +7,16 @@
 import { describe, expect, it } from 'bun:test';
 import { argon2Sync, hkdfSync } from 'node:crypto';
 import { hashRaw } from '@node-rs/argon2';
+import { bytesOf, fixedRandom } from '../../test/support/vector-bytes.ts';
 import boxes from '../../test/vectors/boxes.json';
 import published from '../../test/vectors/published.json';
 import * as reference from '../../test/vectors/reference.ts';
-import rows from '../../test/vectors/secret-row.json';
 import { seal, unseal } from './aead.ts';
-import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from './box.ts';
+import { type BoxInput, openBox, sealBox } from './box.ts';
 import { hex, utf8 } from './bytes.ts';
 import * as derive from './derive.ts';
-import { open, openVerifier, proveKeys, sealSecret, secretAad, unwrapSecret } from './envelope.ts';
 import { createKeyRing, rootCheck } from './keyring.ts';
-import type { RandomBytes } from './random.ts';
-
-const bytesOf = (text: string): Buffer => Buffer.from(text, 'hex');
-
-/** Returns the vector's random inputs in the order in which they are drawn. */
-function fixedRandom(...draws: string[]): RandomBytes {
-  return (length) => {
-    const next = bytesOf(draws.shift() ?? '');
-    if (next.length !== length) throw new Error(`${length} bytes drawn, the vector has ${next.length}`);
-    return next;
-  };
-}
+import { unwrapCreatorBox } from './version-1.ts';
 
 describe('the published vectors', () => {
   it.each(published.hkdf_sha256.cases)(
@@ -76,139 +64,6 @@ describe('the published vectors', () => {
   it.each(published.bcrypt.cases)('bcrypt knows $password under $hash', async ({ password, hash }) => {
     expect(await Bun.password.verify(password, hash, 'bcrypt')).toBe(true);
     expect(await Bun.password.verify(`${password}x`, hash, 'bcrypt')).toBe(false);
-  });
-});
-
-describe('the vectors of the secret row', () => {
-  const samples = rows.cases.map((vector) => ({ ...vector, ...decoded(vector) }));
-
-  function decoded(vector: (typeof rows.cases)[number]) {
-    const { input } = vector;
-    const passphrase = input.passphrase_utf8_hex === null ? null : bytesOf(input.passphrase_utf8_hex);
-    const context = {
-      createdAt: input.created_at,
-      expiresAt: input.expires_at,
-      hasPassphrase: passphrase !== null,
-      owner: input.owner,
-      shareDomain: input.share_domain,
-    };
-    return { context, passphrase, secretId: derive.deriveSecretId(input.secret_key) };
-  }
-
-  it.each(samples)('$name: every derivation is the frozen one', ({ input, derived, context, secretId }) => {
-    const salt = bytesOf(input.r);
-    const passphraseKey = derived.argon2id === null ? null : bytesOf(derived.argon2id);
-    const inner = derive.deriveInnerKeys(input.secret_key, passphraseKey, salt);
-    const verifier = derive.deriveVerifierKeys(input.secret_key, salt);
-    const outer = derive.deriveOuterKeys(bytesOf(input.root), input.kid, bytesOf(input.r2));
-    const passphraseParts =
-      passphraseKey === null
-        ? { pass_salt: null, argon2id: null, verifier_input: null }
-        : {
-            pass_salt: hex(derive.derivePassphraseSalt(input.secret_key, salt)),
-            argon2id: hex(passphraseKey),
-            verifier_input: derive.derivePassphraseVerifierInput(passphraseKey, salt),
-          };
-    expect({
-      sid: hex(secretId),
-      aad: hex(secretAad({ ...context, secretId })),
-      ...passphraseParts,
-      inner_key: hex(inner.key),
-      inner_nonce: hex(inner.nonce),
-      commitment: hex(inner.commitment),
-      verifier_key: hex(verifier.key),
-      verifier_nonce: hex(verifier.nonce),
-      outer_key: hex(outer.key),
-      outer_nonce: hex(outer.nonce),
-    }).toEqual(derived);
-  });
-
-  it.each(samples)(
-    '$name: the product seals the frozen row',
-    ({ input, derived, context, secretId, row }) => {
-      const passphrase =
-        derived.argon2id === null
-          ? null
-          : { key: bytesOf(derived.argon2id), verifierHash: input.verifier_hash ?? '' };
-      const sealed = sealSecret({
-        value: bytesOf(input.value_utf8_hex),
-        secretKey: input.secret_key,
-        salt: bytesOf(input.r),
-        passphrase,
-        context: { ...context, secretId },
-        root: { kid: input.kid, key: bytesOf(input.root) },
-        random: fixedRandom(input.r2),
-      });
-      expect(hex(sealed)).toBe(row);
-    },
-  );
-
-  it.each(samples)(
-    '$name: the product opens the frozen row',
-    ({ input, derived, context, secretId, row }) => {
-      const ring = createKeyRing([{ kid: input.kid, key: bytesOf(input.root) }]);
-      const unwrapped = unwrapSecret(bytesOf(row), { ...context, secretId }, ring);
-      if (unwrapped.outcome !== 'unwrapped') throw new Error(unwrapped.outcome);
-      expect(openVerifier(unwrapped.secret, input.secret_key)).toBe(input.verifier_hash);
-      const passphraseKey = derived.argon2id === null ? null : bytesOf(derived.argon2id);
-      const keys = proveKeys(unwrapped.secret, input.secret_key, passphraseKey);
-      if (keys === null) throw new Error('not proven');
-      expect(hex(open(unwrapped.secret, keys))).toBe(input.value_utf8_hex);
-    },
-  );
-
-  it.each(samples)(
-    '$name: the reference seals and opens the same row',
-    ({ input, context, passphrase, row }) => {
-      const text = passphrase === null ? null : passphrase.toString('utf8');
-      const root = bytesOf(input.root);
-      const sealed = reference.sealRow({
-        secretKey: input.secret_key,
-        value: bytesOf(input.value_utf8_hex),
-        passphrase: text === null ? null : { text, verifierHash: input.verifier_hash ?? '' },
-        r: bytesOf(input.r),
-        r2: bytesOf(input.r2),
-        root,
-        kid: input.kid,
-        context,
-      });
-      expect(hex(sealed)).toBe(row);
-      const opened = reference.openRow(bytesOf(row), {
-        root,
-        secretKey: input.secret_key,
-        passphrase: text,
-        context,
-      });
-      expect(hex(opened.value)).toBe(input.value_utf8_hex);
-      expect(opened.verifierHash).toBe(input.verifier_hash);
-    },
-  );
-
-  it('the product’s argon2id gives the frozen key, and bcrypt the frozen hash (P15)', async () => {
-    const protectedRows = samples.filter(({ passphrase }) => passphrase !== null);
-    expect(protectedRows.length).toBeGreaterThan(0);
-    for (const { input, derived, passphrase } of protectedRows) {
-      const key = await hashRaw(passphrase ?? '', {
-        salt: bytesOf(derived.pass_salt ?? ''),
-        memoryCost: 19 * 1024,
-        timeCost: 2,
-        parallelism: 1,
-        outputLen: 32,
-        algorithm: 2,
-      });
-      expect(hex(key)).toBe(derived.argon2id ?? '');
-      const verifierInput = derived.verifier_input ?? '';
-      expect(verifierInput).toHaveLength(44);
-      expect(await Bun.password.verify(verifierInput, input.verifier_hash ?? '', 'bcrypt')).toBe(true);
-    }
-  });
-
-  it('a derivation with salt and label exchanged does not give the frozen keys', () => {
-    for (const { input, derived } of samples) {
-      const key = Buffer.from(input.secret_key);
-      const exchanged = reference.hkdfSha256(key, Buffer.from('mayfly/1/inner'), bytesOf(input.r), 76);
-      expect(hex(exchanged.subarray(44))).not.toBe(derived.commitment);
-    }
   });
 });
 
@@ -331,25 +186,16 @@ describe('the vectors of the boxes', () => {
     expect(hex(again)).toBe(box);
   });
 
-  it('the creator’s box is wrapped as frozen', () => {
-    const at = { label: 'creator', binding: receiptId } as const;
-    const wrapped = wrapBox(
+  it('the box that version 1 kept for the creator is unwrapped as frozen', () => {
+    const wrapped = reference.version1.wrapCreatorBox(
       bytesOf(boxes.boxes.creator_inner),
-      at,
-      root,
-      fixedRandom(input.creator_outer_salt),
-    );
-    expect(hex(wrapped)).toBe(boxes.boxes.creator);
-    expect(hex(unwrapBox(wrapped, at, createKeyRing([root])) ?? utf8('refused'))).toBe(
-      boxes.boxes.creator_inner,
-    );
-    const again = reference.wrapBox(
-      bytesOf(boxes.boxes.creator_inner),
-      'creator',
       Buffer.from(receiptId),
-      { kid: root.kid, key: bytesOf(input.root) },
+      root,
       bytesOf(input.creator_outer_salt),
     );
-    expect(hex(again)).toBe(boxes.boxes.creator);
+    expect(hex(wrapped)).toBe(boxes.boxes.creator);
+    expect(hex(unwrapCreatorBox(wrapped, receiptId, createKeyRing([root])) ?? utf8('refused'))).toBe(
+      boxes.boxes.creator_inner,
+    );
   });
 });

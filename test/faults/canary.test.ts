@@ -108,7 +108,6 @@ interface SealedRow {
   readonly state: string;
   readonly expires_at: number;
   readonly sealed_secret: Uint8Array;
-  readonly creator_box: Uint8Array;
 }
 
 /** How many sealed memos are stored. */
@@ -121,18 +120,16 @@ function countMemos(dataDir: string): number {
 function readRows(dataDir: string): SealedRow[] {
   using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
   return database
-    .query<SealedRow, []>('SELECT position, state, expires_at, sealed_secret, creator_box FROM records')
+    .query<SealedRow, []>('SELECT position, state, expires_at, sealed_secret FROM records')
     .all();
 }
 
 /** Pieces of the sealed bytes; any piece found in a file means a copy. */
-function piecesOf({ sealed_secret, creator_box }: SealedRow): Buffer[] {
-  return [sealed_secret, creator_box].flatMap((sealed) => {
-    const bytes = Buffer.from(sealed);
-    return [0.25, 0.5, 0.75].map((share) => {
-      const at = Math.floor(bytes.length * share) - 12;
-      return bytes.subarray(at, at + 24);
-    });
+function piecesOf({ sealed_secret }: SealedRow): Buffer[] {
+  const bytes = Buffer.from(sealed_secret);
+  return [0.25, 0.5, 0.75].map((share) => {
+    const at = Math.floor(bytes.length * share) - 12;
+    return bytes.subarray(at, at + 24);
   });
 }
 

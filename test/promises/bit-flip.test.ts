@@ -8,15 +8,17 @@ import { describe, expect, it } from 'bun:test';
 import { createDecipheriv } from 'node:crypto';
 import { anonymous } from '../../src/core/account.ts';
 import { ServiceError } from '../../src/core/errors.ts';
-import { type BoxInput, openBox, sealBox, unwrapBox, wrapBox } from '../../src/crypto/box.ts';
-import { hex, utf8 } from '../../src/crypto/bytes.ts';
+import { type BoxInput, openBox, sealBox } from '../../src/crypto/box.ts';
+import { FieldReader, hex, utf8 } from '../../src/crypto/bytes.ts';
 import { deriveOuterKeys } from '../../src/crypto/derive.ts';
-import { secretAad, unwrapSecret } from '../../src/crypto/envelope.ts';
+import { secretAads, unwrapSecret } from '../../src/crypto/envelope.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
+import { unwrapCreatorBox, unwrapVersion1 } from '../../src/crypto/version-1.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { type SealedSample, sealedSample } from '../support/sealed-sample.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { createBench, guess } from '../support/service-bench.ts';
+import * as reference from '../vectors/reference.ts';
 
 function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   const copy = bytes.slice();
@@ -38,12 +40,13 @@ const unwraps = (sample: SealedSample) => (row: Uint8Array) =>
 /** The defect: the outer layer is opened with only the first four bytes of its tag. */
 const unwrapsWithShortTag = (sample: SealedSample) => (row: Uint8Array) => {
   const kid = (row[1] ?? 0) * 256 + (row[2] ?? 0);
-  if (row[0] !== 1 || kid !== sample.root.kid) return false;
-  const keys = deriveOuterKeys(sample.root.key, kid, row.subarray(3, 35));
+  if (row[0] !== 2 || kid !== sample.root.kid) return false;
+  const limit = new FieldReader(row.subarray(3)).u64();
+  const keys = deriveOuterKeys(sample.root.key, row.subarray(11, 43));
   const end = row.length - 16;
   const decipher = createDecipheriv('aes-256-gcm', keys.key, keys.nonce, { authTagLength: 4 });
-  decipher.setAAD(secretAad(sample.context)).setAuthTag(row.subarray(end, end + 4));
-  decipher.update(row.subarray(35, end));
+  decipher.setAAD(secretAads(sample.context, limit, kid).outer).setAuthTag(row.subarray(end, end + 4));
+  decipher.update(row.subarray(43, end));
   try {
     decipher.final();
     return true;
@@ -56,14 +59,36 @@ describe('a changed bit', () => {
   const plain = sealedSample();
   const guarded = sealedSample({ hasPassphrase: true, owner: 7, shareDomain: 'secrets.example.org' });
 
-  it('P3 P9: is refused at each of the 3,160 places of a row', () => {
-    expect(plain.row.length * 8).toBe(3_160);
+  it('P3 P9: is refused at each of the 3,472 places of a row', () => {
+    expect(plain.row.length * 8).toBe(3_472);
     expect(acceptedFlips(plain.row, unwraps(plain))).toEqual([]);
   });
 
-  it('P3 P9: is refused at each of the 3,768 places of a row with a passphrase', () => {
-    expect(guarded.row.length * 8).toBe(3_768);
+  it('P3 P9: is refused at each of the 4,080 places of a row with a passphrase', () => {
+    expect(guarded.row.length * 8).toBe(4_080);
     expect(acceptedFlips(guarded.row, unwraps(guarded))).toEqual([]);
+  });
+
+  it('P3 P9: is refused at each of the 3,160 places of a row of version 1', () => {
+    const { secretKey, context, root, value } = plain;
+    const rest = {
+      r: Buffer.alloc(32, 1),
+      r2: Buffer.alloc(32, 2),
+      root: Buffer.from(root.key),
+      kid: root.kid,
+    };
+    const row = reference.version1.sealRow({
+      ...rest,
+      secretKey,
+      value: Buffer.from(value),
+      passphrase: null,
+      context,
+    });
+    expect(row.length * 8).toBe(3_160);
+    const unwrapsOld = (bytes: Uint8Array) =>
+      unwrapVersion1(bytes, context, plain.ring).outcome === 'unwrapped';
+    expect(acceptedFlips(new Uint8Array(row), unwrapsOld)).toEqual([]);
+    expect(acceptedFlips(new Uint8Array(row), unwraps(plain))).toEqual([]);
   });
 
   it('P3: in the key id is reported as a missing root, or as damage if that root exists', () => {
@@ -96,7 +121,7 @@ describe('a changed bit', () => {
 });
 
 describe('a changed bit in the store', () => {
-  it('P3: loses no secret: reported at each of the 3,160 places, claimed at none, readable afterwards', async () => {
+  it('P3: loses no secret: reported at each of the 3,472 places, claimed at none, readable afterwards', async () => {
     const state = { bit: 0, claims: 0 };
     const bench = createBench({
       wrap: (store) => ({
@@ -114,7 +139,7 @@ describe('a changed bit in the store', () => {
     });
     const { secretKey } = await bench.share('v');
     const codes = new Set<unknown>();
-    for (state.bit = 0; state.bit < 3_160; state.bit += 1) {
+    for (state.bit = 0; state.bit < 3_472; state.bit += 1) {
       const told = await bench.service.reveal(guess(secretKey), anonymous).catch((fault: unknown) => fault);
       codes.add(told instanceof ServiceError ? told.code : told);
     }
@@ -150,12 +175,18 @@ describe('a changed bit in a box', () => {
     expect(acceptedFlips(box, (bytes) => openBox(bytes, at) !== null)).toEqual([]);
   });
 
-  it('P9: is refused at every place of the creator’s box, wrapped', () => {
-    const at: BoxInput = { ...receipt, label: 'creator' };
-    const content = random(31);
-    const wrapped = wrapBox(sealBox({ ...at, content, random }), at, root, random);
-    expect(acceptedFlips(wrapped, (bytes) => unwrapBox(bytes, at, ring) !== null)).toEqual([]);
-    const inner = unwrapBox(wrapped, at, ring);
-    expect(inner === null ? '' : hex(openBox(inner, at) ?? new Uint8Array(0))).toBe(hex(content));
+  it('P9: is refused at every place of what version 1 kept for the creator, wrapped', () => {
+    const box = random(112);
+    const wrapped = new Uint8Array(
+      reference.version1.wrapCreatorBox(
+        Buffer.from(box),
+        Buffer.from(receipt.binding),
+        { kid: root.kid, key: Buffer.from(root.key) },
+        Buffer.from(random(32)),
+      ),
+    );
+    const unwrapped = (bytes: Uint8Array) => unwrapCreatorBox(bytes, receipt.binding, ring);
+    expect(acceptedFlips(wrapped, (bytes) => unwrapped(bytes) !== null)).toEqual([]);
+    expect(hex(unwrapped(wrapped) ?? new Uint8Array(0))).toBe(hex(box));
   });
 });

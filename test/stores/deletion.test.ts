@@ -47,7 +47,7 @@ function remainsAmong(names: readonly string[]): string[] {
   return names.filter((name) => text.includes(Buffer.from(marked(name, 16)).toString('latin1')));
 }
 
-const parts = ['sealed', 'creator', 'recent', 'memo'] as const;
+const parts = ['sealed', 'recent', 'memo'] as const;
 
 /** Secrets whose sealed bytes and boxes are marked `<part> <name> <n>`, with a plain details box. */
 async function putMarked(store: Store, owner: AccountId, name: string, count: number) {
@@ -55,7 +55,6 @@ async function putMarked(store: Store, owner: AccountId, name: string, count: nu
     putNew(store, {
       owner,
       sealedSecret: marked(`sealed ${name} ${n}`, 200 + 37 * (n % 40)),
-      creatorBox: marked(`creator ${name} ${n}`, 90),
       recentBox: marked(`recent ${name} ${n}`, 120),
       memoBox: marked(`memo ${name} ${n}`, 304),
       detailsBox: new Uint8Array(60).fill(1),

@@ -70,7 +70,8 @@ export const memoDefects: readonly SeededDefect[] = [
   {
     defect: 'a memo goes with its secret',
     caughtBy: 'a memo outlives the read, the burn and the expiry of its secret',
-    seed: (store) => tellingMemo(store, ({ creatorBox, memoBox }) => (creatorBox === null ? null : memoBox)),
+    seed: (store) =>
+      tellingMemo(store, ({ sealedSecret, memoBox }) => (sealedSecret === null ? null : memoBox)),
   },
   {
     defect: 'a memo is set only while the secret waits',
@@ -78,7 +79,7 @@ export const memoDefects: readonly SeededDefect[] = [
     seed: (store) => ({
       ...store,
       setMemo: async (id, memoBox) =>
-        (await store.findReceipt(id))?.creatorBox ? store.setMemo(id, memoBox) : false,
+        (await store.findReceipt(id))?.sealedSecret ? store.setMemo(id, memoBox) : false,
     }),
   },
   {

@@ -131,6 +131,9 @@ describe('data from before there were passwords', () => {
   });
 });
 
+/** What version 1 of the envelope kept beside the sealed secret. */
+const creatorBoxOf = ({ receiptId }: NewRecord): Uint8Array => new Uint8Array(90).fill(receiptId[0] ?? 0);
+
 /** Inserts a record as the version with four migrations did; `letter` is the state of its mail. */
 function putEarlier(db: Database, record: NewRecord, letter: string): void {
   const { secretId, receiptId, createdAt, expiresAt, receiptExpiresAt, sealedSecret } = record;
@@ -150,7 +153,7 @@ function putEarlier(db: Database, record: NewRecord, letter: string): void {
       hintOf(receiptId),
       secretId,
       receiptId,
-      record.creatorBox,
+      creatorBoxOf(record),
       sealedSecret,
     ],
   );
@@ -230,6 +233,17 @@ describe('data from before domains proved themselves and mails were followed', (
       await store.setDelivery(receiptId, delivery);
       expect((await store.findReceipt(receiptId))?.delivery).toEqual({ ...delivery, at: store.now() });
     }
+  });
+
+  it('keeps what the creator reads of a secret beside it, until the secret ends', async () => {
+    await using store = await open();
+    const [first] = earlier;
+    if (first === undefined) throw new Error('there are no earlier records');
+    const before = await store.findReceipt(first.receiptId);
+    expect(before).toMatchObject({ sealedSecret: first.sealedSecret, creatorBox: creatorBoxOf(first) });
+    await store.claim(await found(store, first.secretId), clientStays);
+    const after = await store.findReceipt(first.receiptId);
+    expect(after).toMatchObject({ state: 'received', sealedSecret: null, creatorBox: null });
   });
 
   it('keeps its secrets and their passphrases, with nobody to notify', async () => {

@@ -172,7 +172,7 @@ class History {
     if (found === null) return;
     const { state, viewedAt, endedAt } = each;
     assert.deepEqual([found.state, found.viewedAt, found.endedAt], [state, viewedAt, endedAt]);
-    assert.deepEqual(found.creatorBox, this.#waits(each) ? each.record.creatorBox : null);
+    assert.deepEqual(found.sealedSecret, this.#waits(each) ? each.record.sealedSecret : null);
     assert.deepEqual(found.delivery, this.#deliveryOf(each));
     assert.deepEqual(found.memoBox, each.memoBox);
   }

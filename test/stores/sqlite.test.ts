@@ -209,7 +209,7 @@ describe('erasure', () => {
     const sizes = [300, 300, 300, 5_000, 20_000, 300];
     const records = [];
     for (const [n, size] of sizes.entries()) {
-      records.push(await putNew(store, { sealedSecret: marked(n, size), creatorBox: marked(n, 90) }));
+      records.push(await putNew(store, { sealedSecret: marked(n, size) }));
     }
     expect(sizes.map((_, n) => remainsOf(n))).toEqual(sizes.map(() => true));
     const [first, second, third, fourth, fifth] = records;
@@ -240,7 +240,6 @@ describe('erasure', () => {
       const receiptExpiresAt = expiresAt + 1 + (livesLong ? 100_000 : dice(20));
       const record = {
         sealedSecret: marked(n, 64 + dice(1_200)),
-        creatorBox: marked(n, 90),
         expiresAt,
         receiptExpiresAt,
       };

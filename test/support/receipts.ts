@@ -22,6 +22,9 @@ export const changing =
     },
     async listReceipts(...args: Parameters<typeof store.listReceipts>) {
       const listed = await store.listReceipts(...args);
-      return listed === null ? null : listed.map((each) => ({ ...change(each), cursor: each.cursor }));
+      const unsealed = { sealedSecret: null, creatorBox: null };
+      return listed === null
+        ? null
+        : listed.map((each) => ({ ...change({ ...each, ...unsealed }), cursor: each.cursor }));
     },
   });

@@ -2,15 +2,19 @@
  * A sealed secret with everything that went into it, for tests of the record's format. Seeded random bytes replace
  * argon2id's output, so no test pays for it.
  */
-import { deriveSecretId } from '../../src/crypto/derive.ts';
-import { type SealInput, type SecretContext, sealSecret } from '../../src/crypto/envelope.ts';
+import { seal, unseal } from '../../src/crypto/aead.ts';
+import { concat } from '../../src/crypto/bytes.ts';
+import { deriveOuterKeys, deriveSecretId } from '../../src/crypto/derive.ts';
+import { expiryLimitOf, type SealInput, sealSecret, secretAads } from '../../src/crypto/envelope.ts';
 import { createKeyRing, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
 import { randomText } from '../../src/crypto/random.ts';
+import type { SecretContext } from '../../src/crypto/row.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export interface SealedSample {
   readonly row: Uint8Array;
   readonly secretKey: string;
+  readonly metadataKey: string;
   readonly context: SecretContext;
   readonly root: RootKey;
   readonly ring: KeyRing;
@@ -25,7 +29,11 @@ export interface SampleOptions {
   readonly owner?: number | null;
   readonly shareDomain?: string;
   readonly kid?: number;
+  readonly addressBox?: Uint8Array;
 }
+
+/** The latest expiry that a sample can be given, four weeks after its creation. */
+export const sampleLimit = 1_790_000_000 + 28 * 86_400;
 
 const keyAlphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
 
@@ -46,6 +54,41 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
     shareDomain: options.shareDomain ?? '',
   };
   const value = new TextEncoder().encode(options.value ?? 'correct horse battery staple');
-  const row = sealSecret({ value, secretKey, salt: random(32), passphrase, context, root, random });
-  return { row, secretKey, context, root, ring: createKeyRing([root]), value, passphrase };
+  const metadataKey = randomText(keyAlphabet, 31, random);
+  const row = sealSecret({
+    value,
+    secretKey,
+    metadataKey,
+    addressBox: options.addressBox ?? null,
+    salt: random(32),
+    passphrase,
+    context,
+    expiryLimit: sampleLimit,
+    root,
+    random,
+  });
+  return { row, secretKey, metadataKey, context, root, ring: createKeyRing([root]), value, passphrase };
+}
+
+/** A version byte, the key id, the latest expiry, and the salt of the outer layer. */
+const headBytes = 1 + 2 + 8 + 32;
+const outerAadOf = (row: Uint8Array, context: SecretContext, root: RootKey): Uint8Array =>
+  secretAads(context, expiryLimitOf(row) ?? 0, root.kid).outer;
+const outerKeysOf = (row: Uint8Array, root: RootKey) =>
+  deriveOuterKeys(root.key, row.subarray(headBytes - 32, headBytes));
+
+/** What is under a row's outer layer, for whoever has its root; `null` with another root. */
+export function underTheRoot(row: Uint8Array, context: SecretContext, root: RootKey): Uint8Array | null {
+  return unseal(outerKeysOf(row, root), row.subarray(headBytes), outerAadOf(row, context, root));
+}
+
+/** The row with something else under its outer layer, as whoever has its root can make it. */
+export function sealedUnderTheRoot(
+  inner: Uint8Array,
+  row: Uint8Array,
+  context: SecretContext,
+  root: RootKey,
+): Uint8Array {
+  const sealed = seal(outerKeysOf(row, root), inner, outerAadOf(row, context, root));
+  return concat(row.subarray(0, headBytes), sealed);
 }

@@ -78,13 +78,24 @@ export const passphraseKeyOf = (passphrase: string, salt: Buffer): Buffer =>
   });
 export const verifierInputOf = (passphraseKey: Buffer, salt: Buffer): string =>
   hkdfSha256(passphraseKey, salt, text('mayfly/1/pass-verify'), 32).toString('base64');
+/** SP 800-56C, one step: SHA-512(u32 1 ‖ key material ‖ label in 16 bytes ‖ salt). */
+const oneStep = (material: Buffer, label: string, salt: Buffer): Buffer =>
+  createHash('sha512')
+    .update(Buffer.concat([u32(1), material, Buffer.concat([text(label), Buffer.alloc(16)]).subarray(0, 16), salt]))
+    .digest();
+const zeroNonce = Buffer.alloc(12);
 /** key(32) ‖ nonce(12) ‖ commitment(32) */
-export const innerOf = (secretKey: string, passphraseKey: Buffer, salt: Buffer): Buffer =>
-  hkdfSha256(Buffer.concat([text(secretKey), passphraseKey]), salt, text('mayfly/1/inner'), 76);
+export const innerOf = (secretKey: string, passphraseKey: Buffer, salt: Buffer): Buffer => {
+  const bytes = oneStep(Buffer.concat([text(secretKey), passphraseKey]), 'mayfly/2/inner', salt);
+  return Buffer.concat([bytes.subarray(0, 32), zeroNonce, bytes.subarray(32)]);
+};
 export const verifierKeysOf = (secretKey: string, salt: Buffer): Buffer =>
-  hkdfSha256(text(secretKey), salt, text('mayfly/1/verifier'), 44);
-export const outerOf = (root: Buffer, kid: number, salt: Buffer): Buffer =>
-  hkdfSha256(root, salt, Buffer.concat([text('mayfly/1/outer'), u16(kid)]), 44);
+  oneStep(text(secretKey), 'mayfly/2/verifier', salt).subarray(0, 44);
+export const outerOf = (root: Buffer, salt: Buffer): Buffer =>
+  oneStep(root, 'mayfly/2/outer', salt).subarray(0, 44);
+export const creatorMaskOf = (metadataKey: string, salt: Buffer): Buffer =>
+  oneStep(text(metadataKey), 'mayfly/2/creator', salt).subarray(0, 31);
+const xor = (one: Buffer, other: Buffer): Buffer => Buffer.from(one.map((byte, at) => byte ^ (other[at] ?? 0)));
 export const clientTokenOf = (root: Buffer, secretId: Buffer, prefix: string): Buffer =>
   hkdfSha256(root, secretId, text(`mayfly/1/client/${prefix}`), 16);
 export const tokenHashOf = (token: Buffer): Buffer =>
@@ -115,17 +126,21 @@ export interface ReferenceContext {
   readonly shareDomain: string;
 }
 
-export function aadOf(secretId: Buffer, context: ReferenceContext): Buffer {
-  return Buffer.concat([
-    lp(text('mayfly/1/secret')),
+const fieldsOf = (label: string, secretId: Buffer, context: ReferenceContext, ends: number): Buffer =>
+  Buffer.concat([
+    lp(text(label)),
     lp(secretId),
     u64(context.createdAt),
-    u64(context.expiresAt),
+    u64(ends),
     Buffer.of(context.hasPassphrase ? 1 : 0),
     lp(context.owner === null ? none : u64(context.owner)),
     lp(text(context.shareDomain)),
   ]);
-}
+
+export const aadOf = (secretId: Buffer, context: ReferenceContext, limit: number): Buffer =>
+  fieldsOf('mayfly/2/secret', secretId, context, limit);
+export const outerAadOf = (aad: Buffer, kid: number, expiresAt: number): Buffer =>
+  Buffer.concat([aad, u16(kid), u64(expiresAt)]);
 
 export interface ReferenceRow {
   readonly secretKey: string;
@@ -139,12 +154,19 @@ export interface ReferenceRow {
   readonly context: ReferenceContext;
 }
 
+export interface ReferenceRow2 extends ReferenceRow {
+  readonly metadataKey: string;
+  /** Empty without a recipient. */
+  readonly addressBox: Buffer;
+  readonly limit: number;
+}
+
 const passphraseKeyFor = (secretKey: string, passphrase: string | null, salt: Buffer): Buffer =>
   passphrase === null ? none : passphraseKeyOf(passphrase, passphraseSaltOf(secretKey, salt));
 
-export function sealRow(input: ReferenceRow): Buffer {
-  const { secretKey, r, r2 } = input;
-  const aad = aadOf(secretIdOf(secretKey), input.context);
+export function sealRow(input: ReferenceRow2): Buffer {
+  const { secretKey, metadataKey, r, r2, limit, kid } = input;
+  const aad = aadOf(secretIdOf(secretKey), input.context, limit);
   const inner = innerOf(secretKey, passphraseKeyFor(secretKey, input.passphrase?.text ?? null, r), r);
   const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, padded(input.value, 256), aad)]);
   const verifier =
@@ -152,11 +174,17 @@ export function sealRow(input: ReferenceRow): Buffer {
       ? none
       : gcmSeal(verifierKeysOf(secretKey, r), text(input.passphrase.verifierHash), aad);
   const sealed = gcmSeal(
-    outerOf(input.root, input.kid, r2),
-    Buffer.concat([r, lp(verifier), lp(body)]),
-    aad,
+    outerOf(input.root, r2),
+    Buffer.concat([
+      r,
+      xor(text(secretKey), creatorMaskOf(metadataKey, r)),
+      lp(input.addressBox),
+      lp(verifier),
+      body,
+    ]),
+    outerAadOf(aad, kid, input.context.expiresAt),
   );
-  return Buffer.concat([Buffer.of(1), u16(input.kid), r2, sealed]);
+  return Buffer.concat([Buffer.of(2), u16(kid), u64(limit), r2, sealed]);
 }
 
 export interface OpenedRow {
@@ -164,38 +192,118 @@ export interface OpenedRow {
   readonly verifierHash: string | null;
 }
 
-/** Throws when anything does not match. */
-export function openRow(
-  row: Buffer,
-  keys: {
-    readonly root: Buffer;
-    readonly secretKey: string;
-    readonly passphrase: string | null;
-    readonly context: ReferenceContext;
-  },
+interface RowKeys {
+  readonly root: Buffer;
+  readonly secretKey: string;
+  readonly passphrase: string | null;
+  readonly context: ReferenceContext;
+}
+
+export interface OpenedRow2 extends OpenedRow {
+  readonly addressBox: Buffer;
+  /** As the holder of the metadata key reads it. */
+  readonly secretKey: string;
+}
+
+interface Parts {
+  readonly r: Buffer;
+  readonly verifier: Buffer;
+  readonly body: Buffer;
+  readonly aad: Buffer;
+}
+
+function openParts(
+  { r, verifier, body, aad }: Parts,
+  keys: RowKeys,
+  derive: { readonly inner: typeof innerOf; readonly verifier: typeof verifierKeysOf },
 ): OpenedRow {
-  if (row.readUInt8(0) !== 1) throw new Error('not version 1');
-  const aad = aadOf(secretIdOf(keys.secretKey), keys.context);
-  const inner = gcmOpen(
-    outerOf(keys.root, row.readUInt16BE(1), row.subarray(3, 35)),
-    row.subarray(35),
-    aad,
-  );
-  const r = inner.subarray(0, 32);
-  const verifierEnd = 36 + inner.readUInt32BE(32);
-  const verifier = inner.subarray(36, verifierEnd);
-  const body = inner.subarray(verifierEnd + 4, verifierEnd + 4 + inner.readUInt32BE(verifierEnd));
-  const derived = innerOf(keys.secretKey, passphraseKeyFor(keys.secretKey, keys.passphrase, r), r);
+  const derived = derive.inner(keys.secretKey, passphraseKeyFor(keys.secretKey, keys.passphrase, r), r);
   if (!derived.subarray(44).equals(body.subarray(0, 32))) throw new Error('not the commitment');
   const pad = gcmOpen(derived, body.subarray(32), aad);
+  const hash = () => gcmOpen(derive.verifier(keys.secretKey, r), verifier, aad).toString('utf8');
   return {
     value: pad.subarray(4, 4 + pad.readUInt32BE(0)),
-    verifierHash:
-      verifier.length === 0
-        ? null
-        : gcmOpen(verifierKeysOf(keys.secretKey, r), verifier, aad).toString('utf8'),
+    verifierHash: verifier.length === 0 ? null : hash(),
   };
 }
+
+/** The bytes of a length-prefixed field, and where the next one begins. */
+function fieldAt(bytes: Buffer, at: number): { readonly field: Buffer; readonly end: number } {
+  const end = at + 4 + bytes.readUInt32BE(at);
+  return { field: bytes.subarray(at + 4, end), end };
+}
+
+/** Throws when anything does not match. */
+export function openRow(row: Buffer, keys: RowKeys & { readonly metadataKey: string }): OpenedRow2 {
+  if (row.readUInt8(0) !== 2) throw new Error('not version 2');
+  const aad = aadOf(secretIdOf(keys.secretKey), keys.context, Number(row.readBigUInt64BE(3)));
+  const outerAad = outerAadOf(aad, row.readUInt16BE(1), keys.context.expiresAt);
+  const inner = gcmOpen(outerOf(keys.root, row.subarray(11, 43)), row.subarray(43), outerAad);
+  const r = inner.subarray(0, 32);
+  const address = fieldAt(inner, 63);
+  const verifier = fieldAt(inner, address.end);
+  const parts = { r, verifier: verifier.field, body: inner.subarray(verifier.end), aad };
+  return {
+    ...openParts(parts, keys, { inner: innerOf, verifier: verifierKeysOf }),
+    addressBox: address.field,
+    secretKey: xor(inner.subarray(32, 63), creatorMaskOf(keys.metadataKey, r)).toString('latin1'),
+  };
+}
+
+/** Version 1: everything from HKDF, both layers bound to the expiry, the creator's box beside the row. */
+const inner1 = (secretKey: string, passphraseKey: Buffer, salt: Buffer): Buffer =>
+  hkdfSha256(Buffer.concat([text(secretKey), passphraseKey]), salt, text('mayfly/1/inner'), 76);
+const verifier1 = (secretKey: string, salt: Buffer): Buffer =>
+  hkdfSha256(text(secretKey), salt, text('mayfly/1/verifier'), 44);
+const outer1 = (root: Buffer, kid: number, salt: Buffer): Buffer =>
+  hkdfSha256(root, salt, Buffer.concat([text('mayfly/1/outer'), u16(kid)]), 44);
+const aad1 = (secretId: Buffer, context: ReferenceContext): Buffer =>
+  fieldsOf('mayfly/1/secret', secretId, context, context.expiresAt);
+
+export const version1 = {
+  innerOf: inner1,
+  verifierKeysOf: verifier1,
+  outerOf: outer1,
+  aadOf: aad1,
+
+  sealRow(input: ReferenceRow): Buffer {
+    const { secretKey, r, r2 } = input;
+    const aad = aad1(secretIdOf(secretKey), input.context);
+    const inner = inner1(secretKey, passphraseKeyFor(secretKey, input.passphrase?.text ?? null, r), r);
+    const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, padded(input.value, 256), aad)]);
+    const verifier =
+      input.passphrase === null
+        ? none
+        : gcmSeal(verifier1(secretKey, r), text(input.passphrase.verifierHash), aad);
+    const covered = Buffer.concat([r, lp(verifier), lp(body)]);
+    const sealed = gcmSeal(outer1(input.root, input.kid, r2), covered, aad);
+    return Buffer.concat([Buffer.of(1), u16(input.kid), r2, sealed]);
+  },
+
+  /** Throws when anything does not match. */
+  openRow(row: Buffer, keys: RowKeys): OpenedRow {
+    if (row.readUInt8(0) !== 1) throw new Error('not version 1');
+    const aad = aad1(secretIdOf(keys.secretKey), keys.context);
+    const outer = outer1(keys.root, row.readUInt16BE(1), row.subarray(3, 35));
+    const inner = gcmOpen(outer, row.subarray(35), aad);
+    const verifier = fieldAt(inner, 32);
+    const parts = { r: inner.subarray(0, 32), verifier: verifier.field, aad };
+    const { field: body } = fieldAt(inner, verifier.end);
+    return openParts({ ...parts, body }, keys, { inner: inner1, verifier: verifier1 });
+  },
+
+  /** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(outer keys, box), the same additional data as the box. */
+  wrapCreatorBox(
+    box: Buffer,
+    binding: Buffer,
+    root: { readonly key: Buffer; readonly kid: number },
+    salt: Buffer,
+  ): Buffer {
+    const aad = Buffer.concat([lp(text('mayfly/1/creator')), lp(binding)]);
+    const sealed = gcmSeal(outer1(root.key, root.kid, salt), box, aad);
+    return Buffer.concat([Buffer.of(1), u16(root.kid), salt, sealed]);
+  },
+};
 
 export type ReferenceBoxLabel = 'creator' | 'details' | 'recent' | 'note' | 'address' | 'cursor' | 'memo' | 'adk';
 
@@ -214,19 +322,6 @@ export function sealBox(
   const keys = hkdfSha256(holderKey, salt, text(`mayfly/1/${label}`), 44);
   const aad = Buffer.concat([lp(text(`mayfly/1/${label}`)), lp(binding)]);
   return Buffer.concat([salt, gcmSeal(keys, padded(content, bucketOf(label, content)), aad)]);
-}
-
-/** u8 1 ‖ u16 kid ‖ salt(32) ‖ AES-256-GCM(outer keys, box), the same additional data as the box. */
-export function wrapBox(
-  box: Buffer,
-  label: ReferenceBoxLabel,
-  binding: Buffer,
-  root: { readonly key: Buffer; readonly kid: number },
-  salt: Buffer,
-): Buffer {
-  const aad = Buffer.concat([lp(text(`mayfly/1/${label}`)), lp(binding)]);
-  const sealed = gcmSeal(outerOf(root.key, root.kid, salt), box, aad);
-  return Buffer.concat([Buffer.of(1), u16(root.kid), salt, sealed]);
 }
 
 /** The recent box's content: lp(metadata key) lp(first six characters of the secret key) lp(obfuscated recipient). */

@@ -9,13 +9,8 @@
 
 import { hex, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
-import {
-  type ProvenKeys,
-  proveKeys,
-  type SecretContext,
-  type UnwrappedSecret,
-  unwrapSecret,
-} from '../../crypto/envelope.ts';
+import { type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
+import type { UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
@@ -70,7 +65,7 @@ export async function proveAccess(
 }
 
 function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
-  const outcome = unwrapSecret(stored.sealedSecret, contextOf(stored), deps.ring);
+  const outcome = unwrapSecret(stored.sealedSecret, stored, deps.ring);
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   throw damaged(
     deps.events,
@@ -111,11 +106,6 @@ function reportRefusal(events: Events, stored: StoredSecret, refusal: SecretRefu
     events({ event: 'passphrase_refused', tag: tagOf(stored.secretId) });
   if (refusal.outcome === 'attempts_exhausted')
     events({ event: 'attempts_exhausted', tag: tagOf(stored.secretId) });
-}
-
-function contextOf(stored: StoredSecret): SecretContext {
-  const { secretId, createdAt, expiresAt, hasPassphrase, owner, shareDomain } = stored;
-  return { secretId, createdAt, expiresAt, hasPassphrase, owner, shareDomain };
 }
 
 interface Guess {

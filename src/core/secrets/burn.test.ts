@@ -140,7 +140,7 @@ describe('a burn that asks for the passphrase', () => {
         ...store,
         async findReceipt(id) {
           const found = await store.findReceipt(id);
-          return found === null ? null : { ...found, creatorBox: new Uint8Array(160) };
+          return found === null ? null : { ...found, sealedSecret: new Uint8Array(434) };
         },
       }),
     });

@@ -29,6 +29,7 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
     ...managed.stored,
     state: 'burned',
     endedAt: burnedAt,
+    sealedSecret: null,
     creatorBox: null,
   };
   const after = await viewOf(deps, { ...managed, stored }, caller);

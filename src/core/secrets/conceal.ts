@@ -11,13 +11,20 @@ import { sealSecret } from '../../crypto/envelope.ts';
 import { type Caller, clientOf, type HashPlace, type NoticeKind } from '../account.ts';
 import type { Core } from '../core.ts';
 import type { ServiceEvent } from '../events.ts';
-import { generateMetadataKey, generateSecretKey, receiptIdOf, type SecretKey, secretIdOf } from '../keys.ts';
+import {
+  generateMetadataKey,
+  generateSecretKey,
+  type MetadataKey,
+  receiptIdOf,
+  type SecretKey,
+  secretIdOf,
+} from '../keys.ts';
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
 import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
 import { grantTtl, type Plan, type Plans } from '../plans.ts';
 import type { PassphraseHasher } from '../ports.ts';
-import { type NewRecord, type StoredReceipt, shortkeyOf } from '../secret.ts';
+import { type NewRecord, type ReceiptRecord, shortkeyOf } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
@@ -25,7 +32,7 @@ import { maxPassphraseBytes, tagOf } from './access.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { sendLink } from './link-mail.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
-import { anonymousCustid, type Boxes, checkMemo, receiptView, sealBoxes } from './receipts.ts';
+import { anonymousCustid, type Boxes, checkMemo, receiptView, sealAddress, sealBoxes } from './receipts.ts';
 
 type Refusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
@@ -35,6 +42,8 @@ interface Checked {
   readonly value: Uint8Array;
   readonly passphrase: { readonly bytes: Uint8Array; readonly place: HashPlace } | null;
   readonly ttlSeconds: number;
+  /** From its creation on: what the plan allows at the time of it. */
+  readonly longestTtlSeconds: number;
   readonly recipient: string | null;
   readonly shareDomain: string;
   readonly notify: readonly NoticeKind[];
@@ -72,12 +81,14 @@ async function concealValue(
   const { recipient } = input;
   const tooMany = recipient === null ? null : await countMail(deps, recipient, caller);
   if (tooMany !== null) return tooMany;
+  const plan = planOf(deps.plans, caller);
   const passphrase = input.passphrase?.expose() ?? '';
   const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
   return sealAndStore(deps, input, kind, caller, {
     value: utf8(value),
     passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
-    ttlSeconds: grantTtl(planOf(deps.plans, caller), input.ttlSeconds),
+    ttlSeconds: grantTtl(plan, input.ttlSeconds),
+    longestTtlSeconds: plan.ttlMaxSeconds,
     recipient: input.recipient?.expose() ?? null,
     shareDomain: choice.shareDomain,
     notify: noticesFor(input.notify, caller),
@@ -141,14 +152,13 @@ async function sealAndStore(
   const metadataKey = generateMetadataKey(deps.random, deps.region);
   const now = deps.store.now();
   const base = recordBase(secretIdOf(secretKey), receiptIdOf(metadataKey), checked, caller, now);
-  const sealedSecret = await sealValue(deps, secretKey, checked, base);
+  const sealedSecret = await sealValue(deps, { secretKey, metadataKey }, checked, base);
   const recipient = checked.recipient === null ? null : obfuscate(checked.recipient);
-  const boxes = sealBoxes(deps.ring, deps.random, {
+  const boxes = sealBoxes(deps.random, {
     secretKey,
     metadataKey,
     receiptId: base.receiptId,
     recipient,
-    address: checked.recipient,
     memo: checked.memo,
     caller,
   });
@@ -190,22 +200,33 @@ function recordBase(
   };
 }
 
+interface Keys {
+  readonly secretKey: SecretKey;
+  readonly metadataKey: MetadataKey;
+}
+
 async function sealValue(
   deps: Core,
-  secretKey: SecretKey,
+  { secretKey, metadataKey }: Keys,
   checked: Checked,
   context: RecordBase,
 ): Promise<Uint8Array> {
   const salt = deps.random(32);
+  const { value, recipient, longestTtlSeconds } = checked;
   const passphrase =
     checked.passphrase === null ? null : await stretch(deps.hasher, secretKey, salt, checked.passphrase);
-  const { value } = checked;
   const sealed = sealSecret({
     value,
     secretKey,
+    metadataKey,
+    addressBox:
+      recipient === null
+        ? null
+        : sealAddress(deps.random, context.receiptId, { secretKey, metadataKey }, recipient),
     salt,
     passphrase,
     context,
+    expiryLimit: context.createdAt + longestTtlSeconds,
     root: deps.ring.current,
     random: deps.random,
   });
@@ -226,7 +247,7 @@ async function stretch(
 }
 
 /** What the store would return for a record just put. */
-function freshReceipt(record: NewRecord, now: UnixSeconds): StoredReceipt {
+function freshReceipt(record: NewRecord, now: UnixSeconds): ReceiptRecord {
   return {
     ...record,
     state: 'waiting',

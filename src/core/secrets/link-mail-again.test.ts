@@ -1,19 +1,23 @@
 /**
  * Proves that the recipient's mail is sent again to the same address, only for a waiting secret, only by its creator
- * and one at a time, and that only the creator's box holds the plain address.
+ * and one at a time, and that the plain address opens only for its creator.
  */
 import { describe, expect, it } from 'bun:test';
 import { clientStays, recentOf } from '../../../test/stores/conformance/check.ts';
 import { dumpOf, findCanaries } from '../../../test/support/canary.ts';
+import { createOldRecords } from '../../../test/support/old-records.ts';
 import { type Bench, createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
+import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
+import { openCreatorKey, unwrapSecret } from '../../crypto/envelope.ts';
+import { createKeyRing } from '../../crypto/keyring.ts';
+import type { UnwrappedSecret } from '../../crypto/row.ts';
 import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import type { Handover, Mailer, MailQuota, SecretLinkMail } from '../mailer.ts';
-import type { NewRecord, StoredReceipt } from '../secret.ts';
+import type { NewRecord } from '../secret.ts';
 import type { DeliverOutcome } from './outcomes.ts';
-import { createService, type ServiceParts } from './service.ts';
+import { createService } from './service.ts';
 
 const address = 'cnry-alan-7Kq2@canary-5bV9.example';
 const canaries = [{ name: 'recipient', content: address }];
@@ -233,37 +237,16 @@ describe('there is nothing to send', () => {
     expect(bench.mails).toHaveLength(1);
   });
 
-  it('where the creator’s box is of the time before addresses were kept: it still shows the link', async () => {
-    const bench = createBench({ wrap: withOldBoxes });
+  it('where version 1 of the envelope kept no address yet: it still shows the link', async () => {
+    const { wrap, turnOld } = createOldRecords();
+    const bench = createBench({ wrap });
     const caller = await bench.signUp('jo@example.org');
     const { metadataKey, secretKey } = await bench.share('v', { caller, recipient: address });
-    old.metadataKey = metadataKey;
-    old.secretKey = secretKey;
+    turnOld(bench, { metadataKey, secretKey, value: 'v', address: '' });
     await bench.service.settled();
     const outcome = await bench.service.deliver(owned(metadataKey), caller);
     expect(outcome).toMatchObject({ outcome: 'nothing_to_send', receipt: { secretKey, state: 'new' } });
   });
-
-  const old = { metadataKey: '', secretKey: '' };
-
-  /** The creator's box as older versions sealed it: only the secret key. */
-  function withOldBoxes(store: ServiceParts['store']): ServiceParts['store'] {
-    return {
-      ...store,
-      async findReceipt(id) {
-        const receipt = await store.findReceipt(id);
-        return receipt === null || old.secretKey === ''
-          ? receipt
-          : { ...receipt, creatorBox: oldBox(receipt) };
-      },
-    };
-  }
-
-  function oldBox({ receiptId }: StoredReceipt): Uint8Array {
-    const { ring, random } = createBench().deps;
-    const at = { label: 'creator', keyMaterial: utf8(old.metadataKey), binding: receiptId } as const;
-    return wrapBox(sealBox({ ...at, content: utf8(old.secretKey), random }), at, ring.current, random);
-  }
 });
 
 describe('the plain address', () => {
@@ -271,14 +254,18 @@ describe('the plain address', () => {
     const { bench, metadataKey, secretKey } = await mailedSecret();
     const [record] = bench.records;
     if (record === undefined) throw new Error('nothing was stored');
-    const textIn = (content: Uint8Array | null) => new TextDecoder().decode(content ?? new Uint8Array());
-    const box = creatorBoxOf(bench, record);
-    const at = { label: 'creator', binding: record.receiptId } as const;
-    expect(textIn(openBox(box, { ...at, keyMaterial: utf8(metadataKey) }))).toBe(secretKey + address);
-    for (const key of [secretKey, 'a'.repeat(31), address])
-      expect(openBox(box, { ...at, keyMaterial: utf8(key) })).toBeNull();
-    expect(openBox(record.creatorBox, { ...at, keyMaterial: utf8(metadataKey) })).toBeNull();
-    expect(findCanaries(dumpOf([record, box]), canaries)).toEqual([]);
+    const secret = unwrappedOf(bench, record);
+    expect(openCreatorKey(secret, metadataKey)).toBe(secretKey);
+    const box = secret.creator?.addressBox ?? new Uint8Array();
+    const opens = (key: string) =>
+      openBox(box, { label: 'address', binding: record.receiptId, keyMaterial: utf8(key) });
+    expect(new TextDecoder().decode(opens(metadataKey + secretKey) ?? undefined)).toBe(address);
+    for (const key of [metadataKey, secretKey, secretKey + metadataKey, 'a'.repeat(62), address])
+      expect(opens(key)).toBeNull();
+    for (const key of [secretKey, 'a'.repeat(31)]) expect(openCreatorKey(secret, key)).toBeNull();
+    const otherRing = createKeyRing([{ kid: 1, key: new Uint8Array(32) }]);
+    expect(unwrapSecret(record.sealedSecret, record, otherRing).outcome).toBe('damaged');
+    expect(findCanaries(dumpOf([record, secret]), canaries)).toEqual([]);
   });
 
   it('P18: is in no event, no outcome and no print of a mail, whatever becomes of it', async () => {
@@ -301,17 +288,16 @@ describe('the plain address', () => {
     expect(findCanaries(dumpOf(spoiled), canaries)).not.toEqual([]);
   });
 
-  it('P11: shows in the size of its box only as a step of 64 bytes, and up to 29 characters not at all', async () => {
+  it('P11: shows in the size of its record only as a step of 64 bytes', async () => {
     const sizes = new Map<number, number>();
-    for (const length of [0, 12, 29, 30, 93, 94, 157, 158]) {
+    for (const length of [12, 29, 30, 60, 61, 124, 125, 188]) {
       const bench = createBench();
       const caller = await bench.signUp('jo@example.org');
-      const rest = length === 0 ? {} : { recipient: addressOf(length) };
-      await bench.share('v', { caller, ...rest });
-      sizes.set(length, bench.records[0]?.creatorBox.length ?? 0);
+      await bench.share('v', { caller, recipient: addressOf(length) });
+      sizes.set(length, bench.records[0]?.sealedSecret.length ?? 0);
     }
-    const [none = 0] = sizes.values();
-    expect([...sizes.values()].map((size) => size - none)).toEqual([0, 0, 0, 64, 64, 128, 128, 192]);
+    const [shortest = 0] = sizes.values();
+    expect([...sizes.values()].map((size) => size - shortest)).toEqual([0, 0, 0, 0, 64, 64, 128, 128]);
   });
 
   /** An address of exactly this length, 12 or more. */
@@ -324,18 +310,16 @@ describe('the plain address', () => {
   it('goes with the secret: no box of it is left when the secret is gone (P10)', async () => {
     const { bench, caller, metadataKey } = await mailedSecret();
     await bench.service.burn({ ...owned(metadataKey), isAbandoned: clientStays }, caller);
-    const [receipt] = await recentOf(bench.deps.store, caller.account.id, 1);
-    expect(receipt).toMatchObject({ state: 'burned', creatorBox: null });
+    const [listed] = await recentOf(bench.deps.store, caller.account.id, 1);
+    if (listed === undefined) throw new Error('nothing is listed');
+    const receipt = await bench.deps.store.findReceipt(listed.receiptId);
+    expect(receipt).toMatchObject({ state: 'burned', sealedSecret: null });
   });
 
-  function creatorBoxOf(bench: Bench, record: NewRecord): Uint8Array {
-    const box = unwrapBox(
-      record.creatorBox,
-      { label: 'creator', binding: record.receiptId },
-      bench.deps.ring,
-    );
-    if (box === null) throw new Error('the box does not unwrap');
-    return box;
+  function unwrappedOf(bench: Bench, record: NewRecord): UnwrappedSecret {
+    const unwrapped = unwrapSecret(record.sealedSecret, record, bench.deps.ring);
+    if (unwrapped.outcome !== 'unwrapped') throw new Error(unwrapped.outcome);
+    return unwrapped.secret;
   }
 });
 

@@ -11,7 +11,7 @@ import { openBox } from '../../crypto/box.ts';
 import { utf8 } from '../../crypto/bytes.ts';
 import { type AccountCaller, anonymous, type Caller } from '../account.ts';
 import type { MailQuota } from '../mailer.ts';
-import type { StoredReceipt } from '../secret.ts';
+import type { ReceiptRecord } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { DeliverInput } from './outcomes.ts';
 
@@ -39,7 +39,7 @@ async function sentTo(bench: Bench): Promise<(string | undefined)[]> {
   return bench.mails.map(({ to }) => to.expose());
 }
 
-async function storedOf(bench: Bench, caller: AccountCaller): Promise<StoredReceipt> {
+async function storedOf(bench: Bench, caller: AccountCaller): Promise<ReceiptRecord> {
   const [stored] = await recentOf(bench.deps.store, caller.account.id, 1);
   if (stored === undefined) throw new Error('nothing is stored');
   return stored;
@@ -169,8 +169,8 @@ describe('the other address at rest', () => {
     await bench.service.deliver(asked(metadataKey, second), jo);
     await bench.service.settled();
     await bench.service.burn({ proof: null, ...asked(metadataKey), isAbandoned: clientStays }, jo);
-    const { creatorBox, delivery } = await storedOf(bench, jo);
-    expect([creatorBox, delivery?.addressBox]).toEqual([null, null]);
+    const stored = await bench.deps.store.findReceipt((await storedOf(bench, jo)).receiptId);
+    expect([stored?.sealedSecret, stored?.delivery?.addressBox]).toEqual([null, null]);
     const found = await bench.service.findReceipt(asked(metadataKey), jo);
     expect(found).toMatchObject({ receipt: { state: 'burned', recipient: 'cn*****@c*****.example' } });
   });

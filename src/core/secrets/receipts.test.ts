@@ -218,13 +218,13 @@ describe('what a receipt tells (P6)', () => {
     });
   });
 
-  it('holds no creator’s box of another record: exchanged boxes stay closed', async () => {
+  it('holds no link of another record: what was exchanged stays closed', async () => {
     const boxes: StoredReceipt[] = [];
     const bench = createBench({
       wrap: changing((receipt) => {
         boxes.push(receipt);
         const other = boxes[0] ?? receipt;
-        return { ...receipt, creatorBox: other.creatorBox, detailsBox: other.detailsBox };
+        return { ...receipt, sealedSecret: other.sealedSecret, detailsBox: other.detailsBox };
       }),
     });
     const owner = await bench.signUp('jo@example.org');

@@ -2,15 +2,17 @@
  * Receipts: what the creator may know, the boxes that hold it, and who may manage a record.
  *
  * Another account's metadata key gets exactly the answer of an unknown one (P16), and the secret key is shown only while
- * the secret waits. A recipient's plain address is only ever in the creator's box, or in a box that opens only with what
- * the creator's box holds, and so is erased with the secret (P11). A memo lives as long as the receipt, whatever happens
+ * the secret waits. A recipient's plain address is only ever in a box that opens only with the secret key, which goes with
+ * the secret (P11). A memo lives as long as the receipt, whatever happens
  * to the secret.
  */
 
-import { openBox, sealBox, unwrapBox, wrapBox } from '../../crypto/box.ts';
+import { openBox, sealBox } from '../../crypto/box.ts';
 import { FieldReader, FieldWriter, utf8 } from '../../crypto/bytes.ts';
+import { openCreatorKey, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
+import { unwrapCreatorBox } from '../../crypto/version-1.ts';
 import type { AccountCaller, Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import {
@@ -24,6 +26,7 @@ import {
 import { obfuscate } from '../mail/recipients.ts';
 import {
   isWaiting,
+  type ReceiptRecord,
   type ReceiptState,
   receiptStateAt,
   type StoredDelivery,
@@ -48,7 +51,6 @@ export const anonymousCustid = 'anon';
 const secretKeyLength = 31;
 
 export interface Boxes {
-  readonly creatorBox: Uint8Array;
   readonly detailsBox: Uint8Array;
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
@@ -60,26 +62,19 @@ interface BoxesInput {
   readonly receiptId: ReceiptId;
   /** Obfuscated. */
   readonly recipient: string | null;
-  /** The same in plain, for the creator's box. */
-  readonly address: string | null;
   readonly memo: string;
   readonly caller: Caller;
 }
 
 /** Seals what the creator may see later, under keys that only the creator holds. */
-export function sealBoxes(ring: KeyRing, random: RandomBytes, input: BoxesInput): Boxes {
+export function sealBoxes(random: RandomBytes, input: BoxesInput): Boxes {
   const { receiptId: binding, recipient, caller } = input;
   const keyMaterial = utf8(input.metadataKey);
-  // Keys have a fixed length, so no separator is needed.
-  const content = utf8(input.secretKey + (input.address ?? ''));
-  const creator = sealBox({ label: 'creator', keyMaterial, binding, content, random });
-  content.fill(0);
   const details =
     recipient === null
       ? null
       : sealBox({ label: 'details', keyMaterial, binding, content: utf8(recipient), random });
   return {
-    creatorBox: wrapBox(creator, { label: 'creator', binding }, ring.current, random),
     detailsBox: withShortkey(details, input.metadataKey, input.secretKey),
     recentBox: caller.kind === 'anonymous' ? null : sealRecent(caller, input, random),
     memoBox: sealMemo(random, binding, input.metadataKey, input.memo),
@@ -116,7 +111,7 @@ interface RecentContent {
 }
 
 /** `null` when the box was sealed under an earlier data key (all its tokens are gone) or is damaged. */
-function openRecent(caller: AccountCaller, stored: StoredReceipt): RecentContent | null {
+function openRecent(caller: AccountCaller, stored: ReceiptRecord): RecentContent | null {
   if (stored.recentBox === null) return null;
   const content = openBox(stored.recentBox, {
     label: 'recent',
@@ -139,15 +134,30 @@ interface CreatorContent {
   readonly address: string | null;
 }
 
+/** What the creator may read of a waiting secret: never its value. */
 function openCreator(ring: KeyRing, stored: StoredReceipt, metadataKey: MetadataKey): CreatorContent | null {
-  if (stored.creatorBox === null) return null;
-  const wrapped = unwrapBox(stored.creatorBox, { label: 'creator', binding: stored.receiptId }, ring);
-  if (wrapped === null) return null;
-  const content = openBox(wrapped, {
-    label: 'creator',
-    keyMaterial: utf8(metadataKey),
-    binding: stored.receiptId,
-  });
+  if (stored.sealedSecret === null) return null;
+  const unwrapped = unwrapSecret(stored.sealedSecret, stored, ring);
+  if (unwrapped.outcome !== 'unwrapped') return null;
+  const { creator } = unwrapped.secret;
+  if (creator === null) return openCreatorBox(ring, stored, metadataKey);
+  const key = openCreatorKey(unwrapped.secret, metadataKey);
+  const secretKey = key === null ? null : parseSecretKey(key);
+  if (secretKey === null) return null;
+  return { secretKey, address: openAddress(creator.addressBox, stored.receiptId, metadataKey, secretKey) };
+}
+
+/** The same from the box that version 1 of the envelope keeps beside the row. */
+function openCreatorBox(
+  ring: KeyRing,
+  { creatorBox, receiptId }: StoredReceipt,
+  metadataKey: MetadataKey,
+): CreatorContent | null {
+  const box = creatorBox === null ? null : unwrapCreatorBox(creatorBox, receiptId, ring);
+  const content =
+    box === null
+      ? null
+      : openBox(box, { label: 'creator', keyMaterial: utf8(metadataKey), binding: receiptId });
   if (content === null) return null;
   const text = new TextDecoder().decode(content);
   content.fill(0);
@@ -161,7 +171,7 @@ export interface Mailing {
   readonly metadataKey: MetadataKey;
   readonly secretKey: SecretKey;
   readonly to: Sensitive<string>;
-  /** Whether `to` differs from the address in the creator's box. */
+  /** Whether `to` differs from the address given at creation. */
   readonly isElsewhere: boolean;
 }
 
@@ -175,7 +185,9 @@ export function openMailing(
   const content = openCreator(deps.ring, stored, metadataKey);
   if (content === null) return null;
   const { secretKey } = content;
-  const address = given?.expose() ?? openAddress(stored, metadataKey, secretKey) ?? content.address;
+  const { delivery, receiptId } = stored;
+  const last = openAddress(delivery?.addressBox ?? null, receiptId, metadataKey, secretKey);
+  const address = given?.expose() ?? last ?? content.address;
   if (address === null) return null;
   return { metadataKey, secretKey, to: new Sensitive(address), isElsewhere: address !== content.address };
 }
@@ -185,14 +197,29 @@ function addressKey(metadataKey: MetadataKey, secretKey: SecretKey): Uint8Array 
   return utf8(metadataKey + secretKey);
 }
 
+/** Seals a recipient's address so that it opens only with what is erased with the secret (P11). */
+export function sealAddress(
+  random: RandomBytes,
+  binding: ReceiptId,
+  { metadataKey, secretKey }: Pick<Mailing, 'metadataKey' | 'secretKey'>,
+  address: string,
+): Uint8Array {
+  const keyMaterial = addressKey(metadataKey, secretKey);
+  return sealBox({ label: 'address', keyMaterial, binding, content: utf8(address), random });
+}
+
 function openAddress(
-  { receiptId, delivery }: StoredReceipt,
+  box: Uint8Array | null,
+  binding: ReceiptId,
   metadataKey: MetadataKey,
   secretKey: SecretKey,
 ): string | null {
-  if (delivery === null || delivery.addressBox === null) return null;
-  const keyMaterial = addressKey(metadataKey, secretKey);
-  const content = openBox(delivery.addressBox, { label: 'address', keyMaterial, binding: receiptId });
+  if (box === null) return null;
+  const content = openBox(box, {
+    label: 'address',
+    keyMaterial: addressKey(metadataKey, secretKey),
+    binding,
+  });
   return content === null ? null : new TextDecoder().decode(content);
 }
 
@@ -203,18 +230,18 @@ function openAddress(
 export function sealNote(
   random: RandomBytes,
   binding: ReceiptId,
-  { metadataKey, secretKey, to, isElsewhere }: Mailing,
+  mailing: Mailing,
   reply: string | null,
 ): Pick<StoredDelivery, 'noteBox' | 'addressBox'> {
-  const keyMaterial = utf8(metadataKey);
+  const { to, isElsewhere } = mailing;
+  const keyMaterial = utf8(mailing.metadataKey);
   const note = fieldsOf(isElsewhere ? obfuscate(to.expose()) : '', reply ?? '');
-  const address = { keyMaterial: addressKey(metadataKey, secretKey), content: utf8(to.expose()) };
   return {
     noteBox:
       isElsewhere || reply !== null
         ? sealBox({ label: 'note', keyMaterial, binding, content: note, random })
         : null,
-    addressBox: isElsewhere ? sealBox({ label: 'address', ...address, binding, random }) : null,
+    addressBox: isElsewhere ? sealAddress(random, binding, mailing, to.expose()) : null,
   };
 }
 
@@ -224,7 +251,7 @@ interface NoteContent {
   readonly reply: string | null;
 }
 
-function openNote({ receiptId, delivery }: StoredReceipt, metadataKey: MetadataKey): NoteContent {
+function openNote({ receiptId, delivery }: ReceiptRecord, metadataKey: MetadataKey): NoteContent {
   const noteBox = delivery?.noteBox ?? null;
   const at = { label: 'note', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
   const content = noteBox === null ? null : openBox(noteBox, at);
@@ -248,7 +275,7 @@ function sealMemo(
 /** Exactly as given, including a byte order mark. */
 const memoDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-function openMemo({ receiptId, memoBox }: StoredReceipt, metadataKey: MetadataKey): string {
+function openMemo({ receiptId, memoBox }: ReceiptRecord, metadataKey: MetadataKey): string {
   if (memoBox === null) return '';
   const at = { label: 'memo', keyMaterial: utf8(metadataKey), binding: receiptId } as const;
   const content = openBox(memoBox, at);
@@ -261,7 +288,7 @@ interface DetailsContent {
   readonly shortkey: string | null;
 }
 
-function openDetails(stored: StoredReceipt, metadataKey: MetadataKey): DetailsContent {
+function openDetails(stored: ReceiptRecord, metadataKey: MetadataKey): DetailsContent {
   const { box, shortkey } = splitDetails(stored.detailsBox, metadataKey);
   const at = { label: 'details', keyMaterial: utf8(metadataKey), binding: stored.receiptId } as const;
   const content = box === null ? null : openBox(box, at);
@@ -322,7 +349,7 @@ type OpenedFields = Pick<
 >;
 
 /** A stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
-export function receiptView(stored: StoredReceipt, now: UnixSeconds, opened: OpenedFields): ReceiptView {
+export function receiptView(stored: ReceiptRecord, now: UnixSeconds, opened: OpenedFields): ReceiptView {
   const state: ReceiptState = receiptStateAt(stored, now);
   const note = openNote(stored, opened.metadataKey);
   const { delivery } = stored;
@@ -365,7 +392,7 @@ export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Calle
 }
 
 /** As a list shows it, without the secret key; empty if the box was sealed under an earlier data key or is damaged. */
-export function listedView(caller: AccountCaller, stored: StoredReceipt, now: UnixSeconds): ReceiptView[] {
+export function listedView(caller: AccountCaller, stored: ReceiptRecord, now: UnixSeconds): ReceiptView[] {
   const content = openRecent(caller, stored);
   return content === null
     ? []

@@ -17,7 +17,7 @@ describe('a sealed value that is no text', () => {
         },
       }),
     });
-    const { secretKey } = await bench.share('v');
+    const { secretKey, metadataKey } = await bench.share('v');
     const [record] = bench.records;
     const key = parseSecretKey(secretKey);
     if (record === undefined || key === null) throw new Error('nothing was stored');
@@ -26,9 +26,12 @@ describe('a sealed value that is no text', () => {
       sealSecret({
         value: Uint8Array.of(0x61, 0xff, 0x62),
         secretKey: key,
+        metadataKey,
+        addressBox: null,
         salt: random(32),
         passphrase: null,
         context: record,
+        expiryLimit: record.expiresAt,
         root: ring.current,
         random,
       }),

@@ -2,11 +2,9 @@
 import { describe, expect, it } from 'bun:test';
 import { clientStays } from '../../../test/stores/conformance/check.ts';
 import { giveDomain } from '../../../test/support/own-domain.ts';
+import { sealedUnderTheRoot, underTheRoot } from '../../../test/support/sealed-sample.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 import { createBench, guess, startOfTime } from '../../../test/support/service-bench.ts';
-import { seal, unseal } from '../../crypto/aead.ts';
-import { deriveOuterKeys } from '../../crypto/derive.ts';
-import { secretAad } from '../../crypto/envelope.ts';
 import { createKeyRing, type KeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
@@ -356,17 +354,15 @@ describe('a fault', () => {
   });
 });
 
-/** R(32) ‖ lp("") ‖ u32 length of the body, then the commitment. */
-const commitmentAt = 32 + 4 + 4;
+/** R(32) ‖ the creator's key(31) ‖ lp("") ‖ lp(""), then the commitment. */
+const commitmentAt = 32 + 31 + 4 + 4;
 
 /** The record's row with one byte changed under its outer layer, sealed again with the root. */
 function forge(record: NewRecord, ring: KeyRing, offset: number): Uint8Array {
-  const keys = deriveOuterKeys(ring.current.key, ring.current.kid, record.sealedSecret.subarray(3, 35));
-  const inner = unseal(keys, record.sealedSecret.subarray(35), secretAad(record));
+  const inner = underTheRoot(record.sealedSecret, record, ring.current);
   if (inner === null) throw new Error('the row does not open');
-  const row = record.sealedSecret.slice();
-  row.set(seal(keys, withByte(new Uint8Array(inner), offset), secretAad(record)), 35);
-  return row;
+  const changed = withByte(new Uint8Array(inner), offset);
+  return sealedUnderTheRoot(changed, record.sealedSecret, record, ring.current);
 }
 
 /** A secret whose row was changed by someone with the root, and a service that finds it. */

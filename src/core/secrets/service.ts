@@ -58,7 +58,7 @@ export function createService(parts: ServiceParts) {
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
     /** Sets or removes the memo, also once the secret is gone: `found` with the updated receipt. */
     setMemo: (input: MemoInput, caller: Caller) => setMemo(core, input, caller),
-    /** Sends the recipient's mail again, or to another address. Needs the metadata key: the secret key is in the creator's box. */
+    /** Sends the recipient's mail again, or to another address. Needs the metadata key, which opens the secret key for its creator. */
     deliver: (input: DeliverInput, caller: Caller) => deliver(core, input, caller),
     /** Starts mailing the notices that are due, and returns how many. */
     sendDueNotices: () => sendDueNotices(core),

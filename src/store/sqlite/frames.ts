@@ -49,8 +49,8 @@ export class FrameSink {
 
   put(record: NewRecord): void {
     const shareDomain = record.shareDomain === '' ? nothing : encoder.encode(record.shareDomain);
-    const { detailsBox, recentBox, memoBox, creatorBox, sealedSecret } = record;
-    const parts = [shareDomain, detailsBox, recentBox, memoBox, creatorBox, sealedSecret];
+    const { detailsBox, recentBox, memoBox, sealedSecret } = record;
+    const parts = [shareDomain, detailsBox, recentBox, memoBox, sealedSecret];
     this.#makeRoom(putHeadBytes + parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));
     this.#byte(putFrame);
     this.#raw(record.secretId);
@@ -150,7 +150,6 @@ export interface PutFrame {
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
-  readonly creatorBox: Uint8Array;
   readonly sealedSecret: Uint8Array;
 }
 
@@ -210,7 +209,6 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       detailsBox,
       recentBox,
       memoBox,
-      creatorBox: sized() ?? nothing,
       sealedSecret: sized() ?? nothing,
     };
   }

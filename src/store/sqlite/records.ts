@@ -18,6 +18,7 @@ import type { ClaimTarget } from '../../core/ports.ts';
 import {
   isWaiting,
   type ListedReceipt,
+  type ReceiptRecord,
   type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
@@ -68,8 +69,12 @@ interface ReceiptRow extends DeliveryColumns {
   share_domain: string;
   details_box: Uint8Array | null;
   recent_box: Uint8Array | null;
-  creator_box: Uint8Array;
   memo_box: Uint8Array | null;
+}
+
+interface SealedReceiptRow extends ReceiptRow {
+  sealed_secret: Uint8Array;
+  creator_box: Uint8Array;
 }
 
 const states: Readonly<Record<string, StoredState>> = { w: 'waiting', r: 'received', b: 'burned' };
@@ -80,11 +85,10 @@ const selectSecret = `
 
 const receiptColumns = `
   r.position, r.state, r.owner, r.created_at, r.expires_at, r.receipt_expires_at, r.ended_at, r.viewed_at, r.marks,
-  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, r.creator_box, ${deliveryColumns},
-  ${memoColumns}`;
+  r.secret_id, r.receipt_id, r.share_domain, r.details_box, r.recent_box, ${deliveryColumns}, ${memoColumns}`;
 
 const selectReceipt = `
-  SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
+  SELECT ${receiptColumns}, r.sealed_secret, r.creator_box FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3`;
 
 const selectRecent = `
@@ -108,7 +112,7 @@ export interface RecordReads {
 
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
   const secret = db.query<SecretRow, [number, Uint8Array, number]>(selectSecret);
-  const receipt = db.query<ReceiptRow, [number, Uint8Array, number]>(selectReceipt);
+  const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number]>(selectReceipt);
   const recent = db.query<ReceiptRow, [number, number, number, number]>(selectRecent);
   const places = new WeakMap<ClaimTarget, number>();
   return {
@@ -122,7 +126,7 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
     knownPlaceOf: (target) => places.get(target),
     findReceipt(id, now) {
       const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now));
-      return row === null ? null : toReceipt(row, now);
+      return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
     },
     listReceipts(owner, { limit, after }, now) {
       if (after !== null && !cursorForm.test(after)) return null;
@@ -147,8 +151,25 @@ function toSecret(id: SecretId, row: SecretRow): StoredSecret {
   };
 }
 
-function toReceipt(row: ReceiptRow, now: UnixSeconds): StoredReceipt {
-  const life = { state: states[row.state] ?? 'burned', expiresAt: row.expires_at };
+const lifeOf = (row: ReceiptRow): Pick<StoredReceipt, 'state' | 'expiresAt'> => ({
+  state: states[row.state] ?? 'burned',
+  expiresAt: row.expires_at,
+});
+
+/** What is erased is zeros, and what is about to be is not shown. */
+function sealedPartsOf(
+  row: SealedReceiptRow,
+  now: UnixSeconds,
+): Pick<StoredReceipt, 'sealedSecret' | 'creatorBox'> {
+  if (!isWaiting(lifeOf(row), now)) return { sealedSecret: null, creatorBox: null };
+  return {
+    sealedSecret: row.sealed_secret,
+    creatorBox: row.creator_box.length === 0 ? null : row.creator_box,
+  };
+}
+
+function toReceipt(row: ReceiptRow, now: UnixSeconds): ReceiptRecord {
+  const life = lifeOf(row);
   return {
     ...life,
     receiptId: row.receipt_id as ReceiptId,
@@ -161,8 +182,6 @@ function toReceipt(row: ReceiptRow, now: UnixSeconds): StoredReceipt {
     endedAt: life.state === 'waiting' ? null : row.ended_at,
     ...flagsIn(row.marks),
     shareDomain: row.share_domain,
-    // What is erased is zeros, and what is about to be is not shown.
-    creatorBox: isWaiting(life, now) ? row.creator_box : null,
     detailsBox: row.details_box,
     // Erased with its account: no sealed box is all zeros.
     recentBox: row.recent_box?.some((byte) => byte !== 0) ? row.recent_box : null,
@@ -192,7 +211,7 @@ const insertRecord = `
   INSERT INTO records (state, row_version, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at,
     sweep_at, delivery, delivery_at, marks, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
     share_domain, details_box, recent_box, creator_box, sealed_secret)
-  VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`;
+  VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, x'', ?15)`;
 
 /** The one way a waiting secret ends before its time, at `?1`; the condition is the caller's. */
 export const endRecord = (state: 'r' | 'b') => `
@@ -240,7 +259,6 @@ export function createRecordWrites(db: Database): RecordWrites {
         record.shareDomain,
         record.detailsBox,
         record.recentBox,
-        record.creatorBox,
         record.sealedSecret,
       );
       const position = Number(lastInsertRowid);

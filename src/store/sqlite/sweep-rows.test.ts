@@ -16,7 +16,7 @@ import { createRecordWrites } from './records.ts';
 import { createSweep } from './sweep.ts';
 
 const start = 1_800_000_000;
-const boxes = ['sealedSecret', 'creatorBox', 'detailsBox', 'recentBox'] as const;
+const boxes = ['sealedSecret', 'detailsBox', 'recentBox'] as const;
 
 let directory = '';
 let path = '';

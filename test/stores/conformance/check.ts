@@ -7,7 +7,7 @@ import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { IsAbandoned } from '../../../src/core/ports.ts';
-import type { NewRecord, StoredReceipt, StoredSecret } from '../../../src/core/secret.ts';
+import type { NewRecord, ReceiptRecord, StoredSecret } from '../../../src/core/secret.ts';
 import type { Clock, MachineClock, UnixSeconds } from '../../../src/core/time.ts';
 import type { Store } from '../../../src/store/store.ts';
 
@@ -196,8 +196,7 @@ export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, ki
     receiptExpiresAt: now + 2 * ttlSeconds,
     hasPassphrase: false,
     shareDomain: '',
-    sealedSecret: new Uint8Array([1, kid >> 8, kid & 255, ...randomBytes(300)]),
-    creatorBox: new Uint8Array(randomBytes(90)),
+    sealedSecret: new Uint8Array([2, kid >> 8, kid & 255, ...randomBytes(300)]),
     detailsBox: null,
     recentBox: null,
     memoBox: null,
@@ -242,7 +241,7 @@ export async function recentOf(
   store: Pick<Store, 'listReceipts'>,
   owner: AccountId,
   limit = 10,
-): Promise<StoredReceipt[]> {
+): Promise<ReceiptRecord[]> {
   const listed = await store.listReceipts(owner, { limit, after: null });
   assert.ok(listed !== null, 'the first page of a recent list was refused');
   return listed.map(({ cursor: _cursor, ...receipt }) => receipt);

@@ -153,7 +153,7 @@ export const claimChecks: readonly ConformanceCheck[] = [
       const receipt = await store.findReceipt(record.receiptId);
       assert.equal(receipt?.state, 'received');
       assert.equal(receipt?.endedAt, record.createdAt + 5);
-      assert.equal(receipt?.creatorBox, null);
+      assert.equal(receipt?.sealedSecret, null);
     },
   ),
 
@@ -168,7 +168,7 @@ export const claimChecks: readonly ConformanceCheck[] = [
     const receipt = await store.findReceipt(record.receiptId);
     assert.equal(receipt?.state, 'burned');
     assert.equal(receipt?.endedAt, record.createdAt + 9);
-    assert.equal(receipt?.creatorBox, null);
+    assert.equal(receipt?.sealedSecret, null);
   }),
 
   check('P7', 'a burn after a read is told that there is nothing to burn', async ({ store }) => {

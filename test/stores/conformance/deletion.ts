@@ -113,7 +113,7 @@ export const deletionChecks: readonly ConformanceCheck[] = [
         assert.equal(await store.findSecret(secretId), null);
         const receipt = await store.findReceipt(receiptId);
         assert.deepEqual(
-          [receipt?.state, receipt?.endedAt, receipt?.creatorBox],
+          [receipt?.state, receipt?.endedAt, receipt?.sealedSecret],
           ['burned', store.now(), null],
         );
         assert.equal(await store.burn(receiptId, clientStays), null);

@@ -11,6 +11,7 @@ import type { ClaimOutcome, DueNotice, SecretStore } from '../../../src/core/por
 import {
   isWaiting,
   type NewRecord,
+  type ReceiptRecord,
   type StoredDelivery,
   type StoredReceipt,
   type StoredSecret,
@@ -21,15 +22,11 @@ import { deliveryAt, rootKidOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 
 interface MemoryRecord
-  extends Omit<
-    NewRecord,
-    'sealedSecret' | 'creatorBox' | 'recentBox' | 'memoBox' | 'deliveryStaleAt' | 'noticeDueAt'
-  > {
+  extends Omit<NewRecord, 'sealedSecret' | 'recentBox' | 'memoBox' | 'deliveryStaleAt' | 'noticeDueAt'> {
   readonly position: number;
   readonly rowVersion: number;
   state: StoredState;
   sealedSecret: Uint8Array | null;
-  creatorBox: Uint8Array | null;
   recentBox: Uint8Array | null;
   memoBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
@@ -71,7 +68,6 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
     secretId: record.secretId.slice() as SecretId,
     receiptId: record.receiptId.slice() as ReceiptId,
     sealedSecret: record.sealedSecret.slice(),
-    creatorBox: record.creatorBox.slice(),
     detailsBox: copyOf(record.detailsBox),
     recentBox: copyOf(record.recentBox),
     memoBox: copyOf(record.memoBox),
@@ -109,17 +105,23 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
 
 function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
   const { position: _position, rowVersion: _rowVersion, ...known } = record;
-  const { sealedSecret: _sealedSecret, noticeDueAt: _noticeDueAt, ...rest } = known;
+  const { noticeDueAt: _noticeDueAt, ...rest } = known;
   return {
     ...rest,
     secretId: record.secretId.slice() as SecretId,
     receiptId: record.receiptId.slice() as ReceiptId,
-    creatorBox: isWaiting(record, now) ? copyOf(record.creatorBox) : null,
+    sealedSecret: isWaiting(record, now) ? copyOf(record.sealedSecret) : null,
+    creatorBox: null,
     detailsBox: copyOf(record.detailsBox),
     recentBox: copyOf(record.recentBox),
     memoBox: copyOf(record.memoBox),
     delivery: toDelivery(record, now),
   };
+}
+
+function withoutSealed(receipt: StoredReceipt): ReceiptRecord {
+  const { sealedSecret: _sealedSecret, creatorBox: _creatorBox, ...listed } = receipt;
+  return listed;
 }
 
 const cursorOf = ({ position }: MemoryRecord): string => `after ${position}`;
@@ -180,7 +182,6 @@ function end(
   record.state = state;
   record.endedAt = now;
   record.sealedSecret = null;
-  record.creatorBox = null;
   return now;
 }
 
@@ -192,7 +193,6 @@ function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): bool
   }
   if (now < record.expiresAt || record.sealedSecret === null) return false;
   record.sealedSecret = null;
-  record.creatorBox = null;
   return true;
 }
 
@@ -288,7 +288,7 @@ function receiptMethods(
         )
         .sort((a, b) => b.position - a.position)
         .slice(0, page.limit)
-        .map((record) => ({ ...toReceipt(record, now), cursor: cursorOf(record) }));
+        .map((record) => ({ ...withoutSealed(toReceipt(record, now)), cursor: cursorOf(record) }));
     },
   };
 }

@@ -1,0 +1,68 @@
+/** What the versions of a secret's row have in common. */
+import { FieldWriter, utf8 } from './bytes.ts';
+
+const hasPassphraseFlag = 1;
+const empty = new Uint8Array(0);
+
+/** What a row belongs to; authenticated, so that rows and their fields cannot be swapped. */
+export interface SecretContext {
+  readonly secretId: Uint8Array;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly hasPassphrase: boolean;
+  /** An account's id. */
+  readonly owner: number | null;
+  readonly shareDomain: string;
+}
+
+/**
+ * lp(label) lp(secret id) u64 created u64 ends u8 flags lp(owner) lp(share domain), and a number of bytes more that the
+ * caller writes.
+ */
+export function writeContext(
+  label: Uint8Array,
+  context: SecretContext,
+  endsAt: number,
+  moreBytes: number,
+): FieldWriter {
+  const owner = context.owner === null ? empty : new FieldWriter(8).u64(context.owner).bytes;
+  const shareDomain = context.shareDomain === '' ? empty : utf8(context.shareDomain);
+  const size =
+    4 + label.length + 4 + context.secretId.length + 17 + 4 + owner.length + 4 + shareDomain.length;
+  return new FieldWriter(size + moreBytes)
+    .field(label)
+    .field(context.secretId)
+    .u64(context.createdAt)
+    .u64(endsAt)
+    .u8(context.hasPassphrase ? hasPassphraseFlag : 0)
+    .field(owner)
+    .field(shareDomain);
+}
+
+/** A row without its outer layer. Reveals neither value nor passphrase nor link without the link or the metadata key. */
+export interface UnwrappedSecret {
+  readonly version: 1 | 2;
+  readonly secretId: Uint8Array;
+  /** `R`: 32 bytes. */
+  readonly salt: Uint8Array;
+  readonly sealedVerifier: Uint8Array;
+  /** The commitment and the sealed value. */
+  readonly body: Uint8Array;
+  /** Of the value and the verifier. */
+  readonly aad: Uint8Array;
+  /** For the holder of the metadata key; `null` in version 1, which keeps it beside the row. */
+  readonly creator: CreatorPart | null;
+}
+
+export interface CreatorPart {
+  readonly maskedKey: Uint8Array;
+  /** Seals the recipient's address under metadata key and secret key; `null` without a recipient. */
+  readonly addressBox: Uint8Array | null;
+}
+
+export type UnwrapOutcome =
+  | { readonly outcome: 'unwrapped'; readonly secret: UnwrappedSecret }
+  /** No root of the ring has this key id. */
+  | { readonly outcome: 'unknown_root'; readonly kid: number }
+  /** Not a row of a known version, not this record's, or modified. */
+  | { readonly outcome: 'damaged' };
