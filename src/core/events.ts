@@ -15,6 +15,7 @@ export type ServiceEvent =
   | { readonly event: 'revealed'; readonly tag: string }
   | { readonly event: 'reveal_forfeited'; readonly tag: string }
   | { readonly event: 'burned'; readonly tag: string }
+  | { readonly event: 'lifetime_changed'; readonly tag: string }
   | { readonly event: 'passphrase_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }

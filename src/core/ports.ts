@@ -39,6 +39,9 @@ export type ClaimOutcome = 'won' | 'gone' | 'abandoned';
 /** What a claim is decided by, as `findSecret` gave it. */
 export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'rowVersion' | 'createdAt' | 'expiresAt'>;
 
+/** What changes with a record's expiry. */
+export type NewExpiry = Pick<NewRecord, 'expiresAt' | 'receiptExpiresAt' | 'noticeDueAt' | 'sealedSecret'>;
+
 export interface SecretStore {
   /**
    * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock
@@ -80,6 +83,13 @@ export interface SecretStore {
 
   /** Notes that the creator has looked at a waiting receipt; the first time counts. Returns that first time, or `null`. */
   markViewed(id: ReceiptId): Promise<UnixSeconds | null>;
+
+  /**
+   * Gives a waiting secret another expiry, if its expiry is still `from`: in one atomic step with the receipt's own expiry, the
+   * sealed secret wrapped for it (as long as before), its notice, and how long its guesses are counted. A claim that was
+   * decided by what was found before still takes it: what a claim proves has not changed. Whether it was changed.
+   */
+  setExpiry(id: ReceiptId, from: UnixSeconds, to: NewExpiry): Promise<boolean>;
 
   /**
    * Keeps the sealed memo in place of the one before; `null` removes it. Goes with the receipt, and with its account.

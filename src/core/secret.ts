@@ -89,7 +89,10 @@ export interface NewRecord {
 /** A live secret as the store gives it: sealed, unread, unexpired at store time. */
 export interface StoredSecret {
   readonly secretId: SecretId;
-  /** Changes whenever the sealed bytes are replaced, so that a claim takes what was checked. Starts at 1. */
+  /**
+   * Changes whenever what the link opens is replaced, so that a claim takes what was checked. Another outer layer is no such
+   * change. Starts at 1.
+   */
   readonly rowVersion: number;
   readonly owner: AccountId | null;
   readonly createdAt: UnixSeconds;

@@ -130,6 +130,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   revealed: { level: 'info', fields: ['tag'] },
   reveal_forfeited: { level: 'error', fields: ['tag'] },
   burned: { level: 'info', fields: ['tag'] },
+  lifetime_changed: { level: 'info', fields: ['tag'] },
   passphrase_refused: { level: 'info', fields: ['tag'] },
   attempts_exhausted: { level: 'warn', fields: ['tag'] },
   record_damaged: { level: 'error', fields: ['tag'] },

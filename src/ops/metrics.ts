@@ -31,6 +31,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   revealed: 'Secrets read',
   reveal_forfeited: 'Secrets taken but not delivered',
   burned: 'Secrets burned',
+  lifetime_changed: 'Lifetimes changed by the creator',
   passphrase_refused: 'Wrong passphrases',
   attempts_exhausted: 'Passphrase guesses refused by the limit',
   record_damaged: 'Records that did not open with the right key',

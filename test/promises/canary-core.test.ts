@@ -72,8 +72,8 @@ async function lifeOfASecret(
   state.down = false;
   await bench.service.viewReceipt({ metadataKey, authority: 'owner' }, caller);
   await bench.service.recent({ cursor: null, limit: 5, states: ['viewed'] }, caller);
-  const later = { metadataKey, authority: 'owner', memo: new Sensitive(text.laterMemo) } as const;
-  await bench.service.setMemo(later, caller);
+  const laterMemo = new Sensitive(text.laterMemo);
+  await bench.service.change({ metadataKey, authority: 'owner', memo: laterMemo, ttlSeconds: 3_600 }, caller);
   const recipient = new Sensitive(text.elsewhere);
   await bench.service.deliver({ metadataKey, authority: 'owner', locale: 'en', recipient }, caller);
   await bench.service.settled();
@@ -109,6 +109,7 @@ describe('a canary', () => {
       'concealed',
       'mail_ended',
       'passphrase_refused',
+      'lifetime_changed',
       'mail_ended',
       'revealed',
     ]);

@@ -10,6 +10,7 @@ import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
+import { expiryChecks } from './conformance/expiry.ts';
 import { mailChecks } from './conformance/mail.ts';
 import { memoChecks } from './conformance/memos.ts';
 import { passwordChecks } from './conformance/passwords.ts';
@@ -26,6 +27,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...receiptChecks,
   ...mailChecks,
   ...memoChecks,
+  ...expiryChecks,
   ...attemptChecks,
   ...accountChecks,
   ...passwordChecks,

@@ -9,6 +9,7 @@ import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
+import { expiryDefects } from './expiry-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
 import { createAccountTables } from './memory/account-tables.ts';
@@ -333,6 +334,7 @@ export const seededDefects: readonly SeededDefect[] = [
   ...attemptDefects,
   ...mailDefects,
   ...memoDefects,
+  ...expiryDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,

@@ -4,8 +4,8 @@ import type { Caller } from '../../core/account.ts';
 import type { Links } from '../../core/links.ts';
 import type {
   BurnOutcome,
+  ChangeOutcome,
   DeliverOutcome,
-  MemoRefusal,
   ReceiptInput,
   ReceiptView,
   RecentInput,
@@ -23,6 +23,7 @@ import {
   memoWords,
   newRecipient,
   time,
+  ttl,
 } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import { recipientNeedsAccount, undeliverable } from './creation.ts';
@@ -40,6 +41,7 @@ import {
 import { encodeProblem, refuse, refuseAttempts, refuseFields, refuseMails } from './refusals.ts';
 import {
   adjustedLocaleOf,
+  adjustedTtl,
   encodeIgnored,
   encodeRemarks,
   ignored,
@@ -50,6 +52,7 @@ import {
   proceed,
   queryText,
   readFields,
+  ttlAdjusted,
 } from './wire.ts';
 
 const text = z.string();
@@ -205,14 +208,43 @@ export const receipt = define({
   },
 });
 
-/** A memo that is not given stays what it is. */
-const changeBody = z.object({ memo: givenText.nullish().meta(memoWords) }).meta({ id: 'V2ChangeRequest' });
+/** What is not given stays what it is. */
+const changeBody = z
+  .object({
+    memo: givenText.nullish().meta(memoWords),
+    ttl: ttl({
+      refusal: 'Must be a whole number of seconds, or a string of its digits',
+      description:
+        'A new lifetime in seconds from now on, while the secret waits: until the longest lifetime of the plan ' +
+        'since its creation at most. The nearest possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
+      examples: [86_400],
+    }),
+  })
+  .meta({ id: 'V2ChangeRequest' });
 
 const changeAnswer = z
-  .object({ success, custid, record: metadataRecord, details: z.object({ ...recordDetails, ignored }) })
+  .object({
+    success,
+    custid,
+    record: metadataRecord,
+    details: z.object({ ...recordDetails, adjusted: ttlAdjusted, ignored }),
+  })
   .meta({ id: 'V2ChangeAnswer' });
 
-const memoTable: Table<MemoRefusal, 'outcome'> = {
+const changeTable: Table<
+  Exclude<ChangeOutcome, { outcome: 'found' }>,
+  'outcome',
+  [key: string, links: Links]
+> = {
+  unknown: (_, metadataKey) => unknownMetadata(metadataKey),
+  already_gone: ({ receipt }, _metadataKey, links) => alreadyGone(receipt, links),
+  lifetime_fixed: () =>
+    refuseFields([
+      {
+        field: 'ttl',
+        message: 'The lifetime of this secret cannot be changed: an earlier version stored it',
+      },
+    ]),
   ill_formed: ({ field }) => refuseFields([{ field, message: illFormed }]),
   memo_too_long: ({ maxCharacters }) =>
     refuseFields([{ field: 'memo', message: `Must be at most ${maxCharacters} characters` }]),
@@ -225,27 +257,37 @@ export const change = define({
   path: '/private/:key',
   aliases: [{ method: 'PATCH', path: '/receipt/:key' }],
   document: {
-    summary: "Change the creator's own label",
+    summary: "Change the creator's own label, or the lifetime",
     description:
-      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. What is not given stays.',
+      'Sets `memo`, or removes it with an empty text or null, also once the secret is gone. `ttl` gives a waiting secret ' +
+      'another lifetime, from now on; the receipt then lives twice as long as the whole. What is not given stays.',
     tag,
     params,
     body: jsonBody(changeBody, false),
   },
-  answers: { description: 'The record as it now is.', schema: changeAnswer, refuses: ['unknown_secret'] },
+  answers: {
+    description: 'The record as it now is.',
+    schema: changeAnswer,
+    refuses: ['unknown_secret', 'already_gone'],
+  },
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, changeBody, dialect);
-    return { metadataKey: keyOf(exchange), memo: fields.memo, ignored: paths };
+    return { metadataKey: keyOf(exchange), memo: fields.memo, ttlSeconds: fields.ttl, ignored: paths };
   },
-  async handle({ metadataKey, memo, ignored: paths }, caller, { service, links, dialect }) {
-    const input = { metadataKey, authority: dialect.managementAuthority };
-    const outcome =
-      memo === undefined
-        ? await service.findReceipt(input, caller)
-        : await service.setMemo({ ...input, memo: memo === null ? null : new Sensitive(memo) }, caller);
-    if (outcome.outcome === 'found') return okWith(outcome.receipt, encodeIgnored(paths), caller, links);
-    if (outcome.outcome === 'unknown') return unknownMetadata(metadataKey);
-    return answerFrom(memoTable, 'outcome', outcome);
+  async handle({ metadataKey, memo, ttlSeconds, ignored: paths }, caller, { service, links, dialect }) {
+    const outcome = await service.change(
+      {
+        metadataKey,
+        authority: dialect.managementAuthority,
+        memo: typeof memo === 'string' ? new Sensitive(memo) : memo,
+        ttlSeconds,
+      },
+      caller,
+    );
+    if (outcome.outcome !== 'found') return answerFrom(changeTable, 'outcome', outcome, metadataKey, links);
+    const { receipt, grantedTtlSeconds } = outcome;
+    const granted = grantedTtlSeconds === null ? {} : adjustedTtl(ttlSeconds, grantedTtlSeconds);
+    return okWith(receipt, encodeRemarks({ adjusted: granted, ignored: paths }), caller, links);
   },
 });
 

@@ -215,14 +215,15 @@ const absent = 'What was granted other than asked; absent when nothing was.';
 
 export const localeAdjusted = z.object({ locale: adjustedLocale }).optional().meta({ description: absent });
 
+const adjustedLifetime = z
+  .object({ asked: z.union([z.number(), z.string()]), granted: seconds })
+  .optional()
+  .meta({ description: "Where the plan's bounds are in the way: the lifetime granted, in seconds." });
+
+export const ttlAdjusted = z.object({ ttl: adjustedLifetime }).optional().meta({ description: absent });
+
 export const adjusted = z
-  .object({
-    ttl: z
-      .object({ asked: z.union([z.number(), z.string()]), granted: seconds })
-      .optional()
-      .meta({ description: "Where the plan's bounds are in the way: the lifetime granted, in seconds." }),
-    locale: adjustedLocale,
-  })
+  .object({ ttl: adjustedLifetime, locale: adjustedLocale })
   .optional()
   .meta({ description: absent });
 

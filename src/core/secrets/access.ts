@@ -76,7 +76,7 @@ function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
   );
 }
 
-function damaged(events: Events, stored: StoredSecret, why: string): ServiceError {
+export function damaged(events: Events, stored: Pick<StoredSecret, 'secretId'>, why: string): ServiceError {
   events({ event: 'record_damaged', tag: tagOf(stored.secretId) });
   return new ServiceError('damaged', `a stored secret does not open: ${why}`);
 }

@@ -96,7 +96,7 @@ async function concealValue(
   });
 }
 
-function planOf(plans: Plans, caller: Caller): Plan {
+export function planOf(plans: Plans, caller: Caller): Plan {
   return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
 }
 

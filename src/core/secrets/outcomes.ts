@@ -191,12 +191,26 @@ export type ReceiptOutcome =
   | { readonly outcome: 'found'; readonly receipt: ReceiptView }
   | { readonly outcome: 'unknown' };
 
-export interface MemoInput extends ReceiptInput {
-  /** Replaces the previous one; `null` or empty removes it. */
-  readonly memo: Sensitive<string> | null;
+export interface ChangeInput extends ReceiptInput {
+  /** Replaces the previous one; `null` or empty removes it, `undefined` keeps it. */
+  readonly memo: Sensitive<string> | null | undefined;
+  /** A new lifetime, from now on, at least 1; `null` keeps the old one. */
+  readonly ttlSeconds: number | null;
 }
 
-export type MemoOutcome = ReceiptOutcome | MemoRefusal;
+export type ChangeOutcome =
+  | {
+      readonly outcome: 'found';
+      readonly receipt: ReceiptView;
+      /** From now on: as asked for, or the nearest that the plan allowed when it was created; `null` when unchanged. */
+      readonly grantedTtlSeconds: number | null;
+    }
+  /** A new lifetime was asked for, and the secret was read, burned or has expired. */
+  | { readonly outcome: 'already_gone'; readonly receipt: ReceiptView }
+  /** A new lifetime was asked for, and the secret was stored by a version that could not change it. */
+  | { readonly outcome: 'lifetime_fixed' }
+  | { readonly outcome: 'unknown' }
+  | MemoRefusal;
 
 export interface BurnInput extends ReceiptInput {
   readonly isAbandoned: IsAbandoned;

@@ -25,7 +25,10 @@ async function createDesk() {
     return outcome.outcome === 'listed' ? outcome.receipts.map((each) => each.memo) : null;
   };
   const set = (input: ReceiptInput, memo: string | null, by: Caller = caller) =>
-    bench.service.setMemo({ ...input, memo: memo === null ? null : new Sensitive(memo) }, by);
+    bench.service.change(
+      { ...input, memo: memo === null ? null : new Sensitive(memo), ttlSeconds: null },
+      by,
+    );
   return { bench, caller, told, listed, set };
 }
 
@@ -106,7 +109,11 @@ describe('a memo that is changed', () => {
       [null, ''],
     ] as const) {
       const receipt = { ...now, secretTtlSeconds, memo };
-      expect(await set(asOwner(metadataKey), given)).toEqual({ outcome: 'found', receipt });
+      expect(await set(asOwner(metadataKey), given)).toEqual({
+        outcome: 'found',
+        receipt,
+        grantedTtlSeconds: null,
+      });
       expect(await told(metadataKey)).toEqual(receipt);
       expect(await listed()).toEqual([memo]);
     }

@@ -38,14 +38,7 @@ import {
 } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
-import type {
-  MemoInput,
-  MemoOutcome,
-  MemoRefusal,
-  ReceiptInput,
-  ReceiptOutcome,
-  ReceiptView,
-} from './outcomes.ts';
+import type { MemoRefusal, ReceiptInput, ReceiptOutcome, ReceiptView } from './outcomes.ts';
 
 export const anonymousCustid = 'anon';
 const secretKeyLength = 31;
@@ -262,7 +255,7 @@ function openNote({ receiptId, delivery }: ReceiptRecord, metadataKey: MetadataK
 }
 
 /** `null` for an empty memo. */
-function sealMemo(
+export function sealMemo(
   random: RandomBytes,
   binding: ReceiptId,
   metadataKey: MetadataKey,
@@ -411,17 +404,4 @@ export function checkMemo(memo: string): MemoRefusal | null {
 function isTooLong(memo: string): boolean {
   if (memo.length <= maxMemoCharacters) return false;
   return memo.length > 2 * maxMemoCharacters || [...memo].length > maxMemoCharacters;
-}
-
-export async function setMemo(deps: Core, input: MemoInput, caller: Caller): Promise<MemoOutcome> {
-  const memo = input.memo?.expose() ?? '';
-  const refusal = checkMemo(memo);
-  if (refusal !== null) return refusal;
-  const managed = await findManaged(deps, input, caller);
-  if (managed === null) return { outcome: 'unknown' };
-  const { metadataKey, stored } = managed;
-  const memoBox = sealMemo(deps.random, stored.receiptId, metadataKey, memo);
-  if (!(await deps.store.setMemo(stored.receiptId, memoBox))) return { outcome: 'unknown' };
-  const changed = { metadataKey, stored: { ...stored, memoBox } };
-  return { outcome: 'found', receipt: await viewOf(deps, changed, caller) };
 }

@@ -11,23 +11,24 @@ import { sendDueNotices } from '../mail/notices.ts';
 import { obfuscate } from '../mail/recipients.ts';
 import { secretViewOf } from './access.ts';
 import { burn } from './burn.ts';
+import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { deliver } from './link-mail.ts';
 import type {
   BurnInput,
+  ChangeInput,
   ConcealInput,
   DeliverInput,
   GenerateInput,
   InspectInput,
-  MemoInput,
   ReceiptInput,
   RecentInput,
   RevealInput,
   StatusOutcome,
   SuggestInput,
 } from './outcomes.ts';
-import { findReceipt, setMemo, viewReceipt } from './receipts.ts';
+import { findReceipt, viewReceipt } from './receipts.ts';
 import { recent } from './recent.ts';
 import { inspect, reveal } from './reveal.ts';
 
@@ -56,8 +57,11 @@ export function createService(parts: ServiceParts) {
     /** As `findReceipt`, and the creator has now looked: the answer already says `viewed`. */
     viewReceipt: (input: ReceiptInput, caller: Caller) => viewReceipt(core, input, caller),
     burn: (input: BurnInput, caller: Caller) => burn(core, input, caller),
-    /** Sets or removes the memo, also once the secret is gone: `found` with the updated receipt. */
-    setMemo: (input: MemoInput, caller: Caller) => setMemo(core, input, caller),
+    /**
+     * Sets or removes the memo, also once the secret is gone, and changes the lifetime of a waiting one: `found` with the
+     * updated receipt.
+     */
+    change: (input: ChangeInput, caller: Caller) => change(core, input, caller),
     /** Sends the recipient's mail again, or to another address. Needs the metadata key, which opens the secret key for its creator. */
     deliver: (input: DeliverInput, caller: Caller) => deliver(core, input, caller),
     /** Starts mailing the notices that are due, and returns how many. */

@@ -82,6 +82,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     burn: records.burn,
     markViewed: records.markViewed,
+    setExpiry: records.setExpiry,
     setMemo: records.setMemo,
     queueDelivery: records.queueDelivery,
     setDelivery: records.setDelivery,

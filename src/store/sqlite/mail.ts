@@ -95,6 +95,7 @@ export interface MailWrites extends Deciding<'queueDelivery' | 'setDelivery' | '
   /** The mail of a new record is about to be handed over. */
   queue(position: number, at: UnixSeconds, staleAt: UnixSeconds): void;
   keepNotice(position: number, dueAt: UnixSeconds): void;
+  forgetNotice(position: number): void;
 }
 
 export function createMailWrites(db: Database): MailWrites {
@@ -115,6 +116,7 @@ export function createMailWrites(db: Database): MailWrites {
   return {
     queue: (position, at, staleAt) => void queue.run(position, at, staleAt),
     keepNotice: (position, dueAt) => void keepNotice.run(position, dueAt),
+    forgetNotice: (position) => void remove.run(position),
     queueDelivery(now, { position, id }, { staleAt, noteBox, addressBox }) {
       if (queueOnce.run(now, position, id, staleAt, noteBox, addressBox).changes === 1) return 'queued';
       return waiting.get(now, position, id) === null ? 'gone' : 'in_flight';

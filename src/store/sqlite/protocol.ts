@@ -5,6 +5,7 @@ import type {
   AttemptLimits,
   DomainStore,
   DueNotice,
+  NewExpiry,
   Reservation,
   RootStore,
 } from '../../core/ports.ts';
@@ -65,6 +66,7 @@ export interface Decisions extends Taken<Forwarded> {
   /** In the place of a decision whose client left before its batch was sent. */
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
+  setExpiry(at: Located<ReceiptId>, from: UnixSeconds, to: NewExpiry): boolean;
   setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
   queueDelivery(
     at: Located<ReceiptId>,

@@ -197,7 +197,7 @@ function toDelivery(row: ReceiptRow, waits: boolean, now: UnixSeconds): StoredDe
 }
 
 export type RecordWrites = Deciding<
-  'burn' | 'markViewed' | 'setMemo' | 'queueDelivery' | 'setDelivery' | 'takeDueNotices'
+  'burn' | 'markViewed' | 'setExpiry' | 'setMemo' | 'queueDelivery' | 'setDelivery' | 'takeDueNotices'
 > & {
   /** The position of the new row; `null`, and nothing stored, when its account is not there. */
   put(record: PutFrame): number | null;
@@ -229,13 +229,27 @@ const viewRecord = `
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1
   RETURNING viewed_at`;
 
+/** A row that would change its size is left alone (see 001-records.sql). */
+const changeExpiry = `
+  UPDATE records SET expires_at = ?5, ended_at = ?5, sweep_at = ?5, receipt_expires_at = ?6,
+    viewed_at = iif(viewed_at = receipt_expires_at, ?6, viewed_at), sealed_secret = ?7
+  WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1 AND expires_at = ?4
+    AND length(sealed_secret) = length(?7)
+  RETURNING secret_id`;
+
 export function createRecordWrites(db: Database): RecordWrites {
   const insert = db.query(insertRecord);
   const owner = db.query('SELECT 1 FROM accounts WHERE id = ?1');
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
-  const { queue, keepNotice, queueDelivery, setDelivery, takeDueNotices } = createMailWrites(db);
+  const expiry = db.query<
+    { secret_id: Uint8Array },
+    [number, number, Uint8Array, number, number, number, Uint8Array]
+  >(changeExpiry);
+  const guesses = db.query('UPDATE attempt_lives SET ends_at = ?1 WHERE secret_id = ?2');
+  const { queue, keepNotice, forgetNotice, queueDelivery, setDelivery, takeDueNotices } =
+    createMailWrites(db);
   const { keepMemo, setMemo } = createMemoWrites(db);
   const rootUses = createRootUses(db);
 
@@ -271,6 +285,15 @@ export function createRecordWrites(db: Database): RecordWrites {
       claim.run(now, position, secretId, rowVersion).changes === 1,
     burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
     markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
+    setExpiry(now, { position, id }, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
+      const changed = expiry.get(now, position, id, from, expiresAt, receiptExpiresAt, sealedSecret);
+      if (changed === null) return false;
+      rootUses.note(rootKidOf(sealedSecret) ?? 0, expiresAt);
+      guesses.run(expiresAt, changed.secret_id);
+      if (noticeDueAt === null) forgetNotice(position);
+      else keepNotice(position, noticeDueAt);
+      return true;
+    },
     setMemo,
     queueDelivery,
     setDelivery,

@@ -187,6 +187,11 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
       const at = await locate(id);
       return at === null ? null : queue.decide('markViewed', at);
     },
+    async setExpiry(id, from, to) {
+      const kept = structuredClone(to);
+      const at = await locate(id);
+      return at !== null && queue.decide('setExpiry', at, from, kept);
+    },
     async setMemo(id, memoBox) {
       const kept = memoBox?.slice() ?? null;
       const at = await locate(id);

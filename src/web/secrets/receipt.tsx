@@ -28,7 +28,7 @@ import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 
 interface ReceiptDeps {
-  readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'setMemo'>;
+  readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'change'>;
   readonly links: Links;
   readonly justCreated: JustCreated;
 }
@@ -243,8 +243,8 @@ async function memoIn(request: PageRequest): Promise<string> {
 async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
   const { key, frame, caller } = request;
   const typed = await memoIn(request);
-  const input = { metadataKey: key, authority, memo: new Sensitive(typed) } as const;
-  const outcome = await deps.service.setMemo(input, caller);
+  const input = { metadataKey: key, authority, memo: new Sensitive(typed), ttlSeconds: null } as const;
+  const outcome = await deps.service.change(input, caller);
   if (outcome.outcome === 'unknown') return unknown(request);
   if (outcome.outcome === 'found') {
     return seeOther(`${frame.href('receipt', outcome.receipt.metadataKey)}#label`);

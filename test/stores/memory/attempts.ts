@@ -45,6 +45,9 @@ export function createMemoryAttempts(
     return fresh;
   }
 
+  /** A secret's expiry may change; an unknown one has none. */
+  const endOf = (id: SecretId, attempts: SecretAttempts): UnixSeconds => expiryOf(id) ?? attempts.endsAt;
+
   function reserve(id: SecretId, client: string, limits: AttemptLimits): Reservation {
     const now = time.now();
     const attempts = attemptsOf(id, limits);
@@ -53,7 +56,7 @@ export function createMemoryAttempts(
       ofSecret: inWindow.map((each) => each.at),
       ofClient: inWindow.filter((each) => each.client === client).map((each) => each.at),
       inLife: attempts.inLife,
-      lifeEndsAt: attempts.endsAt,
+      lifeEndsAt: endOf(id, attempts),
     };
     const exhausted = exhaustionOf(counted, limits, now);
     if (exhausted !== null) return exhausted;
@@ -79,7 +82,11 @@ export function createMemoryAttempts(
       const now = time.now();
       for (const [id, attempts] of bySecret) {
         if (forgotten >= limit) break;
-        if (now < attempts.endsAt || attempts.counted.some((each) => now < each.staleAt)) continue;
+        if (
+          now < endOf(Buffer.from(id, 'latin1') as Uint8Array as SecretId, attempts) ||
+          attempts.counted.some((each) => now < each.staleAt)
+        )
+          continue;
         bySecret.delete(id);
         forgotten += 1;
       }

@@ -255,6 +255,12 @@ function receiptMethods(
       record.viewedAt ??= time.now();
       return record.viewedAt;
     },
+    async setExpiry(id, from, to) {
+      const record = table.ofReceipt(id, time.now());
+      if (record === null || !isWaiting(record, time.now()) || record.expiresAt !== from) return false;
+      Object.assign(record, { ...to, sealedSecret: to.sealedSecret.slice() });
+      return true;
+    },
     async setMemo(id, memoBox) {
       const record = table.ofReceipt(id, time.now());
       if (record === null) return false;

@@ -1,0 +1,91 @@
+/**
+ * What a creator may change later: the memo, as long as the receipt lives, and the lifetime, while the secret waits.
+ *
+ * Another lifetime replaces the outer layer of the envelope; nothing under it is opened (P9). The store changes the expiry only
+ * where it is still the one that was found, so of two changes at once neither is lost unnoticed (P8).
+ */
+import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
+import type { Caller } from '../account.ts';
+import type { Core } from '../core.ts';
+import { ServiceError } from '../errors.ts';
+import { noticeDueAt } from '../mail/notices.ts';
+import type { NewExpiry } from '../ports.ts';
+import { isWaiting } from '../secret.ts';
+import { damaged, tagOf } from './access.ts';
+import { planOf } from './conceal.ts';
+import type { ChangeInput, ChangeOutcome, ReceiptInput } from './outcomes.ts';
+import { checkMemo, findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
+
+/** Others change the same lifetime at the same time: after so many times the store is called busy. */
+const maxTries = 3;
+
+/** Sets what is given. A refusal changes nothing. */
+export async function change(deps: Core, input: ChangeInput, caller: Caller): Promise<ChangeOutcome> {
+  const { memo, ttlSeconds } = input;
+  const refusal = memo === undefined ? null : checkMemo(memo?.expose() ?? '');
+  if (refusal !== null) return refusal;
+  const lifetime = ttlSeconds === null ? null : await changeLifetime(deps, input, ttlSeconds, caller);
+  if (lifetime !== null && lifetime.outcome !== 'changed') return lifetime;
+  const managed = await findManaged(deps, input, caller);
+  if (managed === null) return { outcome: 'unknown' };
+  const { stored, metadataKey } = managed;
+  let memoBox = stored.memoBox;
+  if (memo !== undefined) {
+    memoBox = sealMemo(deps.random, stored.receiptId, metadataKey, memo?.expose() ?? '');
+    if (!(await deps.store.setMemo(stored.receiptId, memoBox))) return { outcome: 'unknown' };
+  }
+  const receipt = await viewOf(deps, { metadataKey, stored: { ...stored, memoBox } }, caller);
+  return { outcome: 'found', receipt, grantedTtlSeconds: lifetime?.grantedSeconds ?? null };
+}
+
+type LifetimeOutcome =
+  | { readonly outcome: 'changed'; readonly grantedSeconds: number }
+  | Extract<ChangeOutcome, { outcome: 'already_gone' | 'lifetime_fixed' | 'unknown' }>;
+
+/** @param askedSeconds from now on */
+async function changeLifetime(
+  deps: Core,
+  input: ReceiptInput,
+  askedSeconds: number,
+  caller: Caller,
+): Promise<LifetimeOutcome> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const managed = await findManaged(deps, input, caller);
+    if (managed === null) return { outcome: 'unknown' };
+    const { stored } = managed;
+    const gone = async (): Promise<LifetimeOutcome> => ({
+      outcome: 'already_gone',
+      receipt: await viewOf(deps, managed, caller),
+    });
+    const now = deps.store.now();
+    if (!isWaiting(stored, now) || stored.sealedSecret === null) return gone();
+    const limit = expiryLimitOf(stored.sealedSecret);
+    if (limit === null) return { outcome: 'lifetime_fixed' };
+    const leastSeconds = planOf(deps.plans, caller).ttlMinSeconds;
+    const expiresAt = Math.min(now + Math.max(askedSeconds, leastSeconds), limit);
+    const to = newExpiry(deps, stored, stored.sealedSecret, expiresAt);
+    if (await deps.store.setExpiry(stored.receiptId, stored.expiresAt, to)) {
+      deps.events({ event: 'lifetime_changed', tag: tagOf(stored.secretId) });
+      return { outcome: 'changed', grantedSeconds: expiresAt - now };
+    }
+  }
+  throw new ServiceError('unavailable', 'the lifetime was changed by others at the same time');
+}
+
+/** The record's other times follow from its expiry as at its creation. */
+function newExpiry(
+  deps: Core,
+  stored: ManagedReceipt['stored'],
+  sealed: Uint8Array,
+  expiresAt: number,
+): NewExpiry {
+  const { createdAt, notify } = stored;
+  const sealedSecret = rewrapSecret(sealed, stored, deps.ring, deps.random, { expiresAt });
+  if (sealedSecret === null) throw damaged(deps.events, stored, 'it cannot be wrapped for another expiry');
+  return {
+    expiresAt,
+    receiptExpiresAt: createdAt + 2 * (expiresAt - createdAt),
+    noticeDueAt: noticeDueAt(notify, { createdAt, expiresAt }),
+    sealedSecret,
+  };
+}
