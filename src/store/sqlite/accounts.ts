@@ -17,7 +17,7 @@ import type { PlanName } from '../../core/plans.ts';
 import type { NewAccount, NewToken } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from './frames.ts';
-import { eraseMemosOfAccount } from './mail.ts';
+import { eraseMemoAt } from './mail.ts';
 import type { Deciding } from './protocol.ts';
 import { endRecord } from './records.ts';
 
@@ -192,18 +192,23 @@ export function createAccountWrites(db: Database): AccountWrites {
 /** A domain's logo goes with its row. */
 const ownTables = ['passwords', 'tokens', 'sessions', 'domains'] as const;
 
-/** The last of the account's next records after `?2`, at most `?3` of them. */
-const selectBatch = `
-  SELECT count(*) AS n, max(position) AS last FROM (
-    SELECT position FROM records WHERE owner = ?1 AND position > ?2 ORDER BY position LIMIT ?3)`;
+/** Of the account's records after `?2`, the first `?3` of those that are in the index, where it is complete. */
+const selectIndexed = `
+  SELECT position FROM owner_index
+  WHERE owner = ?1 AND position > ?2 AND position <= (SELECT upto FROM merge_progress) ORDER BY position LIMIT ?3`;
+
+/** The others, which come after those: some thousands of rows are looked at (see index-merge.ts). */
+const selectNotIndexed = `
+  SELECT position FROM records
+  WHERE owner = ?1 AND position > max(?2, (SELECT upto FROM merge_progress)) ORDER BY position LIMIT ?3`;
 
 const burnOwned = `${endRecord('b')}
-  WHERE owner = ?2 AND position > ?3 AND position <= ?4 AND state = 'w' AND expires_at > ?1`;
+  WHERE position = ?2 AND owner = ?3 AND state = 'w' AND expires_at > ?1`;
 
 /** Expired and ended ones too: their receipts would list them as well. */
 const eraseRecent = `
   UPDATE records SET recent_box = zeroblob(length(recent_box))
-  WHERE owner = ?1 AND position > ?2 AND position <= ?3 AND recent_box IS NOT NULL`;
+  WHERE position = ?1 AND owner = ?2 AND recent_box IS NOT NULL`;
 
 const noteProgress = `
   UPDATE deletions SET upto = ?2, burned = burned + ?3, finished_at = ?4 WHERE account_id = ?1`;
@@ -229,10 +234,26 @@ export function createAccountDeletion(db: Database): Deciding<'deleteAccount' | 
   const progress = db.query<DeletionRow, [number]>(
     'SELECT upto, burned, finished_at FROM deletions WHERE account_id = ?1',
   );
-  const batch = db.query<{ n: number; last: number | null }, [number, number, number]>(selectBatch);
+  const indexed = db.query<{ position: number }, [number, number, number]>(selectIndexed);
+  const notIndexed = db.query<{ position: number }, [number, number, number]>(selectNotIndexed);
   const burn = db.query(burnOwned);
-  const erase = [eraseRecent, eraseMemosOfAccount].map((statement) => db.query(statement));
+  const erase = db.query(eraseRecent);
+  const eraseMemo = db.query(eraseMemoAt);
   const note = db.query(noteProgress);
+
+  /** Where the account's next records after a position are, in rising order. */
+  function nextOf(id: AccountId, after: number, limit: number): number[] {
+    const found = indexed.all(id, after, limit);
+    if (found.length < limit) found.push(...notIndexed.all(id, after, limit - found.length));
+    return found.map((row) => row.position);
+  }
+
+  /** Whether its secret was still waiting. */
+  function end(position: number, id: AccountId, now: UnixSeconds): boolean {
+    erase.run(position, id);
+    eraseMemo.run(position);
+    return burn.run(now, position, id).changes === 1;
+  }
 
   return {
     deleteAccount(_now, id) {
@@ -248,12 +269,10 @@ export function createAccountDeletion(db: Database): Deciding<'deleteAccount' | 
       const known = progress.get(id);
       if (known === null) return null;
       if (known.finished_at !== null) return { outcome: 'was_finished', burned: known.burned };
-      const { n, last } = batch.get(id, known.upto, limit) ?? { n: 0, last: null };
-      const upto = last ?? known.upto;
-      const burned = Number(burn.run(now, id, known.upto, upto).changes);
-      for (const each of erase) each.run(id, known.upto, upto);
-      const isFinished = n < limit;
-      note.run(id, upto, burned, isFinished ? now : null);
+      const positions = nextOf(id, known.upto, limit);
+      const burned = positions.filter((position) => end(position, id, now)).length;
+      const isFinished = positions.length < limit;
+      note.run(id, positions.at(-1) ?? known.upto, burned, isFinished ? now : null);
       return { outcome: isFinished ? 'finished' : 'more', burned: known.burned + burned };
     },
   };

@@ -74,6 +74,7 @@ const locator = {
   placesOfReceipt: () => [],
   ofSecret: () => null,
   ofReceipt: () => null,
+  recentOfOwner: () => [],
   stored: () => {},
   indexed: () => {},
 };

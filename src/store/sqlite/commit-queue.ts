@@ -12,7 +12,7 @@ import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { type RefusalReason, StoreRefusal } from '../store.ts';
 import { FrameSink, type LocatedClaim } from './frames.ts';
-import { hintOf, type Locator, type StoredHints } from './locator.ts';
+import { hintOf, type Locator, type StoredRow } from './locator.ts';
 import {
   type Answer,
   type Ask,
@@ -32,9 +32,9 @@ interface Waiting<Result> {
   readonly reject: (error: Error) => void;
 }
 
-/** A put or a claim; a put knows the hints of its row. */
+/** A put or a claim; a put knows by what its row is found. */
 interface WaitingFrame extends Waiting<number> {
-  readonly put: StoredHints | null;
+  readonly put: StoredRow | null;
 }
 
 /** A decision that is taken only for a client that is still there. */
@@ -99,7 +99,8 @@ export class CommitQueue {
   async put(record: NewRecord): Promise<void> {
     const outcome = await this.#collect<number>((waiting) => {
       this.#sink.put(record);
-      const put = { secretHint: hintOf(record.secretId), receiptHint: hintOf(record.receiptId) };
+      const { secretId, receiptId, owner } = record;
+      const put = { secretHint: hintOf(secretId), receiptHint: hintOf(receiptId), owner };
       this.#collecting.frames.push({ ...waiting, put });
     });
     if (outcome === frameOutcome.done) return;

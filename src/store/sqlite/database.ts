@@ -17,6 +17,7 @@ import storeTime from './migrations/006-store-time.sql' with { type: 'text' };
 import tickets from './migrations/007-tickets.sql' with { type: 'text' };
 import memos from './migrations/008-memos.sql' with { type: 'text' };
 import sharedWork from './migrations/009-shared-work.sql' with { type: 'text' };
+import ownerIndex from './migrations/010-owner-index.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -112,6 +113,7 @@ const migrations: readonly string[] = [
   tickets,
   memos,
   sharedWork,
+  ownerIndex,
 ];
 
 /** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */

@@ -60,7 +60,7 @@ function counts() {
   return other
     .query<Record<string, number>, []>(
       `SELECT upto, (SELECT count(*) FROM records) AS rows, (SELECT count(*) FROM secret_index) AS secrets,
-         (SELECT count(*) FROM receipt_index) AS receipts FROM index_progress`,
+         (SELECT count(*) FROM receipt_index) AS receipts FROM merge_progress`,
     )
     .get();
 }
@@ -81,7 +81,7 @@ describe('the end of a run', () => {
     const engine = openEngine();
     engine.run(puts(7));
     other.run(
-      "CREATE TRIGGER no_room BEFORE UPDATE ON index_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
+      "CREATE TRIGGER no_room BEFORE UPDATE ON merge_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
     engine.close();
     expect(counts()).toEqual({ upto: 0, rows: 7, secrets: 0, receipts: 0 });
@@ -97,7 +97,7 @@ describe('the end of a run', () => {
     const engine = openEngine();
     engine.run(puts(1));
     other.run(
-      "CREATE TRIGGER no_room BEFORE UPDATE ON index_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
+      "CREATE TRIGGER no_room BEFORE UPDATE ON merge_progress BEGIN SELECT RAISE(ABORT, 'no room'); END",
     );
     engine.close();
     other.run('PRAGMA busy_timeout = 0');

@@ -25,7 +25,7 @@ import {
   type StoreFolder,
 } from './files.ts';
 import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
-import { IndexMerge } from './locator.ts';
+import { IndexMerge } from './index-merge.ts';
 import {
   type Answer,
   type Ask,

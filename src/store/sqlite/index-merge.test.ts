@@ -1,6 +1,6 @@
 /**
- * The deferred index: in any order of puts, roll-backs, merges, crashes and other processes, every row is found by both
- * of its ids, and no other id finds one. MAYFLY_SEED repeats a run.
+ * The deferred indexes: in any order of puts, roll-backs, merges, crashes and other processes, every row is found by both
+ * of its ids, no other id finds one, and each account's list is whole. MAYFLY_SEED repeats a run.
  */
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
@@ -9,12 +9,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newReceiptId, newRecord, newSecretId } from '../../../test/stores/conformance/check.ts';
 import { announceSeed, createDice } from '../../../test/support/run-seed.ts';
-import type { NewRecord } from '../../core/secret.ts';
+import type { AccountId } from '../../core/account.ts';
+import type { ListedReceipt, NewRecord } from '../../core/secret.ts';
+import { createAccountDeletion } from './accounts.ts';
 import { migrate, openConnection, readerSettings, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';
-import { createLocator, hintOf, IndexMerge, type Locator } from './locator.ts';
-import { createRecordWrites, type RecordWrites } from './records.ts';
+import { IndexMerge } from './index-merge.ts';
+import { createLocator, hintOf, type Locator } from './locator.ts';
+import { createRecordReads, createRecordWrites, type RecordWrites } from './records.ts';
 
 const seed = announceSeed('index merge');
 const now = 1_800_000_000;
@@ -33,6 +36,9 @@ interface Opening {
   readonly locator: Locator;
 }
 
+/** More than a page of a list, in all. */
+const owners = [1, 2, 3] as AccountId[];
+
 let directory = '';
 const openings: Opening[] = [];
 
@@ -49,6 +55,12 @@ function open(pace: (typeof paces)[number] = paces[0]): Opening {
   const { database } = prepareFolder(directory);
   const writer = openConnection(database, { ...writerSettings, cacheKiB: 512 });
   migrate(writer);
+  for (const id of owners) {
+    writer.run(
+      "INSERT OR IGNORE INTO accounts (id, username, plan, created_at) VALUES (?1, ?1, 'basic', 0)",
+      [id],
+    );
+  }
   const reader = openConnection(database, readerSettings);
   const opening = {
     writer,
@@ -81,11 +93,12 @@ function putBatch(opening: Opening, records: readonly NewRecord[], commit: boole
   merge.settled(commit);
   if (!commit) opening.records.forget();
   if (!commit) return;
-  const hints = records.map((each) => ({
-    secretHint: hintOf(each.secretId),
-    receiptHint: hintOf(each.receiptId),
+  const rows = records.map(({ secretId, receiptId, owner }) => ({
+    secretHint: hintOf(secretId),
+    receiptHint: hintOf(receiptId),
+    owner,
   }));
-  locator.stored(last - records.length + 1, hints);
+  locator.stored(last - records.length + 1, rows);
   locator.indexed(merge.upto());
 }
 
@@ -103,19 +116,43 @@ function misplaced({ locator, reader }: Opening, records: readonly NewRecord[]):
   return wrong.length;
 }
 
+const pageRows = 7;
+
+/** The number of accounts whose list, read page by page, is not all of its records, the newest first. */
+function wrongLists({ locator, reader }: Opening, stored: readonly NewRecord[]): number {
+  const reads = createRecordReads(reader, locator);
+  function receiptsOf(owner: AccountId): string[] {
+    const listed: string[] = [];
+    for (let after: string | null = null; ; ) {
+      const page: ListedReceipt[] = reads.listReceipts(owner, { limit: pageRows, after }, now) ?? [];
+      for (const { receiptId } of page) listed.push(Buffer.from(receiptId).toString('hex'));
+      after = page.at(-1)?.cursor ?? null;
+      if (page.length < pageRows) return listed;
+    }
+  }
+  const wrong = owners.filter((owner) => {
+    const owned = stored.filter((record) => record.owner === owner).toReversed();
+    const wanted = owned.map(({ receiptId }) => Buffer.from(receiptId).toString('hex'));
+    return receiptsOf(owner).join() !== wanted.join();
+  });
+  return wrong.length;
+}
+
 /** The number of rows at or before `upto` that lack an entry in one of the indexes. */
 function unindexed(db: Database): number {
   const row = db
     .query<{ n: number }, []>(
-      `SELECT count(*) AS n FROM records r, index_progress p WHERE r.position <= p.upto AND (
+      `SELECT count(*) AS n FROM records r, merge_progress p WHERE r.position <= p.upto AND (
          NOT EXISTS (SELECT 1 FROM secret_index i WHERE i.hint = r.secret_hint AND i.position = r.position)
-         OR NOT EXISTS (SELECT 1 FROM receipt_index i WHERE i.hint = r.receipt_hint AND i.position = r.position))`,
+         OR NOT EXISTS (SELECT 1 FROM receipt_index i WHERE i.hint = r.receipt_hint AND i.position = r.position)
+         OR (r.owner IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM owner_index i WHERE i.owner = r.owner AND i.position = r.position)))`,
     )
     .get();
   return row?.n ?? -1;
 }
 
-/** Runs a history; returns the total of misplaced and missing entries after its steps. */
+/** Runs a history; returns the total of misplaced and missing entries, and of wrong lists, after its steps. */
 function runHistory(dice: (sides: number) => number, steps: number): number {
   const stored: NewRecord[] = [];
   const processes = [open(paces[0]), open(paces[1])];
@@ -131,17 +168,23 @@ function runHistory(dice: (sides: number) => number, steps: number): number {
       processes[which] = open(paces[which]);
     } else if (kind === 1) opening.merge.finish();
     else {
-      const records = Array.from({ length: 1 + dice(6) }, () => newRecord(now));
+      const records = Array.from({ length: 1 + dice(6) }, () =>
+        newRecord(now, { owner: owners[dice(5)] ?? null }),
+      );
       const commit = dice(6) > 0;
       putBatch(opening, records, commit);
       if (commit) stored.push(...records);
     }
     // Not after every step, because a look-up brings a process up to date.
     if (dice(5) > 0) continue;
-    for (const each of processes) wrong += misplaced(each, stored.slice(-60)) + unindexed(each.reader);
+    for (const each of processes) {
+      // By chance, the list is asked first and has to bring the process up to date.
+      if (dice(2) === 0) wrong += wrongLists(each, stored);
+      wrong += misplaced(each, stored.slice(-60)) + unindexed(each.reader);
+    }
   }
   for (const each of processes) {
-    wrong += misplaced(each, stored);
+    wrong += misplaced(each, stored) + wrongLists(each, stored);
     if (each.locator.ofSecret(newSecretId()) !== null || each.locator.ofReceipt(newReceiptId()) !== null)
       wrong += 1;
   }
@@ -155,12 +198,39 @@ describe('rows that are not in the index yet', () => {
 
   it('P5: are missed when progress is recorded before the last entry is made', () => {
     const opening = open();
-    const records = Array.from({ length: 10 }, () => newRecord(now));
+    const records = Array.from({ length: 10 }, () => newRecord(now, { owner: owners[0] ?? null }));
     putBatch(opening, records, true);
-    opening.writer.run('UPDATE index_progress SET upto = 10');
+    expect(wrongLists(open(), records)).toBe(0);
+    opening.writer.run('UPDATE merge_progress SET upto = 10');
     expect(unindexed(opening.reader)).toBe(10);
     // A miss reads another row so that it costs as much; for a few ids, that row is the right one by chance.
     expect(misplaced(open(), records)).toBeGreaterThan(4);
+    expect(wrongLists(open(), records)).toBe(1);
+  });
+
+  it('P10: end with their account, whatever part of them is in the index', () => {
+    const dice = createDice(seed);
+    const [opening, owner] = [open(paces[0]), owners[0] as AccountId];
+    const put = (count: number, sides: number) => {
+      const records = Array.from({ length: count }, () =>
+        newRecord(now, { owner: owners[dice(sides)] ?? null }),
+      );
+      putBatch(opening, records, true);
+      return records.filter((record) => record.owner === owner).length;
+    };
+    let owned = 0;
+    // So many that the last merge is in the middle of its entries.
+    for (let n = 0; n < 40 + dice(20); n += 1) owned += put(2, 2);
+    const deletion = createAccountDeletion(opening.writer);
+    deletion.deleteAccount(now, owner);
+    for (let step = deletion.continueDeletion(now, owner, 3); step?.outcome === 'more'; ) {
+      // Merges go on, and enter rows that the deletion has not come to.
+      for (let n = dice(3); n > 0; n -= 1) putBatch(opening, [newRecord(now), newRecord(now)], true);
+      step = deletion.continueDeletion(now, owner, 3);
+    }
+    expect(deletion.continueDeletion(now, owner, 3)).toEqual({ outcome: 'was_finished', burned: owned });
+    const alive = opening.writer.query('SELECT count(*) FROM records WHERE owner = ?1 AND state = ?2');
+    expect(alive.values(owner, 'w')).toEqual([[0]]);
   });
 
   it('P13: are told apart when their ids have the same hint', () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSettableClock, newRecord } from '../../../test/stores/conformance/check.ts';
+import type { AccountId } from '../../core/account.ts';
 import { createRecentRows, hintOf } from './locator.ts';
 import { openSqliteStore } from './store.ts';
 
@@ -29,27 +30,34 @@ it('P5: finds the last of many rows that another process has stored since the la
   }
 });
 
-it('recent rows are found by either hint, several to a hint, until they are all in the index', () => {
+const owner = 9 as AccountId;
+
+it('recent rows are found by either hint and by owner, several to each, until they are all in the indexes', () => {
   const rows = createRecentRows();
-  rows.add(1, 100, 200);
-  rows.add(2, 100, 201);
-  rows.add(2, 100, 201);
+  rows.add(1, { secretHint: 100, receiptHint: 200, owner });
+  rows.add(2, { secretHint: 100, receiptHint: 201, owner });
+  rows.add(2, { secretHint: 100, receiptHint: 201, owner });
   expect(rows.ofSecret(100).toSorted()).toEqual([1, 2]);
   expect(rows.ofReceipt(201)).toEqual([2]);
   expect(rows.ofSecret(200)).toEqual([]);
+  expect(rows.ofOwner(owner)).toEqual([2, 1]);
+  expect(rows.ofOwner(8 as AccountId)).toEqual([]);
   rows.forget(1);
   expect(rows.ofReceipt(200)).toEqual([1]);
   rows.forget(2);
   expect(rows.ofReceipt(200)).toEqual([]);
+  expect(rows.ofOwner(owner)).toEqual([]);
 });
 
 it('recent rows of 100,000 puts take no more room than those that wait', () => {
   const rows = createRecentRows();
   for (let position = 1; position <= 100_000; position += 1) {
-    rows.add(position, position, -position);
+    rows.add(position, { secretHint: position, receiptHint: -position, owner });
     if (position % 1_000 === 0) rows.forget(position - 40_000);
   }
   expect(rows.ofSecret(10_000)).toEqual([]);
   expect(rows.ofSecret(70_000)).toEqual([70_000]);
   expect(rows.ofReceipt(-100_000)).toEqual([100_000]);
+  expect(rows.ofOwner(owner).at(0)).toBe(100_000);
+  expect(rows.ofOwner(owner).at(-1)).toBeGreaterThan(40_000);
 });

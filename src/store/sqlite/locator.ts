@@ -1,17 +1,13 @@
 /**
- * Finds the positions that an id's row may have: through the index, or among the rows that are not in it yet.
+ * Finds the positions that a row may have, by its ids and by its owner: through the indexes, or among the rows that are not in them yet.
  *
- * Every visible row is in the index, among the recent rows, or has a position after `seen`. A look-up therefore asks for the newest
+ * Every visible row is in the indexes, among the recent rows, or has a position after `seen`. A look-up therefore asks for the newest
  * position first and takes in what came after `seen` (rows of other processes on this folder) before it answers. It asks the
- * database the same whether or not the row exists (P17). A hint gives positions; the row's whole id decides.
- *
- * New rows are added to the index some thousands at a time in index order, a slice with each batch: an entry in order of arrival
- * dirties a random page, 4 KiB of log for 16 bytes, while entries in index order share pages (docs/decisions/006). Every row at or
- * before `index_progress.upto` has its entries, and `upto` rises in the transaction that adds the last of them. Adding twice is
- * harmless, so a crash, a roll-back or a second process costs only work. An entry of a deleted row points to a position that is never
- * used again.
+ * database the same whether or not the row exists (P17). A hint gives positions; the row's whole id decides. Rows leave memory
+ * only after the transaction that finished their entries (see index-merge.ts).
  */
 import type { Database } from 'bun:sqlite';
+import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 
 /**
@@ -35,29 +31,35 @@ export interface Locator {
   placesOfReceipt(id: ReceiptId): Positions;
   ofSecret(id: SecretId): number | null;
   ofReceipt(id: ReceiptId): number | null;
+  /** Of this account's rows, those that may not be in the index yet, newest first; ask it before the index. */
+  recentOfOwner(owner: AccountId): Positions;
   /** Takes in rows that this process has just stored: consecutive positions from `first` on. */
-  stored(first: number, rows: readonly StoredHints[]): void;
-  /** Rows up to here are in the index. */
+  stored(first: number, rows: readonly StoredRow[]): void;
+  /** Rows up to here are in the indexes. */
   indexed(upto: number): void;
 }
 
-export interface StoredHints {
+/** By what a row is found. */
+export interface StoredRow {
   readonly secretHint: number;
   readonly receiptHint: number;
+  readonly owner: AccountId | null;
 }
 
-interface HintRow {
+interface NewRow {
   position: number;
   secret_hint: number;
   receipt_hint: number;
+  owner: AccountId | null;
 }
 
 const catchUpRows = 1_024;
 
 export function createLocator(db: Database): Locator {
-  const progress = db.query<{ upto: number }, []>('SELECT upto FROM index_progress');
-  const after = db.query<HintRow, [number, number]>(
-    'SELECT position, secret_hint, receipt_hint FROM records WHERE position > ?1 ORDER BY position LIMIT ?2',
+  const progress = db.query<{ upto: number }, []>('SELECT upto FROM merge_progress');
+  const newest = db.query<{ position: number | null }, []>('SELECT max(position) AS position FROM records');
+  const after = db.query<NewRow, [number, number]>(
+    'SELECT position, secret_hint, receipt_hint, owner FROM records WHERE position > ?1 ORDER BY position LIMIT ?2',
   );
   const recent = createRecentRows();
   let seen = 0;
@@ -67,7 +69,7 @@ export function createLocator(db: Database): Locator {
     seen = Math.max(seen, progress.get()?.upto ?? 0);
     for (;;) {
       const rows = after.all(seen, catchUpRows);
-      for (const row of rows) recent.add(row.position, row.secret_hint, row.receipt_hint);
+      for (const row of rows) recent.add(row.position, rowOf(row));
       seen = rows.at(-1)?.position ?? seen;
       if (rows.length < catchUpRows) return;
     }
@@ -116,17 +118,27 @@ export function createLocator(db: Database): Locator {
     placesOfReceipt: receipts.placesOf,
     ofSecret: secrets.find,
     ofReceipt: receipts.find,
+    recentOfOwner(owner) {
+      if ((newest.get()?.position ?? 0) > seen) catchUp();
+      return recent.ofOwner(owner);
+    },
     stored(first, rows) {
       // A look-up has taken them in already, all of them: they were committed together.
       if (first <= seen) return;
       // Another process has stored rows in between.
       if (first > seen + 1) catchUp();
-      for (const [n, row] of rows.entries()) recent.add(first + n, row.secretHint, row.receiptHint);
+      for (const [n, row] of rows.entries()) recent.add(first + n, row);
       seen = Math.max(seen, first + rows.length - 1);
     },
     indexed: recent.forget,
   };
 }
+
+const rowOf = ({ secret_hint: secretHint, receipt_hint: receiptHint, owner }: NewRow): StoredRow => ({
+  secretHint,
+  receiptHint,
+  owner,
+});
 
 /** The row that one of the places holds. Each of them is asked, so that a hit costs what a miss does. */
 export function rowAmong<Row>(places: Positions, read: (place: number) => Row | null): Row | null {
@@ -144,18 +156,22 @@ interface Generation {
   upto: number;
   readonly secrets: PositionsByHint;
   readonly receipts: PositionsByHint;
+  readonly owners: Map<AccountId, number[]>;
 }
 
 /**
- * Where the newest rows are, in memory: those that may not be in the index yet. Kept as generations of two maps each, from
- * hints to positions. A generation is dropped whole once all of its rows are in the index, which costs nothing an entry.
+ * Where the newest rows are, in memory: those that may not be in the index yet. Kept as generations of maps, from
+ * hints and owners to positions. A generation is dropped whole once all of its rows are in the index, which costs nothing an entry.
  * Two ids may share a hint, so a hint may have several positions.
  */
 export interface RecentRows {
-  add(position: number, secretHint: number, receiptHint: number): void;
+  /** Positions come in rising order; the last one may come again. */
+  add(position: number, row: StoredRow): void;
   /** Positions of the rows whose id may be the one with this hint, in no order; the caller may add to them. */
   ofSecret(hint: number): number[];
   ofReceipt(hint: number): number[];
+  /** Newest first. */
+  ofOwner(owner: AccountId): number[];
   /** Forgets generations of which every row is at `upto` or before. */
   forget(upto: number): void;
 }
@@ -166,7 +182,7 @@ export function createRecentRows(): RecentRows {
   function current(): Generation {
     const last = generations.at(-1);
     if (last !== undefined && last.secrets.size < generationRows) return last;
-    const fresh = { upto: 0, secrets: new Map(), receipts: new Map() };
+    const fresh = { upto: 0, secrets: new Map(), receipts: new Map(), owners: new Map() };
     generations.push(fresh);
     return fresh;
   }
@@ -182,14 +198,16 @@ export function createRecentRows(): RecentRows {
   }
 
   return {
-    add(position, secretHint, receiptHint) {
+    add(position, { secretHint, receiptHint, owner }) {
       const generation = current();
       generation.upto = Math.max(generation.upto, position);
       note(generation.secrets, secretHint, position);
       note(generation.receipts, receiptHint, position);
+      if (owner !== null) noteOwned(generation.owners, owner, position);
     },
     ofSecret: (hint) => find('secrets', hint),
     ofReceipt: (hint) => find('receipts', hint),
+    ofOwner: (owner) => generations.flatMap(({ owners }) => owners.get(owner) ?? []).reverse(),
     forget(upto) {
       if ((generations[0]?.upto ?? Number.POSITIVE_INFINITY) > upto) return;
       generations = generations.filter((generation) => generation.upto > upto);
@@ -203,144 +221,8 @@ function note(positions: PositionsByHint, hint: number, position: number): void 
   else if (![known].flat().includes(position)) positions.set(hint, [known, position].flat());
 }
 
-export interface MergePace {
-  /** How many rows wait before a merge begins. More of them share more pages, and take longer to take in at a start. */
-  readonly mergeRows: number;
-  /** Rows that are read, and then entries that are made, with each put: a merge ends well before the next is due. */
-  readonly perPut: number;
-  readonly leastPerBatch: number;
-}
-
-const usualPace: MergePace = { mergeRows: 32_768, perPut: 8, leastPerBatch: 256 };
-
-interface HintRow {
-  position: number;
-  secret_hint: number;
-  receipt_hint: number;
-}
-
-/** A merge under way: first it collects rows up to `target`, then it enters them. */
-interface Merge {
-  readonly target: number;
-  collected: HintRow[];
-  /** Set when all are collected: entries in the order of each index. */
-  secrets: HintRow[];
-  receipts: HintRow[];
-  entered: number;
-}
-
-const selectHints = `
-  SELECT position, secret_hint, receipt_hint FROM records
-  WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3`;
-
-const insertEntry = (kind: 'secret' | 'receipt') =>
-  `INSERT OR IGNORE INTO ${kind}_index (hint, position) VALUES (?1, ?2)`;
-
-const mergeUpto = (target: number): Merge => ({
-  target,
-  collected: [],
-  secrets: [],
-  receipts: [],
-  entered: 0,
-});
-
-export class IndexMerge {
-  readonly #db: Database;
-  readonly #pace: MergePace;
-  #upto: number;
-  #merge: Merge | null = null;
-  /** What becomes true when the transaction is committed. */
-  #onCommit: (() => void) | null = null;
-
-  constructor(db: Database, pace: MergePace = usualPace) {
-    this.#db = db;
-    this.#pace = pace;
-    this.#upto = this.#persistedUpto();
-  }
-
-  /** Rows up to here are in the index, by what is committed. */
-  upto(): number {
-    return this.#upto;
-  }
-
-  /** Does its share in this batch's transaction, which stored `puts` rows, the last at `lastPosition`. */
-  step(puts: number, lastPosition: number): void {
-    this.#merge ??= this.#begin(lastPosition);
-    if (this.#merge === null) return;
-    const share = Math.max(this.#pace.leastPerBatch, this.#pace.perPut * puts);
-    if (this.#merge.secrets.length === 0) this.#collect(this.#merge, share);
-    else this.#enter(this.#merge, share);
-  }
-
-  /** The transaction was committed, or rolled back. */
-  settled(committed: boolean): void {
-    if (committed) this.#onCommit?.();
-    // What was collected may be rows that the roll-back has taken away.
-    else this.#merge = null;
-    this.#onCommit = null;
-  }
-
-  /** Merges all that is left, in one transaction of its own. */
-  finish(): void {
-    const newest = this.#db
-      .query<{ last: number | null }, []>('SELECT max(position) AS last FROM records')
-      .get();
-    const last = newest?.last ?? 0;
-    if (last === this.#upto) return;
-    this.#db.run('BEGIN IMMEDIATE');
-    this.#merge = mergeUpto(last);
-    this.#collect(this.#merge, Number.MAX_SAFE_INTEGER);
-    this.#enter(this.#merge, Number.MAX_SAFE_INTEGER);
-    this.#db.run('COMMIT');
-    this.settled(true);
-  }
-
-  #persistedUpto(): number {
-    return this.#db.query<{ upto: number }, []>('SELECT upto FROM index_progress').get()?.upto ?? 0;
-  }
-
-  #begin(lastPosition: number): Merge | null {
-    const { mergeRows } = this.#pace;
-    if (lastPosition - this.#upto < mergeRows) return null;
-    // Another process may have merged meanwhile.
-    this.#upto = Math.max(this.#upto, this.#persistedUpto());
-    return lastPosition - this.#upto < mergeRows ? null : mergeUpto(this.#upto + mergeRows);
-  }
-
-  #collect(merge: Merge, limit: number): void {
-    const last = merge.collected.at(-1)?.position ?? this.#upto;
-    const rows = this.#db
-      .query<HintRow, [number, number, number]>(selectHints)
-      .all(last, merge.target, limit);
-    merge.collected = merge.collected.concat(rows);
-    if (rows.length === limit) return;
-    merge.secrets = merge.collected.toSorted((a, b) => a.secret_hint - b.secret_hint);
-    merge.receipts = merge.collected.toSorted((a, b) => a.receipt_hint - b.receipt_hint);
-    if (merge.collected.length === 0) this.#complete(merge);
-  }
-
-  /** Enters the next `limit` entries: of the one index first, then of the other. */
-  #enter(merge: Merge, limit: number): void {
-    const count = merge.secrets.length;
-    const end = Math.min(merge.entered + limit, 2 * count);
-    const [secret, receipt] = [this.#db.query(insertEntry('secret')), this.#db.query(insertEntry('receipt'))];
-    for (const row of merge.secrets.slice(merge.entered, end)) secret.run(row.secret_hint, row.position);
-    for (const row of merge.receipts.slice(Math.max(0, merge.entered - count), Math.max(0, end - count))) {
-      receipt.run(row.receipt_hint, row.position);
-    }
-    if (end === 2 * count) this.#complete(merge);
-    else {
-      this.#onCommit = () => {
-        merge.entered = end;
-      };
-    }
-  }
-
-  #complete(merge: Merge): void {
-    this.#db.query('UPDATE index_progress SET upto = max(upto, ?1) WHERE only_row = 1').run(merge.target);
-    this.#onCommit = () => {
-      this.#upto = merge.target;
-      this.#merge = null;
-    };
-  }
+function noteOwned(positions: Generation['owners'], owner: AccountId, position: number): void {
+  const known = positions.get(owner);
+  if (known === undefined) positions.set(owner, [position]);
+  else if (known.at(-1) !== position) known.push(position);
 }

@@ -147,10 +147,7 @@ const replaceMemo = `
   INSERT INTO memos (position, memo_box) VALUES (?1, ?2)
   ON CONFLICT (position) DO UPDATE SET memo_box = excluded.memo_box`;
 
-const eraseMemos = 'UPDATE memos SET memo_box = zeroblob(length(memo_box))';
-
-export const eraseMemosOfAccount = `${eraseMemos}
-  WHERE position IN (SELECT position FROM records WHERE owner = ?1 AND position > ?2 AND position <= ?3)`;
+export const eraseMemoAt = 'UPDATE memos SET memo_box = zeroblob(length(memo_box)) WHERE position = ?1';
 
 const selectLive =
   'SELECT 1 FROM records WHERE position = ?2 AND receipt_id = ?3 AND receipt_expires_at > ?1';
@@ -163,7 +160,7 @@ export interface MemoWrites extends Deciding<'setMemo'> {
 export function createMemoWrites(db: Database): MemoWrites {
   const insert = db.query(insertMemo);
   const replace = db.query(replaceMemo);
-  const erase = db.query(`${eraseMemos} WHERE position = ?1`);
+  const erase = db.query(eraseMemoAt);
   const live = db.query(selectLive);
 
   return {

@@ -91,9 +91,15 @@ const selectReceipt = `
   SELECT ${receiptColumns}, r.sealed_secret, r.creator_box FROM records r ${joinDeliveries} ${joinMemos}
   WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3`;
 
-const selectRecent = `
+const selectOwned = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
-  WHERE r.owner = ?1 AND r.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY r.position DESC LIMIT ?4`;
+  WHERE r.position = ?1 AND r.owner = ?2 AND r.receipt_expires_at > ?3`;
+
+/** Through the index first: `CROSS JOIN` keeps the order in which the tables are named. */
+const selectIndexed = `
+  SELECT ${receiptColumns} FROM owner_index o CROSS JOIN records r ON r.position = o.position AND r.owner = o.owner
+  ${joinDeliveries} ${joinMemos}
+  WHERE o.owner = ?1 AND o.position < ?2 AND r.receipt_expires_at > ?3 ORDER BY o.position DESC LIMIT ?4`;
 
 /** A cursor is the position of the receipt that it is of. */
 const cursorForm = /^[1-9][0-9]{0,15}$/;
@@ -113,8 +119,22 @@ export interface RecordReads {
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
   const secret = db.query<SecretRow, [number, Uint8Array, number]>(selectSecret);
   const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number]>(selectReceipt);
-  const recent = db.query<ReceiptRow, [number, number, number, number]>(selectRecent);
+  const owned = db.query<ReceiptRow, [number, number, number]>(selectOwned);
+  const indexed = db.query<ReceiptRow, [number, number, number, number]>(selectIndexed);
   const places = new WeakMap<ClaimTarget, number>();
+
+  /** The newest of the account's rows before a position. One may be found in memory and in the index. */
+  function newestOf(owner: AccountId, before: number, limit: number, now: UnixSeconds): ReceiptRow[] {
+    const rows = new Map<number, ReceiptRow>();
+    for (const place of locator.recentOfOwner(owner)) {
+      if (rows.size === limit) break;
+      const row = place < before ? owned.get(place, owner, now) : null;
+      if (row !== null) rows.set(place, row);
+    }
+    for (const row of indexed.all(owner, before, now, limit)) rows.set(row.position, row);
+    return [...rows.values()].sort((a, b) => b.position - a.position).slice(0, limit);
+  }
+
   return {
     findSecret(id, now) {
       const row = rowAmong(locator.placesOfSecret(id), (place) => secret.get(place, id, now));
@@ -131,9 +151,10 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
     listReceipts(owner, { limit, after }, now) {
       if (after !== null && !cursorForm.test(after)) return null;
       const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
-      return recent
-        .all(owner, before, now, limit)
-        .map((row) => ({ ...toReceipt(row, now), cursor: String(row.position) }));
+      return newestOf(owner, before, limit, now).map((row) => ({
+        ...toReceipt(row, now),
+        cursor: String(row.position),
+      }));
     },
   };
 }

@@ -11,7 +11,8 @@ import type { NewRecord } from '../../core/secret.ts';
 import { migrate, openConnection, writerSettings } from './database.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink, readFrames } from './frames.ts';
-import { createLocator, IndexMerge } from './locator.ts';
+import { IndexMerge } from './index-merge.ts';
+import { createLocator } from './locator.ts';
 import { createRecordWrites } from './records.ts';
 import { createSweep } from './sweep.ts';
 

@@ -57,6 +57,12 @@ const overwriteRow = `
     recent_box = iif(recent_box IS NULL, NULL, zeroblob(length(recent_box)))
   WHERE position = ?1`;
 
+interface RemovedRow {
+  secret_hint: number;
+  receipt_hint: number;
+  owner: number | null;
+}
+
 /** @param neighbours rows on either side that a delete keeps its distance by; other than the usual only in its test. */
 export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const forgetAddresses = db.query(eraseAddresses);
@@ -65,14 +71,15 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const nearby = db.query<{ until: UnixSeconds | null }, [number, number]>(nearbySecrets);
   const newest = db.query<{ position: number | null }, []>('SELECT max(position) AS position FROM records');
   const overwrite = db.query(overwriteRow);
-  const hints = db.query<{ secret_hint: number; receipt_hint: number }, [number]>(
-    'DELETE FROM records WHERE position = ?1 RETURNING secret_hint, receipt_hint',
+  const removeRow = db.query<RemovedRow, [number]>(
+    'DELETE FROM records WHERE position = ?1 RETURNING secret_hint, receipt_hint, owner',
   );
   const removeBeside = ['deliveries', 'notices', 'memos'].map((table) =>
     db.query(`DELETE FROM ${table} WHERE position = ?1`),
   );
   const removeSecret = db.query('DELETE FROM secret_index WHERE hint = ?1 AND position = ?2');
   const removeReceipt = db.query('DELETE FROM receipt_index WHERE hint = ?1 AND position = ?2');
+  const removeOwned = db.query('DELETE FROM owner_index WHERE owner = ?1 AND position = ?2');
   const forgetAttempts = db.query(
     'DELETE FROM attempts WHERE attempt IN (SELECT attempt FROM attempts WHERE stale_at <= ?1 LIMIT ?2)',
   );
@@ -92,10 +99,11 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
   const forgetStale = [forgetAttempts, forgetLives, forgetSessions, forgetTickets, forgetDeletions];
 
   function remove(position: number): void {
-    const removed = hints.get(position);
+    const removed = removeRow.get(position);
     if (removed === null) return;
     removeSecret.run(removed.secret_hint, position);
     removeReceipt.run(removed.receipt_hint, position);
+    if (removed.owner !== null) removeOwned.run(removed.owner, position);
   }
 
   function removeDead(now: UnixSeconds, limit: number): number {

@@ -14,7 +14,7 @@ import { migrate, openConnection, writerSettings } from './database.ts';
 import { openWritingConnection, rollBack, transact, type WritingConnection } from './engine.ts';
 import { prepareFolder } from './files.ts';
 import { FrameSink } from './frames.ts';
-import { IndexMerge } from './locator.ts';
+import { IndexMerge } from './index-merge.ts';
 import { type Batch, frameOutcome } from './protocol.ts';
 
 const now = 1_800_000_000;

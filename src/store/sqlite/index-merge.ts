@@ -1,0 +1,184 @@
+/**
+ * Adds new rows to the indexes of ids and owners some thousands at a time, in the order of each index, a slice with each batch.
+ *
+ * An entry in order of arrival dirties a random page, 4 KiB of log for 16 bytes, while entries in index order share pages
+ * (docs/decisions/006). Every row at or before `merge_progress.upto` has its entries, and `upto` rises in the transaction that
+ * adds the last of them. Adding twice is harmless, so a crash, a roll-back or a second process costs only work. An entry of a
+ * deleted row points to a position that is never used again.
+ */
+import type { Database } from 'bun:sqlite';
+
+export interface MergePace {
+  /** How many rows wait before a merge begins. More of them share more pages, and take longer to take in at a start. */
+  readonly mergeRows: number;
+  /** Rows that are read, and then entries that are made, with each put: a merge ends well before the next is due. */
+  readonly perPut: number;
+  readonly leastPerBatch: number;
+}
+
+const usualPace: MergePace = { mergeRows: 32_768, perPut: 8, leastPerBatch: 256 };
+
+interface NewRow {
+  readonly position: number;
+  readonly secret_hint: number;
+  readonly receipt_hint: number;
+  readonly owner: number | null;
+}
+
+const selectRows = `
+  SELECT position, secret_hint, receipt_hint, owner FROM records
+  WHERE position > ?1 AND position <= ?2 ORDER BY position LIMIT ?3`;
+
+interface Index {
+  readonly insert: string;
+  /** `null`: the row has no entry. */
+  readonly keyOf: (row: NewRow) => number | null;
+}
+
+const indexes: readonly Index[] = [
+  {
+    insert: 'INSERT OR IGNORE INTO secret_index (hint, position) VALUES (?1, ?2)',
+    keyOf: (row) => row.secret_hint,
+  },
+  {
+    insert: 'INSERT OR IGNORE INTO receipt_index (hint, position) VALUES (?1, ?2)',
+    keyOf: (row) => row.receipt_hint,
+  },
+  {
+    insert: 'INSERT OR IGNORE INTO owner_index (owner, position) VALUES (?1, ?2)',
+    keyOf: (row) => row.owner,
+  },
+];
+
+interface Entry {
+  readonly insert: string;
+  readonly key: number;
+  readonly position: number;
+}
+
+/** All entries of these rows, in the order of each index. One index is sorted when the one before it is done. */
+function* entriesOf(rows: readonly NewRow[]): Generator<Entry> {
+  for (const { insert, keyOf } of indexes) {
+    for (const n of inOrder(rows.map(keyOf))) {
+      const row = rows[n] as NewRow;
+      yield { insert, key: keyOf(row) as number, position: row.position };
+    }
+  }
+}
+
+/** A hint has 47 bits, a float holds 53. */
+const keyLimit = 2 ** 47;
+const floatLimit = 2 ** 53;
+
+/**
+ * The places of the keys in their order, without those that are `null`. Each key's place stands in the low bits of one float, because
+ * floats are sorted natively; the key's own low bits go, because entries need no exact order to share pages.
+ */
+function inOrder(keys: readonly (number | null)[]): number[] {
+  const coarseness = Math.max(1, (2 * keys.length * keyLimit) / floatLimit);
+  const packed = keys.map((key, n) => (key === null ? -1 : Math.floor(key / coarseness) * keys.length + n));
+  const sorted = Float64Array.from(packed.filter((each) => each >= 0)).sort();
+  return Array.from(sorted, (each) => each % keys.length);
+}
+
+/** A merge under way: first it collects rows up to `target`, then it makes their entries. */
+interface Merge {
+  readonly target: number;
+  readonly rows: NewRow[];
+  /** Those that are left; `null` until all rows are collected. */
+  entries: Iterator<Entry> | null;
+}
+
+const mergeUpto = (target: number): Merge => ({ target, rows: [], entries: null });
+
+export class IndexMerge {
+  readonly #db: Database;
+  readonly #pace: MergePace;
+  #upto: number;
+  #merge: Merge | null = null;
+  /** The last entry was made in the open transaction. */
+  #isComplete = false;
+
+  constructor(db: Database, pace: MergePace = usualPace) {
+    this.#db = db;
+    this.#pace = pace;
+    this.#upto = this.#persistedUpto();
+  }
+
+  /** Rows up to here are in the indexes, by what is committed. */
+  upto(): number {
+    return this.#upto;
+  }
+
+  /** Does its share in this batch's transaction, which stored `puts` rows, the last at `lastPosition`. */
+  step(puts: number, lastPosition: number): void {
+    this.#merge ??= this.#begin(lastPosition);
+    if (this.#merge === null) return;
+    const share = Math.max(this.#pace.leastPerBatch, this.#pace.perPut * puts);
+    if (this.#merge.entries === null) this.#collect(this.#merge, share);
+    else this.#enter(this.#merge, this.#merge.entries, share);
+  }
+
+  /** The transaction was committed, or rolled back. */
+  settled(committed: boolean): void {
+    if (committed && !this.#isComplete) return;
+    if (committed) this.#upto = this.#merge?.target ?? this.#upto;
+    // After a roll-back: rows that were collected may be gone, and entries that were made are.
+    this.#merge = null;
+    this.#isComplete = false;
+  }
+
+  /** Merges all that is left, in one transaction of its own. */
+  finish(): void {
+    const newest = this.#db
+      .query<{ last: number | null }, []>('SELECT max(position) AS last FROM records')
+      .get();
+    const last = newest?.last ?? 0;
+    if (last === this.#upto) return;
+    this.#db.run('BEGIN IMMEDIATE');
+    this.#merge = mergeUpto(last);
+    const entries = this.#collect(this.#merge, Number.MAX_SAFE_INTEGER);
+    if (entries !== null) this.#enter(this.#merge, entries, Number.MAX_SAFE_INTEGER);
+    this.#db.run('COMMIT');
+    this.settled(true);
+  }
+
+  #persistedUpto(): number {
+    return this.#db.query<{ upto: number }, []>('SELECT upto FROM merge_progress').get()?.upto ?? 0;
+  }
+
+  #begin(lastPosition: number): Merge | null {
+    const { mergeRows } = this.#pace;
+    if (lastPosition - this.#upto < mergeRows) return null;
+    // Another process may have merged meanwhile.
+    this.#upto = Math.max(this.#upto, this.#persistedUpto());
+    return lastPosition - this.#upto < mergeRows ? null : mergeUpto(this.#upto + mergeRows);
+  }
+
+  /** Takes in the next `limit` rows; their entries, once they are all there. */
+  #collect(merge: Merge, limit: number): Merge['entries'] {
+    const last = merge.rows.at(-1)?.position ?? this.#upto;
+    const rows = this.#db.query<NewRow, [number, number, number]>(selectRows).all(last, merge.target, limit);
+    for (const row of rows) merge.rows.push(row);
+    const isAll = rows.length < limit || rows.at(-1)?.position === merge.target;
+    if (isAll) merge.entries = entriesOf(merge.rows);
+    return merge.entries;
+  }
+
+  #enter(merge: Merge, entries: Iterator<Entry>, limit: number): void {
+    for (let n = 0; n < limit; n += 1) {
+      const next = entries.next();
+      if (next.done === true) {
+        this.#complete(merge);
+        return;
+      }
+      const { insert, key, position } = next.value;
+      this.#db.query(insert).run(key, position);
+    }
+  }
+
+  #complete({ target }: Merge): void {
+    this.#db.query('UPDATE merge_progress SET upto = max(upto, ?1) WHERE only_row = 1').run(target);
+    this.#isComplete = true;
+  }
+}
