@@ -79,10 +79,10 @@ const locator = {
   indexed: () => {},
 };
 
-function open(): { readonly queue: CommitQueue; readonly writer: ScriptedWriter } {
+function open(cores = 2): { readonly queue: CommitQueue; readonly writer: ScriptedWriter } {
   const request = { directory: 'none', settings: writerSettings, ballastBytes: 0, maxStorageBytes: null };
   const clock = { read: () => batchTimeAt(now), raiseTo: () => {} };
-  const queue = new CommitQueue(request, clock, locator);
+  const queue = new CommitQueue(request, clock, locator, cores);
   return { queue, writer: ScriptedWriter.latest };
 }
 
@@ -103,6 +103,26 @@ beforeEach(() => {
 
 afterEach(() => {
   globalThis.Worker = realWorker;
+});
+
+describe('what one turn asks', () => {
+  const sizesSent = async (cores: number): Promise<readonly number[]> => {
+    const { queue, writer } = open(cores);
+    const puts = Promise.all(Array.from({ length: 48 }, () => queue.put(newRecord(now))));
+    await sent();
+    writer.confirm();
+    if (writer.batches().length > 1) writer.confirm();
+    await puts;
+    return writer.batches().map(({ frameCount }) => frameCount);
+  };
+
+  it('is sent whole where the writer has no core of its own', async () => {
+    expect(await sizesSent(1)).toEqual([48]);
+  });
+
+  it('is sent in two parts where it has, and the second once the first is answered', async () => {
+    expect(await sizesSent(2)).toEqual([32, 16]);
+  });
 });
 
 describe('a batch that fails', () => {
