@@ -16,7 +16,7 @@ export interface MergePace {
   readonly leastPerBatch: number;
 }
 
-const usualPace: MergePace = { mergeRows: 32_768, perPut: 8, leastPerBatch: 256 };
+const usualPace: MergePace = { mergeRows: 65_536, perPut: 5, leastPerBatch: 64 };
 
 interface NewRow {
   readonly position: number;
