@@ -187,6 +187,21 @@ describe('data from before domains proved themselves and mails were followed', (
     db.close();
   });
 
+  it('lists its receipts, newest first', async () => {
+    await using store = await open();
+    const owned = earlier.filter((record) => record.owner === ann.id).toReversed();
+    const listed = await recentOf(store, ann.id, 100);
+    expect(listed.map((each) => [...each.receiptId])).toEqual(owned.map((each) => [...each.receiptId]));
+  });
+
+  it('P5: is not added to by a process of an earlier version that still runs on it', async () => {
+    const db = new Database(join(directory, 'mayfly.db'), { readwrite: true });
+    const merging = db.query('UPDATE index_progress SET upto = 40');
+    await using _store = await open();
+    expect(() => merging.run()).toThrow('no such table: index_progress');
+    db.close();
+  });
+
   it('keeps its share domains, verified by the operator’s word', async () => {
     await using store = await open();
     const domain: StoredDomain = {

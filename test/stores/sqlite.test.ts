@@ -4,7 +4,16 @@
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AccountId, tokenScopes } from '../../src/core/account.ts';
@@ -12,7 +21,8 @@ import { writerSettings } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore, openWithSettings, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreRefusal } from '../../src/store/store.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
-import { clientStays, createSettableClock, found, newRecord, putNew } from './conformance/check.ts';
+import { ownerIn } from './conformance/account-fixtures.ts';
+import { clientStays, createSettableClock, found, newRecord, putNew, recentOf } from './conformance/check.ts';
 import { testBallastBytes } from './subjects.ts';
 
 let directory = '';
@@ -112,6 +122,24 @@ describe('the start of the embedded store', () => {
     expect(existsSync(join(directory, 'mayfly.db-wal'))).toBe(false);
     await using second = await open();
     expect((await found(second, record.secretId)).sealedSecret).toEqual(record.sealedSecret);
+  });
+
+  it('P5: lists all that an account had stored when the process was killed', async () => {
+    await using store = await open();
+    const owner = await ownerIn(store);
+    const records = await Promise.all(Array.from({ length: 60 }, () => putNew(store, { owner })));
+    // The files at this moment are those that a kill leaves.
+    const left = join(directory, 'left');
+    for (const name of ['mayfly.db', 'mayfly.db-wal']) cpSync(join(directory, name), join(left, name));
+    await using again = await openSqliteStore({
+      directory: left,
+      clock: wallClock,
+      ballastBytes: testBallastBytes,
+    });
+    const listed = await recentOf(again, owner, 100);
+    const idsOf = (of: readonly { receiptId: Uint8Array }[]) =>
+      of.map(({ receiptId }) => Buffer.from(receiptId).toString('hex')).sort();
+    expect(idsOf(listed)).toEqual(idsOf(records));
   });
 
   it('brings up several openings of a new folder at once', async () => {
