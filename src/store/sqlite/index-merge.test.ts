@@ -221,7 +221,7 @@ describe('rows that are not in the index yet', () => {
     let owned = 0;
     // So many that the last merge is in the middle of its entries.
     for (let n = 0; n < 40 + dice(20); n += 1) owned += put(2, 2);
-    const deletion = createAccountDeletion(opening.writer);
+    const deletion = createAccountDeletion(opening.writer, 5);
     deletion.deleteAccount(now, owner);
     for (let step = deletion.continueDeletion(now, owner, 3); step?.outcome === 'more'; ) {
       // Merges go on, and enter rows that the deletion has not come to.
