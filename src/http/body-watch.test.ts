@@ -3,9 +3,12 @@ import { afterEach, beforeEach, describe, expect, it, jest } from 'bun:test';
 import { BodyTimeout, createBodyReader } from './body.ts';
 
 const capBytes = 1_000;
+const { setImmediate } = globalThis;
 
 beforeEach(() => {
   jest.useFakeTimers();
+  // The clock is the test's, the event loop's turns are real: a body is watched once the turn of its head has ended.
+  globalThis.setImmediate = setImmediate;
 });
 
 afterEach(() => {
@@ -30,8 +33,8 @@ function openBody(length: number | null) {
   };
 }
 
-/** The outcome of a read so far. */
-function followed(reading: Promise<Uint8Array>) {
+/** The outcome of a read so far, from the end of the turn in which it began. */
+async function followed(reading: Promise<Uint8Array>) {
   const state: { outcome: unknown } = { outcome: 'pending' };
   const done = reading.then(
     (bytes) => {
@@ -41,12 +44,13 @@ function followed(reading: Promise<Uint8Array>) {
       state.outcome = error;
     },
   );
+  await settle();
   return { state, done };
 }
 
 /** Lets pending promises settle without moving the clock. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 describe.each([
@@ -56,7 +60,7 @@ describe.each([
   it('P21: may pause, and is read when all of it comes within the limit', async () => {
     const read = createBodyReader({ capBytes, limitMs: 10_000 });
     const body = openBody(length);
-    const { state, done } = followed(read(body.request));
+    const { state, done } = await followed(read(body.request));
     for (let sent = 0; sent < 3; sent += 1) {
       body.send(2);
       jest.advanceTimersByTime(3_300);
@@ -70,7 +74,7 @@ describe.each([
   it('P21: is given up soon after the limit, and not before it', async () => {
     const read = createBodyReader({ capBytes, limitMs: 10_000 });
     const body = openBody(length);
-    const { state, done } = followed(read(body.request));
+    const { state, done } = await followed(read(body.request));
     jest.advanceTimersByTime(9_999);
     await settle();
     expect(state.outcome).toBe('pending');
@@ -87,9 +91,9 @@ describe.each([
 
   it('P21: has the whole limit, also when it begins just before a tick of the clock that all share', async () => {
     const read = createBodyReader({ capBytes, limitMs: 10_000 });
-    const earlier = followed(read(openBody(length).request));
+    const earlier = await followed(read(openBody(length).request));
     jest.advanceTimersByTime(999);
-    const { state, done } = followed(read(openBody(length).request));
+    const { state, done } = await followed(read(openBody(length).request));
     jest.advanceTimersByTime(9_999);
     await settle();
     expect(state.outcome).toBe('pending');
@@ -101,7 +105,7 @@ describe.each([
   it('P21: leaves no clock running once every read has ended, however it ended', async () => {
     const read = createBodyReader({ capBytes, limitMs: 10_000 });
     const bodies = [openBody(length), openBody(length), openBody(length)];
-    const reads = bodies.map(({ request }) => followed(read(request)));
+    const reads = await Promise.all(bodies.map(({ request }) => followed(read(request))));
     const [whole, broken, slow] = bodies;
     expect(jest.getTimerCount()).toBe(1);
     whole?.send(6);
@@ -117,11 +121,22 @@ describe.each([
     jest.advanceTimersByTime(1_000);
     expect(jest.getTimerCount()).toBe(0);
     // The next read starts a timer again.
-    const late = followed(read(openBody(length).request));
+    const late = await followed(read(openBody(length).request));
     jest.advanceTimersByTime(11_000);
     await late.done;
     expect(late.state.outcome).toBeInstanceOf(BodyTimeout);
     jest.advanceTimersByTime(1_000);
     expect(jest.getTimerCount()).toBe(0);
   });
+});
+
+it('a body that is there at the end of the turn of its head starts no clock, nor does an empty one', async () => {
+  const read = createBodyReader({ capBytes, limitMs: 10_000 });
+  for (const body of ['abcdef', '']) {
+    const headers = { 'content-length': String(body.length) };
+    const { state } = await followed(
+      read(new Request('http://localhost/', { method: 'POST', body, headers })),
+    );
+    expect([state.outcome, jest.getTimerCount()]).toEqual([body.length, 0]);
+  }
 });

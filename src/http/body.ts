@@ -1,12 +1,13 @@
 /**
  * The only reader of request bodies, bounded in bytes and in time (P21): never more than the cap (and one chunk) is held,
- * whatever Content-Length says or omits, and a body that has not arrived within the time limit is given up. A body with a
- * length goes through the runtime's own buffering, which costs a tenth of a stream; one interval watches the time for all,
- * because a timer for each costs more than the watching.
+ * whatever Content-Length says or omits, and a body that has not arrived within the time limit is given up. Most bodies come in
+ * the packet of their head and are there at the end of the turn; only the others are watched, by one interval for all. A body
+ * with a length goes through the runtime's own buffering, which costs a tenth of a stream.
  */
 import type { Plans } from '../core/plans.ts';
 import { maxPassphraseBytes } from '../core/secrets/access.ts';
 import { RequestProblem } from './problem.ts';
+import { endOfTurn } from './turn.ts';
 
 /**
  * The largest body: room for the largest value of any plan beside the longest passphrase, both escaped to six bytes a byte
@@ -37,7 +38,10 @@ interface BodyReaderOptions {
   readonly limitMs?: number | undefined;
 }
 
-/** Throws `RequestProblem`: `body_too_large`, or `malformed` when the body broke off or came too slowly. */
+/**
+ * Resolves at the end of the turn in which the last of the body came (`turn.ts`). Throws `RequestProblem`: `body_too_large`,
+ * or `malformed` when the body broke off or came too slowly.
+ */
 export type ReadBody = (request: Request, capBytes?: number) => Promise<Uint8Array>;
 
 const empty = new Uint8Array(0);
@@ -45,30 +49,45 @@ const ticksPerLimit = 10;
 
 export function createBodyReader({ capBytes: usualCapBytes, limitMs = 10_000 }: BodyReaderOptions): ReadBody {
   const watch = new Watch(limitMs);
-  return (request, capBytes = usualCapBytes) => {
+  return async (request, capBytes = usualCapBytes) => {
     const declared = request.headers.get('content-length');
-    if (declared === '0') return Promise.resolve(empty);
-    if (declared !== null && Number(declared) > capBytes) return Promise.reject(tooLarge(capBytes));
-    if (declared !== null) return readWhole(request, capBytes, watch);
-    return request.body === null ? Promise.resolve(empty) : readStream(request.body, capBytes, watch);
+    if (declared !== null && Number(declared) > capBytes) throw tooLarge(capBytes);
+    try {
+      const bytes = await readingOf(request, declared, capBytes, watch);
+      if (bytes.length > capBytes) throw tooLarge(capBytes);
+      return bytes;
+    } catch (error) {
+      throw error instanceof RequestProblem ? error : brokenOff();
+    }
   };
 }
 
-function readWhole(request: Request, capBytes: number, watch: Watch): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const read = watch.begin(reject);
-    request.bytes().then(
-      (bytes) => {
-        watch.end(read);
-        if (bytes.length > capBytes) reject(tooLarge(capBytes));
-        else resolve(bytes);
-      },
-      () => {
-        watch.end(read);
-        reject(brokenOff());
-      },
-    );
-  });
+function readingOf(
+  request: Request,
+  declared: string | null,
+  capBytes: number,
+  watch: Watch,
+): Promise<Uint8Array> {
+  if (declared === '0') return nothing();
+  if (declared !== null) return readWhole(request, watch);
+  return request.body === null ? nothing() : readStream(request.body, capBytes, watch);
+}
+
+async function nothing(): Promise<Uint8Array> {
+  await endOfTurn();
+  return empty;
+}
+
+async function readWhole(request: Request, watch: Watch): Promise<Uint8Array> {
+  const reading = request.bytes();
+  // It may fail before anything below waits for it.
+  reading.catch(() => {});
+  await endOfTurn();
+  const bytes = Bun.peek(reading);
+  if (bytes instanceof Uint8Array) return bytes;
+  const late = await watch.bound(reading);
+  await endOfTurn();
+  return late;
 }
 
 async function readStream(
@@ -77,15 +96,13 @@ async function readStream(
   watch: Watch,
 ): Promise<Uint8Array> {
   const reader = stream.getReader();
-  const slow = Promise.withResolvers<never>();
-  const read = watch.begin(slow.reject);
   try {
-    return await Promise.race([collect(reader, capBytes), slow.promise]);
+    const bytes = await watch.bound(collect(reader, capBytes));
+    await endOfTurn();
+    return bytes;
   } catch (error) {
     reader.cancel().catch(() => {});
-    throw error instanceof RequestProblem ? error : brokenOff();
-  } finally {
-    watch.end(read);
+    throw error;
   }
 }
 
@@ -108,7 +125,7 @@ interface PendingRead {
   readonly giveUp: (reason: RequestProblem) => void;
 }
 
-/** Counts the ticks of all reads under way, while there are any. */
+/** Counts the ticks of all bodies under way, while there are any. */
 class Watch {
   readonly #limitMs: number;
   readonly #pending = new Set<PendingRead>();
@@ -118,22 +135,24 @@ class Watch {
     this.#limitMs = limitMs;
   }
 
-  begin(giveUp: PendingRead['giveUp']): PendingRead {
+  /** What the reading comes to. Throws `BodyTimeout` when that takes longer than the limit. */
+  async bound(reading: Promise<Uint8Array>): Promise<Uint8Array> {
+    const slow = Promise.withResolvers<never>();
     // One more, because the first tick may come at once.
-    const read = { ticksLeft: ticksPerLimit + 1, giveUp };
+    const read = { ticksLeft: ticksPerLimit + 1, giveUp: slow.reject };
     this.#pending.add(read);
     this.#interval ??= setInterval(() => this.#tick(), this.#limitMs / ticksPerLimit).unref();
-    return read;
-  }
-
-  end(read: PendingRead): void {
-    this.#pending.delete(read);
+    try {
+      return await Promise.race([reading, slow.promise]);
+    } finally {
+      this.#pending.delete(read);
+    }
   }
 
   #tick(): void {
     for (const read of this.#pending) {
       if (--read.ticksLeft > 0) continue;
-      this.end(read);
+      this.#pending.delete(read);
       read.giveUp(new BodyTimeout(this.#limitMs));
     }
     if (this.#pending.size > 0 || this.#interval === null) return;

@@ -9,7 +9,7 @@
  *                 a form of this site, the session's fault, limit
  *   5. scope      what the caller's token may do
  *   6. decode     API: path and body to an input. Pages: a POST carries the form token of its session
- *   7. the end of the event loop's turn, and is the client still there? (POST, PATCH)
+ *   7. the end of the event loop's turn (bodies end there), and is the client still there? (POST, PATCH)
  *   8. handle
  *
  * The two sides differ in 2 and 4 because a page's refusal is itself a page, in the brand, the language and with the
@@ -30,6 +30,7 @@ import { addHeaders, jsonResponse, newRequestId } from './headers.ts';
 import { type Exchange, type LimitClass, mayChange } from './operation.ts';
 import { clientLeft, type Problem, RequestProblem } from './problem.ts';
 import { type Endpoint, endpointFor, plainSpelling, type RouteMatch, type RouteTable } from './routes.ts';
+import { endOfTurn } from './turn.ts';
 
 /** What is known of an answer when it is ready: no path, no key, no address. */
 export interface AnswerFacts {
@@ -184,6 +185,11 @@ export class Call<Target extends Served = Served> implements Exchange {
     return this.#body;
   }
 
+  /** Then the turn in which the last of it came has ended (`body.ts`). */
+  get hasReadBody(): boolean {
+    return this.#body !== null;
+  }
+
   setAnswerHeader(name: string, value: string): void {
     this.answerHeaders ??= {};
     this.answerHeaders[name] = value;
@@ -237,7 +243,7 @@ async function answer<T extends SideTypes>(
   const decoded = side.decode(call, endpoint);
   const input = decoded instanceof Promise ? await decoded : decoded;
   if (mayChange(method)) {
-    await endOfTurn();
+    if (!call.hasReadBody) await endOfTurn();
     // Nobody is there to read the answer: what would be consumed for it stays (P3).
     if (call.request.signal.aborted) return refuse(side, call, clientLeft);
   }
@@ -296,24 +302,6 @@ function finish<T extends SideTypes>(side: Side<T>, call: T['call'], response: R
   } catch (error) {
     side.onFault(error, call.requestId);
   }
-}
-
-let endOfThisTurn: Promise<void> | null = null;
-
-/**
- * The end of the event loop's turn, awaited together by every request of that turn. By then all that came with the same
- * packets is known, above all clients that closed and requests pipelined after this one, for which the runtime closes the
- * connection (P3). It costs nothing: requests that go on together run with warm caches, and the store takes their decisions
- * in one batch.
- */
-export function endOfTurn(): Promise<void> {
-  endOfThisTurn ??= new Promise((resolve) => {
-    setImmediate(() => {
-      endOfThisTurn = null;
-      resolve();
-    });
-  });
-  return endOfThisTurn;
 }
 
 /** An account whose token may not do this is refused also where nobody needs an account: it is never silently anonymous. */

@@ -18,7 +18,7 @@
  * - Pipelining: requests in one packet are answered in order for as long as every answer is there before the event loop
  *   turns. A request that arrives while an answer is still due closes the connection, without a byte, and aborts the
  *   signal of the request that was waiting for it. A POST waits for the end of its turn before it does anything
- *   (`endOfTurn` of `pipeline.ts`), so one with another request in its packet does nothing. One whose decision is with the store
+ *   (`turn.ts`), so one with another request in its packet does nothing. One whose decision is with the store
  *   when the next request arrives is decided all the same, and its answer is lost; that the runtime closes then cannot be
  *   changed from here (RFC 9112 §9.3.2: nobody should pipeline behind a POST).
  * - A body nobody reads is discarded without being kept.

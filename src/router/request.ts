@@ -10,8 +10,8 @@ import { parseSecretKey, type RegionLabel, regionOfKey } from '../core/keys.ts';
 import { builtInPlans } from '../core/plans.ts';
 import { BodyTimeout, bodyCapBytesFor, type ReadBody } from '../http/body.ts';
 import type { ClientAddressOf, PeerSource } from '../http/client-address.ts';
-import { endOfTurn } from '../http/pipeline.ts';
 import { RequestProblem } from '../http/problem.ts';
+import { endOfTurn } from '../http/turn.ts';
 import { type BodyStream, type HopRequest, isSafe } from './fleet.ts';
 import { type ApiVersion, circle, malformed, type Refusal } from './own-answers.ts';
 
@@ -167,8 +167,8 @@ export async function readRequest(
   if (!/^[\x21-\x7e]+$/.test(target)) return refused(malformed('The address is not well-formed'));
   try {
     const body = await readContent(request, deps.readBody);
-    // A second, pipelined request ends the connection, and the region then sees neither (P3).
-    if (!isSafe(method)) await endOfTurn();
+    // A second, pipelined request ends the connection, and the region then sees neither (P3). A body read whole ends a turn.
+    if (!isSafe(method) && !(body instanceof Uint8Array)) await endOfTurn();
     return { outcome: 'read', request: { method, target, fields, body, signal }, clientAddress };
   } catch (error) {
     if (!(error instanceof RequestProblem) || error.problem.problem !== 'malformed') throw error;

@@ -15,6 +15,8 @@ export interface ExchangeOptions {
    * earlier.
    */
   readonly onceAnswered?: string;
+  /** Sent, when it is known, as a packet of its own; the request that ends the connection follows its answer. */
+  readonly afterwards?: Promise<string>;
 }
 
 /**
@@ -23,18 +25,19 @@ export interface ExchangeOptions {
  */
 export function exchange(
   bytes: string | Uint8Array,
-  { thenClose = true, onceAnswered, port }: ExchangeOptions & { readonly port: number },
+  { thenClose = true, onceAnswered, afterwards, port }: ExchangeOptions & { readonly port: number },
 ): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
     const end = () => thenClose && socket.write(lastRequest);
     const socket = connect(port, '127.0.0.1', () => {
       socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-      if (onceAnswered === undefined) end();
+      void afterwards?.then((packet) => socket.write(packet));
+      if (onceAnswered === undefined && afterwards === undefined) end();
     });
-    if (onceAnswered !== undefined) {
+    if (onceAnswered !== undefined || afterwards !== undefined) {
       socket.once('data', () => {
-        socket.write(onceAnswered);
+        if (onceAnswered !== undefined) socket.write(onceAnswered);
         end();
       });
     }

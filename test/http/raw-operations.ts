@@ -1,4 +1,4 @@
-/** Two operations that record what reached them, for tests that send bytes. */
+/** Operations that record what reached them, for tests that send bytes. */
 import type { Operation } from '../../src/http/operation.ts';
 
 export const document: Operation['document'] = { summary: '', tag: '', responses: {} };
@@ -34,4 +34,24 @@ export function noting(handled: string[]): Operation[] {
       },
     },
   ];
+}
+
+/** @param onHead called when its head is there, and its body may not be */
+export function gathering(handled: string[], onHead: () => void): Operation {
+  return {
+    name: 'gather',
+    method: 'POST',
+    path: '/gather',
+    access: 'anyone',
+    limit: 'none',
+    document,
+    decode(exchange) {
+      onHead();
+      return exchange.body();
+    },
+    handle() {
+      handled.push('gather');
+      return { status: 200, body: null };
+    },
+  };
 }

@@ -10,6 +10,7 @@ import { createClientAddressOf } from '../../src/http/client-address.ts';
 import { createFetch } from '../../src/http/pipeline.ts';
 import { createRateLimiter } from '../../src/http/rate-limit.ts';
 import { type RunningServer, startServer } from '../../src/http/server.ts';
+import { endOfTurn } from '../../src/http/turn.ts';
 import { proxiesOf } from '../support/settings.ts';
 import {
   type ExchangeOptions,
@@ -21,7 +22,7 @@ import {
   startBareServer,
   statusesIn,
 } from './raw-exchange.ts';
-import { document, noting } from './raw-operations.ts';
+import { document, gathering, noting } from './raw-operations.ts';
 
 const capBytes = 65_536;
 /** What reached a handler: the operation, and the path or the body as it saw them. */
@@ -53,6 +54,10 @@ operations.push({
     return { status: 200, body: null };
   },
 });
+
+/** Resolves when the head of a `gather` is there. */
+let begun = Promise.withResolvers<void>();
+operations.push(gathering(handled, () => begun.resolve()));
 
 const statusOf: Record<string, number> = {
   malformed: 400,
@@ -156,6 +161,25 @@ describe('framing', () => {
         [200, 200, last],
         ['create first', 'look k1'],
       ]);
+    },
+  );
+
+  it.each([
+    ['with a length', 'Content-Length: 5\r\n', 'fir', 'st'],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n', '3\r\nfir\r\n', '2\r\nst\r\n0\r\n\r\n'],
+  ])(
+    'P3 with another request in the packet that ends its body, a POST %s is not handled, and closed',
+    async (_how, head, start, rest) => {
+      const inTwoPackets = (second: string) => {
+        begun = Promise.withResolvers();
+        const first = `POST /api/gather HTTP/1.1\r\nHost: localhost\r\n${head}\r\n${start}`;
+        const afterwards = begun.promise.then(endOfTurn).then(() => second);
+        return send(first, { afterwards });
+      };
+      const pipelined = await inTwoPackets(rest + get('/api/secret/k1'));
+      expect([pipelined.statuses, pipelined.handled]).toEqual([[], []]);
+      const alone = await inTwoPackets(rest);
+      expect([alone.statuses, alone.handled]).toEqual([[200, last], ['gather']]);
     },
   );
 
