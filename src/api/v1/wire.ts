@@ -29,13 +29,14 @@ export async function readParameters(
   known: ReadonlySet<string>,
   dialect: ListDialect,
 ): Promise<Parameters> {
-  const inQuery = exchange.rawQuery === '' ? [] : queryPairs(exchange);
+  const inQuery = exchange.rawQuery === '' ? noPairs : queryPairs(exchange);
   nameIgnored(exchange, namesBeside(known, inQuery));
-  const inBody = await bodyPairs(exchange);
-  nameIgnored(exchange, namesBeside(known, [...inQuery, ...inBody]));
-  const merged = collect(inQuery, known, dialect);
-  for (const [name, value] of collect(inBody, known, dialect)) merged.set(name, value);
-  return merged;
+  const bytes = await exchange.body();
+  const inBody = bytes.length === 0 ? noPairs : await bodyPairs(bytes, exchange);
+  nameIgnored(exchange, namesBeside(known, inQuery === noPairs ? inBody : [...inQuery, ...inBody]));
+  const fromQuery = inQuery === noPairs ? null : collect(inQuery, known, dialect);
+  const fromBody = collect(inBody, known, dialect);
+  return fromQuery === null ? fromBody : new Map([...fromQuery, ...fromBody]);
 }
 
 /** For a GET, which takes no parameters: a query that cannot be read does not change its answer. */
@@ -51,8 +52,9 @@ export function ignoreQuery(exchange: Exchange): void {
 const nothing: ReadonlySet<string> = new Set();
 
 /** A piece without a value is not named: nothing is lost of it, and it may be part of a secret that was not escaped. */
-function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): string[] {
-  return pairs.flatMap(([name, value]) => (value === undefined || known.has(baseName(name)) ? [] : [name]));
+function namesBeside(known: ReadonlySet<string>, pairs: readonly Pair[]): readonly string[] {
+  const beside = pairs.filter(([name, value]) => value !== undefined && !known.has(baseName(name)));
+  return beside.map(([name]) => name);
 }
 
 /**
@@ -69,10 +71,8 @@ function queryPairs({ rawQuery, request }: Exchange): readonly Pair[] {
   return formPairs(rawQuery);
 }
 
-async function bodyPairs(exchange: Exchange): Promise<readonly Pair[]> {
-  const bytes = await exchange.body();
-  if (bytes.length === 0) return [];
-  const contentType = exchange.request.headers.get('content-type') ?? '';
+function bodyPairs(bytes: Uint8Array, { request }: Exchange): readonly Pair[] | Promise<readonly Pair[]> {
+  const contentType = request.headers.get('content-type') ?? '';
   const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
   const text = toText(bytes);
   if (!isUtf8AsLabelled(contentType, text))
@@ -143,6 +143,7 @@ function inDigits(value: number | boolean): string {
 
 /** The value is a text, except in JSON, and `undefined` where a form has no `=`. */
 type Pair = readonly [name: string, value: unknown];
+const noPairs: readonly Pair[] = [];
 
 /** `application/x-www-form-urlencoded`, and query strings. */
 export function formPairs(text: string): readonly Pair[] {
@@ -243,6 +244,7 @@ const beyondAscii = /[\u0080-\uffff]|%[89a-fA-F][\da-fA-F]/;
 
 /** @param text the body, read as UTF-8 */
 function isUtf8AsLabelled(contentType: string, text: string): boolean {
+  if (!contentType.includes(';')) return true;
   const [, quoted, plain] = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/i.exec(contentType) ?? [];
   const label = (quoted ?? plain ?? '').trim().toLowerCase();
   return utf8Labels.has(label) || !(shiftsAscii.test(label) || beyondAscii.test(text));
@@ -258,9 +260,9 @@ const shownStart = /^[\w.[\]-]{0,40}/;
  * of harmless ASCII, so that nothing of a request can end the header or begin another. A name that is cut ends in `*`, a
  * list that is cut in `...`.
  */
-export function nameIgnored(exchange: Exchange, names: Iterable<string>): void {
-  const shown = [...new Set(Array.from(names, shownName))];
-  if (shown.length === 0) return;
+export function nameIgnored(exchange: Exchange, names: readonly string[]): void {
+  if (names.length === 0) return;
+  const shown = [...new Set(names.map(shownName))];
   const listed = shown.length > maxNames ? [...shown.slice(0, maxNames), '...'] : shown;
   exchange.setAnswerHeader(ignoredHeader, listed.join(', '));
 }
