@@ -175,4 +175,4 @@ const world: World = {
   readFile: async (path) => new Uint8Array(await readFile(path)),
 };
 
-process.exit(await runCommand(process.argv.slice(2), world));
+void runCommand(process.argv.slice(2), world).then((code) => process.exit(code));
