@@ -1,10 +1,10 @@
 /**
  * Installs what package-lock.json names, if it is missing. The only place that calls npm. Runs on Node 20 with nothing installed.
  *
- * A correct installation is left alone, because `npm ci` starts by deleting it.
+ * A correct installation is left alone, because `npm ci` starts by deleting it. As a script it does only this.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -61,17 +61,31 @@ function runNpm(args) {
   return /npm-cli\.js$/.test(own ?? '') ? run(process.execPath, [own, ...args]) : run('npm', args);
 }
 
+/** Tells `start.sh` that nothing is missing; newer than the files that say what is installed. */
+function markInstalled() {
+  try {
+    const folder = join(root, 'node_modules', '.cache', 'mayfly');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'installed'), '');
+  } catch {
+    // A folder that cannot be written: the next start asks again.
+  }
+  return true;
+}
+
 /** Installs what is missing. Returns whether everything is there afterwards. */
 export function install() {
-  if (isInstalled()) return true;
+  if (isInstalled()) return markInstalled();
   process.stderr.write('Installing the packages that package-lock.json names; this happens once …\n');
   // Development packages too, whatever NODE_ENV says: `npm test` needs them, and a second installation is slow.
   const status = runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
   // Where install scripts are switched off, the runtime's own one still has to run.
   if (status === 0 && !hasRuntime()) run(process.execPath, [join(root, 'node_modules', 'bun', 'install.js')]);
-  if (isInstalled()) return true;
+  if (isInstalled()) return markInstalled();
   process.stderr.write(
     'The packages could not be installed: see the lines above. Is the npm registry reachable?\n',
   );
   return false;
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exit(install() ? 0 : 1);

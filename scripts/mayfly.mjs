@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The `mayfly` command in a checkout: `npm start`, `npm run dev`, `npm run mayfly -- …`. Runs on Node 20 with nothing installed.
+ * The `mayfly` command in a checkout: `npm run mayfly -- …` and `npm run dev`. Runs on Node 20 with nothing installed.
  *
  * Arguments, streams, signals and the exit code pass through unchanged.
  */
@@ -10,22 +10,24 @@ import { bun, install, root } from './install.mjs';
 import { passThrough } from './pass-through.mjs';
 
 const given = process.argv.slice(2);
-const watch = given[0] === '--watch';
-const args = watch ? given.slice(1) : given;
 
-if (!install()) process.exit(1);
-
-// Nothing is installed or read from an .env file behind the operator's back. The runtime would look for its settings in
-// the folder of the caller.
-const flags = [
+/**
+ * Nothing is installed or read from an .env file behind the operator's back. The runtime would look for its settings in the
+ * folder of the caller.
+ */
+const watching = [
   '--no-install',
   '--no-env-file',
   `--config=${join(root, 'bunfig.toml')}`,
   `--tsconfig-override=${join(root, 'tsconfig.json')}`,
-  ...(watch ? ['--watch', '--no-clear-screen'] : []),
+  '--watch',
+  '--no-clear-screen',
 ];
-const child = spawn(bun, [...flags, join(root, 'src', 'main.ts'), ...args], {
-  stdio: 'inherit',
-  env: { ...process.env, NODE_ENV: 'production' },
-});
-passThrough(child);
+
+if (!install()) process.exit(1);
+
+const [command, args] =
+  given[0] === '--watch'
+    ? [bun, [...watching, join(root, 'src', 'main.ts'), ...given.slice(1)]]
+    : ['sh', [join(root, 'scripts', 'start.sh'), ...given]];
+passThrough(spawn(command, args, { stdio: 'inherit', env: { ...process.env, NODE_ENV: 'production' } }));

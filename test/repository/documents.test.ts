@@ -109,7 +109,7 @@ describe('dependencies (P27)', () => {
 describe('the ways in', () => {
   it('every script of package.json names a file that exists', () => {
     for (const command of Object.values(manifest.scripts)) {
-      const path = /scripts\/[\w-]+\.mjs/.exec(command)?.[0] ?? '';
+      const path = /scripts\/[\w-]+\.(?:mjs|sh)/.exec(command)?.[0] ?? '';
       expect([command, statSync(join(repositoryRoot, path)).isFile()]).toEqual([command, true]);
     }
   });
