@@ -57,10 +57,10 @@ function createVersions({ settings, service, domains, links, version, mailLocale
 }
 
 /** Other methods are answered as by an unknown address of the API. */
-function read(answer: () => Response): AnswerAlone {
-  return ({ method }) => {
-    if (method === 'HEAD') return new Response(null, answer());
-    return method === 'GET' ? answer() : null;
+function read(answer: (request: Request) => Response): AnswerAlone {
+  return (request) => {
+    if (request.method === 'HEAD') return new Response(null, answer(request));
+    return request.method === 'GET' ? answer(request) : null;
   };
 }
 

@@ -6,6 +6,7 @@ import type { SecretService } from '../core/secrets/service.ts';
 import { basicChallenge, createAdmission } from './admission.ts';
 import { createBodyReader } from './body.ts';
 import type { ClientAddressOf } from './client-address.ts';
+import { SharedText } from './compression.ts';
 import { createCrossSitePolicy, type Origins } from './cross-site.ts';
 import { addHeaders, declareLength, jsonResponse } from './headers.ts';
 import type { Operation, Reply } from './operation.ts';
@@ -119,6 +120,8 @@ function factsOf(call: ApiCall): ProblemFacts {
 }
 
 function toResponse(call: ApiCall, reply: Reply): Response {
+  if (reply.body instanceof SharedText)
+    return reply.body.putInto(jsonResponse(reply.status, '', call.requestId), call.request);
   const text = reply.body === null ? null : JSON.stringify(reply.body);
   const response = jsonResponse(reply.status, text, call.requestId);
   if (text !== null && call.request.method === 'HEAD') declareLength(response, text);

@@ -46,7 +46,7 @@ export interface Exchange {
   setAnswerHeader(name: string, value: string): void;
 }
 
-/** What a handler answers. `body` is serialised as JSON unless it is `null` (no content). */
+/** What a handler answers. `body` is serialised as JSON unless it is `null` (no content) or a `SharedText`, which is JSON already. */
 export interface Reply {
   readonly status: number;
   readonly body: unknown;

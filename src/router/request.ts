@@ -100,6 +100,7 @@ export const decisiveFields: ReadonlySet<string> = new Set([
   'secret-passphrase',
   'idempotency-key',
   'access-control-request-method',
+  'accept-encoding',
 ]);
 
 export type Fields = [name: string, value: string][];

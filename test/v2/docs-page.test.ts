@@ -8,7 +8,9 @@ import { describedApi } from '../../scripts/generate-openapi.ts';
 import { createDocsPage, curlExamples, sectionsOf } from '../../src/api/openapi/page.tsx';
 
 const { surfaces, info } = describedApi();
-const answer = createDocsPage(surfaces, info);
+const docs = createDocsPage(surfaces, info);
+const answer = (headers: Record<string, string> = {}, method = 'GET') =>
+  docs(new Request('http://localhost/api/docs', { method, headers }));
 
 async function page() {
   const response = answer();
@@ -23,6 +25,19 @@ describe('GET /api/docs', () => {
     expect(response.headers.get('cache-control')).toBe('no-store');
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     expect(markup).toStartWith('<!doctype html><html lang="en">');
+  });
+
+  it('is compressed for who accepts that, to less than 40 kB, and says that answers differ', async () => {
+    const plain = answer();
+    const packed = answer({ 'accept-encoding': 'gzip, br' });
+    const bytes = await packed.bytes();
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(bytes.length).toBeLessThan(40_000);
+    expect(new TextDecoder().decode(Bun.gunzipSync(bytes))).toBe(await plain.text());
+    for (const { headers } of [plain, packed]) expect(headers.get('vary')).toBe('Accept-Encoding');
+    const head = answer({ 'accept-encoding': 'gzip' }, 'HEAD');
+    expect(head.headers.get('content-length')).toBe(String(bytes.length));
   });
 
   it('allows nothing but its own style sheet, which is named by its hash (P19)', async () => {
@@ -63,7 +78,9 @@ describe('GET /api/docs', () => {
         document: { ...operation.document, summary: script, description: script },
       })),
     }));
-    const response = createDocsPage(hostile, { version: script, baseUrl: script })();
+    const response = createDocsPage(hostile, { version: script, baseUrl: script })(
+      new Request('http://localhost/api/docs'),
+    );
     const markup = await response.text();
     expect(markup).toContain('&lt;script&gt;alert(1)');
     expect(markup).not.toContain('<script>');

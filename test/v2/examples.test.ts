@@ -126,7 +126,7 @@ describe('the second example', () => {
 });
 
 it('the page shows every example, the smallest first', async () => {
-  const markup = await createDocsPage(surfaces, info)().text();
+  const markup = await createDocsPage(surfaces, info)(new Request(baseUrl)).text();
   const shown = Array.from(markup.matchAll(/<pre><code>(curl .*?)<\/code><\/pre>/gs), ([, text = '']) =>
     text
       .replaceAll('&#39;', "'")

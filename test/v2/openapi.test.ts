@@ -168,4 +168,17 @@ describe('GET /api/v2/openapi.json', () => {
     expect(await second.text()).toBe(text);
     expect(await published.document()).toBe(await published.document());
   });
+
+  it('is compressed for who accepts that, to less than 40 kB, and tells HEAD the same length', async () => {
+    const url = 'http://localhost/api/v2/openapi.json';
+    const headers = { 'accept-encoding': 'gzip' };
+    const packed = await fetch(new Request(url, { headers }));
+    const bytes = await packed.bytes();
+    expect(packed.headers.get('content-encoding')).toBe('gzip');
+    expect(packed.headers.get('vary')).toContain('Accept-Encoding');
+    expect(bytes.length).toBeLessThan(40_000);
+    expect(JSON.parse(new TextDecoder().decode(Bun.gunzipSync(bytes)))).toEqual(await published.document());
+    const head = await fetch(new Request(url, { method: 'HEAD', headers }));
+    expect(head.headers.get('content-length')).toBe(String(bytes.length));
+  });
 });

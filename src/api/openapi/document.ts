@@ -11,6 +11,7 @@ import type {
   ZodOpenApiResponseObject,
 } from 'zod-openapi';
 import type { ApiSurface } from '../../http/api.ts';
+import { SharedText } from '../../http/compression.ts';
 import { type Answer, mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
 import { define, ok } from '../v2/operation.ts';
 import { exampleOf } from './schema.ts';
@@ -53,11 +54,16 @@ export function publishDocument(
     built ??= buildDocument([...others, published], info);
     return built;
   };
+  let serialised: Promise<SharedText> | null = null;
+  const shared = () => {
+    serialised ??= document().then((made) => new SharedText(JSON.stringify(made)));
+    return serialised;
+  };
   const served: Operation = {
     ...documentOperation,
     access: 'open',
     decode: () => null,
-    handle: async () => ok(await document()),
+    handle: async () => ok(await shared()),
   };
   const published: ApiSurface = { ...surface, operations: [...surface.operations, served] };
   return { surface: published, document };

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
 import type { ApiSurface } from '../../http/api.ts';
+import { SharedText } from '../../http/compression.ts';
 import { newRequestId, pageResponse } from '../../http/headers.ts';
 import { mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
 import {
@@ -156,13 +157,16 @@ const docsContentSecurityPolicy = [
 ].join('; ');
 
 /** The page's answer; rendered at the first call. */
-export function createDocsPage(surfaces: readonly ApiSurface[], info: ApiInfo): () => Response {
-  let markup: string | null = null;
-  return () => {
-    markup ??= `<!doctype html>${String(<Page sections={sectionsOf(surfaces)} info={info} />)}`;
-    const response = pageResponse(200, markup, newRequestId());
+export function createDocsPage(
+  surfaces: readonly ApiSurface[],
+  info: ApiInfo,
+): (request: Request) => Response {
+  let page: SharedText | null = null;
+  return (request) => {
+    page ??= new SharedText(`<!doctype html>${String(<Page sections={sectionsOf(surfaces)} info={info} />)}`);
+    const response = pageResponse(200, '', newRequestId());
     response.headers.set('content-security-policy', docsContentSecurityPolicy);
-    return response;
+    return page.putInto(response, request);
   };
 }
 

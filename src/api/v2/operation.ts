@@ -43,9 +43,20 @@ type Definition<Input> = Omit<V2Operation<Input>, 'document'> & {
 
 export function define<Input>({ answers, document, ...rest }: Definition<Input>): V2Operation<Input> {
   const { description, schema, refuses } = answers;
-  const brought = problemsOf({ ...rest, document }).map((problem) => codeOfProblem[problem]);
-  const responses = { 200: { description, schema }, ...refusalResponses([...refuses, ...brought]) };
-  return { ...rest, document: { ...document, responses } };
+  let made: OperationDocument['responses'] | null = null;
+  const makeResponses = () => {
+    const brought = problemsOf({ ...rest, document }).map((problem) => codeOfProblem[problem]);
+    return { 200: { description, schema }, ...refusalResponses([...refuses, ...brought]) };
+  };
+  // Made for the document, which a start need not wait for.
+  const described = {
+    ...document,
+    get responses() {
+      made ??= makeResponses();
+      return made;
+    },
+  };
+  return { ...rest, document: described };
 }
 
 /** A definition that is used twice. */

@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { LogoProblem } from '../../core/share-domain.ts';
-import { gzip, type SiteFile } from '../client/assets.ts';
+import { gzip } from '../../http/compression.ts';
+import type { SiteFile } from '../client/assets.ts';
 import { flawOfSvg, svgText } from './svg.ts';
 
 export const maxLogoBytes = 256 * 1024;

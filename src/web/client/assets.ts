@@ -4,6 +4,7 @@
  * covers all of it. Every page works without scripts.
  */
 import { createHash } from 'node:crypto';
+import { gzip } from '../../http/compression.ts';
 import about from '../style/about.css' with { type: 'text' };
 import account from '../style/account.css' with { type: 'text' };
 import base from '../style/base.css' with { type: 'text' };
@@ -130,13 +131,4 @@ function toScript(source: string): string {
   return new Bun.Transpiler({ loader: 'ts', target: 'browser', minifyWhitespace: true }).transformSync(
     source,
   );
-}
-
-/**
- * RFC 1952. libdeflate takes whole texts, which is all there is here, at a fraction of what a zlib stream with its quarter
- * of a megabyte of state costs for each page.
- * @param level 1–12: the higher the smaller and slower
- */
-export function gzip(content: string | Uint8Array<ArrayBuffer>, level: 6 | 12): Uint8Array<ArrayBuffer> {
-  return Bun.gzipSync(content, { library: 'libdeflate', level });
 }

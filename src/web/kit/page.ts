@@ -9,6 +9,7 @@
 import type { LimitParty, LocalLimit } from '../../config/json-files.ts';
 import type { Caller, SignedIn } from '../../core/account.ts';
 import type { IsAbandoned } from '../../core/ports.ts';
+import { acceptsGzip, gzip } from '../../http/compression.ts';
 import { pageResponse, withCommonHeaders } from '../../http/headers.ts';
 import type { LimitClass } from '../../http/operation.ts';
 import { problemOf } from '../../http/pipeline.ts';
@@ -16,7 +17,7 @@ import { type Problem, RequestProblem } from '../../http/problem.ts';
 import type { LimitedCall, LimitRefusal, RateLimiter } from '../../http/rate-limit.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import type { Brand } from '../brand/brand.ts';
-import { gzip, type SiteFile } from '../client/assets.ts';
+import type { SiteFile } from '../client/assets.ts';
 import type { Form } from './form.ts';
 import { contentSecurityPolicy, type Frame } from './layout.tsx';
 import type { RouteName } from './routes.ts';
@@ -198,12 +199,6 @@ function contentResponse(answered: Answered, { status, content }: PageReply): Re
 function mayCompress({ request, frame }: Answered): boolean {
   const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
   return !holdsToken && request.method === 'GET' && acceptsGzip(request);
-}
-
-function acceptsGzip(request: Request): boolean {
-  return /(?:^|,)\s*gzip\s*(?:,|;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|$)/i.test(
-    request.headers.get('accept-encoding') ?? '',
-  );
 }
 
 type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
