@@ -1,36 +1,52 @@
 /**
  * `npm run bench -- --against REVISION`: this checkout, uncommitted changes included, and another revision, measured in the
- * same rounds.
+ * same rounds by this checkout's generators.
  *
- * Both servers run on the same core and take turns, the order changing with each round, so that a slow minute hits both.
- * What is judged is the ratio of processor time within a round; requests a second depend too much on the neighbours.
+ * Both servers run on the same core and take turns, so that a slow minute hits both. What is judged is the ratio within a
+ * round of processor time and of starts; requests a second depend too much on the neighbours.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { repositoryRoot } from '../test/support/started-server.ts';
-import { formatNumber, median, type Round } from './figures.ts';
-import { concealOne, cpuOfPage } from './pages.ts';
-import { type BenchServer, type Generator, residentMebibytes, startGenerator } from './processes.ts';
-import { kinds, passphraseConnections, passphraseKinds, startService, takeRound } from './service.ts';
+import { resolveRevision, withCheckout } from './checkout.ts';
+import {
+  cpuOf,
+  formatNumber,
+  inB,
+  inN,
+  type LoadFigures,
+  median,
+  ratios,
+  type Series,
+  table,
+} from './figures.ts';
+import { type GeneratorName, startGenerator } from './generators/start.ts';
+import { isSlow, labels, measureLoad, startBareBun, startBareNode } from './load.ts';
+import { measureMemory } from './memory.ts';
+import { startService } from './service.ts';
+import type { Sizes } from './sizes.ts';
+import { executableWay, measureStarts, scriptWay } from './starts.ts';
+import { runStore } from './store-runs.ts';
+import { judge, type Target } from './targets.ts';
 
-export interface AgainstSize {
-  readonly rounds: number;
-  readonly tripsPerRound: number;
-  readonly passphraseTrips: number;
-  readonly pageRequests: number;
-  readonly starts: number;
-  readonly connections: number;
-}
+const measures = {
+  cpu: { name: 'CPU', unit: 'µs', digits: 1, isJudged: true },
+  perSecond: { name: 'a second', unit: '', digits: 0, isJudged: false },
+  p99: { name: 'p99', unit: 'ms', digits: 2, isJudged: false },
+  start: { name: 'start', unit: 'ms', digits: 0, isJudged: true },
+  resident: { name: 'resident', unit: 'MiB', digits: 0, isJudged: false },
+} as const;
 
-/** One kind of work: figures of this checkout and of the other, by round. */
-interface Pairs {
+/** One figure of this checkout and of the other, by round. */
+export interface Pairs {
   readonly label: string;
-  readonly unit: string;
-  readonly digits: number;
-  readonly own: number[];
-  readonly other: number[];
+  readonly measure: keyof typeof measures;
+  /** `null`: measured without one. */
+  readonly generator: GeneratorName | null;
+  readonly own: readonly number[];
+  readonly other: readonly number[];
+  /** Both beside the bare servers, for the reader. */
+  readonly beside?: readonly [own: string, other: string];
 }
 
 type Verdict = 'slower' | 'faster' | 'level';
@@ -38,148 +54,11 @@ type Verdict = 'slower' | 'faster' | 'level';
 /** Differences below this are noise on a shared machine. */
 const noticeableShare = 0.03;
 
-const git = (...args: string[]) =>
-  execFileSync('git', args, {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }).trim();
-
-/** The message is for the person at the terminal. */
-export class UnknownRevision extends Error {
-  override readonly name = 'UnknownRevision';
-}
-
-/** The full id of a commit. Throws `UnknownRevision`. */
-function resolveRevision(revision: string): string {
-  try {
-    return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
-  } catch {
-    throw new UnknownRevision(
-      `--against ${revision}: no such revision here. Give a commit, a branch or a tag.`,
-    );
-  }
-}
-
-/** Packages of this checkout where the lock files agree, else the revision's own installation. */
-function installPackages(checkout: string): void {
-  const lock = (root: string) => readFileSync(join(root, 'package-lock.json'), 'utf8');
-  if (lock(checkout) === lock(repositoryRoot)) {
-    symlinkSync(join(repositoryRoot, 'node_modules'), join(checkout, 'node_modules'));
-    return;
-  }
-  const code = "import('./scripts/install.mjs').then(({ install }) => process.exit(install() ? 0 : 1))";
-  execFileSync('node', ['-e', code], { cwd: checkout, stdio: ['ignore', 2, 2] });
-}
-
-async function withCheckout<T>(commit: string, work: (checkout: string) => Promise<T>): Promise<T> {
-  const checkout = mkdtempSync(join(tmpdir(), 'mayfly-against-'));
-  git('worktree', 'add', '--quiet', '--detach', checkout, commit);
-  try {
-    installPackages(checkout);
-    return await work(checkout);
-  } finally {
-    git('worktree', 'remove', '--force', checkout);
-  }
-}
-
-/** Runs one thing for both, this checkout first in even rounds. */
-async function inTurns<T>(round: number, own: () => Promise<T>, other: () => Promise<T>): Promise<[T, T]> {
-  if (round % 2 === 0) {
-    const first = await own();
-    return [first, await other()];
-  }
-  const first = await other();
-  return [await own(), first];
-}
-
-interface Contest {
-  readonly own: BenchServer;
-  readonly other: BenchServer;
-  readonly generator: Generator;
-  readonly size: AgainstSize;
-}
-
-async function compareRequests({ own, other, generator, size }: Contest): Promise<Pairs[]> {
-  const { connections, rounds } = size;
-  const usual = { trips: size.tripsPerRound, connections };
-  const expensive = { trips: size.passphraseTrips, connections: passphraseConnections };
-  const all = [
-    ...kinds.map(([kind, label]) => ({ kind, load: usual, pairs: emptyPairs(label, 'µs', 1) })),
-    ...passphraseKinds.map(([kind, label]) => ({ kind, load: expensive, pairs: emptyPairs(label, 'µs', 0) })),
-  ];
-  for (let round = -1; round < rounds; round += 1) {
-    for (const { kind, load, pairs } of all) {
-      const take = (server: BenchServer): Promise<Round> => takeRound(generator, server, kind, load);
-      const [ours, theirs] = await inTurns(
-        round + 1,
-        () => take(own),
-        () => take(other),
-      );
-      // The first round only warms up.
-      if (round >= 0) addPair(pairs, ours.cpuMicrosecondsPerTrip, theirs.cpuMicrosecondsPerTrip);
-    }
-    console.error(round < 0 ? 'warmed up' : `requests: round ${round + 1} of ${rounds}`);
-  }
-  return all.map(({ pairs }) => pairs);
-}
-
-async function comparePages({ own, other, size }: Contest): Promise<Pairs[]> {
-  const paths = async (server: BenchServer) => ['/', await concealOne(server.port)] as const;
-  const [ofOwn, ofOther] = [await paths(own), await paths(other)];
-  const all = [emptyPairs('page: /', 'µs', 0), emptyPairs('page: /secret/:key', 'µs', 0)];
-  for (let round = 0; round < size.rounds; round += 1) {
-    for (const [index, pairs] of all.entries()) {
-      const take = (server: BenchServer, path: string | undefined) =>
-        cpuOfPage(server, path ?? '/', size.pageRequests);
-      const [ours, theirs] = await inTurns(
-        round,
-        () => take(own, ofOwn[index]),
-        () => take(other, ofOther[index]),
-      );
-      addPair(pairs, ours, theirs);
-    }
-    console.error(`pages: round ${round + 1} of ${size.rounds}`);
-  }
-  return all;
-}
-
-async function compareStarts(checkout: string, folder: string, size: AgainstSize): Promise<Pairs> {
-  const pairs = emptyPairs('start to the first answer', 'ms', 0);
-  const start = async (dataDir: string, root?: string) => {
-    const server = await startService(folder, dataDir, root);
-    await server.stop();
-    return server.startMilliseconds;
-  };
-  for (let round = -1; round < size.starts; round += 1) {
-    const [ours, theirs] = await inTurns(
-      round + 1,
-      () => start('start-own'),
-      () => start('start-other', checkout),
-    );
-    if (round >= 0) addPair(pairs, ours, theirs);
-  }
-  return pairs;
-}
-
-function emptyPairs(label: string, unit: string, digits: number): Pairs {
-  return { label, unit, digits, own: [], other: [] };
-}
-
-function addPair({ own, other }: Pairs, ours: number, theirs: number): void {
-  own.push(ours);
-  other.push(theirs);
-}
-
 /** Lower quartile, median and upper quartile of the ratios, this checkout over the other. */
 export function ratiosOf({ own, other }: Pick<Pairs, 'own' | 'other'>): readonly [number, number, number] {
-  const ratios = own.map((value, index) => value / (other[index] ?? Number.NaN)).sort((a, b) => a - b);
-  const half = Math.floor(ratios.length / 2);
-  return [
-    median(ratios.slice(0, Math.max(1, half))),
-    median(ratios),
-    median(ratios.slice(-Math.max(1, half))),
-  ];
+  const sorted = ratios(own, other).sort((a, b) => a - b);
+  const half = Math.max(1, Math.floor(sorted.length / 2));
+  return [median(sorted.slice(0, half)), median(sorted), median(sorted.slice(-half))];
 }
 
 /** A difference counts when its median is noticeable and three quarters of the rounds agree on its direction. */
@@ -190,58 +69,228 @@ export function judgeRatios([lower, middle, upper]: readonly [number, number, nu
 }
 
 /** A single sample decides nothing. */
-function verdictOf(pairs: Pairs): Verdict | '-' {
-  return pairs.own.length < 3 ? '-' : judgeRatios(ratiosOf(pairs));
+function verdictOf(pairs: Pairs): Verdict | '–' {
+  const isJudged = measures[pairs.measure].isJudged && pairs.own.length >= 3;
+  return isJudged ? judgeRatios(ratiosOf(pairs)) : '–';
 }
 
-function rowOf(pairs: Pairs): Record<string, string> {
-  const [lower, middle, upper] = ratiosOf(pairs).map((ratio) => formatNumber(ratio, 3));
-  const shown = (values: readonly number[]) => `${formatNumber(median(values), pairs.digits)} ${pairs.unit}`;
-  return {
-    what: pairs.label,
-    here: shown(pairs.own),
-    there: shown(pairs.other),
-    ratio: middle ?? '',
-    quartiles: `${lower} to ${upper}`,
-    verdict: verdictOf(pairs),
-  };
+function pairsOfSeries(own: LoadFigures, other: LoadFigures, index: number): Pairs[] {
+  const [ours, theirs] = [own.service[index], other.service[index]];
+  if (ours === undefined || theirs === undefined) return [];
+  const common = { label: ours.label, generator: own.generator };
+  const of = (measure: Pairs['measure'], values: (series: Series) => number[]) => ({
+    ...{ ...common, measure },
+    own: values(ours),
+    other: values(theirs),
+  });
+  // Beside slow hashes the transport is nothing: a ratio would say only that.
+  if (isSlow(ours)) return [of('cpu', cpuOf)];
+  const inBares = (figure: (series: Series) => number, digits: number, letter: string) =>
+    [ours, theirs].map((series) => `${formatNumber(figure(series), digits)} ${letter}`) as [string, string];
+  return [
+    { ...of('cpu', cpuOf), beside: inBares((series) => inB(cpuOf(series), own), 1, 'B') },
+    {
+      ...of('perSecond', ({ rounds }) => rounds.map((round) => round.tripsPerSecond)),
+      beside: inBares((series) => inN(series, own), 2, 'N'),
+    },
+    of('p99', ({ rounds }) => rounds.map((round) => round.p99Milliseconds)),
+  ];
 }
 
-async function measure(checkout: string, folder: string, size: AgainstSize): Promise<Pairs[]> {
-  const generator = startGenerator();
-  const own = await startService(folder, 'own');
-  const other = await startService(folder, 'other', checkout);
-  try {
-    const contest = { own, other, generator, size };
-    const found = [...(await compareRequests(contest)), ...(await comparePages(contest))];
-    const memory = emptyPairs('resident memory after it', 'MiB', 0);
-    addPair(memory, residentMebibytes(own.pid), residentMebibytes(other.pid));
-    return [...found, memory];
-  } finally {
-    generator.stop();
-    for (const server of [own, other]) await server.stop();
+/** What both are measured with. */
+interface Contest {
+  readonly checkout: string;
+  readonly folder: string;
+  readonly sizes: Sizes;
+}
+
+async function compareRequests({ checkout, folder, sizes }: Contest): Promise<Pairs[]> {
+  using raw = await startGenerator('raw');
+  using undici = await startGenerator('undici');
+  await using bun = await startBareBun();
+  await using node = await startBareNode();
+  await using own = await startService({ folder, dataDir: 'own' });
+  await using other = await startService({ folder, dataDir: 'other' }, checkout);
+  const taken = await measureLoad([raw, undici], { bun, node }, [own, other], sizes.load);
+  const [ofOwn = [], ofOther = []] = taken;
+  return ofOwn.flatMap((ours, generator) => {
+    const theirs = ofOther[generator];
+    return theirs === undefined ? [] : ours.service.flatMap((_, index) => pairsOfSeries(ours, theirs, index));
+  });
+}
+
+async function compareMemory({ checkout, folder, sizes }: Contest): Promise<Pairs[]> {
+  using raw = await startGenerator('raw');
+  await using own = await startService({ folder, dataDir: 'memory-own' });
+  await using other = await startService({ folder, dataDir: 'memory-other' }, checkout);
+  const all = await measureMemory(raw, [own, other], sizes.memory);
+  const [ofOwn = [], ofOther = []] = all.map((samples) => samples.map(({ mebibytes }) => mebibytes));
+  const label = `${formatNumber(sizes.memory.requests, 0)} requests`;
+  return [{ label, measure: 'resident', generator: 'raw', own: ofOwn, other: ofOther }];
+}
+
+const startLabels = { script: '`npm start` without npm', executable: 'the executable, over `npm start`' };
+
+async function compareStarts({ checkout, folder, sizes }: Contest): Promise<Pairs[]> {
+  const ways = [
+    scriptWay(folder, 'own'),
+    scriptWay(folder, 'other', checkout),
+    executableWay(folder),
+  ] as const;
+  const [own = [], other = [], executable = []] = await measureStarts(ways, sizes.starts);
+  const common = { measure: 'start', generator: null, other } as const;
+  return [
+    { ...common, label: startLabels.script, own },
+    { ...common, label: startLabels.executable, own: executable },
+  ];
+}
+
+async function compareStores({ checkout, sizes }: Contest): Promise<Pairs[]> {
+  const { runs } = sizes.store;
+  const [own, other]: [number[], number[]] = [[], []];
+  const perSecond = (root?: string) =>
+    runStore(sizes.store, root).figures.put_and_claim_64?.operationsPerSecond ?? Number.NaN;
+  for (let run = 0; run < runs; run += 1) {
+    own.push(perSecond());
+    other.push(perSecond(checkout));
+    console.error(`store: run ${run + 1} of ${runs}`);
   }
+  return [{ label: storeLabel, measure: 'perSecond', generator: null, own, other }];
 }
 
-/**
- * Prints the comparison.
- * @returns whether nothing is slower. Throws `UnknownRevision`.
- */
-export async function compareWith(revision: string, size: AgainstSize): Promise<boolean> {
+const storeLabel = 'store: put and claim, 64 in flight';
+
+export const againstSections = {
+  requests: compareRequests,
+  memory: compareMemory,
+  start: compareStarts,
+  store: compareStores,
+} as const;
+export type AgainstSection = keyof typeof againstSections;
+
+/** The commit that targets in ratio are held against. */
+export const baseline = 'c64eb328d078e8f3fc17977f0a2feadcabaf469b';
+
+type Kind = Pick<Pairs, 'measure' | 'generator'>;
+
+/** The worst of these figures. */
+function ratioOf(all: readonly Pairs[], { measure, generator }: Kind, ...named: string[]): number | null {
+  const found = all.filter(
+    (pairs) => pairs.measure === measure && pairs.generator === generator && named.includes(pairs.label),
+  );
+  return found.length === 0 ? null : Math.max(...found.map((pairs) => ratiosOf(pairs)[1]));
+}
+
+const inRatio = { direction: 'at most', unit: '', digits: 2 } as const;
+
+const loadTargets = (generator: GeneratorName): Target<readonly Pairs[]>[] => {
+  const cpu = { measure: 'cpu', generator } as const;
+  return [
+    {
+      ...inRatio,
+      what: `${generator}: CPU of a create, v1, form, and v2, the worse`,
+      bound: 0.65,
+      measure: (all) => ratioOf(all, cpu, labels.create, labels.createV2),
+    },
+    {
+      ...inRatio,
+      what: `${generator}: CPU of a create and reveal, v1`,
+      bound: 0.65,
+      measure: (all) => ratioOf(all, cpu, labels.trip),
+    },
+    {
+      ...inRatio,
+      what: `${generator}: p99 of a create, v1, form, and of a create and reveal, v1, the worse`,
+      bound: 0.6,
+      measure: (all) => ratioOf(all, { measure: 'p99', generator }, labels.create, labels.trip),
+    },
+  ];
+};
+
+const targets: readonly Target<readonly Pairs[]>[] = [
+  ...loadTargets('raw'),
+  ...loadTargets('undici'),
+  {
+    ...inRatio,
+    what: 'CPU of a create with a passphrase',
+    bound: 0.3,
+    measure: (all) => ratioOf(all, { measure: 'cpu', generator: 'raw' }, labels.passphraseCreate),
+  },
+  {
+    ...inRatio,
+    what: storeLabel,
+    bound: 1.45,
+    stretch: 1.7,
+    direction: 'at least',
+    measure: (all) => ratioOf(all, { measure: 'perSecond', generator: null }, storeLabel),
+  },
+  {
+    ...inRatio,
+    what: startLabels.script,
+    bound: 0.5,
+    measure: (all) => ratioOf(all, { measure: 'start', generator: null }, startLabels.script),
+  },
+  {
+    ...inRatio,
+    what: startLabels.executable,
+    bound: 0.4,
+    measure: (all) => ratioOf(all, { measure: 'start', generator: null }, startLabels.executable),
+  },
+];
+
+function rowOf(pairs: Pairs): string[] {
+  const { name, unit, digits } = measures[pairs.measure];
+  const [lower, middle, upper] = ratiosOf(pairs).map((ratio) => formatNumber(ratio, 3));
+  const cells = [pairs.own, pairs.other].map((values, side) => {
+    const beside = pairs.beside?.[side];
+    const value = `${formatNumber(median(values), digits)} ${unit}`.trim();
+    return beside === undefined ? value : `${value} = ${beside}`;
+  });
+  const generator = pairs.generator ?? '–';
+  return [pairs.label, generator, name, ...cells, middle ?? '', `${lower} to ${upper}`, verdictOf(pairs)];
+}
+
+/** The comparison in Markdown. */
+export function renderComparison(all: readonly Pairs[], commit: string): string {
+  const header = ['what', 'generator', 'figure', 'here', 'there', 'ratio', 'quartiles', 'verdict'];
+  const verdicts = judge(targets, all).map((one) => [one.what, one.target, one.measured, one.verdict]);
+  const held = `## The targets against this commit
+
+${table(['target, here over there', 'bound', 'measured', ''], verdicts)}
+`;
+  return `## Here and there
+
+This checkout ("here") and ${commit.slice(0, 12)} ("there"), medians of the rounds. The ratio is here over there within a round; only
+processor time and starts have a verdict, because the rest depends too much on the machine's other work. B is the processor time
+of a request of a bare \`Bun.serve\`, N the requests a second of a bare \`node:http\`, for the same generator in the same rounds.
+
+${table(header, all.map(rowOf), 3)}
+
+${commit === baseline ? held : ''}`;
+}
+
+/** @param sections what to compare Throws `UnknownRevision`. */
+export async function compareWith(
+  revision: string,
+  sections: readonly AgainstSection[],
+  sizes: Sizes,
+): Promise<{ readonly commit: string; readonly pairs: Pairs[] }> {
   const commit = resolveRevision(revision);
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
   try {
-    const all = await withCheckout(commit, async (checkout) => [
-      ...(await measure(checkout, folder, size)),
-      await compareStarts(checkout, folder, size),
-    ]);
-    console.log(`This checkout ("here") and ${commit.slice(0, 12)} ("there"), ${size.rounds} rounds.`);
-    console.log('Processor time for requests and pages; the ratio is here over there, less is better.');
-    console.table(all.map(rowOf));
-    const slower = all.filter((pairs) => verdictOf(pairs) === 'slower').map(({ label }) => label);
-    if (slower.length > 0) console.log(`Slower here: ${slower.join('; ')}.`);
-    return slower.length === 0;
+    return await withCheckout(commit, async (checkout) => {
+      const pairs: Pairs[] = [];
+      for (const section of sections)
+        pairs.push(...(await againstSections[section]({ checkout, folder, sizes })));
+      return { commit, pairs };
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** What is slower here. */
+export const slowerOf = (all: readonly Pairs[]): string[] =>
+  all
+    .filter((pairs) => verdictOf(pairs) === 'slower')
+    .map(({ label, generator }) => (generator === null ? label : `${label} (${generator})`));

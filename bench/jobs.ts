@@ -1,8 +1,9 @@
-/** What the load generator is asked to do and answers: one line of JSON each way. */
+/** What a load generator is asked to do and answers: one line of JSON each way. */
 
 /** One trip of each kind, on one connection. */
 export type JobKind =
   | 'get'
+  | 'page'
   | 'create-v1-form'
   | 'create-v1-json'
   | 'create-v2'
@@ -11,23 +12,14 @@ export type JobKind =
   | 'passphrase-create-v1'
   | 'passphrase-trip-v1';
 
-export const requestsPerTrip: Readonly<Record<JobKind, number>> = {
-  get: 1,
-  'create-v1-form': 1,
-  'create-v1-json': 1,
-  'create-v2': 1,
-  'trip-v1': 2,
-  'trip-v2': 2,
-  'passphrase-create-v1': 1,
-  'passphrase-trip-v1': 2,
-};
-
 export interface Job {
   readonly kind: JobKind;
   readonly port: number;
   readonly connections: number;
   /** Trips in all. */
   readonly trips: number;
+  /** Of a page; the other kinds have theirs. */
+  readonly path?: string;
 }
 
 export interface JobResult {
@@ -36,54 +28,83 @@ export interface JobResult {
   /** Of single requests, in milliseconds. */
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
-  /** The generator's own processor time, to show that it was not the one that could do no more. */
+  /** The generator's own processor time, which shows whether it was the one that could do no more. */
   readonly generatorCpuSeconds: number;
+}
+
+export interface JobRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface JobAnswer {
+  readonly status: number;
+  readonly body: string;
 }
 
 /** 48 bytes: a long password. */
 export const benchValue = 'a value of forty-eight bytes, for the benchmark.';
 export const benchPassphrase = 'correct horse battery staple';
 
-export function post(path: string, contentType: string, body: string): Buffer {
-  return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-  );
+const formOf = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+const postForm = (path: string, fields: Record<string, string>) =>
+  post(path, 'application/x-www-form-urlencoded', formOf(fields));
+const postJson = (path: string, value: unknown) => post(path, 'application/json', JSON.stringify(value));
+
+function post(path: string, contentType: string, body: string): JobRequest {
+  return { method: 'POST', path, headers: { 'Content-Type': contentType }, body };
 }
 
-const form = 'application/x-www-form-urlencoded';
-const json = 'application/json';
-const formOf = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+function get(path: string, headers: Record<string, string> = {}): JobRequest {
+  return { method: 'GET', path, headers, body: '' };
+}
 
-/** The first request of a trip. */
-export const firstRequest: Readonly<Record<JobKind, Buffer>> = {
-  get: Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'),
-  'create-v1-form': post('/api/v1/share', form, formOf({ secret: benchValue })),
-  'create-v1-json': post('/api/v1/share', json, JSON.stringify({ secret: benchValue })),
-  'create-v2': post('/api/v2/secret/conceal', json, JSON.stringify({ secret: { secret: benchValue } })),
-  'trip-v1': post('/api/v1/share', form, formOf({ secret: benchValue })),
-  'trip-v2': post('/api/v2/secret/conceal', json, JSON.stringify({ secret: { secret: benchValue } })),
-  'passphrase-create-v1': post(
-    '/api/v1/share',
-    form,
-    formOf({ secret: benchValue, passphrase: benchPassphrase }),
-  ),
-  'passphrase-trip-v1': post(
-    '/api/v1/share',
-    form,
-    formOf({ secret: benchValue, passphrase: benchPassphrase }),
-  ),
+interface Trip {
+  readonly first: JobRequest;
+  /** For the secret that the first answer names; `null`: the trip has one request. */
+  readonly second: ((answer: string) => JobRequest) | null;
+}
+
+/** The key in a create's answer. Not parsed as JSON, because that would be the generator's work and not the server's. */
+function keyAfter(mark: string, answer: string): string {
+  const at = answer.indexOf(mark);
+  if (at === -1) throw new Error(`an answer without a key: ${answer}`);
+  return answer.slice(at + mark.length, at + mark.length + 31);
+}
+
+const keyOfV1 = (answer: string) => keyAfter('"secret_key":"', answer);
+const keyOfV2 = (answer: string) => keyAfter('"secret_identifier":"', answer);
+
+const createForm = postForm('/api/v1/share', { secret: benchValue });
+const createGuarded = postForm('/api/v1/share', { secret: benchValue, passphrase: benchPassphrase });
+const createV2 = postJson('/api/v2/secret/conceal', { secret: { secret: benchValue } });
+
+const trips: Readonly<Record<Exclude<JobKind, 'page'>, Trip>> = {
+  get: { first: get('/'), second: null },
+  'create-v1-form': { first: createForm, second: null },
+  'create-v1-json': { first: postJson('/api/v1/share', { secret: benchValue }), second: null },
+  'create-v2': { first: createV2, second: null },
+  'trip-v1': {
+    first: createForm,
+    second: (answer) => postForm(`/api/v1/secret/${keyOfV1(answer)}`, {}),
+  },
+  'trip-v2': {
+    first: createV2,
+    second: (answer) => postJson(`/api/v2/secret/${keyOfV2(answer)}/reveal`, {}),
+  },
+  'passphrase-create-v1': { first: createGuarded, second: null },
+  'passphrase-trip-v1': {
+    first: createGuarded,
+    second: (answer) => postForm(`/api/v1/secret/${keyOfV1(answer)}`, { passphrase: benchPassphrase }),
+  },
 };
 
-/** Where the secret key stands in a create's answer. */
-const keyMarks = { v1: '"secret_key":"', v2: '"secret_identifier":"' } as const;
-
-/** The second request, for the secret that the first one's answer names; `null` when the trip has ended. */
-export function secondRequest(kind: JobKind, answer: string): Buffer | null {
-  if (requestsPerTrip[kind] === 1) return null;
-  const version = kind === 'trip-v2' ? 'v2' : 'v1';
-  const at = answer.indexOf(keyMarks[version]) + keyMarks[version].length;
-  const key = answer.slice(at, at + 31);
-  if (kind === 'trip-v2') return post(`/api/v2/secret/${key}/reveal`, json, '{}');
-  const fields = kind === 'trip-v1' ? '' : formOf({ passphrase: benchPassphrase });
-  return post(`/api/v1/secret/${key}`, form, fields);
+export function tripOf({ kind, path = '/' }: Pick<Job, 'kind' | 'path'>): Trip {
+  // As browsers ask for it; nothing else here is compressed.
+  if (kind === 'page') return { first: get(path, { 'Accept-Encoding': 'gzip' }), second: null };
+  return trips[kind];
 }
+
+export const requestsPerTrip = (kind: JobKind): number => (tripOf({ kind }).second === null ? 1 : 2);

@@ -1,52 +1,174 @@
-/** The service as it is shipped, started for a benchmark, and one round of work against it. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Round } from './figures.ts';
-import type { JobKind } from './jobs.ts';
-import { type BenchServer, cpuMicroseconds, type Generator, startMayfly } from './processes.ts';
+/**
+ * Requests under load: every kind of work against each server in each round, by each generator, beside bare servers.
+ *
+ * Within a round the servers take turns, in an order that changes, so that a slow minute hits all of them.
+ */
+import type { LoadFigures, Round, Series } from './figures.ts';
+import type { Generator } from './generators/start.ts';
+import { benchValue, type JobKind } from './jobs.ts';
+import { type BenchServer, cpuMicroseconds, startBenchServer } from './processes.ts';
 
-export const kinds: readonly (readonly [JobKind, string])[] = [
-  ['create-v1-form', 'create, v1, form'],
-  ['create-v1-json', 'create, v1, JSON'],
-  ['create-v2', 'create, v2'],
-  ['trip-v1', 'create and reveal, v1'],
-  ['trip-v2', 'create and reveal, v2'],
+export interface LoadSize {
+  readonly rounds: number;
+  readonly tripsPerRound: number;
+  readonly passphraseTrips: number;
+  readonly connections: number;
+}
+
+/** Bare servers that own nothing and keep no promise. */
+export interface BareServers {
+  readonly bun: BenchServer;
+  readonly node: BenchServer;
+}
+
+export const startBareBun = () => startBenchServer('bare Bun.serve', [process.execPath, 'bench/bare-bun.ts']);
+export const startBareNode = () => startBenchServer('bare node:http', ['node', 'bench/bare-node.mjs']);
+
+interface Work {
+  readonly label: string;
+  readonly kind: JobKind;
+  /** Of a page. */
+  readonly path?: string;
+}
+
+/** By these the figures are found again. */
+export const labels = {
+  create: 'create, v1, form',
+  createV2: 'create, v2',
+  trip: 'create and reveal, v1',
+  passphraseCreate: 'create with a passphrase, v1',
+  home: '`/`',
+  secret: '`/secret/:key`',
+} as const;
+
+const calls: readonly Work[] = [
+  { kind: 'create-v1-form', label: labels.create },
+  { kind: 'create-v1-json', label: 'create, v1, JSON' },
+  { kind: 'create-v2', label: labels.createV2 },
+  { kind: 'trip-v1', label: labels.trip },
+  { kind: 'trip-v2', label: 'create and reveal, v2' },
 ];
 
 /** Expensive by design, so few are sent, and few at a time. */
-export const passphraseKinds: readonly (readonly [JobKind, string])[] = [
-  ['passphrase-create-v1', 'create with a passphrase, v1'],
-  ['passphrase-trip-v1', 'create and reveal with a passphrase, v1'],
+const slowCalls: readonly Work[] = [
+  { kind: 'passphrase-create-v1', label: labels.passphraseCreate },
+  { kind: 'passphrase-trip-v1', label: 'create and reveal with a passphrase, v1' },
 ];
 export const passphraseConnections = 4;
 
-/** Limits that count every request and refuse none: the limiter's work belongs to the figure. */
-function writeLimits(folder: string): string {
-  const rule = { limit: 1_000_000_000, windowSeconds: 3_600, burst: 1_000_000_000 };
-  const both = { anonymous: rule, account: rule };
-  const path = join(folder, 'limits.json');
-  writeFileSync(path, JSON.stringify({ create: both, manage: both }));
-  return path;
+/** A secret's page; looking at it consumes nothing. */
+export async function concealOne({ port }: BenchServer): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/share`, {
+    method: 'POST',
+    body: new URLSearchParams({ secret: benchValue }),
+  });
+  const { secret_key: key } = (await response.json()) as { secret_key: string };
+  return `/secret/${key}`;
 }
 
-/** @param folder for its files; its data go to `dataDir` in it. @param checkout where its code is; this checkout when absent */
-export function startService(folder: string, dataDir: string, checkout?: string): Promise<BenchServer> {
-  const env = { MAYFLY_DATA_DIR: join(folder, dataDir), MAYFLY_RATE_LIMITS: writeLimits(folder) };
-  return startMayfly(env, checkout);
+/** All that is asked of a service. */
+async function worksOn(server: BenchServer): Promise<Work[]> {
+  const pages: Work[] = [
+    { kind: 'page', label: labels.home, path: '/' },
+    { kind: 'page', label: labels.secret, path: await concealOne(server) },
+  ];
+  return [...calls, ...pages, ...slowCalls];
+}
+
+export const isSlow = ({ kind }: Pick<Work, 'kind'>): boolean => kind.startsWith('passphrase');
+
+/** The kernel counts coarsely, so a cheap request is sent more often. */
+const cheapFactor = 4;
+
+function jobSize(work: Work, { tripsPerRound, passphraseTrips, connections }: LoadSize) {
+  if (isSlow(work)) return { trips: passphraseTrips, connections: passphraseConnections };
+  return { trips: work.kind === 'get' ? cheapFactor * tripsPerRound : tripsPerRound, connections };
 }
 
 export async function takeRound(
   generator: Generator,
   server: BenchServer,
-  kind: JobKind,
-  size: { trips: number; connections: number },
+  work: Pick<Work, 'kind' | 'path'>,
+  size: { readonly trips: number; readonly connections: number },
 ): Promise<Round> {
-  const cpuBefore = cpuMicroseconds(server.pid);
-  const result = await generator.run({ kind, port: server.port, ...size });
+  const cpuBefore = cpuMicroseconds(server);
+  const { kind, path = '/' } = work;
+  const result = await generator.run({ kind, path, port: server.port, ...size });
   return {
     tripsPerSecond: result.trips / result.seconds,
-    cpuMicrosecondsPerTrip: (cpuMicroseconds(server.pid) - cpuBefore) / result.trips,
+    cpuMicrosecondsPerTrip: (cpuMicroseconds(server) - cpuBefore) / result.trips,
     p50Milliseconds: result.p50Milliseconds,
     p99Milliseconds: result.p99Milliseconds,
+    generatorShare: result.generatorCpuSeconds / result.seconds,
   };
+}
+
+interface Task {
+  readonly server: BenchServer;
+  readonly work: Work;
+  readonly series: Series & { readonly rounds: Round[] };
+}
+
+const taskOf = (server: BenchServer, work: Work): Task => ({
+  server,
+  work,
+  series: { label: work.label, kind: work.kind, rounds: [] },
+});
+
+/** What one generator does: the bare servers' tasks, and each service's, in the same order. */
+interface Plan {
+  readonly generator: Generator;
+  readonly bun: Task;
+  readonly node: Task;
+  readonly services: readonly (readonly Task[])[];
+}
+
+async function planOf(
+  generator: Generator,
+  { bun, node }: BareServers,
+  services: readonly BenchServer[],
+): Promise<Plan> {
+  // Slow hashes cost the same whatever sends the request.
+  const isTaken = (work: Work) => generator.name === 'raw' || !isSlow(work);
+  const tasksOn = async (server: BenchServer) =>
+    (await worksOn(server)).filter(isTaken).map((work) => taskOf(server, work));
+  return {
+    generator,
+    bun: taskOf(bun, { kind: 'get', label: bun.name }),
+    node: taskOf(node, { kind: 'get', label: node.name }),
+    services: await Promise.all(services.map(tasksOn)),
+  };
+}
+
+/** The services take turns with each kind of work. */
+function inOrder({ bun, node, services }: Plan, round: number): Task[] {
+  const turns = (services[0] ?? []).map((_, index) => services.map((tasks) => tasks[index]));
+  const turned = turns.map((turn) => (round % 2 === 0 ? turn : turn.reverse()));
+  return [bun, node, ...turned.flat().filter((task) => task !== undefined)];
+}
+
+/** @returns for each service the figures of each generator */
+export async function measureLoad(
+  generators: readonly Generator[],
+  bare: BareServers,
+  services: readonly BenchServer[],
+  size: LoadSize,
+): Promise<LoadFigures[][]> {
+  const plans = await Promise.all(generators.map((generator) => planOf(generator, bare, services)));
+  // The first round only warms up.
+  for (let round = -1; round < size.rounds; round += 1) {
+    for (const plan of plans) {
+      for (const { server, work, series } of inOrder(plan, round)) {
+        const taken = await takeRound(plan.generator, server, work, jobSize(work, size));
+        if (round >= 0) series.rounds.push(taken);
+      }
+    }
+    console.error(round < 0 ? 'requests: warmed up' : `requests: round ${round + 1} of ${size.rounds}`);
+  }
+  return services.map((_, index) => plans.map((plan) => figuresOf(plan, index)));
+}
+
+function figuresOf({ generator, bun, node, services }: Plan, index: number): LoadFigures {
+  const service = (services[index] ?? []).map(({ series }) => series);
+  return { generator: generator.name, bun: bun.series, node: node.series, service };
 }

@@ -1,58 +1,46 @@
 /**
- * `npm run bench`: how fast Mayfly is, next to bare servers measured in the same rounds.
+ * `npm run bench`: how fast Mayfly is, beside bare servers or another revision measured in the same rounds.
  *
- * The report is written only when the run came to its end.
+ * A document is written only by a whole run that came to its end.
  */
-
-import { Database } from 'bun:sqlite';
-import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { cpus, loadavg, release, tmpdir, totalmem, type } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import packageJson from '../package.json';
 import { repositoryRoot } from '../test/support/started-server.ts';
-import { compareWith, UnknownRevision } from './against.ts';
-import { type Figures, type MemorySample, median, type Round, type Series } from './figures.ts';
-import { type JobKind, requestsPerTrip } from './jobs.ts';
-import { measurePages } from './pages.ts';
-import {
-  type BenchServer,
-  canPin,
-  type Generator,
-  residentMebibytes,
-  startBenchServer,
-  startGenerator,
-} from './processes.ts';
-import { renderPicture, renderReport } from './report.ts';
-import { measureRouter } from './router.ts';
-import { kinds, passphraseConnections, passphraseKinds, startService, takeRound } from './service.ts';
-import type { StoreFigures } from './store.ts';
-import { measureUniform, printUniform, quickUniform, wholeUniform } from './uniform.ts';
+import { againstSections, baseline, compareWith, renderComparison, slowerOf } from './against.ts';
+import { UnknownRevision } from './checkout.ts';
+import { describeMachine } from './machine.ts';
+import { renderDocument, renderFigures, renderPicture } from './report.ts';
+import { measureSections, sections } from './sections.ts';
+import { sizesOf } from './sizes.ts';
 
-const usage = `npm run bench [-- OPTION ...]
+const usage = `npm run bench [-- OPTION ... SECTION ...]
 
-Measures and writes docs/benchmarks.md.
+Measures Mayfly beside bare servers, with two load generators (raw sockets, and undici under Node), and prints
+every figure by itself, in B (processor time of a request of a bare Bun.serve in the same run) and in N (requests
+a second of a bare node:http), and which targets it reached. Takes half an hour and writes docs/benchmarks.md.
 
-  --quick               a short run
-  --long                also 1,000,000 requests while memory is watched
-  --against REVISION    only this checkout beside another revision, interleaved; writes
-                        nothing, and ends with 1 when this checkout is slower
-  uniform               only the times that must not differ; writes nothing
+  --against REVISION    this checkout and another revision in the same rounds; ends with 1 when this checkout is
+                        slower. Against ${baseline.slice(0, 7)}, the commit that targets in ratio are held against, it writes
+                        docs/benchmarks-against.md
+  --quick               a short run, for the direction; writes nothing
+  --long                memory is watched over 1,000,000 requests, not only 100,000
+  SECTION               only these: ${Object.keys(sections).join(', ')};
+                        with --against: ${Object.keys(againstSections).join(', ')}. Writes nothing
+
+The servers run on core 0, the generators on core 1, where taskset is installed. The service runs as \`npm start\`
+runs it, without npm itself; its figures are of all its processes.
 `;
+
+function refuse(reason: string): never {
+  console.error(`${reason}\n\n${usage}`);
+  process.exit(2);
+}
 
 function readArguments() {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       options: {
         quick: { type: 'boolean', default: false },
         long: { type: 'boolean', default: false },
@@ -61,221 +49,61 @@ function readArguments() {
       },
       allowPositionals: true,
     });
-    const stranger = positionals.find((one) => one !== 'uniform');
-    if (stranger !== undefined) throw new TypeError(`Unknown argument '${stranger}'`);
-    return { ...values, against: values.against ?? null, uniformOnly: positionals.length > 0 };
   } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
-    process.exit(2);
+    return refuse(error instanceof Error ? error.message : String(error));
   }
 }
 
-const { quick: isQuick, long: isLong, against, uniformOnly, help } = readArguments();
-if (help) {
+/** The sections that were asked for; all when none was. */
+function pick<Name extends string>(known: Readonly<Record<Name, unknown>>, asked: readonly string[]): Name[] {
+  const names = Object.keys(known) as Name[];
+  const stranger = asked.find((one) => !names.includes(one as Name));
+  if (stranger !== undefined) refuse(`There is no section '${stranger}' here.`);
+  return asked.length === 0 ? names : names.filter((name) => asked.includes(name));
+}
+
+const { values, positionals } = readArguments();
+if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-const connections = 48;
-const rounds = isQuick ? 3 : 9;
-const tripsPerRound = isQuick ? 6_000 : 20_000;
-const startCount = isQuick ? 5 : 11;
-const quickPages = { visits: 3, requests: 500 };
-const wholePages = { visits: 11, requests: 4_000 };
-const uniformSize = isQuick ? quickUniform : wholeUniform;
-const againstSize = {
-  ...{ connections, rounds: isQuick ? 5 : 15, tripsPerRound: isQuick ? 4_000 : 10_000, passphraseTrips: 12 },
-  ...{ pageRequests: isQuick ? 2_000 : 5_000, starts: isQuick ? 5 : 15 },
-};
-const routerSize = isQuick ? { rounds: 3, requests: 2_000 } : { rounds: 9, requests: 8_000 };
+const { quick: isQuick, long: isLong, against } = values;
+const sizes = sizesOf({ isQuick, isLong });
+const isWhole = !isQuick && positionals.length === 0;
 
-const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
-
-interface MutableSeries extends Series {
-  readonly rounds: Round[];
-  readonly server: BenchServer;
+function publish(name: string, text: string): void {
+  if (isWhole) writeFileSync(join(repositoryRoot, 'docs', name), text);
 }
 
-const seriesOf = (server: BenchServer, kind: JobKind, label: string): MutableSeries => ({
-  label,
-  kind,
-  server,
-  rounds: [],
-});
-
-/** The most that any sample of resident memory showed while `work` ran. */
-async function watchMemory<T>(pid: number, work: () => Promise<T>): Promise<{ result: T; most: number }> {
-  let most = 0;
-  const sample = () => {
-    most = Math.max(most, residentMebibytes(pid));
-  };
-  const timer = setInterval(sample, 50);
-  try {
-    const result = await work();
-    sample();
-    return { result, most };
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-async function runRounds(generator: Generator, all: readonly MutableSeries[]): Promise<void> {
-  for (const { server, kind } of all)
-    await takeRound(generator, server, kind, { trips: tripsPerRound / 2, connections });
-  for (let count = 0; count < rounds; count += 1) {
-    for (const series of all) {
-      const trips = series.kind === 'get' ? tripsPerRound * 2 : tripsPerRound;
-      series.rounds.push(await takeRound(generator, series.server, series.kind, { trips, connections }));
-    }
-    console.error(`round ${count + 1} of ${rounds}`);
-  }
-}
-
-async function runPassphrases(generator: Generator, server: BenchServer): Promise<Series[]> {
-  const found: Series[] = [];
-  for (const [kind, label] of passphraseKinds) {
-    const round = await takeRound(generator, server, kind, {
-      trips: isQuick ? 12 : 48,
-      connections: passphraseConnections,
-    });
-    found.push({ kind, label, rounds: [round] });
-  }
-  return found;
-}
-
-/** Start, first answer, stop; the folder exists, as it does at every start but the first. */
-async function timeStarts(): Promise<number[]> {
-  const times: number[] = [];
-  for (let count = 0; count <= startCount; count += 1) {
-    const server = await startService(folder, 'start');
-    if (count > 0) times.push(server.startMilliseconds);
-    await server.stop();
-  }
-  return times;
-}
-
-async function soak(generator: Generator, server: BenchServer): Promise<MemorySample[]> {
-  const samples: MemorySample[] = [{ requests: 0, mebibytes: residentMebibytes(server.pid) }];
-  const slices = 20;
-  const kind: JobKind = 'trip-v1';
-  const trips = 1_000_000 / requestsPerTrip[kind] / slices;
-  for (let slice = 1; slice <= slices; slice += 1) {
-    await generator.run({ kind, port: server.port, connections, trips });
-    samples.push({
-      requests: slice * trips * requestsPerTrip[kind],
-      mebibytes: residentMebibytes(server.pid),
-    });
-    console.error(`long run: ${slice} of ${slices}`);
-  }
-  return samples;
-}
-
-function timeFsync(): number {
-  const file = openSync(join(folder, 'fsync'), 'w');
-  const block = Buffer.alloc(4096, 7);
-  const times = Array.from({ length: 200 }, () => {
-    const startedAt = performance.now();
-    writeSync(file, block);
-    fsyncSync(file);
-    return (performance.now() - startedAt) * 1000;
-  });
-  closeSync(file);
-  return median(times);
-}
-
-async function measure(): Promise<Figures> {
-  const generator = startGenerator();
-  const node = await startBenchServer('node', ['node', 'bench/bare-node.mjs']);
-  const bun = await startBenchServer('bun', [process.execPath, 'bench/bare-bun.ts']);
-  const service = await startService(folder, 'load');
-  try {
-    const bare = {
-      node: seriesOf(node, 'get', 'bare node:http'),
-      bun: seriesOf(bun, 'get', 'bare Bun.serve'),
-    };
-    const own = kinds.map(([kind, label]) => seriesOf(service, kind, label));
-    const { most } = await watchMemory(service.pid, () =>
-      runRounds(generator, [bare.node, bare.bun, ...own]),
-    );
-    const passphrase = await runPassphrases(generator, service);
-    const router = await measureRouter(generator, service, routerSize);
-    const pages = await measurePages(service, bun, isQuick ? quickPages : wholePages).catch(
-      (error: unknown) => {
-        console.error(
-          `The pages were not measured: ${error instanceof Error ? error.message : String(error)}`,
-        );
-        return null;
-      },
-    );
-    const memory = isLong ? await soak(generator, service) : [];
-    return {
-      ...bare,
-      service: own,
-      passphrase,
-      router,
-      residentMebibytes: most,
-      pages,
-      memory,
-      startMilliseconds: await timeStarts(),
-      store: measureStore(),
-      uniform: await measureUniform(uniformSize),
-      fsyncMicroseconds: timeFsync(),
-    };
-  } finally {
-    generator.stop();
-    for (const server of [node, bun, service]) await server.stop();
-  }
-}
-
-/** In a process of its own, so that neither's memory is the other's. */
-function measureStore(): StoreFigures {
-  const size = isQuick ? ['100000', '1'] : ['1000000', '3'];
-  const text = execFileSync(process.execPath, ['bench/store.ts', ...size], {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-  });
-  return JSON.parse(text) as StoreFigures;
-}
-
-function describeMachine(): string {
-  const all = cpus();
-  const gibibytes = Math.round(totalmem() / 1024 ** 3);
-  return `${all.length} × ${all[0]?.model.trim() ?? 'unknown processor'}, ${gibibytes} GiB, ${type()} ${release()}`;
-}
-
-function describeVersions(): string {
-  const sqlite = new Database(':memory:').query<{ v: string }, []>('SELECT sqlite_version() AS v').get()?.v;
-  const node = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim();
-  return `Mayfly ${packageJson.version}, Bun ${Bun.version} with SQLite ${sqlite}, Node ${node} for the bare server`;
-}
-
-async function writeReport(): Promise<void> {
-  const loadBefore = loadavg()[0] ?? 0;
-  const figures = await measure();
-  const circumstances = {
-    date: new Date().toISOString().slice(0, 10),
-    machine: describeMachine(),
-    versions: describeVersions(),
-    rounds,
-    connections,
-    isPinned: canPin,
-    isQuick,
-    loadBefore,
-  };
-  const report = renderReport(figures, circumstances);
-  mkdirSync(join(repositoryRoot, 'docs'), { recursive: true });
-  writeFileSync(join(repositoryRoot, 'docs/benchmarks.md'), report);
-  writeFileSync(join(repositoryRoot, 'docs/benchmarks.svg'), renderPicture(figures));
+async function runAlone(folder: string): Promise<boolean> {
+  const names = pick(sections, positionals);
+  const machine = describeMachine(folder);
+  const figures = await measureSections(names, { folder, sizes });
+  const report = renderDocument({ machine, sizes, command: 'npm run bench' }, renderFigures(figures));
+  publish('benchmarks.md', report);
+  const [raw] = figures.load ?? [];
+  if (raw !== undefined) publish('benchmarks.svg', renderPicture(raw));
   console.log(report);
-}
-
-async function run(): Promise<boolean> {
-  if (against !== null) return await compareWith(against, againstSize);
-  await (uniformOnly ? printUniform(uniformSize) : writeReport());
   return true;
 }
 
+async function runAgainst(revision: string, folder: string): Promise<boolean> {
+  const names = pick(againstSections, positionals);
+  const machine = describeMachine(folder);
+  const { commit, pairs } = await compareWith(revision, names, sizes);
+  const command = `npm run bench -- --against ${commit.slice(0, 12)}`;
+  const report = renderDocument({ machine, sizes, command }, renderComparison(pairs, commit));
+  if (commit === baseline) publish('benchmarks-against.md', report);
+  console.log(report);
+  const slower = slowerOf(pairs);
+  if (slower.length > 0) console.log(`Slower here: ${slower.join('; ')}.`);
+  return slower.length === 0;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
 try {
-  process.exitCode = (await run()) ? 0 : 1;
+  const isWell = await (against === undefined ? runAlone(folder) : runAgainst(against, folder));
+  process.exitCode = isWell ? 0 : 1;
 } catch (error) {
   if (!(error instanceof UnknownRevision)) throw error;
   console.error(error.message);

@@ -1,15 +1,14 @@
 /**
  * The processes of a benchmark, each pinned to a core and measured from outside.
  *
- * Figures come from the kernel, for all threads of a process. Source: proc(5), fields 14 and 15 of /proc/<pid>/stat and VmRSS of
- * /proc/<pid>/status.
+ * Figures come from the kernel, for a process with all its threads and descendants. Source: proc(5), fields 4, 14 and 15 of
+ * /proc/<pid>/stat and VmRSS of /proc/<pid>/status.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { requestBytes, sendOnce } from '../test/support/raw-client.ts';
-import { freePort, repositoryRoot, serveCommand } from '../test/support/started-server.ts';
-import type { Job, JobResult } from './jobs.ts';
+import { freePort, repositoryRoot } from '../test/support/started-server.ts';
 
 const tasksetPath = '/usr/bin/taskset';
 export const canPin = existsSync(tasksetPath);
@@ -17,25 +16,62 @@ export const canPin = existsSync(tasksetPath);
 /** The kernel counts in hundredths of a second for user programs, on every Linux. */
 const microsecondsPerTick = 10_000;
 
-/** User and system time of every thread, so far. */
-export function cpuMicroseconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * microsecondsPerTick;
+interface ProcessStat {
+  readonly pid: number;
+  readonly parent: number;
+  readonly cpuTicks: number;
 }
 
-export function residentMebibytes(pid: number): number {
-  const kibibytes = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-  return Number(kibibytes ?? 0) / 1024;
+/** `null`: it has ended. */
+function statOf(pid: number): ProcessStat | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { pid, parent: Number(fields[1]), cpuTicks: Number(fields[11]) + Number(fields[12]) };
+  } catch {
+    return null;
+  }
 }
+
+/** The process and its descendants. */
+function treeOf(root: number): ProcessStat[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const all = pids.map((pid) => statOf(Number(pid))).filter((stat) => stat !== null);
+  const tree = all.filter(({ pid }) => pid === root);
+  // The loop also reaches what it adds.
+  for (const { pid } of tree) tree.push(...all.filter(({ parent }) => parent === pid));
+  return tree;
+}
+
+/** User and system time of every thread, so far. */
+export function cpuMicroseconds({ pid }: Pick<BenchServer, 'pid'>): number {
+  return treeOf(pid).reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) * microsecondsPerTick;
+}
+
+function residentKibibytes(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+export function residentMebibytes({ pid }: Pick<BenchServer, 'pid'>): number {
+  return treeOf(pid).reduce((sum, process) => sum + residentKibibytes(process.pid), 0) / 1024;
+}
+
+type Command = readonly [string, ...string[]];
+
+export const serverCore = 0;
+export const generatorCore = 1;
 
 export function spawnPinned(
   core: number,
-  command: readonly [string, ...string[]],
+  command: Command,
   env: Readonly<Record<string, string>>,
   { stdin = 'ignore', cwd = repositoryRoot }: { stdin?: 'ignore' | 'pipe'; cwd?: string } = {},
 ): ChildProcess {
-  const [program, ...args] = canPin ? [tasksetPath, '-c', String(core), ...command] : command;
+  const [program, ...args] = canPin ? ([tasksetPath, '-c', String(core), ...command] as const) : command;
   const { PATH = '', HOME = '' } = process.env;
   return spawn(program, args, {
     cwd,
@@ -44,12 +80,13 @@ export function spawnPinned(
   });
 }
 
-export interface BenchServer {
+/** Disposing stops it. */
+export interface BenchServer extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
   readonly pid: number;
+  /** From the start of the process to its first 200. */
   readonly startMilliseconds: number;
-  stop(): Promise<void>;
 }
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -68,11 +105,8 @@ async function awaitAnswer(port: number, path: string, child: ChildProcess): Pro
   throw new Error('the server never answered');
 }
 
-export const serverCore = 0;
-export const generatorCore = 1;
-
 /** Keeps what a process says, and says it when the process ends otherwise than it should. */
-function overhear(child: ChildProcess, name: string): void {
+export function overhear(child: ChildProcess, name: string): void {
   const said: Buffer[] = [];
   child.stderr?.on('data', (part: Buffer) => said.push(part));
   child.once('close', (code) => {
@@ -80,10 +114,26 @@ function overhear(child: ChildProcess, name: string): void {
   });
 }
 
+function endProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch {
+    // It ended in the meantime.
+  }
+}
+
+/** A shell does not pass a signal on, so every process gets its own. */
+function stopTree(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('close', () => resolve());
+    for (const { pid } of treeOf(child.pid ?? 0)) endProcess(pid);
+  });
+}
+
 /** Starts a server on its core and waits for its first 200. */
 export async function startBenchServer(
   name: string,
-  command: readonly [string, ...string[]],
+  command: Command,
   {
     readyPath = '/',
     env = {},
@@ -98,48 +148,27 @@ export async function startBenchServer(
   await awaitAnswer(port, readyPath, child);
   const startMilliseconds = performance.now() - startedAt;
   return {
-    name,
-    port,
+    ...{ name, port, startMilliseconds },
     pid: child.pid ?? 0,
-    startMilliseconds,
-    stop: () =>
-      new Promise((resolve) => {
-        child.once('close', () => resolve());
-        child.kill('SIGTERM');
-      }),
+    [Symbol.asyncDispose]: () => stopTree(child),
   };
 }
 
-/** The service as it is shipped, quiet. @param checkout where its code is; this checkout when absent */
-export function startMayfly(
-  env: { readonly MAYFLY_DATA_DIR: string; readonly MAYFLY_RATE_LIMITS: string },
-  checkout = repositoryRoot,
-): Promise<BenchServer> {
-  return startBenchServer('mayfly', [process.execPath, ...serveCommand], {
-    readyPath: '/healthz',
-    env: { ...env, MAYFLY_LOG_LEVEL: 'warn' },
-    cwd: checkout,
-  });
-}
-
-export interface Generator {
-  run(job: Job): Promise<JobResult>;
-  stop(): void;
-}
-
-export function startGenerator(): Generator {
-  const child = spawnPinned(generatorCore, [process.execPath, 'bench/generator.ts'], {}, { stdin: 'pipe' });
-  overhear(child, 'the generator');
-  const { stdin, stdout } = child;
-  if (stdin === null || stdout === null) throw new Error('the generator has no pipes');
-  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
-  return {
-    async run(job) {
-      stdin.write(`${JSON.stringify(job)}\n`);
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error('the generator ended: its reason stands above');
-      return JSON.parse(value) as JobResult;
-    },
-    stop: () => void stdin.end(),
+/** What npm runs for a script of package.json, with npm's environment and without npm itself. */
+export function commandOfScript(
+  checkout: string,
+  script: string,
+  ...args: string[]
+): { command: Command; env: Record<string, string>; cwd: string } {
+  const manifest = join(checkout, 'package.json');
+  const { scripts } = JSON.parse(readFileSync(manifest, 'utf8')) as { scripts: Record<string, string> };
+  const line = [scripts[script], ...args].join(' ');
+  const env = {
+    PATH: `${join(checkout, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`,
+    INIT_CWD: checkout,
+    npm_package_json: manifest,
+    npm_lifecycle_event: script,
+    npm_lifecycle_script: line,
   };
+  return { command: ['sh', '-c', line], env, cwd: checkout };
 }

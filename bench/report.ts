@@ -1,120 +1,125 @@
 /**
- * Writes docs/benchmarks.md and its picture.
+ * A run in Markdown, and its picture.
  *
  * Every number comes from one run; ratios are taken within it, because two runs on a shared machine cannot be compared.
  */
-import { type Figures, formatNumber, judge, type Series, summary } from './figures.ts';
+import { durabilityText } from './durability.ts';
+import {
+  cpuOf,
+  type Figures,
+  formatNumber,
+  inB,
+  inN,
+  type LoadFigures,
+  median,
+  type Series,
+  type StartFigures,
+  summary,
+  table,
+} from './figures.ts';
+import type { TimingFigure } from './interleave.ts';
 import { requestsPerTrip } from './jobs.ts';
+import { isSlow, passphraseConnections } from './load.ts';
+import type { MemorySample } from './memory.ts';
+import type { PageFigures } from './pages.ts';
 import { drawBars } from './picture.ts';
+import type { RouterFigure } from './router.ts';
+import type { Sizes } from './sizes.ts';
+import type { StoreFigures } from './store.ts';
+import { judge, targets } from './targets.ts';
 import { isEven } from './uniform.ts';
 
+const titles: Readonly<Record<LoadFigures['generator'], string>> = {
+  raw: 'Raw sockets',
+  undici: 'undici under Node',
+};
+
+/** What a whole run or a comparison has around it. */
 export interface Circumstances {
-  readonly date: string;
   readonly machine: string;
-  readonly versions: string;
-  readonly rounds: number;
-  readonly connections: number;
-  readonly isPinned: boolean;
-  readonly isQuick: boolean;
-  readonly loadBefore: number;
+  readonly sizes: Sizes;
+  readonly command: string;
 }
 
-const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+export function renderDocument({ machine, sizes, command }: Circumstances, body: string): string {
+  const { rounds, connections } = sizes.load;
+  return `# Benchmarks
 
-function seriesRow(series: Series, figures: Figures): string {
-  const { tripsPerSecond, cpuMicrosecondsPerTrip, p50Milliseconds, p99Milliseconds } = summary(series);
-  const requests = requestsPerTrip[series.kind];
+Written by \`${command}\`; do not edit. [benchmarks.md](benchmarks.md) has Mayfly beside bare servers,
+[benchmarks-against.md](benchmarks-against.md) beside an earlier commit.
+
+${machine}
+- ${rounds} rounds, every kind of work once in each, one after the other, so that a slow minute hits all of them; medians over the
+  rounds. ${connections} keep-alive connections with one request in flight on each. The generators read every answer to its end and check that it
+  is 200 and that a revealed value is the one that was sent. Values are of 48 bytes, creators anonymous.
+- Processor time is the kernel's, of all threads and processes of the server. The service is what \`npm start\` runs, without
+  npm itself: embedded store, durable at every answer (WAL, \`synchronous=FULL\`), rate limits counting (set too high to refuse).
+
+${body}`;
+}
+
+function loadRow(series: Series, load: LoadFigures): string[] {
+  const round = summary(series);
+  const { tripsPerSecond, cpuMicrosecondsPerTrip, p50Milliseconds, p99Milliseconds, generatorShare } = round;
   // Beside slow hashes the transport is nothing: a ratio would say only that.
-  const isSlowByDesign = series.kind.startsWith('passphrase');
-  const ratio = (bare: Series) =>
-    isSlowByDesign ? '–' : formatNumber((tripsPerSecond * requests) / summary(bare).tripsPerSecond, 2);
-  return row([
+  const isRatioVain = isSlow(series);
+  return [
     series.label,
-    formatNumber(tripsPerSecond, tripsPerSecond < 100 ? 1 : 0),
     formatNumber(cpuMicrosecondsPerTrip, 1),
+    isRatioVain ? '–' : formatNumber(inB(cpuOf(series), load), 1),
+    formatNumber(tripsPerSecond, tripsPerSecond < 100 ? 1 : 0),
+    isRatioVain ? '–' : formatNumber(inN(series, load), 2),
     formatNumber(p50Milliseconds, 2),
     formatNumber(p99Milliseconds, 2),
-    ratio(figures.node),
-    ratio(figures.bun),
-  ]);
-}
-
-function throughputTable(figures: Figures): string {
-  const header = [
-    'what',
-    'a second',
-    'CPU µs each',
-    'p50 ms',
-    'p99 ms',
-    'of bare node:http',
-    'of bare Bun.serve',
+    formatNumber(generatorShare * 100, 0),
   ];
-  const all = [figures.node, figures.bun, ...figures.service, ...figures.passphrase];
-  return [
-    row(header),
-    row(['---', ...header.slice(1).map(() => '---:')]),
-    ...all.map((one) => seriesRow(one, figures)),
-  ].join('\n');
 }
 
-function verdictTable(figures: Figures): string {
-  const rows = judge(figures).map(({ what, target, measured, verdict }) =>
-    row([what, target, measured, verdict === 'missed' ? '**missed**' : verdict]),
-  );
-  return [row(['target', 'bound', 'measured', '']), row(['---', '---:', '---:', '---']), ...rows].join('\n');
+function loadTable(load: LoadFigures): string {
+  const header = ['what', 'CPU µs', 'in B', 'a second', 'in N', 'p50 ms', 'p99 ms', 'generator %'];
+  const all = [load.bun, load.node, ...load.service];
+  return `### ${titles[load.generator]}
+
+${table(
+  header,
+  all.map((series) => loadRow(series, load)),
+)}`;
 }
 
-function storeTable({ store }: Figures): string {
-  if (store === null) return 'Not measured in this run.';
+function loadText(load: readonly LoadFigures[]): string {
+  return `**B** is the processor time of one request of a bare \`Bun.serve\`, **N** the requests a second of a bare \`node:http\`, by the same generator
+in the same rounds. Processor time and "a second" are of a trip: "create and reveal" is two requests, and its N is over trips of as
+many requests. The last column is the share of its core that the generator used: near 100 it was the limit of requests a second, not
+of processor time. Pages are asked for compressed, without what they load.
+
+A passphrase is expensive by design: argon2id (19 MiB), on all cores but one (at least two), off the main thread; measured with
+${passphraseConnections} connections.
+
+${load.map(loadTable).join('\n\n')}`;
+}
+
+function targetsTable(figures: Figures): string {
+  const rows = judge(targets, figures).map((one) => [one.what, one.target, one.measured, one.verdict]);
+  return table(['target', 'bound', 'measured', ''], rows);
+}
+
+function storeText(store: StoreFigures): string {
   const header = ['what, and how many in flight', 'a second', 'CPU µs each', 'p50 ms', 'p99 ms'];
-  const rows = Object.entries(store.figures).map(([name, figure]) =>
-    row([
-      `${name.replace(/_\d+$/, '').replaceAll('_', ' ')}, ${figure.inFlight}`,
-      formatNumber(figure.operationsPerSecond, 0),
-      formatNumber(figure.cpuMicrosecondsPerOperation, 1),
-      formatNumber(figure.p50Milliseconds, 2),
-      formatNumber(figure.p99Milliseconds, 2),
-    ]),
-  );
-  const table = [row(header), row(['---', ...header.slice(1).map(() => '---:')]), ...rows].join('\n');
+  const rows = Object.entries(store.figures).map(([name, figure]) => [
+    `${name.replace(/_\d+$/, '').replaceAll('_', ' ')}, ${figure.inFlight}`,
+    formatNumber(figure.operationsPerSecond, 0),
+    formatNumber(figure.cpuMicrosecondsPerOperation, 1),
+    formatNumber(figure.p50Milliseconds, 2),
+    formatNumber(figure.p99Milliseconds, 2),
+  ]);
   return `${formatNumber(store.liveSecrets, 0)} live secrets of ${store.bytesPerSecret} bytes each on disk, neither core reserved. A claim looks the
 secret up and takes it; an operation has ended when its fsync has. Opening takes ${formatNumber(store.openFullMilliseconds, 0)} ms; sweeping does
 ${formatNumber(store.sweptPerSecond, 0)} records a second.
 
-${table}`;
+${table(header, rows)}`;
 }
 
-function memoryTable({ memory }: Figures): string {
-  if (memory.length === 0) return 'Not measured in this run: `npm run bench -- --long` takes it.';
-  const rows = memory.map(({ requests, mebibytes }) =>
-    row([formatNumber(requests, 0), formatNumber(mebibytes, 1)]),
-  );
-  return [row(['requests so far', 'resident MiB']), row(['---:', '---:']), ...rows].join('\n');
-}
-
-function pagesTable({ pages }: Figures): string {
-  if (pages === null) return 'Not measured in this run: there was no Chromium.';
-  const header = ['page', 'bytes', 'requests', 'first byte ms', 'complete ms', 'CPU µs', 'of bare Bun.serve'];
-  const rows = pages.pages.map((page) =>
-    row([
-      page.label,
-      formatNumber(page.transferredBytes, 0),
-      String(page.requests),
-      formatNumber(page.firstByteMilliseconds, 1),
-      formatNumber(page.completeMilliseconds, 1),
-      formatNumber(page.cpuMicroseconds, 0),
-      formatNumber(page.cpuMicroseconds / pages.bareCpuMicroseconds, 1),
-    ]),
-  );
-  const table = [row(header), row(['---', ...header.slice(1).map(() => '---:')]), ...rows].join('\n');
-  return `First visits in Chromium over loopback, the page with its style sheet, scripts and icon: bytes over the wire with headers,
-medians of the times. Processor time is the server's for the page alone, compressed, one request after the other on one
-connection; the last column divides it by the same of the bare Bun server's "hello world".
-
-${table}`;
-}
-
-function routerTable({ router }: Figures): string {
+function routerText(router: readonly RouterFigure[]): string {
   const header = [
     'what',
     'direct, p50 ms',
@@ -123,115 +128,129 @@ function routerTable({ router }: Figures): string {
     'routed, CPU µs',
     'of it the router',
   ];
-  const rows = router.map((one) =>
-    row([
-      one.label,
-      formatNumber(one.directP50Milliseconds, 2),
-      formatNumber(one.routedP50Milliseconds, 2),
-      formatNumber(one.directCpuMicroseconds, 1),
-      formatNumber(one.routedCpuMicroseconds, 1),
-      formatNumber(one.routerCpuMicroseconds, 1),
-    ]),
-  );
-  return [row(header), row(['---', ...header.slice(1).map(() => '---:')]), ...rows].join('\n');
+  const rows = router.map((one) => [
+    one.label,
+    formatNumber(one.directP50Milliseconds, 2),
+    formatNumber(one.routedP50Milliseconds, 2),
+    formatNumber(one.directCpuMicroseconds, 1),
+    formatNumber(one.routedCpuMicroseconds, 1),
+    `${formatNumber(one.routerCpuMicroseconds, 1)} = ${formatNumber(one.routerInB, 1)} B`,
+  ]);
+  return `The same request sent to a region's server directly and through the router, in turns, all on one core, by raw sockets; processor
+time of the server and the router together, and of the router alone.
+
+${table(header, rows)}`;
 }
 
-function uniformTable({ uniform }: Figures): string {
+function uniformText(uniform: readonly TimingFigure[]): string {
   const header = ['what', 'of', 'samples', 'median µs', 'to the first', 't', 'within 3 %'];
-  const rows = uniform.map((one) =>
-    row([
-      one.comparison,
-      one.label,
-      formatNumber(one.count, 0),
-      formatNumber(one.medianMicroseconds, 1),
-      formatNumber(one.ratio, 3),
-      formatNumber(one.t, 2),
-      isEven(one) ? 'yes' : '**no**',
-    ]),
-  );
-  return [row(header), row(['---', '---', ...header.slice(2).map(() => '---:')]), ...rows].join('\n');
-}
-
-export function renderReport(figures: Figures, circumstances: Circumstances): string {
-  const { date, machine, versions, rounds, connections, isPinned, isQuick, loadBefore } = circumstances;
-  const pinning = isPinned
-    ? 'the servers pinned to core 0, the generator to core 1'
-    : 'nothing pinned, because this machine has no taskset';
-  return `# Benchmarks
-
-Written by \`npm run bench${isQuick ? ' -- --quick' : ''}\`; do not edit. ${date}.
-
-- Machine: ${machine}. A 4 KiB write and fsync takes ${formatNumber(figures.fsyncMicroseconds, 0)} µs (median) where the data lay. Load average before the run: ${loadBefore.toFixed(2)}.
-- Versions: ${versions}.
-- Method: ${rounds} rounds, every kind of work once in each round, one after the other, so that a slow minute hits all of
-  them; ${pinning}; ${connections} keep-alive connections with one request in flight on each; medians over
-  the rounds. The generator reads every answer to its end, checks that it is 200, and that a revealed value is the one
-  that was sent. Processor time is the kernel's, of all threads of the server. The service runs as it is shipped, with the
-  embedded store durable at every answer (WAL, \`synchronous=FULL\`) and rate limits counting (set too high to refuse).
-  Values are of 48 bytes, creators anonymous.
-
-![Requests a second and processor time, beside bare servers](benchmarks.svg)
-
-## Against the targets
-
-${verdictTable(figures)}
-
-## Requests
-
-A trip of two requests (create, then reveal) counts as one in the first two columns; the ratios are of requests.
-
-${throughputTable(figures)}
-
-A passphrase is expensive by design: argon2id (19 MiB), on all cores but one (at least two), off the main thread; measured with 4 connections.
-
-## The store alone
-
-${storeTable(figures)}
-
-## The router
-
-The same request sent to a region's server directly and through the router, in turns, all on one core; processor time of the server
-and the router together, and of the router alone.
-
-${routerTable(figures)}
-
-## Times that must not differ
-
-One request at a time on one connection, all classes in each round in a random order; the slowest tenth of each is cut. \`t\`
+  const rows = uniform.map((one) => [
+    one.comparison,
+    one.label,
+    formatNumber(one.count, 0),
+    formatNumber(one.medianMicroseconds, 1),
+    formatNumber(one.ratio, 3),
+    formatNumber(one.t, 2),
+    isEven(one) ? 'yes' : '**no**',
+  ]);
+  return `One request at a time on one connection, all classes in each round in a random order; the slowest tenth of each is cut. \`t\`
 is Welch's, against the first class; a second class of unknown ones shows the machine's own noise. After a posted form the next
 request on the same connection is timed as well, because deferred work shows there.
 
-${uniformTable(figures)}
-
-## Pages
-
-${pagesTable(figures)}
-
-## Memory and start
-
-Resident memory under the load above: ${formatNumber(figures.residentMebibytes, 0)} MiB at most.
-Start of the process to the first 200, ms: ${figures.startMilliseconds.map((time) => formatNumber(time, 0)).join(', ')}.
-
-${memoryTable(figures)}
-`;
+${table(header, rows, 2)}`;
 }
 
-export function renderPicture(figures: Figures): string {
-  const all = [figures.node, figures.bun, ...figures.service];
+function pagesText(pages: readonly PageFigures[]): string {
+  const header = ['page', 'bytes', 'requests', 'first byte ms', 'complete ms'];
+  const rows = pages.map((page) => [
+    page.label,
+    formatNumber(page.transferredBytes, 0),
+    String(page.requests),
+    formatNumber(page.firstByteMilliseconds, 1),
+    formatNumber(page.completeMilliseconds, 1),
+  ]);
+  return `First visits in Chromium over loopback, the page with its style sheet, scripts and icon: bytes over the wire with headers,
+medians of the times.
+
+${table(header, rows)}`;
+}
+
+function startText(start: StartFigures): string {
+  const rows = Object.entries({
+    '`npm start` without npm': start.script,
+    'the executable': start.executable,
+  });
+  const cells = rows.map(([label, times]) => [
+    label,
+    formatNumber(median(times), 0),
+    formatNumber(Math.min(...times), 0),
+    formatNumber(Math.max(...times), 0),
+  ]);
+  return `From the start of the first process to the first 200, on one core and an existing folder.
+
+${table(['what', 'median ms', 'least', 'most'], cells)}`;
+}
+
+function memoryText(memory: readonly MemorySample[]): string {
+  const rows = memory.map(({ requests, mebibytes }) => [
+    formatNumber(requests, 0),
+    formatNumber(mebibytes, 1),
+  ]);
+  return `Resident memory of all processes of the service: idle, then the most between one row and the next, while secrets are created and
+revealed and some are created with a passphrase. \`npm run bench -- --long\` watches 1,000,000 requests.
+
+${table(['requests so far', 'resident MiB'], rows, 0)}`;
+}
+
+/** Title and text of each part that was measured. */
+function partsOf(figures: Figures): (readonly [string, string])[] {
+  const { load, store, router, uniform, pages, start, memory } = figures;
+  const parts = [
+    ['Requests', load && loadText(load)],
+    ['What the figures are durable against', load && durabilityText],
+    ['The store alone', store && storeText(store)],
+    ['The router', router && routerText(router)],
+    ['Times that must not differ', uniform && uniformText(uniform)],
+    ['Pages', pages && pagesText(pages)],
+    ['Start', start && startText(start)],
+    ['Memory', memory && memoryText(memory)],
+  ] as const;
+  return parts.flatMap(([title, text]) => (text === null ? [] : [[title, text] as const]));
+}
+
+export function renderFigures(figures: Figures): string {
+  const picture = '![Requests a second and processor time, beside bare servers](benchmarks.svg)';
+  const texts = partsOf(figures).map(([title, text]) => `## ${title}\n\n${text}\n`);
+  return `${figures.load === null ? '' : `${picture}\n\n`}## Against the targets
+
+Targets in ratio to an earlier commit are in [benchmarks-against.md](benchmarks-against.md).
+
+${targetsTable(figures)}
+
+${texts.join('\n')}`;
+}
+
+/** @param load what raw sockets measured */
+export function renderPicture(load: LoadFigures): string {
+  const all = [load.node, load.bun, ...load.service.filter((series) => !isSlow(series))];
   const tone = (series: Series) =>
-    series === figures.node || series === figures.bun ? ('yardstick' as const) : ('service' as const);
+    series === load.node || series === load.bun ? ('yardstick' as const) : ('service' as const);
   const bars = (value: (series: Series) => number) =>
-    all.map((series) => ({ label: series.label, tone: tone(series), value: value(series) }));
+    all.map((series) => ({
+      label: series.label.replaceAll('`', ''),
+      tone: tone(series),
+      value: value(series),
+    }));
   return drawBars('Requests a second and processor time of a request, beside bare servers', [
     {
       title: 'Requests a second (more is better)',
       digits: 0,
-      bars: bars((series) => summary(series).tripsPerSecond * requestsPerTrip[series.kind]),
+      bars: bars((series) => summary(series).tripsPerSecond * requestsPerTrip(series.kind)),
     },
     {
       title: 'Processor time of a request, µs (less is better)',
       digits: 1,
-      bars: bars((series) => summary(series).cpuMicrosecondsPerTrip / requestsPerTrip[series.kind]),
+      bars: bars((series) => summary(series).cpuMicrosecondsPerTrip / requestsPerTrip(series.kind)),
     },
   ]);
 }

@@ -1,22 +1,14 @@
 /**
- * What a hop through the router costs, compared with asking the region directly; alone: `bun bench/router.ts`.
+ * What a hop through the router costs, compared with asking the region directly.
  *
- * Both ways are measured in the same rounds against the same server. The router's processor time is that of its own process; the
+ * Both ways, and a bare server, are measured in the same rounds. The router's processor time is that of its own processes; the
  * extra cost of a hop includes the server's.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { median } from './figures.ts';
-import type { JobKind } from './jobs.ts';
-import {
-  type BenchServer,
-  cpuMicroseconds,
-  type Generator,
-  startBenchServer,
-  startGenerator,
-  startMayfly,
-} from './processes.ts';
+import { repositoryRoot } from '../test/support/started-server.ts';
+import { inB, median, type Round, type Series, summary } from './figures.ts';
+import type { Generator } from './generators/start.ts';
+import { takeRound } from './load.ts';
+import { type BenchServer, commandOfScript, cpuMicroseconds, startBenchServer } from './processes.ts';
 
 export interface RouterFigure {
   readonly label: string;
@@ -28,97 +20,87 @@ export interface RouterFigure {
   readonly routedCpuMicroseconds: number;
   /** Of the router alone. */
   readonly routerCpuMicroseconds: number;
+  readonly routerInB: number;
 }
 
-interface Size {
+export interface RouterSize {
   readonly rounds: number;
   readonly requests: number;
+  readonly connections: number;
 }
 
-const kind: JobKind = 'create-v1-form';
-const shapes = [
-  { label: 'create, v1, form; one at a time', connections: 1 },
-  { label: 'create, v1, form; 48 at once', connections: 48 },
-] as const;
-
-interface Round {
-  readonly p50Milliseconds: number;
-  readonly serverMicroseconds: number;
-  readonly routerMicroseconds: number;
-}
+const create = { kind: 'create-v1-form', label: 'create, v1, form' } as const;
 
 export function startBenchRouter(server: BenchServer): Promise<BenchServer> {
-  return startBenchServer('router', [process.execPath, 'src/main.ts', 'router'], {
+  const { command, env, cwd } = commandOfScript(repositoryRoot, 'mayfly', 'router');
+  return startBenchServer('router', command, {
     readyPath: '/readyz',
     env: {
+      ...env,
       MAYFLY_REGIONS: 'us=http://us.localhost',
       MAYFLY_ROUTER_UPSTREAMS: `us=http://127.0.0.1:${server.port}`,
       MAYFLY_LOG_LEVEL: 'warn',
     },
+    cwd,
   });
 }
 
-/** @param server the service, which must refuse nobody for their number of requests */
+interface Rounds {
+  readonly bare: Series & { readonly rounds: Round[] };
+  readonly direct: Round[];
+  /** Of the router's own processes. */
+  readonly routed: Round[];
+  /** The server's share of the routed requests. */
+  readonly serverMicroseconds: number[];
+}
+
+/** @param service must refuse nobody for their number of requests */
 export async function measureRouter(
   generator: Generator,
-  server: BenchServer,
-  { rounds, requests }: Size,
+  { service, bun }: { readonly service: BenchServer; readonly bun: BenchServer },
+  size: RouterSize,
 ): Promise<RouterFigure[]> {
-  const router = await startBenchRouter(server);
-  const take = async (port: number, connections: number, trips: number): Promise<Round> => {
-    const before = [cpuMicroseconds(server.pid), cpuMicroseconds(router.pid)] as const;
-    const result = await generator.run({ kind, port, connections, trips });
-    return {
-      p50Milliseconds: result.p50Milliseconds,
-      serverMicroseconds: (cpuMicroseconds(server.pid) - before[0]) / trips,
-      routerMicroseconds: (cpuMicroseconds(router.pid) - before[1]) / trips,
-    };
-  };
+  await using router = await startBenchRouter(service);
   const figures: RouterFigure[] = [];
-  try {
-    for (const { label, connections } of shapes) {
-      const [direct, routed]: [Round[], Round[]] = [[], []];
-      for (const port of [server.port, router.port]) await take(port, connections, requests / 2);
-      for (let count = 0; count < rounds; count += 1) {
-        direct.push(await take(server.port, connections, requests));
-        routed.push(await take(router.port, connections, requests));
-      }
-      figures.push(figureOf(label, connections, direct, routed));
+  for (const atOnce of [1, size.connections]) {
+    const all: Rounds = {
+      bare: { label: bun.name, kind: 'get', rounds: [] },
+      ...{ direct: [], routed: [], serverMicroseconds: [] },
+    };
+    // The first round only warms up.
+    for (let round = -1; round < size.rounds; round += 1) {
+      const load = { trips: size.requests, connections: atOnce };
+      // B has one definition, whatever is held against it: with all connections.
+      const bareLoad = { trips: 4 * size.requests, connections: size.connections };
+      const bare = await takeRound(generator, bun, { kind: 'get' }, bareLoad);
+      const direct = await takeRound(generator, service, create, load);
+      const before = cpuMicroseconds(service);
+      const routed = await takeRound(generator, router, create, load);
+      if (round < 0) continue;
+      all.bare.rounds.push(bare);
+      all.direct.push(direct);
+      all.routed.push(routed);
+      all.serverMicroseconds.push((cpuMicroseconds(service) - before) / size.requests);
     }
-    return figures;
-  } finally {
-    await router.stop();
+    figures.push(figureOf(atOnce, all));
+    console.error(`router: ${atOnce} at once`);
   }
+  return figures;
 }
 
-function figureOf(
-  label: string,
-  connections: number,
-  direct: readonly Round[],
-  routed: readonly Round[],
-): RouterFigure {
-  const of = (all: readonly Round[], field: keyof Round) => median(all.map((round) => round[field]));
-  const routerCpuMicroseconds = of(routed, 'routerMicroseconds');
+function figureOf(connections: number, { bare, direct, routed, serverMicroseconds }: Rounds): RouterFigure {
+  const [ofDirect, ofRouted] = [summary({ rounds: direct }), summary({ rounds: routed })];
   return {
-    ...{ label, connections, routerCpuMicroseconds },
-    directP50Milliseconds: of(direct, 'p50Milliseconds'),
-    routedP50Milliseconds: of(routed, 'p50Milliseconds'),
-    directCpuMicroseconds: of(direct, 'serverMicroseconds'),
-    routedCpuMicroseconds: of(routed, 'serverMicroseconds') + routerCpuMicroseconds,
+    label: `${create.label}; ${connections === 1 ? 'one at a time' : `${connections} at once`}`,
+    connections,
+    directP50Milliseconds: ofDirect.p50Milliseconds,
+    routedP50Milliseconds: ofRouted.p50Milliseconds,
+    directCpuMicroseconds: ofDirect.cpuMicrosecondsPerTrip,
+    routedCpuMicroseconds: median(serverMicroseconds) + ofRouted.cpuMicrosecondsPerTrip,
+    routerCpuMicroseconds: ofRouted.cpuMicrosecondsPerTrip,
+    routerInB: inB(
+      routed.map((round) => round.cpuMicrosecondsPerTrip),
+      { bun: bare },
+    ),
   };
 }
-
-async function runAlone(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
-  const generator = startGenerator();
-  const server = await startMayfly({ MAYFLY_DATA_DIR: folder, MAYFLY_RATE_LIMITS: 'off' });
-  try {
-    console.table(await measureRouter(generator, server, { rounds: 7, requests: 6_000 }));
-  } finally {
-    generator.stop();
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-if (import.meta.main) await runAlone();

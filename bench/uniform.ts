@@ -11,7 +11,8 @@ import { join } from 'node:path';
 import { openConnection, type RawConnection, requestBytes } from '../test/support/raw-client.ts';
 import { announceSeed, seededFractions } from '../test/support/run-seed.ts';
 import { type Comparison, compare, type Sample, type SampleClass, type TimingFigure } from './interleave.ts';
-import { type BenchServer, startMayfly } from './processes.ts';
+import type { BenchServer } from './processes.ts';
+import { startService } from './service.ts';
 import { drawAddress, type KnownAccounts, makeAccounts } from './uniform-accounts.ts';
 
 export interface UniformSize {
@@ -262,12 +263,8 @@ export async function measureUniform(size: UniformSize): Promise<TimingFigure[]>
   try {
     // The rounds that only warm up take addresses too.
     const accounts = await makeAccounts(folder, Math.ceil(size.mailed * 1.1) + 1);
-    const server = await startMayfly({ MAYFLY_DATA_DIR: folder, MAYFLY_RATE_LIMITS: 'off' });
-    try {
-      return await measureWith(server, accounts, size, random);
-    } finally {
-      await server.stop();
-    }
+    await using server = await startService({ folder, dataDir: '.', rateLimits: 'off' });
+    return await measureWith(server, accounts, size, random);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -277,18 +274,3 @@ export async function measureUniform(size: UniformSize): Promise<TimingFigure[]>
 const evenShare = 0.03;
 
 export const isEven = ({ ratio }: TimingFigure): boolean => Math.abs(ratio - 1) <= evenShare;
-
-export async function printUniform(size: UniformSize): Promise<void> {
-  const figures = await measureUniform(size);
-  console.table(
-    figures.map((figure) => ({
-      what: figure.comparison,
-      class: figure.label,
-      samples: figure.count,
-      'median µs': figure.medianMicroseconds.toFixed(1),
-      'to unknown': figure.ratio.toFixed(3),
-      t: figure.t.toFixed(2),
-      'within 3 %': isEven(figure) ? 'yes' : 'NO',
-    })),
-  );
-}

@@ -1,0 +1,79 @@
+/** The parts of a run; each starts what it measures, and can be run alone. */
+import type { Figures } from './figures.ts';
+import { startGenerator } from './generators/start.ts';
+import { measureLoad, startBareBun, startBareNode } from './load.ts';
+import { measureMemory } from './memory.ts';
+import { measurePages } from './pages.ts';
+import { measureRouter } from './router.ts';
+import { startService } from './service.ts';
+import type { Sizes } from './sizes.ts';
+import { executableWay, measureStarts, scriptWay } from './starts.ts';
+import { runStore } from './store-runs.ts';
+import { measureUniform } from './uniform.ts';
+
+interface Setting {
+  /** For all files of the run. */
+  readonly folder: string;
+  readonly sizes: Sizes;
+}
+
+type Part = Partial<Figures>;
+
+async function requests({ folder, sizes }: Setting): Promise<Part> {
+  using raw = await startGenerator('raw');
+  using undici = await startGenerator('undici');
+  await using bun = await startBareBun();
+  await using node = await startBareNode();
+  await using service = await startService({ folder, dataDir: 'load' });
+  const [load = null] = await measureLoad([raw, undici], { bun, node }, [service], sizes.load);
+  return { load };
+}
+
+async function router({ folder, sizes }: Setting): Promise<Part> {
+  using raw = await startGenerator('raw');
+  await using bun = await startBareBun();
+  await using service = await startService({ folder, dataDir: 'router' });
+  return { router: await measureRouter(raw, { service, bun }, sizes.router) };
+}
+
+async function pages({ folder, sizes }: Setting): Promise<Part> {
+  await using service = await startService({ folder, dataDir: 'pages' });
+  try {
+    return { pages: await measurePages(service, sizes.pageVisits) };
+  } catch (error) {
+    console.error(`The pages were not measured: ${error instanceof Error ? error.message : String(error)}`);
+    return {};
+  }
+}
+
+async function memory({ folder, sizes }: Setting): Promise<Part> {
+  using raw = await startGenerator('raw');
+  await using service = await startService({ folder, dataDir: 'memory' });
+  const [samples = null] = await measureMemory(raw, [service], sizes.memory);
+  return { memory: samples };
+}
+
+async function start({ folder, sizes }: Setting): Promise<Part> {
+  const ways = [scriptWay(folder, 'own'), executableWay(folder)];
+  const [script = [], executable = []] = await measureStarts(ways, sizes.starts);
+  return { start: { script, executable } };
+}
+
+const store = async ({ sizes }: Setting): Promise<Part> => ({ store: runStore(sizes.store) });
+
+const uniform = async ({ sizes }: Setting): Promise<Part> => ({
+  uniform: await measureUniform(sizes.uniform),
+});
+
+export const sections = { requests, router, pages, memory, start, store, uniform } as const;
+export type Section = keyof typeof sections;
+
+const nothing: Figures = {
+  ...{ load: null, router: null, pages: null, memory: null, start: null, store: null, uniform: null },
+};
+
+export async function measureSections(names: readonly Section[], setting: Setting): Promise<Figures> {
+  let figures = nothing;
+  for (const name of names) figures = { ...figures, ...(await sections[name](setting)) };
+  return figures;
+}

@@ -1,0 +1,195 @@
+/**
+ * What a figure has to reach, and whether it did.
+ *
+ * A figure that was not taken is shown as not measured, never as reached.
+ */
+import { cpuOf, type Figures, formatNumber, inB, inN, type LoadFigures, type Series } from './figures.ts';
+import { labels } from './load.ts';
+import { growthPercent, mostMebibytes } from './memory.ts';
+import type { RouterFigure } from './router.ts';
+import { longRequests } from './sizes.ts';
+
+export interface Target<Measured> {
+  readonly what: string;
+  readonly bound: number;
+  /** Beyond the bound. */
+  readonly stretch?: number;
+  readonly direction: 'at most' | 'at least';
+  readonly unit: string;
+  readonly digits: number;
+  /** `null` when this run did not take it. */
+  readonly measure: (measured: Measured) => number | null;
+  /** What the figure depends on, for the reader. */
+  readonly condition?: (measured: Measured) => string;
+}
+
+export interface Verdict {
+  readonly what: string;
+  readonly target: string;
+  readonly measured: string;
+  readonly verdict: 'reached' | 'stretch reached' | 'missed' | 'not measured';
+}
+
+const decimalsOf = (value: number) => String(value).split('.')[1]?.length ?? 0;
+
+function targetText<M>({ bound, stretch, direction, unit }: Target<M>): string {
+  const shown = (value: number) => formatNumber(value, decimalsOf(value));
+  const further = stretch === undefined ? '' : ` (stretch ${shown(stretch)})`;
+  return `${direction} ${shown(bound)} ${unit}`.trim() + further;
+}
+
+export function judge<M>(targets: readonly Target<M>[], measured: M): Verdict[] {
+  return targets.map((target) => {
+    const { what, bound, stretch, direction, unit, digits, measure, condition } = target;
+    const value = measure(measured);
+    const text = targetText(target);
+    if (value === null || !Number.isFinite(value))
+      return { what, target: text, measured: '–', verdict: 'not measured' };
+    const reaches = (limit: number) => (direction === 'at most' ? value <= limit : value >= limit);
+    const reached = stretch !== undefined && reaches(stretch) ? 'stretch reached' : 'reached';
+    return {
+      what,
+      target: text,
+      measured: `${formatNumber(value, digits)} ${unit}${condition?.(measured) ?? ''}`.trim(),
+      verdict: reaches(bound) ? reached : 'missed',
+    };
+  });
+}
+
+/** Targets in B and N are held against what raw sockets measured. */
+const ofLoad =
+  (label: string, measure: (series: Series, load: LoadFigures) => number) =>
+  ({ load }: Figures): number | null => {
+    const raw = load?.find(({ generator }) => generator === 'raw');
+    const series = raw?.service.find((one) => one.label === label);
+    return raw === undefined || series === undefined ? null : measure(series, raw);
+  };
+
+const cpuInB = (label: string) => ofLoad(label, (series, load) => inB(cpuOf(series), load));
+
+const ofPage =
+  (label: string, field: 'requests' | 'transferredBytes', divisor = 1) =>
+  ({ pages }: Figures): number | null => {
+    const found = pages?.find((page) => page.label === label);
+    return found === undefined ? null : found[field] / divisor;
+  };
+
+const ofRouter =
+  (isShape: (connections: number) => boolean, measure: (figure: RouterFigure) => number) =>
+  ({ router }: Figures): number | null => {
+    const found = router?.find(({ connections }) => isShape(connections));
+    return found === undefined ? null : measure(found);
+  };
+
+const requestsWatched = ({ memory }: Figures) => memory?.at(-1)?.requests ?? 0;
+
+const atMost = { direction: 'at most' } as const;
+const atLeast = { direction: 'at least' } as const;
+const inBs = { ...atMost, unit: 'B', digits: 1 } as const;
+const inNs = { ...atLeast, unit: 'N', digits: 2 } as const;
+
+export const targets: readonly Target<Figures>[] = [
+  {
+    ...inBs,
+    what: 'processor time of a create, v1, form',
+    bound: 7,
+    stretch: 6,
+    measure: cpuInB(labels.create),
+  },
+  {
+    ...inBs,
+    what: 'processor time of a create and reveal, v1',
+    bound: 13.5,
+    stretch: 11.5,
+    measure: cpuInB(labels.trip),
+  },
+  {
+    ...inNs,
+    what: 'creates a second, v1, form',
+    bound: 0.38,
+    stretch: 0.42,
+    measure: ofLoad(labels.create, inN),
+  },
+  {
+    ...inNs,
+    what: 'create-and-reveal trips a second, v1, over trips of two requests',
+    bound: 0.42,
+    measure: ofLoad(labels.trip, inN),
+  },
+  {
+    ...inBs,
+    what: 'processor time of the router for a create, 48 at once',
+    bound: 7,
+    measure: ofRouter(
+      (connections) => connections > 1,
+      (figure) => figure.routerInB,
+    ),
+  },
+  {
+    ...atMost,
+    what: 'p50 of a create through the router, more than asked directly, one at a time',
+    bound: 0.3,
+    unit: 'ms',
+    digits: 2,
+    measure: ofRouter(
+      (connections) => connections === 1,
+      (figure) => figure.routedP50Milliseconds - figure.directP50Milliseconds,
+    ),
+  },
+  {
+    ...inBs,
+    what: `processor time of ${labels.home}`,
+    bound: 30,
+    measure: cpuInB(labels.home),
+  },
+  {
+    ...inBs,
+    what: `processor time of ${labels.secret}`,
+    bound: 30,
+    measure: cpuInB(labels.secret),
+  },
+  {
+    ...atMost,
+    what: 'resident memory of all processes, slow hashes included',
+    bound: 140,
+    unit: 'MiB',
+    digits: 0,
+    measure: ({ memory }) => (memory === null ? null : mostMebibytes(memory)),
+    condition: (figures) => ` over ${formatNumber(requestsWatched(figures), 0)} requests`,
+  },
+  {
+    ...atMost,
+    what: 'growth of memory from the first to the second half of 1,000,000 requests',
+    bound: 5,
+    unit: '%',
+    digits: 1,
+    measure: (figures) =>
+      figures.memory === null || requestsWatched(figures) < longRequests
+        ? null
+        : growthPercent(figures.memory),
+  },
+  {
+    ...atMost,
+    what: `${labels.home} with all it loads, over the wire`,
+    bound: 30,
+    unit: 'kB',
+    digits: 1,
+    measure: ofPage(labels.home, 'transferredBytes', 1000),
+  },
+  {
+    ...atMost,
+    what: `${labels.home} with all it loads, requests`,
+    bound: 6,
+    unit: '',
+    digits: 0,
+    measure: ofPage(labels.home, 'requests'),
+  },
+  {
+    ...atMost,
+    what: `${labels.secret} with all it loads, over the wire`,
+    bound: 25,
+    unit: 'kB',
+    digits: 1,
+    measure: ofPage(labels.secret, 'transferredBytes', 1000),
+  },
+];
