@@ -79,7 +79,10 @@ async function runAlone(folder: string): Promise<boolean> {
   const names = pick(sections, positionals);
   const machine = describeMachine(folder);
   const figures = await measureSections(names, { folder, sizes });
-  const report = renderDocument({ machine, sizes, command: 'npm run bench' }, renderFigures(figures));
+  const report = renderDocument(
+    { machine, sizes, command: 'npm run bench' },
+    renderFigures(figures, positionals.length === 0),
+  );
   publish('benchmarks.md', report);
   const [raw] = figures.load ?? [];
   if (raw !== undefined) publish('benchmarks.svg', renderPicture(raw));

@@ -34,7 +34,7 @@ function statOf(pid: number): ProcessStat | null {
 }
 
 /** The process and its descendants. */
-function treeOf(root: number): ProcessStat[] {
+export function treeOf(root: number): ProcessStat[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const all = pids.map((pid) => statOf(Number(pid))).filter((stat) => stat !== null);
   const tree = all.filter(({ pid }) => pid === root);
@@ -106,7 +106,7 @@ async function awaitAnswer(port: number, path: string, child: ChildProcess): Pro
 }
 
 /** Keeps what a process says, and says it when the process ends otherwise than it should. */
-export function overhear(child: ChildProcess, name: string): void {
+function overhear(child: ChildProcess, name: string): void {
   const said: Buffer[] = [];
   child.stderr?.on('data', (part: Buffer) => said.push(part));
   child.once('close', (code) => {

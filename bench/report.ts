@@ -98,9 +98,11 @@ ${passphraseConnections} connections.
 ${load.map(loadTable).join('\n\n')}`;
 }
 
-function targetsTable(figures: Figures): string {
-  const rows = judge(targets, figures).map((one) => [one.what, one.target, one.measured, one.verdict]);
-  return table(['target', 'bound', 'measured', ''], rows);
+/** @param isWhole whether what was not measured is worth saying */
+function targetsText(figures: Figures, isWhole: boolean): string | null {
+  const verdicts = judge(targets, figures).filter(({ verdict }) => isWhole || verdict !== 'not measured');
+  const rows = verdicts.map((one) => [one.what, one.target, one.measured, one.verdict]);
+  return rows.length === 0 ? null : table(['target', 'bound', 'measured', ''], rows);
 }
 
 function storeText(store: StoreFigures): string {
@@ -202,10 +204,11 @@ revealed and some are created with a passphrase. \`npm run bench -- --long\` wat
 ${table(['requests so far', 'resident MiB'], rows, 0)}`;
 }
 
-/** Title and text of each part that was measured. */
-function partsOf(figures: Figures): (readonly [string, string])[] {
+/** The title and the text of each part that was measured. */
+function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string])[] {
   const { load, store, router, uniform, pages, start, memory } = figures;
   const parts = [
+    ['Against the targets', targetsText(figures, isWhole)],
     ['Requests', load && loadText(load)],
     ['What the figures are durable against', load && durabilityText],
     ['The store alone', store && storeText(store)],
@@ -218,16 +221,11 @@ function partsOf(figures: Figures): (readonly [string, string])[] {
   return parts.flatMap(([title, text]) => (text === null ? [] : [[title, text] as const]));
 }
 
-export function renderFigures(figures: Figures): string {
-  const picture = '![Requests a second and processor time, beside bare servers](benchmarks.svg)';
-  const texts = partsOf(figures).map(([title, text]) => `## ${title}\n\n${text}\n`);
-  return `${figures.load === null ? '' : `${picture}\n\n`}## Against the targets
-
-Targets in ratio to an earlier commit are in [benchmarks-against.md](benchmarks-against.md).
-
-${targetsTable(figures)}
-
-${texts.join('\n')}`;
+/** @param isWhole whether every section was run */
+export function renderFigures(figures: Figures, isWhole: boolean): string {
+  return partsOf(figures, isWhole)
+    .map(([title, text]) => `## ${title}\n\n${text}\n`)
+    .join('\n');
 }
 
 /** @param load what raw sockets measured */

@@ -2,9 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { repositoryRoot } from '../../test/support/started-server.ts';
 import type { Job, JobResult } from '../jobs.ts';
-import { generatorCore, overhear, spawnPinned } from '../processes.ts';
+import { generatorCore, spawnPinned } from '../processes.ts';
 
 /** Raw sockets, and the HTTP client of Node. */
 export const generatorNames = ['raw', 'undici'] as const;
@@ -36,16 +37,16 @@ const commands: Readonly<Record<GeneratorName, () => Promise<[string, ...string[
 
 export async function startGenerator(name: GeneratorName): Promise<Generator> {
   const child = spawnPinned(generatorCore, await commands[name](), {}, { stdin: 'pipe' });
-  overhear(child, `the generator ${name}`);
-  const { stdin, stdout } = child;
-  if (stdin === null || stdout === null) throw new Error('the generator has no pipes');
+  const { stdin, stdout, stderr } = child;
+  if (stdin === null || stdout === null || stderr === null) throw new Error('the generator has no pipes');
+  const said = text(stderr);
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
   return {
     name,
     async run(job) {
       stdin.write(`${JSON.stringify(job)}\n`);
       const { value, done } = await lines.next();
-      if (done === true) throw new Error(`the generator ${name} ended: its reason is above`);
+      if (done === true) throw new Error(`the generator ${name} ended: ${await said}`);
       return JSON.parse(value) as JobResult;
     },
     [Symbol.dispose]: () => void stdin.end(),
