@@ -78,7 +78,7 @@ async function worksOn(server: BenchServer): Promise<Work[]> {
 export const isSlow = ({ kind }: Pick<Work, 'kind'>): boolean => kind.startsWith('passphrase');
 
 /** The kernel counts coarsely, so a cheap request is sent more often. */
-const cheapFactor = 4;
+const cheapFactor = 8;
 
 function jobSize(work: Work, { tripsPerRound, passphraseTrips, connections }: LoadSize) {
   if (isSlow(work)) return { trips: passphraseTrips, connections: passphraseConnections };

@@ -69,7 +69,11 @@ if (values.help) {
 }
 const { quick: isQuick, long: isLong, against } = values;
 const sizes = sizesOf({ isQuick, isLong });
-const isWhole = !isQuick && positionals.length === 0;
+const command = ['npm run bench', ...(process.argv.length > 2 ? ['--'] : []), ...process.argv.slice(2)].join(
+  ' ',
+);
+const isEverything = positionals.length === 0;
+const isWhole = !isQuick && isEverything;
 
 function publish(name: string, text: string): void {
   if (isWhole) writeFileSync(join(repositoryRoot, 'docs', name), text);
@@ -79,10 +83,7 @@ async function runAlone(folder: string): Promise<boolean> {
   const names = pick(sections, positionals);
   const machine = describeMachine(folder);
   const figures = await measureSections(names, { folder, sizes });
-  const report = renderDocument(
-    { machine, sizes, command: 'npm run bench' },
-    renderFigures(figures, positionals.length === 0),
-  );
+  const report = renderDocument({ machine, sizes, command }, renderFigures(figures, isEverything));
   publish('benchmarks.md', report);
   const [raw] = figures.load ?? [];
   if (raw !== undefined) publish('benchmarks.svg', renderPicture(raw));
@@ -94,8 +95,7 @@ async function runAgainst(revision: string, folder: string): Promise<boolean> {
   const names = pick(againstSections, positionals);
   const machine = describeMachine(folder);
   const { commit, pairs } = await compareWith(revision, names, sizes);
-  const command = `npm run bench -- --against ${commit.slice(0, 12)}`;
-  const report = renderDocument({ machine, sizes, command }, renderComparison(pairs, commit));
+  const report = renderDocument({ machine, sizes, command }, renderComparison(pairs, commit, isEverything));
   if (commit === baseline) publish('benchmarks-against.md', report);
   console.log(report);
   const slower = slowerOf(pairs);

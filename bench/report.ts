@@ -26,7 +26,7 @@ import { drawBars } from './picture.ts';
 import type { RouterFigure } from './router.ts';
 import type { Sizes } from './sizes.ts';
 import type { StoreFigures } from './store.ts';
-import { judge, targets } from './targets.ts';
+import { targets, targetsTable } from './targets.ts';
 import { isEven } from './uniform.ts';
 
 const titles: Readonly<Record<LoadFigures['generator'], string>> = {
@@ -45,7 +45,7 @@ export function renderDocument({ machine, sizes, command }: Circumstances, body:
   const { rounds, connections } = sizes.load;
   return `# Benchmarks
 
-Written by \`${command}\`; do not edit. [benchmarks.md](benchmarks.md) has Mayfly beside bare servers,
+Made by \`${command}\`; do not edit. [benchmarks.md](benchmarks.md) has Mayfly beside bare servers,
 [benchmarks-against.md](benchmarks-against.md) beside an earlier commit.
 
 ${machine}
@@ -96,13 +96,6 @@ A passphrase is expensive by design: argon2id (19 MiB), on all cores but one (at
 ${passphraseConnections} connections.
 
 ${load.map(loadTable).join('\n\n')}`;
-}
-
-/** @param isWhole whether what was not measured is worth saying */
-function targetsText(figures: Figures, isWhole: boolean): string | null {
-  const verdicts = judge(targets, figures).filter(({ verdict }) => isWhole || verdict !== 'not measured');
-  const rows = verdicts.map((one) => [one.what, one.target, one.measured, one.verdict]);
-  return rows.length === 0 ? null : table(['target', 'bound', 'measured', ''], rows);
 }
 
 function storeText(store: StoreFigures): string {
@@ -208,7 +201,7 @@ ${table(['requests so far', 'resident MiB'], rows, 0)}`;
 function partsOf(figures: Figures, isWhole: boolean): (readonly [string, string])[] {
   const { load, store, router, uniform, pages, start, memory } = figures;
   const parts = [
-    ['Against the targets', targetsText(figures, isWhole)],
+    ['Against the targets', targetsTable(targets, figures, isWhole)],
     ['Requests', load && loadText(load)],
     ['What the figures are durable against', load && durabilityText],
     ['The store alone', store && storeText(store)],

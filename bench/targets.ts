@@ -3,7 +3,16 @@
  *
  * A figure that was not taken is shown as not measured, never as reached.
  */
-import { cpuOf, type Figures, formatNumber, inB, inN, type LoadFigures, type Series } from './figures.ts';
+import {
+  cpuOf,
+  type Figures,
+  formatNumber,
+  inB,
+  inN,
+  type LoadFigures,
+  type Series,
+  table,
+} from './figures.ts';
 import { labels } from './load.ts';
 import { growthPercent, mostMebibytes } from './memory.ts';
 import type { RouterFigure } from './router.ts';
@@ -50,10 +59,17 @@ export function judge<M>(targets: readonly Target<M>[], measured: M): Verdict[] 
     return {
       what,
       target: text,
-      measured: `${formatNumber(value, digits)} ${unit}${condition?.(measured) ?? ''}`.trim(),
+      measured: `${formatNumber(value, digits)} ${unit}`.trim() + (condition?.(measured) ?? ''),
       verdict: reaches(bound) ? reached : 'missed',
     };
   });
+}
+
+/** As a table; `null`: there is nothing to say. @param isWhole whether to say what was not measured */
+export function targetsTable<M>(targets: readonly Target<M>[], measured: M, isWhole: boolean): string | null {
+  const verdicts = judge(targets, measured).filter(({ verdict }) => isWhole || verdict !== 'not measured');
+  const rows = verdicts.map((one) => [one.what, one.target, one.measured, one.verdict]);
+  return rows.length === 0 ? null : table(['target', 'bound', 'measured', ''], rows);
 }
 
 /** Targets in B and N are held against what raw sockets measured. */
