@@ -23,6 +23,13 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
+/** A copy of a few bytes. By hand: `subarray` and `slice` of the runtime's `Buffer` cost several times as much (measured). */
+export function part(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  const copy = new Uint8Array(to - from);
+  for (let at = from; at < to; at += 1) copy[at - from] = bytes[at] ?? 0;
+  return copy;
+}
+
 /**
  * A cursor that writes big-endian fields into bytes of exactly the announced size.
  * It shifts by hand: a `DataView` would need the array's buffer, which costs more than all the fields together (measured).

@@ -4,7 +4,7 @@
  * new labels, never the same key. `test/vectors/` fixes all of them.
  */
 import { createHmac, hash, hkdfSync } from 'node:crypto';
-import { concat, utf8 } from './bytes.ts';
+import { concat, part, utf8 } from './bytes.ts';
 
 const labels = {
   secretId: 'mayfly/1/sid',
@@ -97,7 +97,7 @@ export interface SealKeys {
 }
 
 function sealKeys(bytes: Uint8Array): SealKeys {
-  return { key: bytes.subarray(0, 32), nonce: bytes.subarray(32, 44) };
+  return { key: part(bytes, 0, 32), nonce: part(bytes, 32, 44) };
 }
 
 /** 16 bytes; not reversible to the key. */
@@ -145,7 +145,7 @@ export function deriveInnerKeys(
   salt: Uint8Array,
 ): InnerKeys {
   const bytes = oneStep(innerMaterial(secretKey, passphraseKey), 'inner', salt);
-  return { key: bytes.subarray(0, 32), nonce: zeroNonce, commitment: bytes.subarray(32) };
+  return { key: part(bytes, 0, 32), nonce: zeroNonce, commitment: part(bytes, 32, 64) };
 }
 
 /** The keys that seal the bcrypt hash under the link. */
@@ -160,14 +160,14 @@ export function deriveOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
 
 /** What masks the secret key for the holder of the metadata key, 31 bytes as a key has. Covers nothing else, ever. */
 export function deriveCreatorMask(metadataKey: string, salt: Uint8Array): Uint8Array {
-  return oneStep(metadataKey, 'creator', salt).subarray(0, keyCharacters);
+  return part(oneStep(metadataKey, 'creator', salt), 0, keyCharacters);
 }
 
 /** As version 1 of the envelope derived them, with HKDF; for `crypto/version-1.ts` alone. */
 export const version1 = {
   deriveInnerKeys(secretKey: string, passphraseKey: Uint8Array | null, salt: Uint8Array): InnerKeys {
     const bytes = hkdf(innerMaterial(secretKey, passphraseKey), salt, info.inner1, 76);
-    return { ...sealKeys(bytes), commitment: bytes.subarray(44, 76) };
+    return { ...sealKeys(bytes), commitment: part(bytes, 44, 76) };
   },
   deriveVerifierKeys: (secretKey: string, salt: Uint8Array): SealKeys =>
     sealKeys(hkdf(ascii(secretKey), salt, info.verifier1, 44)),
@@ -238,7 +238,7 @@ export function regionMask(head: string): number {
  * hash is enough.
  */
 export function shortkeyMask(metadataKey: string): Uint8Array {
-  return hash('sha256', shortkeyText + metadataKey, 'buffer').subarray(0, 6);
+  return part(hash('sha256', shortkeyText + metadataKey, 'buffer'), 0, 6);
 }
 
 /** Proves at start that a root is the one this store was written with: 32 bytes. */

@@ -19,7 +19,7 @@
  * under the same outer layer as the value, so one write erases both (P10). `docs/envelope.md` gives the argument.
  */
 import { seal, unseal } from './aead.ts';
-import { concat, equalInConstantTime, FieldReader, FieldWriter, utf8 } from './bytes.ts';
+import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
 import {
   deriveCreatorMask,
   deriveInnerKeys,
@@ -75,7 +75,7 @@ export function secretAads(context: SecretContext, expiryLimit: number, kid: num
   const outer = writeContext(contextLabel, context, expiryLimit, outerAadBytes)
     .u16(kid)
     .u64(context.expiresAt).bytes;
-  return { record: outer.subarray(0, outer.length - outerAadBytes), outer };
+  return { record: part(outer, 0, outer.length - outerAadBytes), outer };
 }
 
 function pad(value: Uint8Array): Uint8Array {

@@ -3,6 +3,7 @@
  * Without modulo bias: a draw outside the largest multiple of the range is repeated.
  */
 import { randomFillSync } from 'node:crypto';
+import { part } from './bytes.ts';
 
 /** `length` fresh random bytes, owned by the caller. */
 export type RandomBytes = (length: number) => Uint8Array;
@@ -19,7 +20,7 @@ export const systemRandom: RandomBytes = (length) => {
     pool = randomFillSync(new Uint8Array(poolBytes));
     used = 0;
   }
-  const bytes = pool.slice(used, used + length);
+  const bytes = part(pool, used, used + length);
   pool.fill(0, used, used + length);
   used += length;
   return bytes;

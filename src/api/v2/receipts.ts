@@ -215,8 +215,8 @@ const changeBody = z
     ttl: ttl({
       refusal: 'Must be a whole number of seconds, or a string of its digits',
       description:
-        'A new lifetime in seconds from now on, while the secret waits: until the longest lifetime of the plan ' +
-        'since its creation at most. The nearest possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
+        "A waiting secret's new lifetime in seconds, from now on; it ends at the plan's longest since the creation at the latest. " +
+        'The nearest possible is granted, and `details.adjusted` says so. Absent, empty, null or 0: unchanged.',
       examples: [86_400],
     }),
   })
@@ -231,11 +231,9 @@ const changeAnswer = z
   })
   .meta({ id: 'V2ChangeAnswer' });
 
-const changeTable: Table<
-  Exclude<ChangeOutcome, { outcome: 'found' }>,
-  'outcome',
-  [key: string, links: Links]
-> = {
+type ChangeRefusal = Exclude<ChangeOutcome, { outcome: 'found' }>;
+
+const changeTable: Table<ChangeRefusal, 'outcome', [metadataKey: string, links: Links]> = {
   unknown: (_, metadataKey) => unknownMetadata(metadataKey),
   already_gone: ({ receipt }, _metadataKey, links) => alreadyGone(receipt, links),
   lifetime_fixed: () =>

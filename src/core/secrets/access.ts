@@ -7,7 +7,7 @@
  * number of guesses destroys a secret.
  */
 
-import { hex, utf8 } from '../../crypto/bytes.ts';
+import { hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import { type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrappedSecret } from '../../crypto/row.ts';
@@ -44,7 +44,7 @@ export interface ProvenSecret {
 
 /** Identifies a record in logs: the first 8 hex digits of its id. */
 export function tagOf(id: Uint8Array): string {
-  return hex(id.subarray(0, 4));
+  return hex(part(id, 0, 4));
 }
 
 export async function proveAccess(
