@@ -72,8 +72,12 @@ export interface SecretStore {
    */
   claim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome>;
 
-  /** The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing. */
-  findReceipt(id: ReceiptId): Promise<StoredReceipt | null>;
+  /**
+   * The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing.
+   * @param manager finds its own receipts and those of anonymous records: another account's is not read at all, so that it
+   *   takes no longer than an unknown one (P16, P17). Absent: whoever asks.
+   */
+  findReceipt(id: ReceiptId, manager?: AccountId): Promise<StoredReceipt | null>;
 
   /**
    * Destroys a waiting secret: one atomic step as in `claim`, with the state `burned`. Exactly one of a burn and a

@@ -241,8 +241,8 @@ export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretS
       return secret !== null && time.isLive(secret) ? secret : null;
     },
     claim: async (target, isAbandoned) => (time.isLive(target) ? records.claim(target, isAbandoned) : 'gone'),
-    async findReceipt(id) {
-      const receipt = await records.findReceipt(id);
+    async findReceipt(...args) {
+      const receipt = await records.findReceipt(...args);
       if (receipt === null) return null;
       const { createdAt, receiptExpiresAt } = receipt;
       if (receipt.state === 'waiting') time.assertProven(receipt);

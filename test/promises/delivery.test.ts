@@ -94,8 +94,8 @@ describe('a mail whose server never says a word', () => {
   it('would look queued forever if the store forgot how long to believe it (self-test)', async () => {
     const forgetful = (store: ServiceParts['store']): ServiceParts['store'] => ({
       ...store,
-      async findReceipt(id) {
-        const receipt = await store.findReceipt(id);
+      async findReceipt(...args) {
+        const receipt = await store.findReceipt(...args);
         if (receipt === null || receipt.delivery === null) return receipt;
         return { ...receipt, delivery: { ...receipt.delivery, state: 'queued', at: receipt.createdAt } };
       },

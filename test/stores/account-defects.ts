@@ -21,9 +21,9 @@ function keepingRecentBoxes(store: Store): Store {
       given.set(record.receiptId.toHex(), record.recentBox);
       await store.put(record);
     },
-    async findReceipt(id) {
-      const receipt = await store.findReceipt(id);
-      return receipt && { ...receipt, recentBox: given.get(id.toHex()) ?? null };
+    async findReceipt(...args) {
+      const receipt = await store.findReceipt(...args);
+      return receipt && { ...receipt, recentBox: given.get(args[0].toHex()) ?? null };
     },
   };
 }

@@ -75,6 +75,22 @@ const recordDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'a receipt is found for every account',
+    caughtBy: 'an account finds its own receipts and anonymous ones, not another’s',
+    seed: (store) => ({ ...store, findReceipt: (id) => store.findReceipt(id) }),
+  },
+  {
+    defect: 'a receipt is found for its own account alone',
+    caughtBy: 'an account finds its own receipts and anonymous ones, not another’s',
+    seed: (store) => ({
+      ...store,
+      async findReceipt(id, manager) {
+        const receipt = await store.findReceipt(id);
+        return manager === undefined || receipt?.owner === manager ? receipt : null;
+      },
+    }),
+  },
+  {
     defect: 'a claim ignores the version that was found',
     caughtBy: 'a claim takes only the version that was found',
     seed: (store) => ({

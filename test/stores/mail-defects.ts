@@ -15,8 +15,8 @@ const tellingDelivery = (
   tell: (delivery: StoredDelivery, receipt: StoredReceipt) => StoredDelivery,
 ): Store => ({
   ...store,
-  async findReceipt(id) {
-    const receipt = await store.findReceipt(id);
+  async findReceipt(...args) {
+    const receipt = await store.findReceipt(...args);
     return receipt?.delivery ? { ...receipt, delivery: tell(receipt.delivery, receipt) } : receipt;
   },
 });

@@ -10,8 +10,8 @@ type ReceiptId = NewRecord['receiptId'];
 /** A store that changes the memo in receipts. */
 const tellingMemo = (store: Store, tell: (receipt: StoredReceipt) => Uint8Array | null): Store => ({
   ...store,
-  async findReceipt(id) {
-    const receipt = await store.findReceipt(id);
+  async findReceipt(...args) {
+    const receipt = await store.findReceipt(...args);
     return receipt === null ? null : { ...receipt, memoBox: tell(receipt) };
   },
 });

@@ -27,8 +27,8 @@ export function createOldRecords() {
         const found = await store.findSecret(id);
         return found && { ...found, sealedSecret: old.get(hex(id))?.sealedSecret ?? found.sealedSecret };
       },
-      async findReceipt(id) {
-        const found = await store.findReceipt(id);
+      async findReceipt(...args) {
+        const found = await store.findReceipt(...args);
         if (found === null || found.sealedSecret === null) return found;
         return { ...found, ...old.get(hex(found.secretId)) };
       },

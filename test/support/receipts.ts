@@ -16,8 +16,8 @@ export function found(outcome: ReceiptOutcome): ReceiptView {
 export const changing =
   (change: (receipt: StoredReceipt) => StoredReceipt) => (store: ServiceParts['store']) => ({
     ...store,
-    async findReceipt(id: Parameters<typeof store.findReceipt>[0]) {
-      const receipt = await store.findReceipt(id);
+    async findReceipt(...args: Parameters<typeof store.findReceipt>) {
+      const receipt = await store.findReceipt(...args);
       return receipt === null ? null : change(receipt);
     },
     async listReceipts(...args: Parameters<typeof store.listReceipts>) {

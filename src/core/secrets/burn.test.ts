@@ -138,8 +138,8 @@ describe('a burn that asks for the passphrase', () => {
     const bench = createBench({
       wrap: (store) => ({
         ...store,
-        async findReceipt(id) {
-          const found = await store.findReceipt(id);
+        async findReceipt(...args) {
+          const found = await store.findReceipt(...args);
           return found === null ? null : { ...found, sealedSecret: new Uint8Array(434) };
         },
       }),

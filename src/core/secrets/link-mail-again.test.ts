@@ -154,8 +154,8 @@ describe('sending the mail again', () => {
     const { bench, caller, metadataKey } = await mailedSecret({
       wrap: (store) => ({
         ...store,
-        async findReceipt(id) {
-          const receipt = await store.findReceipt(id);
+        async findReceipt(...args) {
+          const receipt = await store.findReceipt(...args);
           return receipt === null ? null : { ...receipt, delivery: null };
         },
         async queueDelivery(id, queued) {

@@ -302,7 +302,8 @@ export async function findManaged(
 ): Promise<ManagedReceipt | null> {
   const metadataKey = parseMetadataKey(input.metadataKey);
   if (metadataKey === null) return null;
-  const stored = await deps.store.findReceipt(receiptIdOf(metadataKey));
+  const manager = input.authority === 'owner' && caller.kind === 'account' ? caller.account.id : undefined;
+  const stored = await deps.store.findReceipt(receiptIdOf(metadataKey), manager);
   return stored !== null && mayManage(stored, input.authority, caller) ? { metadataKey, stored } : null;
 }
 

@@ -83,7 +83,7 @@ function openReads() {
   return {
     ...reads,
     ofSecret: (id: SecretId) => statementsOf(() => reads.findSecret(id, now)),
-    ofReceipt: (id: ReceiptId) => statementsOf(() => reads.findReceipt(id, now)),
+    ofReceipt: (id: ReceiptId) => statementsOf(() => reads.findReceipt(id, null, now)),
   };
 }
 
@@ -181,7 +181,7 @@ describe('a look-up', () => {
     for (let n = 0; n < 20; n += 1) {
       const { secretId, receiptId } = await putNew(store);
       if (n % 2 === 0) expect(reads.findSecret(secretId, now)?.secretId).toEqual(secretId);
-      else expect(reads.findReceipt(receiptId, now)?.receiptId).toEqual(receiptId);
+      else expect(reads.findReceipt(receiptId, null, now)?.receiptId).toEqual(receiptId);
     }
   });
 });

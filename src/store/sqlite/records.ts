@@ -90,7 +90,8 @@ const receiptColumns = `
 
 const selectReceipt = `
   SELECT ${receiptColumns}, r.sealed_secret, r.creator_box FROM records r ${joinDeliveries} ${joinMemos}
-  WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3`;
+  WHERE r.position = ?1 AND r.receipt_id = ?2 AND r.receipt_expires_at > ?3
+    AND (?4 IS NULL OR r.owner IS NULL OR r.owner = ?4)`;
 
 const selectOwned = `
   SELECT ${receiptColumns} FROM records r ${joinDeliveries} ${joinMemos}
@@ -109,7 +110,8 @@ export interface RecordReads {
   findSecret(id: SecretId, now: UnixSeconds): StoredSecret | null;
   /** Where the secret's row is, known without a look-up for what `findSecret` gave. A position is never reused. */
   knownPlaceOf(target: ClaimTarget): number | undefined;
-  findReceipt(id: ReceiptId, now: UnixSeconds): StoredReceipt | null;
+  /** @param manager `null`: whoever asks */
+  findReceipt(id: ReceiptId, manager: AccountId | null, now: UnixSeconds): StoredReceipt | null;
   listReceipts(
     owner: AccountId,
     page: { readonly limit: number; readonly after: string | null },
@@ -119,7 +121,7 @@ export interface RecordReads {
 
 export function createRecordReads(db: Database, locator: Locator): RecordReads {
   const secret = db.query<SecretRow, [number, Uint8Array, number]>(selectSecret);
-  const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number]>(selectReceipt);
+  const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
   const owned = db.query<ReceiptRow, [number, number, number]>(selectOwned);
   const indexed = db.query<ReceiptRow, [number, number, number, number]>(selectIndexed);
   const onSnapshot = createSnapshot(db);
@@ -148,9 +150,9 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
       return found;
     },
     knownPlaceOf: (target) => places.get(target),
-    findReceipt(id, now) {
+    findReceipt(id, manager, now) {
       const row = onSnapshot(() =>
-        rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now)),
+        rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager)),
       );
       return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
     },

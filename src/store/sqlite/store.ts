@@ -177,7 +177,7 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
       return queue.claim({ secretId, rowVersion, position }, isAbandoned);
     },
     findSecret: (id) => reading(() => reads.findSecret(id, time.earliest())),
-    findReceipt: (id) => reading(() => reads.findReceipt(id, time.earliest())),
+    findReceipt: (id, manager) => reading(() => reads.findReceipt(id, manager ?? null, time.earliest())),
     listReceipts: (owner, page) => reading(() => reads.listReceipts(owner, page, now())),
     async burn(id, isAbandoned) {
       const at = await locate(id);

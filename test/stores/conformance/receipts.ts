@@ -87,6 +87,19 @@ export const receiptChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check('P16', 'an account finds its own receipts and anonymous ones, not another’s', async ({ store }) => {
+    const [owner, stranger] = [await ownerIn(store), await ownerIn(store, 'stranger@example.org')];
+    const [owned, anonymous] = [await putNew(store, { owner }), await putNew(store)];
+    for (const { receiptId } of [owned, anonymous]) {
+      const receipt = await store.findReceipt(receiptId);
+      assert.ok(receipt !== null);
+      assert.deepEqual(await store.findReceipt(receiptId, owner), receipt);
+    }
+    assert.equal(await store.findReceipt(owned.receiptId, stranger), null);
+    assert.notEqual(await store.findReceipt(anonymous.receiptId, stranger), null);
+    assert.equal(await store.findReceipt(newReceiptId(), owner), null);
+  }),
+
   check('P16', 'the recent list holds one account’s own receipts, newest first', async ({ store }) => {
     const owner = await ownerIn(store);
     const first = await putNew(store, { owner });

@@ -241,9 +241,10 @@ function receiptMethods(
   isAccount: IsAccount,
 ): ReceiptMethods {
   return {
-    async findReceipt(id) {
+    async findReceipt(id, manager) {
       const record = table.ofReceipt(id, time.earliest());
-      return record === null ? null : toReceipt(record, time.earliest());
+      const isOthers = manager !== undefined && record?.owner !== null && record?.owner !== manager;
+      return record === null || isOthers ? null : toReceipt(record, time.earliest());
     },
     async burn(id, isAbandoned) {
       if (isAbandoned()) return 'abandoned';

@@ -38,8 +38,8 @@ export function playUnconfirmed(store: Store): UnconfirmedPlay {
         held.set(secret.secretId.toHex(), secret);
         return refuse();
       },
-      async findReceipt(id) {
-        const receipt = await store.findReceipt(id);
+      async findReceipt(...args) {
+        const receipt = await store.findReceipt(...args);
         assertKnown(receipt?.secretId);
         return receipt;
       },
