@@ -47,6 +47,7 @@ export NODE_ENV=production BUN_JSC_forceRAMSize=268435456
 is_current && exec "$root/$program" "$@"
 case ${1-} in
   serve | router)
+    echo 'Mayfly compiles itself, once after each change.' >&2
     if words=$(build 2>&1) && is_current; then
       drop_old
       exec "$root/$program" "$@"
