@@ -43,6 +43,7 @@ const waiting: ReceiptView = {
   state: 'new',
   ttlSeconds: 3_600,
   secretTtlSeconds: 3_000,
+  longestTtlSeconds: 604_200,
   metadataTtlSeconds: 6_600,
   recipient: null,
   shareDomain: '',

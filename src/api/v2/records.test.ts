@@ -16,6 +16,7 @@ const waiting: ReceiptView = {
   state: 'new',
   ttlSeconds: 3_600,
   secretTtlSeconds: 3_590,
+  longestTtlSeconds: 604_790,
   metadataTtlSeconds: 7_190,
   recipient: null,
   shareDomain: '',

@@ -136,8 +136,22 @@ describe('a changed lifetime', () => {
     const { bench, set, receipt, open, secretKey, metadataKey } = await createDesk({ wrap });
     turnOld(bench, { secretKey, metadataKey, value: 'of before', address: '' });
     expect(await set(day)).toEqual({ outcome: 'lifetime_fixed' });
-    expect((await receipt()).secretTtlSeconds).toBe(7 * day);
+    expect(await receipt()).toMatchObject({ secretTtlSeconds: 7 * day, longestTtlSeconds: null });
     expect((await open()).outcome).toBe('revealed');
+  });
+
+  it('is as long as the receipt says it can be', async () => {
+    const { bench, caller, set, receipt, open } = await createDesk();
+    expect(await bench.share('v', { ttlSeconds: day })).toMatchObject({ longestTtlSeconds: 7 * day });
+    bench.advance(3 * day);
+    for (const seconds of [60, 11 * day]) {
+      expect((await receipt()).longestTtlSeconds).toBe(11 * day);
+      expect(await set(seconds)).toMatchObject({ receipt: { longestTtlSeconds: 11 * day } });
+    }
+    const list = await bench.service.recent({ limit: 1, cursor: null, states: null }, caller);
+    expect(list).toMatchObject({ receipts: [{ secretTtlSeconds: 11 * day, longestTtlSeconds: null }] });
+    await open();
+    expect((await receipt()).longestTtlSeconds).toBeNull();
   });
 
   it('tries again when another change came first, and does not try for ever', async () => {

@@ -172,7 +172,9 @@ async function sealAndStore(
     deps.inBackground(() => sendLink(deps, record, mailing, account.username, input.locale));
   }
   const custid = account?.username ?? anonymousCustid;
-  const opened = { custid, metadataKey, secretKey, secretShortkey: shortkeyOf(secretKey), recipient };
+  const { longestTtlSeconds } = checked;
+  const secretShortkey = shortkeyOf(secretKey);
+  const opened = { custid, metadataKey, secretKey, secretShortkey, recipient, longestTtlSeconds };
   return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
 }
 

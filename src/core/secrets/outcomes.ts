@@ -57,6 +57,8 @@ export interface ReceiptView {
   readonly ttlSeconds: number;
   /** Remaining seconds at store time; `null` once the secret is gone. */
   readonly secretTtlSeconds: number | null;
+  /** The longest lifetime that the secret can be given, from now on; `null` in lists, and where it cannot be changed. */
+  readonly longestTtlSeconds: number | null;
   /** The receipt's remaining seconds at store time. */
   readonly metadataTtlSeconds: number;
   /** Obfuscated. */

@@ -101,6 +101,7 @@ describe('a memo that is changed', () => {
     bench.advance(5);
     const now = { ...before, metadataTtlSeconds: before.metadataTtlSeconds - 5 };
     const secretTtlSeconds = (before.secretTtlSeconds ?? 0) - 5;
+    const longestTtlSeconds = (before.longestTtlSeconds ?? 0) - 5;
     for (const [given, memo] of [
       ['one', 'one'],
       ['two', 'two'],
@@ -108,7 +109,7 @@ describe('a memo that is changed', () => {
       ['three', 'three'],
       [null, ''],
     ] as const) {
-      const receipt = { ...now, secretTtlSeconds, memo };
+      const receipt = { ...now, secretTtlSeconds, longestTtlSeconds, memo };
       expect(await set(asOwner(metadataKey), given)).toEqual({
         outcome: 'found',
         receipt,

@@ -9,7 +9,7 @@
 
 import { openBox, sealBox } from '../../crypto/box.ts';
 import { FieldReader, FieldWriter, utf8 } from '../../crypto/bytes.ts';
-import { openCreatorKey, unwrapSecret } from '../../crypto/envelope.ts';
+import { expiryLimitOf, openCreatorKey, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { unwrapCreatorBox } from '../../crypto/version-1.ts';
@@ -318,6 +318,8 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
   const now = deps.store.now();
   const creator = isWaiting(stored, now) ? openCreator(deps.ring, stored, metadataKey) : null;
   const secretKey = creator?.secretKey ?? null;
+  const limit =
+    secretKey === null || stored.sealedSecret === null ? null : expiryLimitOf(stored.sealedSecret);
   const { recipient, shortkey: kept } = openDetails(stored, metadataKey);
   const shortkey = secretKey === null ? kept : shortkeyOf(secretKey);
   // Records made before shortkeys were kept with the details.
@@ -328,6 +330,7 @@ export async function viewOf(deps: Core, managed: ManagedReceipt, caller: Caller
     secretKey,
     secretShortkey: shortkey ?? recent?.secretShortkey ?? '',
     recipient,
+    longestTtlSeconds: limit === null ? null : limit - now,
   });
 }
 
@@ -339,7 +342,7 @@ async function custidOf(deps: Core, stored: StoredReceipt, caller: Caller): Prom
 
 type OpenedFields = Pick<
   ReceiptView,
-  'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient'
+  'custid' | 'metadataKey' | 'secretKey' | 'secretShortkey' | 'recipient' | 'longestTtlSeconds'
 >;
 
 /** A stored receipt at store time `now`, with what its boxes held; the last mail's recipient wins. */
@@ -385,12 +388,15 @@ export async function viewReceipt(deps: Core, input: ReceiptInput, caller: Calle
   return { outcome: 'found', receipt: await viewOf(deps, viewed, caller) };
 }
 
+/** What takes more than the account's key to tell. */
+const unlisted = { secretKey: null, longestTtlSeconds: null } as const;
+
 /** As a list shows it, without the secret key; empty if the box was sealed under an earlier data key or is damaged. */
 export function listedView(caller: AccountCaller, stored: ReceiptRecord, now: UnixSeconds): ReceiptView[] {
   const content = openRecent(caller, stored);
   return content === null
     ? []
-    : [receiptView(stored, now, { custid: caller.account.username, secretKey: null, ...content })];
+    : [receiptView(stored, now, { ...unlisted, custid: caller.account.username, ...content })];
 }
 
 /** In code points. */

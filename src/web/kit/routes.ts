@@ -11,6 +11,7 @@ export const routes = {
   burn: '/receipt/:key/burn',
   sendAgain: '/receipt/:key/send-again',
   memo: '/receipt/:key/memo',
+  lifetime: '/receipt/:key/lifetime',
   /** What a waiting receipt's page asks for to notice a change, as JSON. */
   receiptState: '/receipt/:key/state',
   /** The older names of the receipt's addresses. */

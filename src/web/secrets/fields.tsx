@@ -1,6 +1,6 @@
 /**
  * Fields of a secret's forms: the creator's label, the recipient and language of the mail, and the lifetime, which is one of
- * the usual ones, or a number and its unit. Both work without scripts (the style sheet hides the second unless chosen), and
+ * a few choices, or a number and its unit. Both work without scripts (the style sheet hides the second unless chosen), and
  * the bounds are shown before anyone hits them.
  */
 import type { FC } from 'hono/jsx';
@@ -9,6 +9,7 @@ import type { Locale, MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field, type FieldTexts } from '../kit/field.tsx';
 import { type Form, wholeNumber } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
+import type { Words } from '../kit/words.ts';
 
 interface MemoFieldProps {
   readonly frame: Frame;
@@ -77,9 +78,20 @@ export function readMailLanguage(form: Form, { settings, words }: Frame): Locale
 const unitSeconds = { seconds: 1, minutes: 60, hours: 3_600, days: 86_400 } as const;
 type LifetimeUnit = keyof typeof unitSeconds;
 
+/** In seconds, or as long as possible at the time the form arrives. */
+type LifetimeChoice = number | 'longest';
+
+/** Which lifetimes a form offers. */
+export interface LifetimeOffer {
+  readonly minSeconds: number;
+  readonly maxSeconds: number;
+  /** Shortest first. */
+  readonly choices: readonly LifetimeChoice[];
+  readonly preset: LifetimeChoice;
+}
+
 export interface TypedLifetime {
-  /** In seconds. */
-  readonly choice: number | 'other';
+  readonly choice: LifetimeChoice | 'other';
   /** With its unit, counts when the choice is `other`. */
   readonly amount: string;
   readonly unit: LifetimeUnit;
@@ -89,21 +101,25 @@ const usualLifetimesSeconds = [
   300, 1_800, 3_600, 14_400, 43_200, 86_400, 259_200, 604_800, 1_209_600, 2_592_000,
 ];
 
-/** The usual lifetimes within the plan, with its default and its longest, shortest first. */
-function lifetimeChoices(plan: Plan): number[] {
-  const allowed = usualLifetimesSeconds.filter(
-    (ttl) => ttl >= plan.ttlMinSeconds && ttl <= plan.ttlMaxSeconds,
-  );
-  return [...new Set([...allowed, plan.ttlDefaultSeconds, plan.ttlMaxSeconds])].sort((a, b) => a - b);
+/** Shortest first. */
+export function usualWithin(minSeconds: number, maxSeconds: number): number[] {
+  return usualLifetimesSeconds.filter((ttl) => ttl >= minSeconds && ttl <= maxSeconds);
 }
 
-export function readLifetime(form: Form, plan: Plan): TypedLifetime {
+/** Of a new secret: the usual lifetimes within the plan, with its default and its longest. */
+export function offerOf(plan: Plan): LifetimeOffer {
+  const { ttlMinSeconds: minSeconds, ttlMaxSeconds: maxSeconds, ttlDefaultSeconds: preset } = plan;
+  const choices = new Set([...usualWithin(minSeconds, maxSeconds), preset, maxSeconds]);
+  return { minSeconds, maxSeconds, preset, choices: [...choices].sort((a, b) => a - b) };
+}
+
+export function readLifetime(form: Form, offer: LifetimeOffer): TypedLifetime {
   const chosen = form.text('ttl');
   const typed = { amount: form.text('ttl-amount'), unit: unitNamed(form.text('ttl-unit')) };
   if (chosen === 'other') return { choice: 'other', ...typed };
-  if (chosen === '') return { choice: plan.ttlDefaultSeconds, ...typed };
-  const found = lifetimeChoices(plan).find((seconds) => String(seconds) === chosen);
-  // A choice of another plan (after a log-in or log-out) is shown as if it had been typed.
+  if (chosen === '') return { choice: offer.preset, ...typed };
+  const found = offer.choices.find((choice) => String(choice) === chosen);
+  // A choice that is not offered any more (after a log-in or log-out, or too late) is shown as if it had been typed.
   return found === undefined ? spelledOut(chosen) : { choice: found, ...typed };
 }
 
@@ -122,18 +138,40 @@ function spelledOut(seconds: string): TypedLifetime {
 }
 
 /** `null` unless the amount is a whole number. */
-export function lifetimeSeconds({ choice, amount, unit }: TypedLifetime): number | null {
-  if (choice !== 'other') return choice;
+function lifetimeSeconds({ choice, amount, unit }: TypedLifetime, offer: LifetimeOffer): number | null {
+  if (choice !== 'other') return secondsOf(choice, offer);
   const count = wholeNumber(amount.trim());
   return count === null ? null : count * unitSeconds[unit];
 }
 
+function secondsOf(choice: LifetimeChoice, { maxSeconds }: LifetimeOffer): number {
+  return choice === 'longest' ? maxSeconds : choice;
+}
+
+/**
+ * The seconds asked for, or what is wrong with the amount. People are told the bounds and choose again, where the service
+ * would grant the nearest lifetime.
+ */
+export function askedLifetime(
+  typed: TypedLifetime,
+  offer: LifetimeOffer,
+  { say, duration }: Words,
+): { readonly seconds: number } | { readonly wrong: string } {
+  const seconds = lifetimeSeconds(typed, offer);
+  if (seconds === null) return { wrong: say('share.ttlNumber') };
+  const { minSeconds, maxSeconds } = offer;
+  if (seconds >= minSeconds && seconds <= maxSeconds) return { seconds };
+  return { wrong: say('share.ttlOutOfRange', { min: duration(minSeconds), max: duration(maxSeconds) }) };
+}
+
 interface LifetimeProps {
   readonly frame: Frame;
-  readonly plan: Plan;
+  readonly offer: LifetimeOffer;
   readonly typed: TypedLifetime;
   /** With the typed amount. */
   readonly wrong: string | null;
+  /** From when it counts, where that is not the creation. */
+  readonly note?: string;
 }
 
 const unitNames: Readonly<Record<LifetimeUnit, MessageKey>> = {
@@ -144,16 +182,25 @@ const unitNames: Readonly<Record<LifetimeUnit, MessageKey>> = {
 };
 
 export const Lifetime: FC<LifetimeProps> = (props) => {
-  const { frame, plan, typed } = props;
+  const { frame, offer, typed, note } = props;
   const { say, duration } = frame.words;
-  const texts: FieldTexts = { name: 'ttl', label: say('share.ttl'), wrong: null };
+  const texts: FieldTexts = {
+    name: 'ttl',
+    label: say('share.ttl'),
+    ...(note === undefined ? {} : { note }),
+    wrong: null,
+  };
+  const wordsFor = (choice: LifetimeChoice): string => {
+    const left = duration(secondsOf(choice, offer));
+    return choice === 'longest' ? say('lifetime.longest', { left }) : left;
+  };
   return (
     <div class="lifetime">
       <Field texts={texts}>
         <select {...controlAttributes(texts)}>
-          {lifetimeChoices(plan).map((seconds) => (
-            <option value={seconds} selected={seconds === typed.choice}>
-              {duration(seconds)}
+          {offer.choices.map((choice) => (
+            <option value={choice} selected={choice === typed.choice}>
+              {wordsFor(choice)}
             </option>
           ))}
           <option value="other" selected={typed.choice === 'other'}>
@@ -166,9 +213,9 @@ export const Lifetime: FC<LifetimeProps> = (props) => {
   );
 };
 
-const FreeLifetime: FC<LifetimeProps> = ({ frame, plan, typed, wrong }) => {
+const FreeLifetime: FC<LifetimeProps> = ({ frame, offer, typed, wrong }) => {
   const { say, duration } = frame.words;
-  const bounds = { min: duration(plan.ttlMinSeconds), max: duration(plan.ttlMaxSeconds) };
+  const bounds = { min: duration(offer.minSeconds), max: duration(offer.maxSeconds) };
   const amount: FieldTexts = {
     name: 'ttl-amount',
     label: say('share.ttlAmount'),
@@ -189,7 +236,7 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, plan, typed, wrong }) => {
       </Field>
       <Field texts={unit}>
         <select {...controlAttributes(unit)}>
-          {unitsFor(plan, typed.unit).map((name) => (
+          {unitsFor(offer, typed.unit).map((name) => (
             <option value={name} selected={name === typed.unit}>
               {say(unitNames[name])}
             </option>
@@ -200,8 +247,8 @@ const FreeLifetime: FC<LifetimeProps> = ({ frame, plan, typed, wrong }) => {
   );
 };
 
-/** Seconds only where the plan allows less than a minute, or where they were chosen already. */
-function unitsFor(plan: Plan, typed: LifetimeUnit): readonly LifetimeUnit[] {
-  const hasSeconds = plan.ttlMinSeconds < 60 || typed === 'seconds';
+/** Seconds only where less than a minute is allowed, or where they were chosen already. */
+function unitsFor(offer: LifetimeOffer, typed: LifetimeUnit): readonly LifetimeUnit[] {
+  const hasSeconds = offer.minSeconds < 60 || typed === 'seconds';
   return hasSeconds ? ['seconds', 'minutes', 'hours', 'days'] : ['minutes', 'hours', 'days'];
 }

@@ -11,7 +11,8 @@ import type { MessageKey } from '../../locale/catalogues.ts';
 import { noticeTexts } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, Moment, Split } from '../kit/parts.tsx';
-import { MemoField } from './fields.tsx';
+import { type LifetimeOffer, MemoField } from './fields.tsx';
+import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
 
 export interface ReceiptProps {
@@ -25,6 +26,9 @@ export interface ReceiptProps {
   readonly mail: MailRequest | null;
   /** A label that was refused. */
   readonly memo: RefusedMemo | null;
+  /** `null` where the lifetime cannot be changed. */
+  readonly offer: LifetimeOffer | null;
+  readonly lifetime: RefusedLifetime | null;
 }
 
 const headings: Readonly<Record<ReceiptState, { title: MessageKey; lead: MessageKey }>> = {
@@ -61,7 +65,7 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
         {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
         <MailSection frame={frame} receipt={receipt} asked={props.mail} />
         <MemoSection frame={frame} receipt={receipt} refused={props.memo} />
-        <Facts frame={frame} receipt={receipt} />
+        <Facts {...props} />
         <Timeline frame={frame} receipt={receipt} />
         {isWaiting ? (
           <p>
@@ -240,13 +244,13 @@ const MemoSection: FC<MemoSectionProps> = ({ frame, receipt, refused }) => {
   );
 };
 
-const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) => {
+const Facts: FC<ReceiptProps> = ({ frame, receipt, offer, lifetime }) => {
   const { words } = frame;
   if (receipt.secretTtlSeconds === null) return null;
   const until = receipt.createdAt + receipt.ttlSeconds;
   const left = words.duration(receipt.secretTtlSeconds);
   return (
-    <section class="known">
+    <section class="known" id="lifetime">
       <h2>{words.say('receipt.details')}</h2>
       <dl>
         <dt>{words.say('receipt.until')}</dt>
@@ -257,6 +261,9 @@ const Facts: FC<{ frame: Frame; receipt: ReceiptView }> = ({ frame, receipt }) =
         <dd>{words.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}</dd>
         <Notices frame={frame} receipt={receipt} />
       </dl>
+      {offer === null ? null : (
+        <ChangeLifetime frame={frame} metadataKey={receipt.metadataKey} offer={offer} refused={lifetime} />
+      )}
     </section>
   );
 };

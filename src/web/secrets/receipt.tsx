@@ -1,11 +1,13 @@
 /**
- * The creator's pages: what became of a secret, its link, its mail and label, and burning it. Whoever holds the
+ * The creator's pages: what became of a secret, its link, mail, label and lifetime, and burning it. Whoever holds the
  * metadata key in the address is the creator here; an unknown key gets the same page as any unknown address (P17). A
  * GET changes nothing and shows the link only to the browser that has just created it; what is typed never appears in
  * an address or a redirect.
  */
+import type { Settings } from '../../config/read.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Links } from '../../core/links.ts';
+import { planOf } from '../../core/secrets/conceal.ts';
 import type { ReceiptOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
@@ -24,6 +26,8 @@ import {
 } from '../kit/page.ts';
 import type { RouteName } from '../kit/routes.ts';
 import { cookieIn } from '../kit/session.ts';
+import { askedLifetime, type LifetimeOffer, readLifetime } from './fields.tsx';
+import { offerLater } from './receipt-lifetime.tsx';
 import { type MailRequest, mailRefusal, readMail } from './receipt-mail.tsx';
 import { BurnPage, ReceiptPage, type ReceiptProps } from './receipt-page.tsx';
 
@@ -31,6 +35,7 @@ interface ReceiptDeps {
   readonly service: Pick<SecretService, 'findReceipt' | 'viewReceipt' | 'burn' | 'deliver' | 'change'>;
   readonly links: Links;
   readonly justCreated: JustCreated;
+  readonly settings: Pick<Settings, 'plans'>;
 }
 
 /**
@@ -98,6 +103,21 @@ export function createReceiptPages(deps: ReceiptDeps): PageRoute[] {
         },
       },
     },
+    {
+      name: 'lifetime',
+      get: toReceipt,
+      post: {
+        ...action(setLifetime),
+        refuse: async (request, problem) => {
+          const form = await request.form();
+          return refuse(request, deps, problem, (message, receipt) => {
+            const offer = offerFor(request, deps, receipt);
+            if (offer === null) return {};
+            return { lifetime: { typed: readLifetime(form, offer), message, isAboutAmount: false } };
+          });
+        },
+      },
+    },
   ];
 }
 
@@ -119,15 +139,25 @@ async function onReceipt(
   return found.outcome === 'unknown' ? unknown(request) : reply(found.receipt);
 }
 
+function offerFor(
+  { caller }: PageRequest,
+  { settings }: ReceiptDeps,
+  receipt: ReceiptView,
+): LifetimeOffer | null {
+  return offerLater(receipt, planOf(settings.plans, caller));
+}
+
 /** Without the link unless it is given. */
 function receiptReply(
   status: number,
-  { frame }: PageRequest,
-  { links }: ReceiptDeps,
-  shown: Pick<ReceiptProps, 'receipt'> & Partial<Omit<ReceiptProps, 'frame' | 'ownUrl'>>,
+  request: PageRequest,
+  deps: ReceiptDeps,
+  shown: Pick<ReceiptProps, 'receipt'> & Partial<Omit<ReceiptProps, 'frame' | 'ownUrl' | 'offer'>>,
 ): PageReply {
-  const ownUrl = links.receiptUrl(shown.receipt.metadataKey);
-  const props = { link: null, justCreated: false, mail: null, memo: null, ...shown };
+  const { frame } = request;
+  const ownUrl = deps.links.receiptUrl(shown.receipt.metadataKey);
+  const offer = offerFor(request, deps, shown.receipt);
+  const props = { link: null, justCreated: false, mail: null, memo: null, lifetime: null, offer, ...shown };
   return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />));
 }
 
@@ -149,13 +179,16 @@ async function refuse(
   request: PageRequest,
   deps: ReceiptDeps,
   problem: PageProblem,
-  refused: (message: string) => Partial<Pick<ReceiptProps, 'mail' | 'memo'>>,
+  refused: (
+    message: string,
+    receipt: ReceiptView,
+  ) => Partial<Pick<ReceiptProps, 'mail' | 'memo' | 'lifetime'>>,
 ): Promise<PageReply> {
   const { status, page, form } = problemWords(problem, request.frame.words);
   const message = problem.problem === 'stale_form' ? form : page;
   try {
     return await onReceipt(request, deps, (receipt) =>
-      receiptReply(status, request, deps, { receipt, ...refused(message) }),
+      receiptReply(status, request, deps, { receipt, ...refused(message, receipt) }),
     );
   } catch (error) {
     if (error instanceof ServiceError) return errorReply(request, problem);
@@ -257,4 +290,24 @@ async function setMemo(request: PageRequest, deps: ReceiptDeps): Promise<PageRep
   return onReceipt(request, deps, (receipt) =>
     receiptReply(422, request, deps, { receipt, memo: { typed, message } }),
   );
+}
+
+async function setLifetime(request: PageRequest, deps: ReceiptDeps): Promise<PageReply> {
+  const { key, frame, caller } = request;
+  const found = await find(request, deps);
+  if (found.outcome === 'unknown') return unknown(request);
+  const { receipt } = found;
+  // Whatever comes of it, the receipt then says what is true: the new expiry, or that the secret is gone.
+  const toExpiry = seeOther(`${frame.href('receipt', receipt.metadataKey)}#lifetime`);
+  const offer = offerFor(request, deps, receipt);
+  if (offer === null) return toExpiry;
+  const typed = readLifetime(await request.form(), offer);
+  const asked = askedLifetime(typed, offer, frame.words);
+  if ('wrong' in asked) {
+    const lifetime = { typed, message: asked.wrong, isAboutAmount: true };
+    return receiptReply(422, request, deps, { receipt, lifetime });
+  }
+  const input = { metadataKey: key, authority, memo: undefined, ttlSeconds: asked.seconds } as const;
+  const outcome = await deps.service.change(input, caller);
+  return outcome.outcome === 'unknown' ? unknown(request) : toExpiry;
 }

@@ -9,7 +9,7 @@ import type { Locale } from '../../locale/catalogues.ts';
 import { readNoticeKinds } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
 import type { Frame } from '../kit/layout.tsx';
-import { readLifetime, readMailLanguage, type TypedLifetime } from './fields.tsx';
+import { offerOf, readLifetime, readMailLanguage, type TypedLifetime } from './fields.tsx';
 import { emptySuggestion, type GenerateField, readSuggestion, type TypedSuggestion } from './generate.tsx';
 
 export type ShareField =
@@ -64,7 +64,7 @@ export function readShare(form: Form, empty: TypedShare, plan: Plan, frame: Fram
     aside: readAside(form),
     passphrase: form.text('passphrase'),
     memo: form.text('memo'),
-    lifetime: readLifetime(form, plan),
+    lifetime: readLifetime(form, offerOf(plan)),
     recipient: form.text('recipient'),
     locale: readMailLanguage(form, frame),
     shareDomain: form.text('share-domain'),

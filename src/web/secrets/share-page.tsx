@@ -7,7 +7,7 @@ import type { Plan } from '../../core/plans.ts';
 import { controlAttributes, Field, type FieldTexts, NoticeBoxes } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Split } from '../kit/parts.tsx';
-import { Lifetime, MailLanguageField, MemoField, RecipientField } from './fields.tsx';
+import { Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
 import { Generate, strengthText } from './generate.tsx';
 import { asideField, drawnField, type ShareField, type TypedShare, takeBackField } from './share-form.ts';
 
@@ -62,7 +62,7 @@ export const SharePage: FC<ShareProps> = (props) => {
             <Passphrase {...props} />
             <Lifetime
               frame={frame}
-              plan={props.plan}
+              offer={offerOf(props.plan)}
               typed={props.typed.lifetime}
               wrong={wrongIn(props)('ttl-amount')}
             />

@@ -7,6 +7,7 @@ import type { Settings } from '../../config/read.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan } from '../../core/plans.ts';
+import { planOf } from '../../core/secrets/conceal.ts';
 import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
@@ -22,7 +23,7 @@ import {
   seeOther,
 } from '../kit/page.ts';
 import type { Words } from '../kit/words.ts';
-import { lifetimeSeconds } from './fields.tsx';
+import { askedLifetime, offerOf } from './fields.tsx';
 import { type GenerateField, strengthBits, suggestionBounds, toSuggestInput } from './generate.tsx';
 import type { JustCreated } from './receipt.tsx';
 import {
@@ -82,7 +83,7 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
 }
 
 function planFor({ caller }: PageRequest, { settings: { plans } }: ShareDeps): Plan {
-  return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
+  return planOf(plans, caller);
 }
 
 function mayCreate({ caller }: PageRequest, { settings }: ShareDeps): boolean {
@@ -108,12 +109,10 @@ async function showForm(request: PageRequest, deps: ShareDeps): Promise<PageRepl
 async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> {
   const { frame, caller } = request;
   const typed = await typedIn(request, deps);
-  const seconds = lifetimeSeconds(typed.lifetime);
-  if (seconds === null) return refuse(request, deps, typed, noNumber(frame.words));
-  const plan = planFor(request, deps);
-  if (seconds < plan.ttlMinSeconds || seconds > plan.ttlMaxSeconds)
-    return refuse(request, deps, typed, outsidePlan(plan, frame.words));
-  const outcome = await deps.service.conceal(toConcealInput(request, typed, seconds), caller);
+  const lifetime = askedLifetime(typed.lifetime, offerOf(planFor(request, deps)), frame.words);
+  if ('wrong' in lifetime)
+    return refuse(request, deps, typed, stored(422, 'ttl-amount', lifetime.wrong, frame.words.say));
+  const outcome = await deps.service.conceal(toConcealInput(request, typed, lifetime.seconds), caller);
   if (outcome.outcome !== 'created') {
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
@@ -196,16 +195,6 @@ async function domainsFor({ signedIn }: PageRequest, { accounts }: ShareDeps): P
 
 type Refusal = ShareRefusal & { readonly status: number; readonly headers?: PageReply['headers'] };
 type Refused = Exclude<CreationOutcome, { outcome: 'created' }>;
-
-function noNumber({ say }: Words): Refusal {
-  return stored(422, 'ttl-amount', say('share.ttlNumber'), say);
-}
-
-/** People are told the bounds and choose again, where the service would grant the nearest lifetime. */
-function outsidePlan({ ttlMinSeconds, ttlMaxSeconds }: Plan, { say, duration }: Words): Refusal {
-  const bounds = { min: duration(ttlMinSeconds), max: duration(ttlMaxSeconds) };
-  return stored(422, 'ttl-amount', say('share.ttlOutOfRange', bounds), say);
-}
 
 function stored(status: number, field: ShareField | null, message: string, say: Words['say']): Refusal {
   return { status, field, message, consolation: say('share.refused'), needsLogIn: false };

@@ -1,0 +1,73 @@
+/**
+ * Changing the lifetime of a waiting secret, on the receipt. It counts from now on, and the form offers only what ends before
+ * the secret's latest expiry. Where that cannot be changed there is no form.
+ */
+import type { FC } from 'hono/jsx';
+import type { Plan } from '../../core/plans.ts';
+import type { ReceiptView } from '../../core/secrets/outcomes.ts';
+import { type Frame, PostForm } from '../kit/layout.tsx';
+import { Icon } from '../kit/parts.tsx';
+import { Lifetime, type LifetimeOffer, type TypedLifetime, usualWithin } from './fields.tsx';
+
+/**
+ * The usual lifetimes, and the longest that is left. Preset is the one nearest to what is left, so that a press without a choice
+ * does little.
+ * @param plan of whoever changes it
+ */
+export function offerLater(
+  { longestTtlSeconds: maxSeconds, secretTtlSeconds: leftSeconds }: ReceiptView,
+  plan: Plan,
+): LifetimeOffer | null {
+  if (maxSeconds === null || leftSeconds === null) return null;
+  // Shortly before the latest expiry, even the longest is shorter than the plan's shortest.
+  const minSeconds = Math.min(plan.ttlMinSeconds, maxSeconds);
+  const usual = usualWithin(minSeconds, maxSeconds - 1);
+  const distance = (seconds: number) => Math.abs(seconds - leftSeconds);
+  const nearest = usual.find((seconds) =>
+    [...usual, maxSeconds].every((other) => distance(seconds) <= distance(other)),
+  );
+  return { minSeconds, maxSeconds, choices: [...usual, 'longest'], preset: nearest ?? 'longest' };
+}
+
+/** A change that was refused. */
+export interface RefusedLifetime {
+  readonly typed: TypedLifetime;
+  readonly message: string;
+  readonly isAboutAmount: boolean;
+}
+
+interface ChangeLifetimeProps {
+  readonly frame: Frame;
+  readonly metadataKey: string;
+  readonly offer: LifetimeOffer;
+  readonly refused: RefusedLifetime | null;
+}
+
+export const ChangeLifetime: FC<ChangeLifetimeProps> = ({ frame, metadataKey, offer, refused }) => {
+  const { words, href } = frame;
+  const typed = refused?.typed ?? { choice: offer.preset, amount: '', unit: 'hours' };
+  const wrong = refused?.isAboutAmount === true ? refused.message : null;
+  return (
+    <details open={refused !== null}>
+      <summary>{words.say('lifetime.change')}</summary>
+      {refused === null || refused.isAboutAmount ? null : (
+        <p class="note alert" role="alert" tabindex={-1} autofocus>
+          {refused.message}
+        </p>
+      )}
+      <PostForm frame={frame} action={href('lifetime', metadataKey)} autocomplete="off">
+        <Lifetime
+          frame={frame}
+          offer={offer}
+          typed={typed}
+          wrong={wrong}
+          note={words.say('lifetime.fromNow')}
+        />
+        <button class="quiet" type="submit">
+          <Icon name="clock" />
+          {words.say('lifetime.save')}
+        </button>
+      </PostForm>
+    </details>
+  );
+};
