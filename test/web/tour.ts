@@ -93,6 +93,12 @@ async function walkSharing(page: Page, site: Site, look: Look): Promise<void> {
   await look('receipt-label-refused');
   await page.fill('#memo', someLabel);
   await send(page, '/memo');
+  await page.click('#lifetime summary');
+  await look('receipt-lifetime');
+  await page.selectOption('#ttl', 'other');
+  await page.fill('#ttl-amount', '99');
+  await send(page, '/lifetime');
+  await look('receipt-lifetime-refused');
   await page.goto(`${receipt}/burn`);
   await look('burn');
   await page.goto(link);
