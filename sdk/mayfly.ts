@@ -19,10 +19,10 @@ import {
   type Remarks,
   type Revealed,
   toCreated,
-  toDelivered,
   toGenerated,
   toReceiptAnswer,
   toReceiptPage,
+  toRemarkedReceipt,
   toRevealed,
   toWaitingSecret,
   type WaitingSecret,
@@ -107,6 +107,13 @@ export interface MayflyClient {
    */
   setMemo(metadata: string, memo: string): Promise<Receipt>;
   /**
+   * Gives an unread secret another lifetime, shorter or longer, in whole seconds from now on; 0 leaves it as it is. It can end at
+   * the plan's longest lifetime since the creation at the latest: the nearest possible is granted (see `adjusted`). Rejects with
+   * `already_gone` if there is no secret any more, and with `invalid_field` if `ttlSeconds` is negative or not whole, or if an
+   * earlier version of the server stored the secret. Needs an account.
+   */
+  setTtl(metadata: string, ttlSeconds: number): Promise<Receipt & Remarks>;
+  /**
    * Sends the recipient's mail again, or to another address. The receipt's `delivery` shows the result. Rejects with
    * `delivery_in_flight` while a mail for this secret is being sent. Needs an account.
    */
@@ -170,6 +177,8 @@ export function createClient(options: ClientOptions): MayflyClient {
   const call = createTransport(options);
   const server = options.server.replace(/\/+$/, '');
   const post = (path: string, body: Json) => call({ method: 'POST', path, body });
+  const change = (metadata: string, body: Json) =>
+    call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body });
   return {
     conceal: async ({ value, ...rest }) =>
       toCreated(
@@ -194,12 +203,12 @@ export function createClient(options: ClientOptions): MayflyClient {
       toReceiptAnswer(await call({ method: 'GET', path: `/private/${keyOf(metadata, 'secret')}` })),
     burn: async (metadata) =>
       toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true })),
-    setMemo: async (metadata, memo) =>
-      toReceiptAnswer(
-        await call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body: { memo } }),
-      ),
+    setMemo: async (metadata, memo) => toReceiptAnswer(await change(metadata, { memo })),
+    setTtl: async (metadata, ttlSeconds) => toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds })),
     deliver: async (metadata, { recipient, locale } = {}) =>
-      toDelivered(await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }))),
+      toRemarkedReceipt(
+        await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale })),
+      ),
     recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),
   };
 }

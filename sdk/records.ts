@@ -72,7 +72,7 @@ export interface Adjustment<Asked, Granted> {
 export interface Remarks {
   /** Empty if everything was granted as requested. */
   readonly adjusted: {
-    /** The lifetime, if outside the plan's limits. */
+    /** The lifetime in seconds, if outside the plan's limits. */
     readonly ttlSeconds?: Adjustment<number | string, number>;
     /** The mail's language, if not offered. */
     readonly locale?: Adjustment<string, string>;
@@ -247,7 +247,7 @@ export function toReceiptAnswer(answer: Json): Receipt {
   return toReceipt(objectAt(answer, 'record'));
 }
 
-export function toDelivered(answer: Json): Receipt & Remarks {
+export function toRemarkedReceipt(answer: Json): Receipt & Remarks {
   return { ...toReceiptAnswer(answer), ...remarksOf(answer) };
 }
 

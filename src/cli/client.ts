@@ -41,6 +41,17 @@ export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
   },
 };
 
+const unitSeconds: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** @param name of the option or word, for the refusal */
+export function parseTtl(text: string, name: string): number {
+  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,9})([smhd]?)$/.exec(text) ?? [];
+  const factor = unitSeconds[unit];
+  if (digits === '' || factor === undefined)
+    throw new UsageError(`${name} takes a time such as 90s, 30m, 12h or 7d.`);
+  return Number(digits) * factor;
+}
+
 async function serverGiven(input: Input, world: World): Promise<string | null> {
   const text = input.texts.server;
   if (text === undefined) return null;

@@ -1,6 +1,6 @@
-/** Commands for people with an account: `mayfly memo|deliver|burn|recent`, and how a receipt is printed. */
-import type { Delivery, Receipt } from '../../sdk/mayfly.ts';
-import { readLink, serverOption, withClient } from './client.ts';
+/** Commands for people with an account: `mayfly burn|deliver|memo|ttl|recent`, and how a receipt is printed. */
+import type { Delivery, Receipt, Remarks } from '../../sdk/mayfly.ts';
+import { parseTtl, readLink, serverOption, withClient } from './client.ts';
 import { type Command, type ExitCode, type Input, printResult, UsageError, type World } from './command.ts';
 import { durationWords, timeOf } from './terminal.ts';
 
@@ -75,6 +75,25 @@ export function printReceipt(receipt: Receipt, input: Input, world: World): Exit
   return receipt.secretTtlSeconds === null ? 1 : 0;
 }
 
+export function remarksJsonOf({ adjusted, ignored }: Remarks) {
+  const { ttlSeconds: ttl } = adjusted;
+  return {
+    ...(ttl === undefined ? {} : { adjusted: { ttl } }),
+    ...(ignored.length === 0 ? {} : { ignored }),
+  };
+}
+
+/** Printed with `--json` too: what was not done as asked must not go unnoticed. */
+export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
+  if (ttlSeconds !== undefined) {
+    const { asked, granted } = ttlSeconds;
+    const wanted = typeof asked === 'number' ? durationWords(asked) : plain(asked);
+    terminal.err(`The lifetime is ${durationWords(granted)}: the server does not allow ${wanted}.\n`);
+  }
+  if (ignored.length > 0)
+    terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
+}
+
 function lineOf(receipt: Receipt): string {
   const created = timeOf(receipt.createdAt.getTime() / 1000);
   const { metadataKey, state, recipient, memo } = receipt;
@@ -119,6 +138,33 @@ async function runMemo(input: Input, world: World): Promise<ExitCode> {
     const done = memo === '' ? 'The memo is removed.\n' : 'The memo is kept. Only the creator sees it.\n';
     if (!input.json) world.terminal.err(done);
     printResult(world, input, jsonOf(receipt), []);
+    return 0;
+  });
+}
+
+/** 1 when the secret is gone. */
+function printTtl(receipt: Receipt, input: Input, world: World): ExitCode {
+  const { secretTtlSeconds, state } = receipt;
+  const isGone = secretTtlSeconds === null;
+  if (isGone && !input.json) world.terminal.err(`The secret is gone: ${state}.\n`);
+  printResult(world, input, jsonOf(receipt), isGone ? [] : [durationWords(secretTtlSeconds)]);
+  return isGone ? 1 : 0;
+}
+
+/** Without a time it shows how long the secret may still wait. */
+async function runTtl(input: Input, world: World): Promise<ExitCode> {
+  const [, time] = input.words;
+  const ttlSeconds = time === undefined ? null : parseTtl(time, 'TIME');
+  const link = await readLink(input, world);
+  return withClient(input, world, link, async (client) => {
+    if (ttlSeconds === null) return printTtl(await client.receipt(link), input, world);
+    const receipt = await client.setTtl(link, ttlSeconds);
+    printRemarks(receipt, world);
+    // Read in this very moment.
+    if (receipt.secretTtlSeconds === null) return printTtl(receipt, input, world);
+    if (!input.json)
+      world.terminal.err(`It now opens for another ${durationWords(receipt.secretTtlSeconds)}.\n`);
+    printResult(world, input, { ...jsonOf(receipt), ...remarksJsonOf(receipt) }, []);
     return 0;
   });
 }
@@ -169,6 +215,14 @@ export const receiptCommands: readonly Command[] = [
     options: serverOption,
     example: 'mayfly memo 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj wifi-of-the-office',
     run: runMemo,
+  },
+  {
+    path: ['ttl'],
+    summary: 'show how long an unread secret may still wait, or give it another time from now on',
+    words: ['[METADATA_KEY]', '[TIME]'],
+    options: serverOption,
+    example: 'mayfly ttl 9p0zq4nq1m8h3d6w2k5y7r0c4v8b1xj 3d',
+    run: runTtl,
   },
   {
     path: ['recent'],

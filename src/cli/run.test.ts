@@ -7,9 +7,9 @@ import { readConfig } from '../config/read.ts';
 import { tokenScopes } from '../core/account.ts';
 import { createAccount } from '../core/accounts/admin.ts';
 import { parseScopes } from './accounts.ts';
+import { parseTtl } from './client.ts';
 import { parseDomain } from './domains.ts';
 import { commands, runCommand } from './run.ts';
-import { parseTtl } from './secrets.ts';
 
 describe('a command', () => {
   it('that does not exist is wrong usage, with the nearest one named', async () => {
@@ -264,10 +264,38 @@ describe('the commands for people', () => {
     expect(requests).toEqual([]);
   });
 
+  it('take a time for another lifetime as share does, and send nothing else', async () => {
+    const record = { key, state: 'new', has_passphrase: false, secret_ttl: 259_200, created: 1_790_000_000 };
+    const sent: unknown[] = [];
+    const fetch = async (_url: string, { method, body }: RequestInit) => {
+      sent.push([method, body]);
+      return Response.json({ success: true, record: { ...record, metadata_ttl: 600_000 } });
+    };
+    const { code, err } = await run(['ttl', key, '3d'], { fetch });
+    expect([code, err]).toEqual([0, 'It now opens for another 3 days.\n']);
+    expect(sent).toEqual([['PATCH', '{"ttl":259200}']]);
+    for (const time of ['', '0', '3 days', '1w']) {
+      const refused = await run(['ttl', key, time], { fetch });
+      expect([refused.code, sent.length]).toEqual([2, 1]);
+      expect(refused.err).toStartWith('TIME takes a time such as 90s, 30m, 12h or 7d.\n');
+    }
+  });
+
+  it('say that a secret was read in the moment when its lifetime changed', async () => {
+    const record = { key, state: 'received', secret_ttl: 0, created: 1_790_000_000, metadata_ttl: 600 };
+    const fetch = async () => Response.json({ success: true, record });
+    expect(await run(['ttl', key, '3d'], { fetch })).toMatchObject({
+      code: 1,
+      err: 'The secret is gone: received.\n',
+    });
+  });
+
   it('understand times with units', () => {
-    expect(['90', '90s', '30m', '12h', '7d'].map(parseTtl)).toEqual([90, 90, 1_800, 43_200, 604_800]);
+    expect(['90', '90s', '30m', '12h', '7d'].map((text) => parseTtl(text, '--ttl'))).toEqual([
+      90, 90, 1_800, 43_200, 604_800,
+    ]);
     for (const text of ['', '0', '-1', '1w', '1.5h', '1h30m', ' 1h'])
-      expect(() => parseTtl(text)).toThrow('--ttl');
+      expect(() => parseTtl(text, '--ttl')).toThrow('--ttl');
   });
 });
 

@@ -13,11 +13,11 @@ import {
   type NoticeKind,
   parseLink,
   type Receipt,
-  type Remarks,
   type Revealed,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import {
+  parseTtl,
   passphraseOptions,
   readLink,
   readNewPassphrase,
@@ -35,8 +35,8 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { plain, printReceipt, waitingWords } from './receipts.ts';
-import { durationWords, timeOf } from './terminal.ts';
+import { printReceipt, printRemarks, remarksJsonOf, waitingWords } from './receipts.ts';
+import { timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
@@ -51,16 +51,6 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   memo: { type: 'string', value: 'TEXT', doc: 'a label for the creator alone, up to 500 characters' },
   ...serverOption,
 };
-
-const unitSeconds: Readonly<Record<string, number>> = { '': 1, s: 1, m: 60, h: 3_600, d: 86_400 };
-
-export function parseTtl(text: string): number {
-  const [, digits = '', unit = ''] = /^([1-9][0-9]{0,9})([smhd]?)$/.exec(text) ?? [];
-  const factor = unitSeconds[unit];
-  if (digits === '' || factor === undefined)
-    throw new UsageError('--ttl takes a time such as 90s, 30m, 12h or 7d.');
-  return Number(digits) * factor;
-}
 
 const noticeKinds = ['read', 'burned', 'expiring'] as const;
 
@@ -78,7 +68,7 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
   const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
   const passphrase = await readNewPassphrase(input, world);
   return {
-    ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl) }),
+    ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl, '--ttl') }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(recipient === undefined ? {} : { recipient }),
     ...(shareDomain === undefined ? {} : { shareDomain }),
@@ -97,25 +87,6 @@ function jsonOf(created: Created | Generated) {
     ...('value' in created ? { value: created.value } : {}),
     ...remarksJsonOf(created),
   };
-}
-
-function remarksJsonOf({ adjusted, ignored }: Remarks) {
-  const { ttlSeconds: ttl } = adjusted;
-  return {
-    ...(ttl === undefined ? {} : { adjusted: { ttl } }),
-    ...(ignored.length === 0 ? {} : { ignored }),
-  };
-}
-
-/** Printed with `--json` too: what was not done as asked must not go unnoticed. */
-function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { terminal }: World): void {
-  if (ttlSeconds !== undefined) {
-    const { asked, granted } = ttlSeconds;
-    const wanted = typeof asked === 'number' ? durationWords(asked) : plain(asked);
-    terminal.err(`The lifetime is ${durationWords(granted)}: the server does not allow ${wanted}.\n`);
-  }
-  if (ignored.length > 0)
-    terminal.err(`The server ignored unknown fields: ${ignored.map(plain).join(', ')}.\n`);
 }
 
 function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {

@@ -152,6 +152,41 @@ describe('sharing and reading with the command', () => {
     expect(long.err).toContain('500 characters');
   });
 
+  it('ttl says how long a secret may still wait, and gives it another time from now on', async () => {
+    const shared = await mayfly(['share', '--ttl', '1h', '--json'], account, 'x');
+    const { metadata_key: key, link } = JSON.parse(shared.out);
+    const shown = await mayfly(['ttl', key], account);
+    expect([shown.code, shown.err]).toEqual([0, '']);
+    expect(shown.out).toMatch(/^(1 hour|59 minutes( \d+ seconds?)?)\n$/);
+    expect(await mayfly(['ttl', key, '3d'], account)).toEqual({
+      code: 0,
+      out: '',
+      err: 'It now opens for another 3 days.\n',
+    });
+    expect((await mayfly(['ttl', key], account)).out).toMatch(/^(3 days|2 days 23 hours)\n$/);
+    const less = await mayfly(['ttl', '-', '30d', '--json'], account, `${key}\n`);
+    expect(less.err).toMatch(
+      /^The lifetime is (14 days|13 days 23 hours): the server does not allow 30 days\.\n$/,
+    );
+    const { adjusted, secret_ttl: left } = JSON.parse(less.out);
+    expect(adjusted).toEqual({ ttl: { asked: 2_592_000, granted: left } });
+    expect((await mayfly(['ttl', key, '1h'], anonymous)).err).toContain('This needs an account');
+    await mayfly(['reveal', link], anonymous);
+    expect(await mayfly(['ttl', key, '1h'], account)).toEqual({
+      code: 1,
+      out: '',
+      err: 'The secret was read, burned or has expired.\n',
+    });
+    expect((await mayfly(['ttl', key, '1h', '--json'], account)).out).toBe('{"error":"already_gone"}\n');
+    const gone = await mayfly(['ttl', key], account);
+    expect(gone).toEqual({ code: 1, out: '', err: 'The secret is gone: received.\n' });
+    const json = await mayfly(['ttl', key, '--json'], account);
+    expect([json.code, JSON.parse(json.out)]).toEqual([
+      1,
+      expect.objectContaining({ metadata_key: key, state: 'received', secret_ttl: null }),
+    ]);
+  });
+
   it('a server that is not there is told in a sentence', async () => {
     const { code, err } = await mayfly(['generate', '--server', 'http://127.0.0.1:1'], {});
     expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached.\n']);

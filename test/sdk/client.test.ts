@@ -157,6 +157,30 @@ describe('the client', () => {
     expect((await failure(account.setMemo(link, 'x'))).code).toBe('invalid_key');
   });
 
+  it('gives an unread secret another lifetime from now on, and says what was not granted as asked', async () => {
+    const { metadataKey, link } = await account.conceal({ value: 'x', ttlSeconds: 3_600, memo: 'kept' });
+    const shorter = await account.setTtl(metadataKey, 120);
+    expect(shorter).toMatchObject({ metadataKey, link, memo: 'kept', adjusted: {}, ignored: [] });
+    expect(shorter.secretTtlSeconds).toBeWithin(100, 121);
+    expect((await account.setTtl(metadataKey, 0)).secretTtlSeconds).toBeWithin(90, 121);
+    const longest = await account.setTtl(`http://x.example/receipt/${metadataKey}`, 30 * 86_400);
+    const { asked, granted } = longest.adjusted.ttlSeconds ?? {};
+    expect([asked, longest.secretTtlSeconds]).toEqual([30 * 86_400, Number(granted)]);
+    expect(granted).toBeWithin(14 * 86_400 - 60, 14 * 86_400 + 1);
+    for (const wrong of [-1, 1.5])
+      expect(await failure(account.setTtl(metadataKey, wrong))).toMatchObject({
+        code: 'invalid_field',
+        field: 'ttl',
+      });
+    expect(await failure(anonymous.setTtl(metadataKey, 60))).toMatchObject({ code: 'not_authorized' });
+    expect((await failure(account.setTtl(link, 60))).code).toBe('invalid_key');
+    expect((await anonymous.reveal(link)).value).toBe('x');
+    expect(await failure(account.setTtl(metadataKey, 60))).toMatchObject({
+      code: 'already_gone',
+      status: 409,
+    });
+  });
+
   it('tells what became of the mail, and sends it again or to another address', async () => {
     const { metadataKey, notify, delivery } = await account.conceal({
       value: 'mailed',
