@@ -278,8 +278,8 @@ export const v1Operations = {
     documentedForm: concealForm,
     answer: { description: 'The record of the secret.', schema: metadataRecord },
     refusals: sharingDisabled,
-    input: ({ secret = '', ...fields }, exchange) => ({
-      value: new Sensitive(secret),
+    input: (fields, exchange) => ({
+      value: new Sensitive(fields.secret ?? ''),
       ...creationOptions(fields, exchange),
     }),
     handle: async (input, caller, api) => encodeCreation(await api.service.conceal(input, caller), api),
@@ -295,9 +295,9 @@ export const v1Operations = {
     form: generateForm,
     answer: { description: 'The record of the secret, and the value.', schema: generatedRecord },
     refusals: sharingDisabled,
-    input: ({ length: characters, charset, ...fields }, exchange) => ({
-      length: characters,
-      charset,
+    input: (fields, exchange) => ({
+      length: fields.length,
+      charset: fields.charset,
       ...creationOptions(fields, exchange),
     }),
     handle: async (input, caller, api) => encodeCreation(await api.service.generate(input, caller), api),

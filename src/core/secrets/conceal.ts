@@ -187,18 +187,19 @@ function recordBase(
   caller: Caller,
   now: UnixSeconds,
 ): RecordBase {
-  const times = { createdAt: now, expiresAt: now + checked.ttlSeconds };
+  const expiresAt = now + checked.ttlSeconds;
   return {
     secretId,
     receiptId,
     owner: caller.kind === 'account' ? caller.account.id : null,
-    ...times,
+    createdAt: now,
+    expiresAt,
     receiptExpiresAt: now + 2 * checked.ttlSeconds,
     hasPassphrase: checked.passphrase !== null,
     shareDomain: checked.shareDomain,
     deliveryStaleAt: checked.recipient === null ? null : now + firstTrySeconds,
     notify: checked.notify,
-    noticeDueAt: noticeDueAt(checked.notify, times),
+    noticeDueAt: noticeDueAt(checked.notify, { createdAt: now, expiresAt }),
   };
 }
 
