@@ -1,5 +1,4 @@
 /** `npm run demo:mail|dns|regions`: starts `demo-<name>.ts` with everything installed. Runs on Node 20 with nothing installed. */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bun, install, root } from './install.mjs';
 import { passThrough } from './pass-through.mjs';
@@ -8,12 +7,6 @@ const [name = '', ...args] = process.argv.slice(2);
 
 if (!install()) process.exit(1);
 
-const child = spawn(
-  bun,
-  ['--no-install', '--no-env-file', join(root, 'scripts', `demo-${name}.ts`), ...args],
-  {
-    stdio: 'inherit',
-    cwd: root,
-  },
-);
-passThrough(child);
+passThrough(bun, ['--no-install', '--no-env-file', join(root, 'scripts', `demo-${name}.ts`), ...args], {
+  cwd: root,
+});

@@ -4,7 +4,6 @@
  *
  * Arguments, streams, signals and the exit code pass through unchanged.
  */
-import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { bun, install, root } from './install.mjs';
 import { passThrough } from './pass-through.mjs';
@@ -30,4 +29,4 @@ const [command, args] =
   given[0] === '--watch'
     ? [bun, [...watching, join(root, 'src', 'main.ts'), ...given.slice(1)]]
     : ['sh', [join(root, 'scripts', 'start.sh'), ...given]];
-passThrough(spawn(command, args, { stdio: 'inherit', env: { ...process.env, NODE_ENV: 'production' } }));
+passThrough(command, args, { env: { ...process.env, NODE_ENV: 'production' } });

@@ -3,6 +3,7 @@
  *
  * The child does not outlive npm, and this process does not outlive the child.
  */
+import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 
 const watchIntervalMs = 200;
@@ -18,9 +19,16 @@ function endWithNpm(child) {
   }, watchIntervalMs);
 }
 
-/** @param {import('node:child_process').ChildProcess} child just started, with the streams of this process */
-export function passThrough(child) {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+/**
+ * Signals are listened for before there is a child that could outlive this process.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} options
+ */
+export function passThrough(command, args, options) {
+  let child = null;
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
+  child = spawn(command, args, { ...options, stdio: 'inherit' });
   endWithNpm(child);
   child.on('error', (error) => {
     process.stderr.write(`The runtime could not be started: ${error.message}\n`);

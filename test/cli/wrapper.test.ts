@@ -36,7 +36,9 @@ describe('the wrapper', () => {
     const folder = await makeDataDir();
     const child = run(['serve'], { MAYFLY_DATA_DIR: folder, PORT: String(await freePort()) });
     const { stdout, stderr, exited } = watch(child);
-    await new Promise<void>((resolve) => child.stderr?.once('data', () => resolve()));
+    await new Promise<void>((resolve) => {
+      child.stderr?.on('data', () => stderr().includes('is ready') && resolve());
+    });
     child.kill('SIGTERM');
     child.kill('SIGTERM');
     expect(await exited).toEqual({ code: 0, signal: null });
