@@ -72,9 +72,9 @@ const keyCharacters = 31;
  *
  *   SHA-512( u32 1 ‖ key material ‖ label, zeros to 16 bytes ‖ salt(32) )
  *
- * Label and salt have fixed lengths and stand last, so no two inputs are encoded alike. A third of the cost of HKDF. SHA-512
- * lets whoever has all 64 bytes of an output extend its input: no caller gives away more than half of one.
- * @param material at least 160 bits of entropy: a link key, with or without a stretched passphrase, or a root
+ * Label and salt have fixed lengths and stand last, so no two inputs are encoded alike. A third of the cost of HKDF. With all
+ * 64 bytes of an output, anyone could extend its input, so no caller gives away more than half of one.
+ * @param material at least 149 bits of entropy: a link key, with or without a stretched passphrase, or a root
  */
 function oneStep(
   material: string | Uint8Array,

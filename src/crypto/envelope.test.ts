@@ -170,7 +170,7 @@ describe('the passphrase’s verifier', () => {
 });
 
 describe('the creator’s part', () => {
-  it('is the link for whoever has the metadata key, and nothing for anyone else', () => {
+  it('is the link for the holder of the metadata key, and nothing for anyone else', () => {
     const sample = sealedSample();
     const secret = unwrapped(sample);
     expect(openCreatorKey(secret, sample.metadataKey)).toBe(sample.secretKey);

@@ -77,12 +77,12 @@ const outerAadOf = (row: Uint8Array, context: SecretContext, root: RootKey): Uin
 const outerKeysOf = (row: Uint8Array, root: RootKey) =>
   deriveOuterKeys(root.key, row.subarray(headBytes - 32, headBytes));
 
-/** What is under a row's outer layer, for whoever has its root; `null` with another root. */
+/** What is under a row's outer layer, opened with its root; `null` with another root. */
 export function underTheRoot(row: Uint8Array, context: SecretContext, root: RootKey): Uint8Array | null {
   return unseal(outerKeysOf(row, root), row.subarray(headBytes), outerAadOf(row, context, root));
 }
 
-/** The row with something else under its outer layer, as whoever has its root can make it. */
+/** The row with something else under its outer layer, as the holder of its root can make it. */
 export function sealedUnderTheRoot(
   inner: Uint8Array,
   row: Uint8Array,

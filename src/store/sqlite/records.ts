@@ -110,7 +110,7 @@ export interface RecordReads {
   findSecret(id: SecretId, now: UnixSeconds): StoredSecret | null;
   /** Where the secret's row is, known without a look-up for what `findSecret` gave. A position is never reused. */
   knownPlaceOf(target: ClaimTarget): number | undefined;
-  /** @param manager `null`: whoever asks */
+  /** @param manager `null` finds every receipt */
   findReceipt(id: ReceiptId, manager: AccountId | null, now: UnixSeconds): StoredReceipt | null;
   listReceipts(
     owner: AccountId,
