@@ -3,7 +3,7 @@
  * hash is allowed: ASVS 6.5.2). An account's data key is stored only wrapped, so the database and every server key together
  * list no account's receipts (P9).
  */
-import type { PlanName } from './plans.ts';
+import type { Plan, PlanName, Plans } from './plans.ts';
 import type { Sensitive } from './sensitive.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -137,6 +137,10 @@ export interface HashPlace {
 /** An account counts as itself, wherever it calls from; anyone else as their client's prefix. */
 export function clientOf(caller: Caller, clientPrefix: string): string {
   return caller.kind === 'account' ? `account ${caller.account.id}` : clientPrefix;
+}
+
+export function planOf(plans: Plans, caller: Caller): Plan {
+  return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
 }
 
 /** A logged-in browser. */

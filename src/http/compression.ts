@@ -3,6 +3,8 @@
  * tell, guess by guess, what stands beside the guess (BREACH).
  */
 
+import { declareLength } from './headers.ts';
+
 export function acceptsGzip(request: Request): boolean {
   return /(?:^|,)\s*gzip\s*(?:,|;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|$)/i.test(
     request.headers.get('accept-encoding') ?? '',
@@ -35,7 +37,7 @@ export class SharedText {
     const answer = new Response(content, { status, headers });
     answer.headers.append('vary', 'Accept-Encoding');
     if (isPacked) answer.headers.set('content-encoding', 'gzip');
-    if (request.method === 'HEAD') answer.headers.set('content-length', String(Buffer.byteLength(content)));
+    if (request.method === 'HEAD') declareLength(answer, content);
     return answer;
   }
 }

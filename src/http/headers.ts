@@ -49,7 +49,7 @@ export function withCommonHeaders(response: Response, requestId: string): Respon
 }
 
 /** States the length for HEAD (RFC 9110 §8.6): its answer is sent without the content, so the runtime would say 0. */
-export function declareLength(response: Response, content: string): void {
+export function declareLength(response: Response, content: string | Uint8Array): void {
   response.headers.set('content-length', String(Buffer.byteLength(content)));
 }
 

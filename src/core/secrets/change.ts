@@ -5,14 +5,13 @@
  * where it is still the one that was found, so of two changes at once neither is lost unnoticed (P8).
  */
 import { expiryLimitOf, rewrapSecret } from '../../crypto/envelope.ts';
-import type { Caller } from '../account.ts';
+import { type Caller, planOf } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { noticeDueAt } from '../mail/notices.ts';
 import type { NewExpiry } from '../ports.ts';
 import { isWaiting } from '../secret.ts';
 import { damaged, tagOf } from './access.ts';
-import { planOf } from './conceal.ts';
 import type { ChangeInput, ChangeOutcome, ReceiptInput } from './outcomes.ts';
 import { checkMemo, findManaged, type ManagedReceipt, sealMemo, viewOf } from './receipts.ts';
 
@@ -53,12 +52,10 @@ async function changeLifetime(
     const managed = await findManaged(deps, input, caller);
     if (managed === null) return { outcome: 'unknown' };
     const { stored } = managed;
-    const gone = async (): Promise<LifetimeOutcome> => ({
-      outcome: 'already_gone',
-      receipt: await viewOf(deps, managed, caller),
-    });
     const now = deps.store.now();
-    if (!isWaiting(stored, now) || stored.sealedSecret === null) return gone();
+    if (!isWaiting(stored, now) || stored.sealedSecret === null) {
+      return { outcome: 'already_gone', receipt: await viewOf(deps, managed, caller) };
+    }
     const limit = expiryLimitOf(stored.sealedSecret);
     if (limit === null) return { outcome: 'lifetime_fixed' };
     const leastSeconds = planOf(deps.plans, caller).ttlMinSeconds;

@@ -8,7 +8,7 @@
 import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
-import { type Caller, clientOf, type HashPlace, type NoticeKind } from '../account.ts';
+import { type Caller, clientOf, type HashPlace, type NoticeKind, planOf } from '../account.ts';
 import type { Core } from '../core.ts';
 import type { ServiceEvent } from '../events.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { noticeDueAt, noticesFor } from '../mail/notices.ts';
 import { obfuscate, parseRecipient, withParsedRecipient } from '../mail/recipients.ts';
 import { firstTrySeconds } from '../mailer.ts';
-import { grantTtl, type Plan, type Plans } from '../plans.ts';
+import { grantTtl } from '../plans.ts';
 import type { PassphraseHasher } from '../ports.ts';
 import { type NewRecord, type ReceiptRecord, shortkeyOf } from '../secret.ts';
 import { Sensitive } from '../sensitive.ts';
@@ -94,10 +94,6 @@ async function concealValue(
     notify: noticesFor(input.notify, caller),
     memo: input.memo?.expose() ?? '',
   });
-}
-
-export function planOf(plans: Plans, caller: Caller): Plan {
-  return caller.kind === 'anonymous' ? plans.anonymous : plans[caller.account.plan];
 }
 
 function checkTexts(deps: Core, input: CreationOptions, value: string, caller: Caller): Refusal | null {

@@ -5,9 +5,9 @@
  * an address or a redirect.
  */
 import type { Settings } from '../../config/read.ts';
+import { planOf } from '../../core/account.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Links } from '../../core/links.ts';
-import { planOf } from '../../core/secrets/conceal.ts';
 import type { ReceiptOutcome, ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';

@@ -4,10 +4,10 @@
  * redirect.
  */
 import type { Settings } from '../../config/read.ts';
+import { planOf } from '../../core/account.ts';
 import type { AccountService } from '../../core/accounts/service.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { Plan } from '../../core/plans.ts';
-import { planOf } from '../../core/secrets/conceal.ts';
 import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
