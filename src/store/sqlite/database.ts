@@ -28,12 +28,12 @@ export interface ConnectionSettings {
 
 export const writerSettings: ConnectionSettings = {
   synchronous: 'FULL',
-  cacheKiB: 12 * 1024,
+  cacheKiB: 4 * 1024,
   queryOnly: false,
 };
 export const readerSettings: ConnectionSettings = {
   synchronous: 'FULL',
-  cacheKiB: 4 * 1024,
+  cacheKiB: 2 * 1024,
   queryOnly: true,
 };
 
