@@ -119,12 +119,12 @@ const shortMomentFormats = oncePerLocale((locale) => momentFormat(locale, { mont
 
 /** `Friday, 27 November 2026 at 21:13 UTC`, in the locale's own order. */
 export function formatMoment(locale: string, unixSeconds: number): string {
-  return momentFormats(locale).format(new Date(unixSeconds * 1000));
+  return momentFormats(locale).format(unixSeconds * 1000);
 }
 
 /** `27 Nov 2026, 21:13 UTC`, for lists. */
 export function formatShortMoment(locale: string, unixSeconds: number): string {
-  return shortMomentFormats(locale).format(new Date(unixSeconds * 1000));
+  return shortMomentFormats(locale).format(unixSeconds * 1000);
 }
 
 const unitSeconds = { day: 86_400, hour: 3_600, minute: 60, second: 1 } as const;

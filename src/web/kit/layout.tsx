@@ -87,24 +87,17 @@ const metas = raw(
 );
 
 export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts = [], children }) => {
-  const { words, href, brand, assets } = frame;
+  const { words, brand } = frame;
   return (
     <html lang={words.locale} dir={words.direction}>
       <head>
         {metas}
         <title>{`${title} · ${brand.name}`}</title>
-        {onceFor(frame, 'look', () => (
-          <Look frame={frame} />
+        {onceFor(frame, `look ${scripts}`, () => (
+          <Look frame={frame} scripts={scripts} />
         ))}
-        {scripts.map((name) => {
-          const script = assets.script(name);
-          return <script type="module" src={href('asset', script.name)} integrity={script.integrity} />;
-        })}
       </head>
       <body class={brand.logo === null ? undefined : 'branded'}>
-        <a class="skip" href="#main">
-          {words.say('frame.skip')}
-        </a>
         {headerOf(frame)}
         <main id="main" tabindex={-1}>
           {children}
@@ -115,28 +108,35 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts =
   );
 };
 
-const Look: FC<{ frame: Frame }> = ({ frame: { href, brand, assets } }) => (
-  <>
-    {brand.logo === null ? (
-      <link rel="icon" href={href('icon')} type="image/svg+xml" />
-    ) : (
-      <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
-    )}
-    <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
-    {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
-  </>
-);
+const Look: FC<Required<Pick<PageProps, 'frame' | 'scripts'>>> = ({ frame, scripts }) => {
+  const { href, brand, assets } = frame;
+  return (
+    <>
+      {brand.logo === null ? (
+        <link rel="icon" href={href('icon')} type="image/svg+xml" />
+      ) : (
+        <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
+      )}
+      <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
+      {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
+      {scripts.map((name) => {
+        const script = assets.script(name);
+        return <script type="module" src={href('asset', script.name)} integrity={script.integrity} />;
+      })}
+    </>
+  );
+};
 
 type Part = ReturnType<typeof raw>;
 
 const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, Part>>>();
 
 /**
- * A part of the frame that is the same on many pages, rendered once for each site, brand and language: most of a small page
- * is its frame. The brand stands for the share domain too, since each has a brand object of its own.
+ * A part that is the same on many pages, rendered once for each site, brand and language: most of a small page is such
+ * parts. The brand stands for the share domain too, since each has a brand object of its own.
  * @param name with everything else that the part depends on
  */
-function onceFor(frame: Frame, name: string, render: () => unknown): Part {
+export function onceFor(frame: Frame, name: string, render: () => unknown): Part {
   const parts = partsOf(frame);
   const key = `${frame.words.locale} ${name}`;
   const known = parts.get(key);
@@ -169,18 +169,23 @@ function isAt({ here, href }: Frame, name: RouteName): boolean {
 const Header: FC<{ frame: Frame }> = ({ frame }) => {
   const { words, href, brand } = frame;
   return (
-    <header>
-      <a class="brand" href={href('home')}>
-        {brand.logo === null ? <OwnLogo /> : <img src={href('logo', brand.logo.name)} alt="" />}
-        {brand.name}
+    <>
+      <a class="skip" href="#main">
+        {words.say('frame.skip')}
       </a>
-      {sharesHere(frame) ? (
-        <nav class="site-nav" aria-label={words.say('frame.nav')}>
-          <NavLink frame={frame} to="home" say="frame.share" />
-          {frame.domain === null ? <AccountLinks frame={frame} /> : null}
-        </nav>
-      ) : null}
-    </header>
+      <header>
+        <a class="brand" href={href('home')}>
+          {brand.logo === null ? <OwnLogo /> : <img src={href('logo', brand.logo.name)} alt="" />}
+          {brand.name}
+        </a>
+        {sharesHere(frame) ? (
+          <nav class="site-nav" aria-label={words.say('frame.nav')}>
+            <NavLink frame={frame} to="home" say="frame.share" />
+            {frame.domain === null ? <AccountLinks frame={frame} /> : null}
+          </nav>
+        ) : null}
+      </header>
+    </>
   );
 };
 
@@ -265,24 +270,24 @@ const LanguageChoice: FC<{ frame: Frame }> = ({ frame }) => {
   return (
     <PostForm frame={frame} action={frame.href('language')} class="language">
       <input type="hidden" name="back" value={here} />
-      <label>
-        <Icon name="globe" />
-        <span class="visually-hidden">{words.say('frame.language')}</span>
-        <select name="lang" autocomplete="off">
-          {onceFor(frame, 'languages', () =>
-            locales
-              .map((locale) => (
+      {onceFor(frame, 'languages', () => (
+        <>
+          <label>
+            <Icon name="globe" />
+            <span class="visually-hidden">{words.say('frame.language')}</span>
+            <select name="lang" autocomplete="off">
+              {locales.map((locale) => (
                 <option value={locale} lang={locale} selected={locale === words.locale}>
                   {words.languageName(locale)}
                 </option>
-              ))
-              .join(''),
-          )}
-        </select>
-      </label>
-      <button class="quiet" type="submit">
-        {words.say('frame.languageSubmit')}
-      </button>
+              ))}
+            </select>
+          </label>
+          <button class="quiet" type="submit">
+            {words.say('frame.languageSubmit')}
+          </button>
+        </>
+      ))}
     </PostForm>
   );
 };

@@ -7,7 +7,7 @@ import type { FC } from 'hono/jsx';
 import type { StatusOutcome } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import { controlAttributes, Field } from '../kit/field.tsx';
-import { type Frame, Page, PostForm, sharesHere } from '../kit/layout.tsx';
+import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { Dated, Icon } from '../kit/parts.tsx';
 
@@ -120,14 +120,22 @@ const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret 
     <>
       <h2>{say('secret.next')}</h2>
       <ul class="points">
-        <li>{say('secret.once')}</li>
-        <li>{say('secret.ready')}</li>
+        {onceFor(frame, 'opened once', () => (
+          <>
+            <li>{say('secret.once')}</li>
+            <li>{say('secret.ready')}</li>
+          </>
+        ))}
         <li>
           <Dated words={frame.words} say="secret.until" at={until} params={{ left }} />
         </li>
       </ul>
-      <h2>{say('secret.forYouTitle')}</h2>
-      <p>{say('secret.forYou')}</p>
+      {onceFor(frame, 'for the reader alone', () => (
+        <>
+          <h2>{say('secret.forYouTitle')}</h2>
+          <p>{say('secret.forYou')}</p>
+        </>
+      ))}
     </>
   );
 };
