@@ -75,6 +75,28 @@ const recordDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'a look-up keeps no copy of the id',
+    caughtBy: 'an id may be wiped as soon as it was asked for',
+    seed: (store) => ({
+      ...store,
+      async findSecret(id) {
+        await turn();
+        return store.findSecret(id);
+      },
+    }),
+  },
+  {
+    defect: 'a look-up keeps no copy of the hash',
+    caughtBy: 'a hash may be wiped as soon as it was asked for',
+    seed: (store) => ({
+      ...store,
+      async findToken(hash) {
+        await turn();
+        return store.findToken(hash);
+      },
+    }),
+  },
+  {
     defect: 'a receipt is found for every account',
     caughtBy: 'an account finds its own receipts and anonymous ones, not another’s',
     seed: (store) => ({ ...store, findReceipt: (id) => store.findReceipt(id) }),

@@ -82,25 +82,6 @@ export function openConnection(path: string, settings: ConnectionSettings): Data
   }
 }
 
-export type Snapshot = <Result>(read: () => Result) => Result;
-
-/**
- * Runs reads that belong together on one snapshot, which ends when they return: a statement by itself takes and gives back a
- * lock and begins with an empty page cache after each commit.
- */
-export function createSnapshot(db: Database): Snapshot {
-  const [begin, end] = [db.query('BEGIN'), db.query('COMMIT')];
-  return (read) => {
-    begin.run();
-    try {
-      return read();
-    } finally {
-      // A read that fails may have ended it.
-      if (db.inTransaction) end.run();
-    }
-  };
-}
-
 /** Sets every pragma and reads it back. */
 function applySettings(db: Database, settings: ConnectionSettings): void {
   for (const [name, value] of pragmasOf(settings)) db.run(`PRAGMA ${name} = ${value}`);

@@ -9,7 +9,6 @@
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
-import { createSnapshot } from './database.ts';
 
 /**
  * The number by which the index finds an id: its first 47 bits as an integer, which SQLite keeps in 6 bytes. An index of
@@ -62,7 +61,6 @@ export function createLocator(db: Database): Locator {
   const after = db.query<NewRow, [number, number]>(
     'SELECT position, secret_hint, receipt_hint, owner FROM records WHERE position > ?1 ORDER BY position LIMIT ?2',
   );
-  const onSnapshot = createSnapshot(db);
   const recent = createRecentRows();
   let seen = 0;
 
@@ -108,8 +106,7 @@ export function createLocator(db: Database): Locator {
 
     return {
       placesOf,
-      find: (id: Uint8Array) =>
-        onSnapshot(() => rowAmong(placesOf(id), (place) => at.get(place, id)))?.position ?? null,
+      find: (id: Uint8Array) => rowAmong(placesOf(id), (place) => at.get(place, id))?.position ?? null,
     };
   }
 

@@ -5,8 +5,8 @@
  * exactly one can match (P1, P7), and the same statement sets the state and erases (P6). Only a delete changes a row's size (see
  * 001-records.sql).
  *
- * A read's statements have ended when it returns, so that no snapshot outlives it and a scrub never waits. A read changes nothing
- * (P4), and a look-up runs the same statements whatever became of the secret (P17).
+ * A read's statements have ended when it returns (see reader.ts). A read changes nothing (P4), and a look-up runs the same
+ * statements whatever became of the secret (P17).
  *
  * Passphrase attempts are counted here too (P14): read and raised in one transaction that no other writer shares, and answered only once
  * durable, so a guess that was not counted is never computed.
@@ -26,7 +26,6 @@ import {
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { allowanceAfter, deliveryAt, exhaustionOf, rootKidOf } from '../store.ts';
-import { createSnapshot } from './database.ts';
 import { bitsOf, flagsIn, type LocatedClaim, type PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
 import {
@@ -124,7 +123,6 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
   const receipt = db.query<SealedReceiptRow, [number, Uint8Array, number, number | null]>(selectReceipt);
   const owned = db.query<ReceiptRow, [number, number, number]>(selectOwned);
   const indexed = db.query<ReceiptRow, [number, number, number, number]>(selectIndexed);
-  const onSnapshot = createSnapshot(db);
   const places = new WeakMap<ClaimTarget, number>();
 
   /** The newest of the account's rows before a position. One may be found in memory and in the index. */
@@ -141,9 +139,7 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
 
   return {
     findSecret(id, now) {
-      const row = onSnapshot(() =>
-        rowAmong(locator.placesOfSecret(id), (place) => secret.get(place, id, now)),
-      );
+      const row = rowAmong(locator.placesOfSecret(id), (place) => secret.get(place, id, now));
       if (row === null) return null;
       const found = toSecret(id, row);
       places.set(found, row.position);
@@ -151,16 +147,13 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
     },
     knownPlaceOf: (target) => places.get(target),
     findReceipt(id, manager, now) {
-      const row = onSnapshot(() =>
-        rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager)),
-      );
+      const row = rowAmong(locator.placesOfReceipt(id), (place) => receipt.get(place, id, now, manager));
       return row === null ? null : { ...toReceipt(row, now), ...sealedPartsOf(row, now) };
     },
     listReceipts(owner, { limit, after }, now) {
       if (after !== null && !cursorForm.test(after)) return null;
       const before = after === null ? Number.MAX_SAFE_INTEGER : Number(after);
-      const rows = onSnapshot(() => newestOf(owner, before, limit, now));
-      return rows.map((row) => ({
+      return newestOf(owner, before, limit, now).map((row) => ({
         ...toReceipt(row, now),
         cursor: String(row.position),
       }));
@@ -170,7 +163,7 @@ export function createRecordReads(db: Database, locator: Locator): RecordReads {
 
 function toSecret(id: SecretId, row: SecretRow): StoredSecret {
   return {
-    secretId: id.slice() as SecretId,
+    secretId: id,
     rowVersion: row.row_version,
     owner: row.owner,
     createdAt: row.created_at,

@@ -5,7 +5,6 @@
  * steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
-import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type {
   AccountStore,
@@ -33,6 +32,7 @@ import { createDomainReads } from './domains.ts';
 import { codeOf, messageOf, prepareFolder } from './files.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
+import { createReader, type Reader } from './reader.ts';
 import { createRecordReads } from './records.ts';
 import { createRootReads } from './roots.ts';
 import { createSessionReads } from './sessions.ts';
@@ -75,7 +75,8 @@ export async function openWithSettings(
   );
   try {
     await queue.opened;
-    return createStore({ db, queue, locator, clock, time, reading: createReading(queue) });
+    const reader = createReader(db, () => queue.hasMoved);
+    return createStore({ db, queue, locator, clock, time, reader });
   } catch (error) {
     await queue.close();
     db.close();
@@ -110,28 +111,13 @@ function toRefusal(error: unknown, directory: string): unknown {
   return new StoreRefusal(damaged ? 'damaged' : 'not_writable', message, { cause: error });
 }
 
-type Reading = <Result>(read: () => Result) => Promise<Result>;
-
-/** A read that fails is a store in doubt, not a fault of the program; so is one of files that the folder does not name. */
-function createReading(queue: CommitQueue): Reading {
-  return (read) => {
-    if (queue.hasMoved) return Promise.reject(new StoreMovedError());
-    try {
-      return Promise.resolve(read());
-    } catch (error) {
-      const options = { cause: error };
-      return Promise.reject(new ServiceError('unavailable', 'The store could not be read.', options));
-    }
-  };
-}
-
 interface Parts {
   readonly db: Database;
   readonly queue: CommitQueue;
   readonly locator: Locator;
   readonly clock: MachineClock;
   readonly time: SharedTime;
-  readonly reading: Reading;
+  readonly reader: Reader;
 }
 
 function createStore(parts: Parts): SqliteStore {
@@ -143,7 +129,7 @@ function createStore(parts: Parts): SqliteStore {
     ...rootReads(parts),
     ...domainReads(parts),
     ...storeClock(parts),
-    usedBytes: () => parts.reading(() => usedBytes(parts.db)),
+    usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
     async [Symbol.asyncDispose]() {
       await parts.queue.close();
       parts.db.close();
@@ -151,20 +137,19 @@ function createStore(parts: Parts): SqliteStore {
   };
 }
 
-function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore {
+function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
   const { now } = time;
   const reads = createRecordReads(db, locator);
-  const locate = (id: ReceiptId) =>
-    reading(() => {
+  const locate = (asked: ReceiptId) =>
+    reader.lookUp(asked, (id) => {
       const position = locator.ofReceipt(id);
-      // The bytes are taken now: the caller may wipe them.
-      return position === null ? null : { id: id.slice() as ReceiptId, position };
+      return position === null ? null : { id, position };
     });
   /** Of what was not found by this process, or was copied since. */
   async function locateAndClaim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
     const { rowVersion } = target;
     const secretId = target.secretId.slice() as SecretId;
-    const position = await reading(() => locator.ofSecret(secretId));
+    const position = await reader.read(() => locator.ofSecret(secretId));
     return position === null ? 'gone' : queue.claim({ secretId, rowVersion, position }, isAbandoned);
   }
   return {
@@ -176,9 +161,10 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
       if (position === undefined) return locateAndClaim(target, isAbandoned);
       return queue.claim({ secretId, rowVersion, position }, isAbandoned);
     },
-    findSecret: (id) => reading(() => reads.findSecret(id, time.earliest())),
-    findReceipt: (id, manager) => reading(() => reads.findReceipt(id, manager ?? null, time.earliest())),
-    listReceipts: (owner, page) => reading(() => reads.listReceipts(owner, page, now())),
+    findSecret: (asked) => reader.lookUp(asked, (id) => reads.findSecret(id, time.earliest())),
+    findReceipt: (asked, manager) =>
+      reader.lookUp(asked, (id) => reads.findReceipt(id, manager ?? null, time.earliest())),
+    listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, now())),
     async burn(id, isAbandoned) {
       const at = await locate(id);
       return at === null ? null : queue.burn(at, isAbandoned);
@@ -216,11 +202,11 @@ function recordStore({ db, queue, locator, time, reading }: Parts): SecretStore 
 const countExpiring = `
   SELECT count(*) AS n FROM records WHERE state = 'w' AND expires_at > ?1 AND expires_at <= ?2`;
 
-function storeClock({ db, queue, clock, time, reading }: Parts): StoreClock {
+function storeClock({ db, queue, clock, time, reader }: Parts): StoreClock {
   return {
     clock: time.report,
     countExpiringBy: (at) =>
-      reading(() => db.query<{ n: number }, [number, number]>(countExpiring).get(time.now(), at)?.n ?? 0),
+      reader.read(() => db.query<{ n: number }, [number, number]>(countExpiring).get(time.now(), at)?.n ?? 0),
     async setTime() {
       const { bootId } = clock;
       await queue.decide('setTime', {
@@ -234,11 +220,11 @@ function storeClock({ db, queue, clock, time, reading }: Parts): StoreClock {
   };
 }
 
-function attemptStore({ queue, locator, reading }: Parts): AttemptStore {
+function attemptStore({ queue, locator, reader }: Parts): AttemptStore {
   return {
     async reserve(id, client, limits) {
       const [secretId, token] = [id.slice() as SecretId, client.slice()];
-      const position = await reading(() => locator.ofSecret(id));
+      const position = await reader.read(() => locator.ofSecret(secretId));
       return queue.decide('reserve', secretId, position, token, limits);
     },
     refund: (id, attempt) => queue.decide('refund', id, attempt),
@@ -256,41 +242,41 @@ function forwards(queue: CommitQueue): Forwarded {
 
 type Read<Port> = Omit<Port, keyof Forwarded>;
 
-function accountReads({ db, time: { now }, reading }: Parts): Read<AccountStore> {
+function accountReads({ db, time: { now }, reader }: Parts): Read<AccountStore> {
   const reads = createAccountReads(db);
   const sessions = createSessionReads(db);
   return {
-    findAccount: (username) => reading(() => reads.findAccount(username)),
-    findAccountById: (id) => reading(() => reads.findAccountById(id)),
-    listAccounts: () => reading(() => reads.listAccounts()),
+    findAccount: (username) => reader.read(() => reads.findAccount(username)),
+    findAccountById: (id) => reader.read(() => reads.findAccountById(id)),
+    listAccounts: () => reader.read(() => reads.listAccounts()),
 
-    findToken: (tokenHash) => reading(() => reads.findToken(tokenHash)),
-    listTokens: (id) => reading(() => reads.listTokens(id)),
-    listDeletions: (limit) => reading(() => reads.listDeletions(limit)),
+    findToken: (tokenHash) => reader.lookUp(tokenHash, reads.findToken),
+    listTokens: (id) => reader.read(() => reads.listTokens(id)),
+    listDeletions: (limit) => reader.read(() => reads.listDeletions(limit)),
 
-    findTicket: (kind, hash) => reading(() => sessions.findTicket(kind, hash, now())),
-    findPassword: (username) => reading(() => sessions.findPassword(username)),
+    findTicket: (kind, asked) => reader.lookUp(asked, (hash) => sessions.findTicket(kind, hash, now())),
+    findPassword: (username) => reader.read(() => sessions.findPassword(username)),
 
-    findSession: (hash) => reading(() => sessions.findSession(hash, now())),
-    listSessions: (id) => reading(() => sessions.listSessions(id, now())),
+    findSession: (asked) => reader.lookUp(asked, (hash) => sessions.findSession(hash, now())),
+    listSessions: (id) => reader.read(() => sessions.listSessions(id, now())),
   };
 }
 
-function rootReads({ db, time: { now }, reading }: Parts): Read<RootStore> {
+function rootReads({ db, time: { now }, reader }: Parts): Read<RootStore> {
   const reads = createRootReads(db);
   return {
-    findRootCheck: (kid) => reading(() => reads.findRootCheck(kid)),
-    rootKidsInUse: () => reading(() => reads.rootKidsInUse(now())),
+    findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),
+    rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(now())),
     mayMakeRoots: async () => true,
   };
 }
 
-function domainReads({ db, reading }: Parts): Read<DomainStore> {
+function domainReads({ db, reader }: Parts): Read<DomainStore> {
   const reads = createDomainReads(db);
   return {
-    findDomain: (id, name) => reading(() => reads.findDomain(id, name)),
-    listDomains: (id) => reading(() => reads.listDomains(id)),
-    findVerifiedDomain: (name) => reading(() => reads.findVerifiedDomain(name)),
-    findDomainLogo: (logoName) => reading(() => reads.findDomainLogo(logoName)),
+    findDomain: (id, name) => reader.read(() => reads.findDomain(id, name)),
+    listDomains: (id) => reader.read(() => reads.listDomains(id)),
+    findVerifiedDomain: (name) => reader.read(() => reads.findVerifiedDomain(name)),
+    findDomainLogo: (logoName) => reader.read(() => reads.findDomainLogo(logoName)),
   };
 }

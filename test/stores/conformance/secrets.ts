@@ -3,7 +3,8 @@
  */
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/account.ts';
-import type { SecretId } from '../../../src/core/keys.ts';
+import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
+import { attemptLimits } from '../../../src/core/secrets/access.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
@@ -96,6 +97,25 @@ export const secretChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.burn(newReceiptId(), clientStays), null);
     },
   ),
+
+  check('port', 'an id may be wiped as soon as it was asked for', async ({ store }) => {
+    const { secretId, receiptId } = await putNew(store);
+    const asks: ((secret: SecretId, receipt: ReceiptId) => Promise<unknown>)[] = [
+      (id) => store.findSecret(id),
+      (_, id) => store.findReceipt(id),
+      (_, id) => store.markViewed(id),
+      (id) => store.reserve(id, new Uint8Array(16), attemptLimits),
+      (_, id) => store.burn(id, clientStays),
+    ];
+    for (const ask of asks) {
+      const [secret, receipt] = [secretId.slice() as SecretId, receiptId.slice() as ReceiptId];
+      const asked = ask(secret, receipt);
+      secret.fill(0);
+      receipt.fill(0);
+      assert.notEqual(await asked, null);
+    }
+    assert.equal((await store.findReceipt(receiptId))?.state, 'burned');
+  }),
 
   check('P13', 'ids that share their first fifteen bytes are different ids', async ({ store }) => {
     const first = await putNew(store);

@@ -8,8 +8,10 @@ import type { Store } from '../../../src/store/store.ts';
 import {
   areFound,
   logIn,
+  newAccount,
   newPassword,
   newSession,
+  newToken,
   personNamed,
   sessionSeconds,
   ticketFor,
@@ -162,6 +164,23 @@ export const sessionChecks: readonly ConformanceCheck[] = [
       assert.notEqual(await store.findTicket('reset', ticket.ticketHash), null);
     },
   ),
+
+  check('port', 'a hash may be wiped as soon as it was asked for', async ({ store }) => {
+    const ann = await personNamed(store, 'ann@example.org');
+    const [session, ticket] = [await logIn(store, ann), await ticketFor(store, 'reset', 'ann@example.org')];
+    const token = newToken();
+    await store.createAccount(newAccount('bob@example.org'), token);
+    const asks: [Uint8Array, (hash: Uint8Array) => Promise<unknown>][] = [
+      [Buffer.from(session.sessionHash), (hash) => store.findSession(hash)],
+      [Buffer.from(ticket.ticketHash), (hash) => store.findTicket('reset', hash)],
+      [Buffer.from(token.tokenHash), (hash) => store.findToken(hash)],
+    ];
+    for (const [hash, ask] of asks) {
+      const asked = ask(hash);
+      hash.fill(0);
+      assert.notEqual(await asked, null);
+    }
+  }),
 
   check('port', 'a store keeps its own copy of a session', async ({ store }) => {
     const ann = await personNamed(store, 'ann@example.org');

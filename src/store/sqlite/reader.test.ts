@@ -1,0 +1,89 @@
+/** Reads of one turn share a snapshot, and nothing else: what fails fails alone, and no snapshot outlives its reads. */
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, it } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceError, StoreMovedError } from '../../core/errors.ts';
+import { createReader } from './reader.ts';
+
+let directory = '';
+let writer: Database;
+let connection: Database;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'mayfly-'));
+  const open = () => new Database(join(directory, 'test.db'));
+  writer = open();
+  writer.run('PRAGMA journal_mode = WAL');
+  writer.run('CREATE TABLE counter (n INTEGER); INSERT INTO counter VALUES (0)');
+  connection = open();
+});
+
+afterEach(() => {
+  writer.close();
+  connection.close();
+  rmSync(directory, { recursive: true });
+});
+
+const here = () => false;
+const count = () => connection.query<{ n: number }, []>('SELECT n FROM counter').get()?.n;
+const raise = () => writer.run('UPDATE counter SET n = n + 1');
+const fail = () => {
+  throw new RangeError('the row is damaged');
+};
+const codesOf = async (reads: readonly Promise<unknown>[]) => {
+  const ends = await Promise.allSettled(reads);
+  return ends.map((end) => {
+    if (end.status === 'fulfilled') return end.value;
+    return end.reason instanceof ServiceError ? end.reason.code : end.reason;
+  });
+};
+
+it('runs the reads of a turn on one snapshot, and those of the next on a fresh one', async () => {
+  const { read } = createReader(connection, here);
+  const countAndRaise = () => {
+    const n = count();
+    raise();
+    return n;
+  };
+  expect(await Promise.all([read(countAndRaise), read(countAndRaise), read(count)])).toEqual([0, 0, 0]);
+  expect(await Promise.all([read(count), read(count)])).toEqual([2, 2]);
+});
+
+it('sees what was committed before it was asked', async () => {
+  const { read } = createReader(connection, here);
+  const first = read(count);
+  raise();
+  expect(await Promise.all([first, read(count)])).toEqual([1, 1]);
+});
+
+it('P23: a read that fails is unavailable, and fails alone', async () => {
+  const { read } = createReader(connection, here);
+  expect(await codesOf([read(count), read(fail), read(count)])).toEqual([0, 'unavailable', 0]);
+});
+
+it('ends the snapshot with its reads, also when one fails or ends it', async () => {
+  const { read } = createReader(connection, here);
+  for (const first of [count, fail, () => void connection.run('ROLLBACK')]) {
+    await codesOf([read(first), read(count)]);
+    expect(connection.inTransaction).toBe(false);
+  }
+  expect(await read(count)).toBe(0);
+});
+
+it('P23: every read is unavailable while no snapshot begins', async () => {
+  const { read } = createReader(connection, here);
+  connection.run('BEGIN');
+  expect(await codesOf([read(count), read(count)])).toEqual(['unavailable', 'unavailable']);
+  connection.run('COMMIT');
+  expect(await codesOf([read(count)])).toEqual([0]);
+});
+
+it('reads nothing from files that were moved', async () => {
+  let runs = 0;
+  const { read } = createReader(connection, () => true);
+  const moved = read(() => (runs += 1));
+  expect(await moved.catch((error: unknown) => error)).toBeInstanceOf(StoreMovedError);
+  expect(runs).toBe(0);
+});

@@ -1,0 +1,69 @@
+/**
+ * How the reading connection is asked. All reads of one turn of the event loop run together, on one snapshot: a snapshot
+ * takes and gives back a lock, and the first read after a commit finds an empty page cache.
+ *
+ * The snapshot ends when they have run, so that none outlives its reads and a scrub never waits for one.
+ */
+import type { Database } from 'bun:sqlite';
+import { ServiceError, StoreMovedError } from '../../core/errors.ts';
+
+export interface Reader {
+  /**
+   * What `run` returns; it runs by the end of the turn, and may run several statements. Rejects with
+   * `ServiceError('unavailable')` when it throws, and it alone: that is a store in doubt, not a fault of the program.
+   */
+  read<Result>(run: () => Result): Promise<Result>;
+  /** A read by an id or a hash. Its bytes are taken now: the caller may wipe them. */
+  lookUp<Key extends Uint8Array, Result>(key: Key, find: (key: Key) => Result): Promise<Result>;
+}
+
+interface Asked {
+  readonly settle: () => void;
+  readonly reject: (error: ServiceError) => void;
+}
+
+/** @param hasMoved whether the open files are known not to be those of the folder: then nothing read from them counts */
+export function createReader(db: Database, hasMoved: () => boolean): Reader {
+  const [begin, end] = [db.query('BEGIN'), db.query('COMMIT')];
+  let asked: Asked[] = [];
+
+  function readAll(): void {
+    const reads = asked;
+    asked = [];
+    try {
+      if (hasMoved()) throw new StoreMovedError();
+      begin.run();
+      for (const { settle } of reads) settle();
+      // A read that failed may have ended it.
+      if (db.inTransaction) end.run();
+    } catch (error) {
+      for (const { reject } of reads) reject(unread(error));
+    }
+  }
+
+  const read: Reader['read'] = (run) =>
+    new Promise((resolve, reject) => {
+      const settle = () => {
+        try {
+          resolve(run());
+        } catch (error) {
+          reject(unread(error));
+        }
+      };
+      asked.push({ settle, reject });
+      if (asked.length === 1) queueMicrotask(readAll);
+    });
+
+  return {
+    read,
+    lookUp(key, find) {
+      const kept = new Uint8Array(key) as typeof key;
+      return read(() => find(kept));
+    },
+  };
+}
+
+function unread(error: unknown): ServiceError {
+  if (error instanceof StoreMovedError) return error;
+  return new ServiceError('unavailable', 'The store could not be read.', { cause: error });
+}
