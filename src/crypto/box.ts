@@ -6,7 +6,7 @@
  * record (receipt id) and the purpose (label) that it was sealed for.
  */
 import { seal, unseal } from './aead.ts';
-import { concat, FieldReader, FieldWriter, utf8 } from './bytes.ts';
+import { FieldReader, FieldWriter, utf8 } from './bytes.ts';
 import { type BoxLabel, deriveBoxKeys } from './derive.ts';
 import type { RandomBytes } from './random.ts';
 
@@ -66,11 +66,10 @@ export function sealBox(
 /** The content, or `null` if key, binding or bytes differ from those of the sealing. */
 export function openBox(box: Uint8Array, input: BoxInput): Uint8Array | null {
   if (box.length < saltBytes) return null;
-  const keys = deriveBoxKeys(input.label, input.keyMaterial, box.subarray(0, saltBytes));
-  const padded = unseal(keys, box.subarray(saltBytes), boxAad(input.label, input.binding));
+  const keys = deriveBoxKeys(input.label, input.keyMaterial, box.slice(0, saltBytes));
+  const padded = unseal(keys, box.slice(saltBytes), boxAad(input.label, input.binding));
   if (padded === null) return null;
-  // `concat` copies: `slice` of what the cipher returns (a Buffer) would be a view.
-  const content = concat(new FieldReader(padded).field());
+  const content = new FieldReader(padded).field();
   padded.fill(0);
   return content;
 }

@@ -73,7 +73,13 @@ export class FieldWriter {
   }
 }
 
-/** The reverse of `FieldWriter`. Every method throws `RangeError` at the end of the bytes. */
+/** A copy, of the runtime's `Buffer` too, whose own `slice` is a view. */
+const { slice } = Uint8Array.prototype;
+
+/**
+ * The reverse of `FieldWriter`. Every method throws `RangeError` at the end of the bytes. What it gives is a copy: a view
+ * would be dearer, because the runtime then allocates a buffer for the array that it is of (measured).
+ */
 export class FieldReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -106,7 +112,7 @@ export class FieldReader {
     const from = this.#at;
     if (from + length > this.#bytes.length) throw new RangeError('the record ends early');
     this.#at = from + length;
-    return this.#bytes.subarray(from, from + length);
+    return slice.call(this.#bytes, from, from + length);
   }
 
   field(): Uint8Array {

@@ -19,7 +19,7 @@
  * under the same outer layer as the value, so one write erases both (P10). `docs/envelope.md` gives the argument.
  */
 import { seal, unseal } from './aead.ts';
-import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
+import { equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
 import {
   deriveCreatorMask,
   deriveInnerKeys,
@@ -229,7 +229,7 @@ export function proveKeys(
 ): ProvenKeys | null {
   const derive = secret.version === 1 ? version1.deriveInnerKeys : deriveInnerKeys;
   const keys = derive(secretKey, passphraseKey, secret.salt);
-  if (!equalInConstantTime(keys.commitment, secret.body.subarray(0, commitmentBytes))) return null;
+  if (!equalInConstantTime(keys.commitment, secret.body.slice(0, commitmentBytes))) return null;
   return { ...keys, proven: true };
 }
 
@@ -258,9 +258,9 @@ export function openCreatorKey(secret: UnwrappedSecret, metadataKey: string): st
  * @throws RangeError if the body does not open although its keys are proven: it was sealed wrongly
  */
 export function open(secret: UnwrappedSecret, keys: ProvenKeys): Uint8Array {
-  const padded = unseal(keys, secret.body.subarray(commitmentBytes), secret.aad);
+  const padded = unseal(keys, secret.body.slice(commitmentBytes), secret.aad);
   if (padded === null) throw new RangeError('the body does not open under its own commitment');
-  const value = concat(new FieldReader(padded).field());
+  const value = new FieldReader(padded).field();
   padded.fill(0);
   return value;
 }
