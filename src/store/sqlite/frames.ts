@@ -17,7 +17,7 @@ const idBytes = 16;
 /** With both of the times that most records have not. */
 const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1 + 2 * 8;
 const claimBytes = 1 + 8 + 4 + idBytes;
-const firstBufferBytes = 64 * 1024;
+const firstBufferBytes = 16 * 1024;
 /** Which of a put's optional things are there; what to notify of stands above them. */
 const flag = { passphrase: 1, delivery: 2, notice: 4 } as const;
 const notifyShift = 3;
