@@ -43,6 +43,7 @@ export const finishedDeletionSeconds = 3_600;
  * - `unsafe_setting`: a durability or erasure setting did not take effect.
  * - `newer_schema`: a later version of this service has written the data.
  * - `foreign_database`: the file is a database of another program.
+ * - `not_a_store`: a backup in a store's place, or the other way about.
  * - `damaged`: the file is no database, or not an intact one.
  * - `not_writable`: the folder or the file cannot be created, read or written.
  */
@@ -51,6 +52,7 @@ export type RefusalReason =
   | 'unsafe_setting'
   | 'newer_schema'
   | 'foreign_database'
+  | 'not_a_store'
   | 'damaged'
   | 'not_writable';
 

@@ -37,12 +37,15 @@ export const readerSettings: ConnectionSettings = {
   queryOnly: true,
 };
 
+/** How long a lock of another process is waited for. */
+const busyMilliseconds = 5_000;
+
 type Pragma = readonly [name: string, value: string | number, readBack: string | number];
 
 function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
   const synchronous: Pragma = ['synchronous', settings.synchronous, settings.synchronous === 'FULL' ? 2 : 1];
   return [
-    ['busy_timeout', 5_000, 5_000],
+    ['busy_timeout', busyMilliseconds, busyMilliseconds],
     ['journal_mode', 'WAL', 'wal'],
     // A commit returns after the log's fsync, and only then may a secret be released (P2).
     synchronous,
@@ -70,10 +73,19 @@ function pragmasOf(settings: ConnectionSettings): readonly Pragma[] {
  */
 Database.MAX_QUERY_CACHE_SIZE = 200;
 
-/** Opens the file, which exists, with the settings in force. Its statements come from `query`, never from `prepare`. */
-export function openConnection(path: string, settings: ConnectionSettings): Database {
+/**
+ * Opens the file, which exists, with the settings in force. Its statements come from `query`, never from `prepare`.
+ * @param mark where it is not known yet what the file is: throws `StoreRefusal`, before a byte of it changes, if it is something else
+ */
+export function openConnection(
+  path: string,
+  settings: ConnectionSettings,
+  mark: Mark | null = null,
+): Database {
   const db = new Database(path, { readwrite: true, create: false });
   try {
+    db.run(`PRAGMA busy_timeout = ${busyMilliseconds}`);
+    if (mark !== null) assertMarked(db, mark);
     applySettings(db, settings);
     return db;
   } catch (error) {
@@ -82,7 +94,7 @@ export function openConnection(path: string, settings: ConnectionSettings): Data
   }
 }
 
-/** Sets every pragma and reads it back. */
+/** Sets every pragma and reads it back; the mode of the journal is kept in the file. */
 function applySettings(db: Database, settings: ConnectionSettings): void {
   for (const [name, value] of pragmasOf(settings)) db.run(`PRAGMA ${name} = ${value}`);
   assertSettings(db, settings);
@@ -116,26 +128,48 @@ const migrations: readonly string[] = [
   ownerIndex,
 ];
 
-/** "mayf" in ASCII, the mark of our files (SQLite's `application_id`). */
-const applicationId = 0x6d617966;
+/** The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of a backup, "mayb", which no server opens. */
+const marks = { store: 0x6d617966, backup: 0x6d617962 } as const;
+export type Mark = keyof typeof marks;
 
 function numberOf(db: Database, pragma: 'user_version' | 'application_id'): number {
   return Number(Object.values(db.query<object, []>(`PRAGMA ${pragma}`).get() ?? {})[0] ?? 0);
 }
 
-export function migrate(db: Database): void {
-  const version = numberOf(db, 'user_version');
-  assertOurs(db, version);
-  for (let next = version; next < migrations.length; next += 1) apply(db, next);
+/** Within a transaction it takes effect with the rest. */
+export function setMark(db: Database, mark: Mark): void {
+  db.run(`PRAGMA application_id = ${marks[mark]}`);
 }
 
-function assertOurs(db: Database, version: number): void {
+/** Brings the schema up to date. @param mark what the file must be; an empty one becomes a store */
+export function migrate(db: Database, mark: Mark = 'store'): void {
+  const version = assertMarked(db, mark);
+  for (let next = version; next < migrations.length; next += 1) apply(db, next, mark);
+}
+
+const misplaced: Readonly<Record<Mark, string>> = {
+  store:
+    'mayfly.db in the data folder is a backup. What waited in it may have been opened since, so no server opens it as it is: ' +
+    'move it out of the folder and run mayfly restore with its new path.',
+  backup: 'This is the database of a store, not a backup: mayfly backup makes one.',
+};
+
+const foreign: Readonly<Record<Mark, string>> = {
+  store: 'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.',
+  backup: 'This is a database of another program.',
+};
+
+/** The version of its schema. @throws StoreRefusal when it is not what it must be, or of a later version */
+export function assertMarked(db: Database, mark: Mark): number {
+  const version = numberOf(db, 'user_version');
+  const found = numberOf(db, 'application_id');
   const tables = db.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
-  if (numberOf(db, 'application_id') !== applicationId && (version !== 0 || tables !== 0)) {
-    throw new StoreRefusal(
-      'foreign_database',
-      'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.',
-    );
+  const isEmpty = version === 0 && tables === 0 && mark === 'store';
+  if (found !== marks[mark] && !isEmpty) {
+    const isOther = found === marks[mark === 'store' ? 'backup' : 'store'];
+    throw isOther
+      ? new StoreRefusal('not_a_store', misplaced[mark])
+      : new StoreRefusal('foreign_database', foreign[mark]);
   }
   if (version > migrations.length) {
     throw new StoreRefusal(
@@ -144,15 +178,16 @@ function assertOurs(db: Database, version: number): void {
         'Run that version or a later one, or restore a copy from before the upgrade.',
     );
   }
+  return version;
 }
 
 /** Two processes may start at once: the second to get the lock finds the work done. */
-function apply(db: Database, index: number): void {
+function apply(db: Database, index: number, mark: Mark): void {
   db.run('BEGIN IMMEDIATE');
   try {
     if (numberOf(db, 'user_version') === index) {
       db.run(migrations[index] ?? '');
-      db.run(`PRAGMA application_id = ${applicationId}`);
+      setMark(db, mark);
       db.run(`PRAGMA user_version = ${index + 1}`);
     }
     db.run('COMMIT');

@@ -88,7 +88,7 @@ export async function openWithSettings(
 function openDatabase(directory: string): Database {
   const { database } = prepareFolder(directory);
   try {
-    const migrating = openConnection(database, { ...readerSettings, queryOnly: false });
+    const migrating = openConnection(database, { ...readerSettings, queryOnly: false }, 'store');
     try {
       migrate(migrating);
     } finally {
