@@ -1,7 +1,7 @@
 /**
  * `npm run build`: Mayfly and its runtime as one executable, `dist/mayfly` or the given path. Runs on Node 20 with nothing installed.
  *
- * The writer thread is a second entry in the same folder, because the executable looks for the thread's code next to its own.
+ * The threads are further entries in the same folder, because the executable looks for a thread's code next to its own.
  * Bytecode, and chunks for what is loaded at first use, more than halve its start.
  */
 
@@ -11,7 +11,7 @@ import { install, root } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 
 const limitMs = 120_000;
-const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts'];
+const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts', 'src/store/sqlite/copier.ts'];
 const outfile = process.argv[2] ?? join(root, 'dist', 'mayfly');
 
 if (!install()) process.exit(1);

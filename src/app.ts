@@ -4,7 +4,7 @@
  * Nothing listens before the store has proved its settings and the key file has proved to be the store's (P12, P25). A stop takes no new
  * request, finishes what is in flight, and closes the store last (P23).
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { SmtpServer } from './config/addresses.ts';
 import type { Settings } from './config/read.ts';
 import { isForThisMachineAlone } from './config/settings.ts';
@@ -43,6 +43,13 @@ import {
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
+import {
+  type BackupOutcome,
+  backUpStore,
+  type OnProgress,
+  previewRestore,
+  restoreStore,
+} from './store/sqlite/backup.ts';
 import { hasStore, markServing } from './store/sqlite/files.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreRefusal } from './store/store.ts';
@@ -77,6 +84,31 @@ export async function openStore({ dataDir, maxStorageBytes }: Settings): Promise
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;
   }
+}
+
+/** Writes a backup of the store that the settings name. */
+export async function backUp(
+  { dataDir }: Settings,
+  file: string,
+  onProgress: OnProgress,
+): Promise<BackupOutcome> {
+  if (hasStore(dataDir)) return backUpStore(dataDir, file, onProgress);
+  const folder = resolve(dataDir);
+  return { outcome: 'refused', problem: `There is no store in ${folder}: set MAYFLY_DATA_DIR.` };
+}
+
+/** What `restoreBackup` would restore, or why it would refuse. */
+export async function lookAtBackup({ dataDir }: Settings, file: string): Promise<BackupOutcome> {
+  return previewRestore(file, dataDir);
+}
+
+/** Makes the store that the settings name from a backup, with everything burned that waited. */
+export function restoreBackup(
+  { dataDir }: Settings,
+  file: string,
+  onProgress: OnProgress,
+): Promise<BackupOutcome> {
+  return restoreStore(file, dataDir, Math.floor(Date.now() / 1000), onProgress);
 }
 
 export interface RunningApp {

@@ -157,6 +157,11 @@ const world: World = {
   },
   parseServerAddress: async (text) => (await loadSettings()).parseServerAddress(text),
   openAccounts,
+  backups: {
+    write: async (...given) => (await import('./app.ts')).backUp(...given),
+    look: async (...given) => (await import('./app.ts')).lookAtBackup(...given),
+    restore: async (...given) => (await import('./app.ts')).restoreBackup(...given),
+  },
   serve,
   route,
   examine: async (settings, recipient) => {

@@ -29,6 +29,33 @@ export type OpenAccountsOutcome =
   | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
 
+/** What a backup holds. */
+export interface BackupFacts {
+  /** Store time at which it was taken. */
+  readonly takenAt: number;
+  /** Secrets that waited then. */
+  readonly waiting: number;
+  readonly accounts: number;
+}
+
+export type BackupOutcome =
+  | { readonly outcome: 'done'; readonly facts: BackupFacts }
+  /** Nothing was written. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** Called now and then while a file is written. */
+export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
+
+/** Backups of the store that the settings name, by their file. */
+export interface Backups {
+  /** Works while the server runs. */
+  write(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
+  /** What `restore` would restore, or why it would refuse; changes nothing. */
+  look(settings: Settings, file: string): Promise<BackupOutcome>;
+  /** Makes the store, which must not be there yet, with everything burned that waited. */
+  restore(settings: Settings, file: string, onProgress: OnProgress): Promise<BackupOutcome>;
+}
+
 /** What a command may touch; `main.ts` provides the real one. */
 export interface World {
   readonly terminal: Terminal;
@@ -40,6 +67,7 @@ export interface World {
   ) => Promise<{ readonly value: string } | { readonly problem: string }>;
   /** Opens the store directly: works while the server runs. */
   readonly openAccounts: (settings: Settings) => Promise<OpenAccountsOutcome>;
+  readonly backups: Backups;
   /** Serves until told to stop. */
   readonly serve: (settings: Settings) => Promise<ExitCode>;
   /** Routes to the regions until told to stop. */

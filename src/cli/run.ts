@@ -5,6 +5,7 @@
  */
 import { nearestWord } from '../config/nearest.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
+import { backupCommands } from './backups.ts';
 import {
   type Command,
   commonOptions,
@@ -48,7 +49,7 @@ const aboutCommands: readonly Command[] = [
 
 export const sections: Readonly<Record<string, readonly Command[]>> = {
   'Share and read (talks to a server)': [...secretCommands, ...receiptCommands],
-  'Run a server': [...serverCommands, ...storeCommands, ...routerCommands],
+  'Run a server': [...serverCommands, ...storeCommands, ...backupCommands, ...routerCommands],
   'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
   About: aboutCommands,
 };

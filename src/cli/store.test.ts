@@ -36,6 +36,7 @@ function installation() {
         outcome: 'open',
         accounts: { store, random: systemRandom, close: async () => {} },
       }),
+      backups: { write: unasked, look: unasked, restore: unasked },
       serve: unasked,
       route: unasked,
       examine: unasked,

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe('the executable', () => {
-  it('serves from any folder, stores durably and stretches a passphrase', async () => {
+  it('serves from any folder, stores durably, stretches a passphrase, backs up and restores', async () => {
     const port = await freePort();
     const env = { PORT: String(port), MAYFLY_DATA_DIR: await makeDataDir() };
     const child = spawn(executable, ['serve'], { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -39,6 +39,18 @@ describe('the executable', () => {
       fetch(`${api}/secret/${key}`, { method: 'POST', body: new URLSearchParams({ passphrase: 'thyme' }) });
     expect(await (await read()).json()).toMatchObject({ value: 'open sesame' });
     expect((await read()).status).toBe(404);
+
+    const backup = join(folder, 'backup.db');
+    const run = async (args: readonly string[], dataDir: string) => {
+      const command = spawn(executable, args, {
+        cwd: '/',
+        env: { MAYFLY_DATA_DIR: dataDir },
+        stdio: 'ignore',
+      });
+      return (await once(command, 'exit'))[0];
+    };
+    expect(await run(['backup', backup], env.MAYFLY_DATA_DIR)).toBe(0);
+    expect(await run(['restore', backup, '--yes'], join(folder, 'restored'))).toBe(0);
 
     child.kill('SIGTERM');
     expect(await exited).toEqual({ code: 0, signal: null });

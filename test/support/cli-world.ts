@@ -6,6 +6,8 @@ import { parseServerAddress, readConfig } from '../../src/config/read.ts';
 /** The content of a passphrase file; no message may contain it. */
 export const cliSecret = 'hunter2-canary';
 
+const noBackups = async () => ({ outcome: 'refused', problem: 'No store here.' }) as const;
+
 export function fakeWorld(overrides: Partial<World> = {}, input = '') {
   const written = { out: '', err: '' };
   const requests: { url: string; init: RequestInit }[] = [];
@@ -27,6 +29,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
     readConfig: async () => readConfig({}),
     parseServerAddress: async (text) => parseServerAddress(text),
     openAccounts: async () => ({ outcome: 'refused', problem: 'No store here.' }),
+    backups: { write: noBackups, look: noBackups, restore: noBackups },
     serve: async () => 0,
     route: async () => 0,
     examine: async () => [],

@@ -1,0 +1,105 @@
+/**
+ * `mayfly backup` and `mayfly restore`.
+ *
+ * A restored store opens nothing that waited when its backup was taken, because it may have been opened since. The operator sees what
+ * that means, and agrees, before anything is written.
+ */
+import {
+  type BackupFacts,
+  type Command,
+  type ExitCode,
+  type Input,
+  type OnProgress,
+  printResult,
+  refuse,
+  settingsOrWords,
+  type World,
+} from './command.ts';
+import { timeOf } from './terminal.ts';
+
+const mebibyte = 2 ** 20;
+
+/** A line each time a tenth more is written; none for what is done at once. */
+function progressTo(world: World, input: Input): OnProgress {
+  let shownTenths = 0;
+  return (written, source) => {
+    const tenths = Math.min(9, Math.floor((10 * written) / Math.max(1, source)));
+    if (input.json || tenths <= shownTenths) return;
+    shownTenths = tenths;
+    world.terminal.err(`${tenths * 10} % of ${Math.ceil(source / mebibyte)} MiB\n`);
+  };
+}
+
+const count = (amount: number, what: string): string => `${amount} ${what}${amount === 1 ? '' : 's'}`;
+
+const contents = ({ waiting, accounts }: BackupFacts): string =>
+  `${count(waiting, 'waiting secret')}, ${count(accounts, 'account')}`;
+
+const jsonOf = ({ takenAt, waiting, accounts }: BackupFacts) => ({ taken_at: takenAt, waiting, accounts });
+
+async function runBackup(input: Input, world: World): Promise<ExitCode> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const [file = ''] = input.words;
+  const written = await world.backups.write(settings, file, progressTo(world, input));
+  if (written.outcome === 'refused')
+    return refuse(world, input, 'failed', `No backup was made. ${written.problem}`);
+  const { facts } = written;
+  if (!input.json)
+    world.terminal.err(
+      `${file} holds the store of ${timeOf(facts.takenAt)}, checked: ${contents(facts)}.\n` +
+        `It does not hold the keys. Keep a copy of ${settings.rootKeysFile}, in another place.\n`,
+    );
+  printResult(world, input, jsonOf(facts), []);
+  return 0;
+}
+
+const consequences = (facts: BackupFacts, dataDir: string): string =>
+  `The backup is of ${timeOf(facts.takenAt)}: ${contents(facts)}. It becomes the store in ${dataDir}.\n` +
+  'What waited then may have been opened since, so all of it is burned: those links no longer open.\n' +
+  'Accounts, passwords, tokens and domains are again as they were then: what was revoked, deleted or changed since has to be ' +
+  'revoked, deleted or changed again. Everybody is logged out.\n';
+
+async function runRestore(input: Input, world: World): Promise<ExitCode> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const [file = ''] = input.words;
+  const seen = await world.backups.look(settings, file);
+  if (seen.outcome === 'refused')
+    return refuse(world, input, 'failed', `${file} is not restored. ${seen.problem}`);
+  world.terminal.err(consequences(seen.facts, settings.dataDir));
+  if (!input.flags.has('yes')) {
+    const answer = await world.terminal.ask('Restore it? [y/N] ');
+    if (answer === null) return refuse(world, input, 'not_confirmed', 'Nobody can be asked here: add --yes.');
+    if (!/^y(es)?$/i.test(answer.trim()))
+      return refuse(world, input, 'not_confirmed', 'Nothing was changed.');
+  }
+  const restored = await world.backups.restore(settings, file, progressTo(world, input));
+  if (restored.outcome === 'refused')
+    return refuse(world, input, 'failed', `${file} is not restored. ${restored.problem}`);
+  if (!input.json)
+    world.terminal.err(
+      `Done. Put its keys at ${settings.rootKeysFile}, if they are not there yet, and start the server.\n`,
+    );
+  printResult(world, input, { ...jsonOf(restored.facts), burned: restored.facts.waiting }, []);
+  return 0;
+}
+
+export const backupCommands: readonly Command[] = [
+  {
+    path: ['backup'],
+    summary: 'write a backup of the store, also while it serves',
+    words: ['FILE'],
+    options: {},
+    example: 'mayfly backup /backups/mayfly-2026-11-23.db',
+    run: runBackup,
+  },
+  {
+    path: ['restore'],
+    summary: 'make a store from a backup; what waited in it is burned',
+    words: ['FILE'],
+    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    example: 'MAYFLY_DATA_DIR=/srv/mayfly mayfly restore /backups/mayfly-2026-11-23.db',
+    run: runRestore,
+  },
+];

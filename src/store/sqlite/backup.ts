@@ -1,0 +1,269 @@
+/**
+ * A backup of a store, and a store from a backup.
+ *
+ * A backup is one moment of the store, taken while others read and write, without bytes that were erased. It carries a mark of its
+ * own, with which no server opens it: what waited in it may have been opened since, and would open a second time (P1). The
+ * transaction that takes the mark off burns all that waited, also what has expired by this machine's clock, which may be wrong.
+ */
+import { Database } from 'bun:sqlite';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { UnixSeconds } from '../../core/time.ts';
+import { StoreRefusal } from '../store.ts';
+import { assertMarked, migrate, openConnection, setMark, writerSettings } from './database.ts';
+import { codeOf, hasStore, messageOf } from './files.ts';
+import { endRecord } from './records.ts';
+
+/** What a backup holds. */
+export interface BackupFacts {
+  /** Store time at which it was taken. */
+  readonly takenAt: UnixSeconds;
+  /** Secrets that waited then. */
+  readonly waiting: number;
+  readonly accounts: number;
+}
+
+export type Task =
+  | { readonly kind: 'back_up'; readonly database: string; readonly backup: string }
+  | { readonly kind: 'look'; readonly backup: string }
+  | {
+      readonly kind: 'restore';
+      readonly backup: string;
+      readonly database: string;
+      /** When what waits is burned, in Unix seconds. */
+      readonly at: UnixSeconds;
+    };
+
+export type BackupOutcome =
+  | { readonly outcome: 'done'; readonly facts: BackupFacts }
+  /** A sentence for the operator; nothing was written. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** A file has its own name only when it is whole. */
+const unfinished = (path: string): string => `${path}.part`;
+
+function backUp(database: string, backup: string): BackupFacts {
+  return writeWhole(backup, (part) => {
+    using store = closing(openConnection(database, writerSettings, 'store'));
+    store.db.query('VACUUM INTO ?1').run(part);
+    using copy = closing(new Database(part, { readwrite: true }));
+    // One file, without a log beside it.
+    copy.db.run('PRAGMA journal_mode = DELETE');
+    setMark(copy.db, 'backup');
+    assertIntact(copy.db);
+    return factsOf(copy.db);
+  });
+}
+
+function look(backup: string): BackupFacts {
+  using file = closing(new Database(backup, { readonly: true }));
+  assertMarked(file.db, 'backup');
+  return factsOf(file.db);
+}
+
+function restore(backup: string, database: string, at: UnixSeconds): BackupFacts {
+  return writeWhole(database, (part) => {
+    copyFileSync(backup, part);
+    using file = closing(openConnection(part, writerSettings, 'backup'));
+    migrate(file.db, 'backup');
+    assertIntact(file.db);
+    const facts = factsOf(file.db);
+    file.db.run('BEGIN IMMEDIATE');
+    burnAll(file.db, facts.takenAt, Math.max(at, facts.takenAt));
+    setMark(file.db, 'store');
+    file.db.run('COMMIT');
+    // All of it is in the one file that gets its name.
+    if (file.db.query<{ busy: number }, []>('PRAGMA wal_checkpoint(TRUNCATE)').get()?.busy !== 0)
+      throw new Error('the log was not written out');
+    return facts;
+  });
+}
+
+/** Nothing that waited opens any more, and no log-in or mailed link that has ended since comes back. */
+function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
+  db.query(`${endRecord('b')} WHERE state = 'w' AND expires_at > ?2`).run(at, takenAt);
+  db.run('UPDATE deliveries SET address_box = NULL');
+  db.run('DELETE FROM notices');
+  db.run('DELETE FROM attempts');
+  db.run('DELETE FROM attempt_lives');
+  db.run('DELETE FROM sessions');
+  db.run('DELETE FROM tickets');
+}
+
+const selectFacts = `
+  SELECT t.seconds AS takenAt,
+    (SELECT count(*) FROM records WHERE state = 'w' AND expires_at > t.seconds) AS waiting,
+    (SELECT count(*) FROM accounts) AS accounts
+  FROM store_time t`;
+
+function factsOf(db: Database): BackupFacts {
+  const facts = db.query<BackupFacts, []>(selectFacts).get();
+  if (facts === null) throw new Error('the store has lost its time');
+  return facts;
+}
+
+function assertIntact(db: Database): void {
+  const verdict = db.query('PRAGMA integrity_check(1)').values()[0]?.[0];
+  if (verdict !== 'ok') throw new StoreRefusal('damaged', `The copy is damaged: ${String(verdict)}.`);
+}
+
+function closing(db: Database) {
+  return { db, [Symbol.dispose]: () => db.close() };
+}
+
+/** The work's file gets its name once it is on the disk; a file of that name is never overwritten. */
+function writeWhole<Result>(path: string, work: (part: string) => Result): Result {
+  if (existsSync(path)) throw nameTaken();
+  const part = unfinished(path);
+  reserve(part);
+  try {
+    const result = work(part);
+    syncPath(part);
+    giveName(part, path);
+    removePart(part);
+    syncPath(dirname(path));
+    return result;
+  } catch (error) {
+    removePart(part);
+    throw error;
+  }
+}
+
+const nameTaken = () =>
+  new StoreRefusal(
+    'not_writable',
+    'A file of that name is there. It is not overwritten: choose another name.',
+  );
+
+function reserve(part: string): void {
+  try {
+    closeSync(openSync(part, 'wx', 0o600));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    const words = `${part} is there: another run is writing it, or one was cut short. In that case remove it.`;
+    throw new StoreRefusal('not_writable', words);
+  }
+}
+
+const withoutLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+function giveName(part: string, path: string): void {
+  try {
+    linkSync(part, path);
+  } catch (error) {
+    // A shared folder or a memory stick may know no links.
+    if (withoutLinks.has(codeOf(error)) && !existsSync(path)) renameSync(part, path);
+    else throw codeOf(error) === 'EEXIST' ? nameTaken() : error;
+  }
+}
+
+function removePart(part: string): void {
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(part + suffix, { force: true });
+}
+
+function syncPath(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function factsAfter(task: Task): BackupFacts {
+  if (task.kind === 'back_up') return backUp(task.database, task.backup);
+  if (task.kind === 'look') return look(task.backup);
+  return restore(task.backup, task.database, task.at);
+}
+
+/** In the thread. */
+export function runTask(task: Task): BackupOutcome {
+  try {
+    return { outcome: 'done', facts: factsAfter(task) };
+  } catch (error) {
+    return { outcome: 'refused', problem: wordsOf(error) };
+  }
+}
+
+function wordsOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code === 'ENOENT' || code === 'SQLITE_CANTOPEN')
+    return 'There is no such file or folder, or it may not be read.';
+  if (code === 'SQLITE_NOTADB') return 'This is not a backup.';
+  return messageOf(error);
+}
+
+/** Called now and then with how much of the file is written, and how much the source takes. */
+export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
+
+const lookMilliseconds = 500;
+
+const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+async function inThread(task: Task, onProgress: () => void): Promise<BackupOutcome> {
+  const worker = new Worker(new URL('./copier.ts', import.meta.url).href);
+  const timer = setInterval(onProgress, lookMilliseconds);
+  try {
+    const { promise, resolve } = Promise.withResolvers<BackupOutcome>();
+    worker.onmessage = ({ data }: MessageEvent<BackupOutcome>) => resolve(data);
+    worker.onerror = ({ message }) => resolve({ outcome: 'refused', problem: message });
+    worker.postMessage(task);
+    return await promise;
+  } finally {
+    clearInterval(timer);
+    worker.terminate();
+  }
+}
+
+/** Writes a backup of the store in `directory`, which may be in use, to a file that is not there yet. */
+export function backUpStore(
+  directory: string,
+  backup: string,
+  onProgress: OnProgress,
+): Promise<BackupOutcome> {
+  const [database, path] = [join(resolve(directory), 'mayfly.db'), resolve(backup)];
+  const source = sizeOf(database) + sizeOf(`${database}-wal`);
+  return inThread({ kind: 'back_up', database, backup: path }, () =>
+    onProgress(sizeOf(unfinished(path)), source),
+  );
+}
+
+function refusalAt(directory: string): BackupOutcome | null {
+  if (!hasStore(directory)) return null;
+  const problem = `There is a store in ${directory}: move it away, or set MAYFLY_DATA_DIR.`;
+  return { outcome: 'refused', problem };
+}
+
+/** What the backup holds, or why it cannot become the store in `directory`; changes nothing. */
+export function previewRestore(backup: string, directory: string): BackupOutcome {
+  return refusalAt(resolve(directory)) ?? runTask({ kind: 'look', backup: resolve(backup) });
+}
+
+/** Makes a store of a backup in a folder that has none. @param at Unix seconds, when what waits is burned */
+export async function restoreStore(
+  backup: string,
+  directory: string,
+  at: UnixSeconds,
+  onProgress: OnProgress,
+): Promise<BackupOutcome> {
+  const [folder, path] = [resolve(directory), resolve(backup)];
+  const refusal = refusalAt(folder);
+  if (refusal !== null) return refusal;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const database = join(folder, 'mayfly.db');
+  const source = sizeOf(path);
+  return inThread({ kind: 'restore', backup: path, database, at }, () =>
+    onProgress(sizeOf(unfinished(database)), source),
+  );
+}
