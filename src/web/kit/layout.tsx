@@ -132,8 +132,8 @@ type Part = ReturnType<typeof raw>;
 const knownParts = new WeakMap<Settings, WeakMap<Brand, Map<string, Part>>>();
 
 /**
- * A part that is the same on many pages, rendered once for each site, brand and language: most of a small page is such
- * parts. The brand stands for the share domain too, since each has a brand object of its own.
+ * A part that is the same on many pages, rendered once for each site, brand and language: most of a small page consists of
+ * these. The share domain need not be known, because each has a brand object of its own.
  * @param name with everything else that the part depends on
  */
 export function onceFor(frame: Frame, name: string, render: () => unknown): Part {
