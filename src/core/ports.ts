@@ -85,6 +85,12 @@ export interface SecretStore {
    */
   burn(id: ReceiptId, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'>;
 
+  /**
+   * Destroys what waits by any clock, whoever made it, in the order in which it was stored; each as in `burn`. Looks at `limit`
+   * records at most, those after `after`, which is `next` of the call before, or `null` to begin.
+   */
+  burnAll(after: string | null, limit: number): Promise<BurnedBatch>;
+
   /** Notes that the creator has looked at a waiting receipt; the first time counts. Returns that first time, or `null`. */
   markViewed(id: ReceiptId): Promise<UnixSeconds | null>;
 
@@ -143,6 +149,12 @@ export interface SecretStore {
    * what that engine keeps of erased bytes, and for how long, is its operator's to bound.
    */
   scrub(): Promise<boolean>;
+}
+
+export interface BurnedBatch {
+  readonly burned: number;
+  /** `null`: there were no more records. */
+  readonly next: string | null;
 }
 
 /** A secret that is about to expire unread, and whose account wanted to know. */

@@ -75,6 +75,36 @@ const recordDefects: readonly SeededDefect[] = [
     }),
   },
   {
+    defect: 'burning all ends at its first batch',
+    caughtBy: 'burning all ends everything that waits, whoever made it, and nothing else',
+    seed: (store) => ({
+      ...store,
+      burnAll: async (after, limit) => ({ ...(await store.burnAll(after, limit)), next: null }),
+    }),
+  },
+  {
+    defect: 'burning all counts what a claim was quicker to take',
+    caughtBy: 'of burning all and many claims at once each secret is ended by exactly one',
+    seed: (store) => ({
+      ...store,
+      async burnAll(after, limit) {
+        await turn();
+        return { ...(await store.burnAll(after, limit)), burned: limit };
+      },
+    }),
+  },
+  {
+    defect: 'burning all burns what has expired',
+    caughtBy: 'burning all leaves what has expired as it was',
+    seed: (store) => ({
+      ...store,
+      async burnAll(after, limit) {
+        const batch = await store.burnAll(after, limit);
+        return { ...batch, burned: batch.burned + 1 };
+      },
+    }),
+  },
+  {
     defect: 'a look-up keeps no copy of the id',
     caughtBy: 'an id may be wiped as soon as it was asked for',
     seed: (store) => ({

@@ -81,6 +81,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
   const sweep = createSweep(db);
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     burn: records.burn,
+    burnAll: records.burnAll,
     markViewed: records.markViewed,
     setExpiry: records.setExpiry,
     setMemo: records.setMemo,

@@ -63,6 +63,8 @@ type Taken<Port> = {
 /** The rarer writes, each taken whole inside its batch's transaction. Puts and claims travel as frames. */
 export interface Decisions extends Taken<Forwarded> {
   burn(at: Located<ReceiptId>): UnixSeconds | null;
+  /** @param earliest what has expired by this has expired by every clock */
+  burnAll(after: number, limit: number, earliest: UnixSeconds): { burned: number; next: number | null };
   /** In the place of a decision whose client left before its batch was sent. */
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;

@@ -220,7 +220,14 @@ function toDelivery(row: ReceiptRow, waits: boolean, now: UnixSeconds): StoredDe
 }
 
 export type RecordWrites = Deciding<
-  'burn' | 'markViewed' | 'setExpiry' | 'setMemo' | 'queueDelivery' | 'setDelivery' | 'takeDueNotices'
+  | 'burn'
+  | 'burnAll'
+  | 'markViewed'
+  | 'setExpiry'
+  | 'setMemo'
+  | 'queueDelivery'
+  | 'setDelivery'
+  | 'takeDueNotices'
 > & {
   /** The position of the new row; `null`, and nothing stored, when its account is not there. */
   put(record: PutFrame): number | null;
@@ -247,6 +254,13 @@ const claimRecord = `${endRecord('r')}
 const burnRecord = `${endRecord('b')}
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
 
+const selectBatch = `
+  SELECT max(position) AS upto, count(*) AS looked
+  FROM (SELECT position FROM records WHERE position > ?1 ORDER BY position LIMIT ?2)`;
+
+const burnBatch = `${endRecord('b')}
+  WHERE position > ?2 AND position <= ?3 AND state = 'w' AND expires_at > ?4`;
+
 const viewRecord = `
   UPDATE records SET viewed_at = min(viewed_at, ?1)
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1
@@ -265,6 +279,8 @@ export function createRecordWrites(db: Database): RecordWrites {
   const owner = db.query('SELECT 1 FROM accounts WHERE id = ?1');
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
+  const batch = db.query<{ upto: number | null; looked: number }, [number, number]>(selectBatch);
+  const burnTogether = db.query(burnBatch);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
   const expiry = db.query<
     { secret_id: Uint8Array },
@@ -307,6 +323,11 @@ export function createRecordWrites(db: Database): RecordWrites {
     claim: (now, { position, secretId, rowVersion }) =>
       claim.run(now, position, secretId, rowVersion).changes === 1,
     burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
+    burnAll(now, after, limit, earliest) {
+      const { upto = null, looked = 0 } = batch.get(after, limit) ?? {};
+      const burned = upto === null ? 0 : Number(burnTogether.run(now, after, upto, earliest).changes);
+      return { burned, next: looked === limit ? upto : null };
+    },
     markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
     setExpiry(now, { position, id }, from, { expiresAt, receiptExpiresAt, noticeDueAt, sealedSecret }) {
       const changed = expiry.get(now, position, id, from, expiresAt, receiptExpiresAt, sealedSecret);

@@ -169,6 +169,10 @@ function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
       const at = await locate(id);
       return at === null ? null : queue.burn(at, isAbandoned);
     },
+    async burnAll(after, limit) {
+      const { burned, next } = await queue.decide('burnAll', Number(after ?? 0), limit, time.earliest());
+      return { burned, next: next === null ? null : String(next) };
+    },
     async markViewed(id) {
       const at = await locate(id);
       return at === null ? null : queue.decide('markViewed', at);

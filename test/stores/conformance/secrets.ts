@@ -4,7 +4,9 @@
 import { strict as assert } from 'node:assert';
 import type { AccountId } from '../../../src/core/account.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
+import type { BurnedBatch } from '../../../src/core/ports.ts';
 import { attemptLimits } from '../../../src/core/secrets/access.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { ownerIn } from './account-fixtures.ts';
 import {
   type ConformanceCheck,
@@ -20,6 +22,17 @@ import {
   restartCheck,
   ttlSeconds,
 } from './check.ts';
+
+/** How many were burned, in batches. */
+async function burnEverything(store: Store, limit: number): Promise<number> {
+  let total = 0;
+  for (let after: string | null = null; ; ) {
+    const { burned, next }: BurnedBatch = await store.burnAll(after, limit);
+    total += burned;
+    if (next === null) return total;
+    after = next;
+  }
+}
 
 export const secretChecks: readonly ConformanceCheck[] = [
   check('P5', 'a secret can be found, byte for byte, as soon as put has resolved', async ({ store }) => {
@@ -97,6 +110,65 @@ export const secretChecks: readonly ConformanceCheck[] = [
       assert.equal(await store.burn(newReceiptId(), clientStays), null);
     },
   ),
+
+  check(
+    'P7',
+    'burning all ends everything that waits, whoever made it, and nothing else',
+    async ({ store }) => {
+      const owner = await ownerIn(store);
+      const all = [
+        await putNew(store),
+        await putNew(store, { owner }),
+        await putNew(store),
+        await putNew(store),
+        await putNew(store, { owner }),
+      ];
+      const [, , read, burned] = all;
+      await store.claim(await found(store, read?.secretId ?? newSecretId()), clientStays);
+      const burnedAt = await store.burn(burned?.receiptId ?? newReceiptId(), clientStays);
+      assert.equal(await burnEverything(store, 2), 3);
+      for (const { secretId } of all) assert.equal(await store.findSecret(secretId), null);
+      const receipts = await Promise.all(all.map(({ receiptId }) => store.findReceipt(receiptId)));
+      assert.deepEqual(
+        receipts.map((receipt) => receipt?.state),
+        ['burned', 'burned', 'received', 'burned', 'burned'],
+      );
+      assert.equal(receipts[3]?.endedAt, burnedAt);
+      assert.deepEqual(
+        receipts.map((receipt) => receipt?.sealedSecret),
+        [null, null, null, null, null],
+      );
+      assert.equal(await burnEverything(store, 2), 0);
+      const { secretId } = await putNew(store);
+      assert.equal(await store.claim(await found(store, secretId), clientStays), 'won');
+    },
+  ),
+
+  check(
+    'P7',
+    'of burning all and many claims at once each secret is ended by exactly one',
+    async ({ store }) => {
+      const records = await Promise.all(Array.from({ length: 30 }, () => putNew(store)));
+      const waiting = await Promise.all(records.map(({ secretId }) => found(store, secretId)));
+      const [burned, ...claims] = await Promise.all([
+        burnEverything(store, 7),
+        ...waiting.map((secret) => store.claim(secret, clientStays)),
+      ]);
+      assert.equal(burned + claims.filter((outcome) => outcome === 'won').length, records.length);
+      const receipts = await Promise.all(records.map(({ receiptId }) => store.findReceipt(receiptId)));
+      assert.equal(receipts.filter((receipt) => receipt?.state === 'burned').length, burned);
+    },
+  ),
+
+  check('P8', 'burning all leaves what has expired as it was', async ({ store, wallClock }) => {
+    const short = await putNew(store, { expiresAt: store.now() + 1 });
+    const long = await putNew(store);
+    wallClock.advance(1);
+    assert.equal(await burnEverything(store, 10), 1);
+    const { state, endedAt } = (await store.findReceipt(short.receiptId)) ?? {};
+    assert.deepEqual([state, endedAt], ['waiting', null]);
+    assert.equal((await store.findReceipt(long.receiptId))?.state, 'burned');
+  }),
 
   check('port', 'an id may be wiped as soon as it was asked for', async ({ store }) => {
     const { secretId, receiptId } = await putNew(store);

@@ -246,6 +246,17 @@ function receiptMethods(
       const isOthers = manager !== undefined && record?.owner !== null && record?.owner !== manager;
       return record === null || isOthers ? null : toReceipt(record, time.earliest());
     },
+    async burnAll(after, limit) {
+      const later = [...table.all()].filter(({ position }) => position > Number(after ?? 0));
+      const batch = later.sort((a, b) => a.position - b.position).slice(0, limit);
+      const last = batch.at(-1);
+      const next = last === undefined || batch.length < limit ? null : String(last.position);
+      const waits = (record: MemoryRecord) => isWaiting(record, time.earliest());
+      const burned = batch.filter(
+        (record) => waits(record) && end(record, 'burned', time.earliest()) !== null,
+      );
+      return { burned: burned.length, next };
+    },
     async burn(id, isAbandoned) {
       if (isAbandoned()) return 'abandoned';
       return end(table.ofReceipt(id, time.now()), 'burned', time.now());
