@@ -13,6 +13,7 @@ import {
   printResult,
   refuse,
   settingsOrWords,
+  unlessConfirmed,
   type World,
 } from './command.ts';
 import { timeOf } from './terminal.ts';
@@ -68,12 +69,8 @@ async function runRestore(input: Input, world: World): Promise<ExitCode> {
   if (seen.outcome === 'refused')
     return refuse(world, input, 'failed', `${file} is not restored. ${seen.problem}`);
   world.terminal.err(consequences(seen.facts, settings.dataDir));
-  if (!input.flags.has('yes')) {
-    const answer = await world.terminal.ask('Restore it? [y/N] ');
-    if (answer === null) return refuse(world, input, 'not_confirmed', 'Nobody can be asked here: add --yes.');
-    if (!/^y(es)?$/i.test(answer.trim()))
-      return refuse(world, input, 'not_confirmed', 'Nothing was changed.');
-  }
+  const unconfirmed = await unlessConfirmed(world, input, 'Restore it?');
+  if (unconfirmed !== null) return unconfirmed;
   const restored = await world.backups.restore(settings, file, progressTo(world, input));
   if (restored.outcome === 'refused')
     return refuse(world, input, 'failed', `${file} is not restored. ${restored.problem}`);

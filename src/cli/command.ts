@@ -9,7 +9,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, Settings } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
-import type { DomainStore } from '../core/ports.ts';
+import type { DomainStore, SecretStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
@@ -19,7 +19,10 @@ export type ExitCode = 0 | 1 | 2;
 
 /** The store as an operator's command needs it. */
 export interface OpenAccounts extends AccountAdminCore {
-  readonly store: AccountAdminCore['store'] & DomainStore & StoreClock;
+  readonly store: AccountAdminCore['store'] &
+    DomainStore &
+    StoreClock &
+    Pick<SecretStore, 'burnAll' | 'scrub'>;
   close(): Promise<void>;
 }
 
@@ -134,6 +137,20 @@ export function refuse(world: World, input: Input, code: string, sentence: strin
   if (input.json) world.terminal.out(`${JSON.stringify({ error: code })}\n`);
   world.terminal.err(`${sentence}\n`);
   return 1;
+}
+
+/** Asks, unless `--yes` says so already. `null` for a yes; else the command ends so, and has changed nothing. */
+export async function unlessConfirmed(
+  world: World,
+  input: Input,
+  question: string,
+): Promise<ExitCode | null> {
+  if (input.flags.has('yes')) return null;
+  const answer = await world.terminal.ask(`${question} [y/N] `);
+  if (answer === null) return refuse(world, input, 'not_confirmed', 'Nobody can be asked here: add --yes.');
+  return /^y(es)?$/i.test(answer.trim())
+    ? null
+    : refuse(world, input, 'not_confirmed', 'Nothing was changed.');
 }
 
 /** The settings, or `null` with the reasons on standard error: the command then ends with 2. */

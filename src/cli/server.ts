@@ -1,9 +1,10 @@
 /**
- * Operators' commands for the server, its store and the router: `mayfly serve|config|doctor|router|store set-time`.
+ * Operators' commands for the server, its store and the router: `mayfly serve|config|doctor|router|burn-all|store set-time`.
  *
  * None of them starts or reports anything with wrong settings, and the store is not changed before the operator has seen what that
  * means and agreed.
  */
+import { burnAll } from '../core/secrets/burn.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { ClockReport } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
@@ -16,8 +17,8 @@ import {
   type OpenAccounts,
   printResult,
   readOrWords,
-  refuse,
   settingsOrWords,
+  unlessConfirmed,
   type World,
 } from './command.ts';
 import { timeOf } from './terminal.ts';
@@ -150,19 +151,50 @@ async function setTime(input: Input, world: World, { store }: OpenAccounts): Pro
       `This machine's clock  ${timeOf(wall)}, ${differenceWords(wall - storeTime)}\n` +
       `${effectOf(report, expiring)}\n`,
   );
-  if (!input.flags.has('yes')) {
-    const answer = await world.terminal.ask('Set store time to the clock of this machine? [y/N] ');
-    if (answer === null) return refuse(world, input, 'not_confirmed', 'Nobody can be asked here: add --yes.');
-    if (!/^y(es)?$/i.test(answer.trim()))
-      return refuse(world, input, 'not_confirmed', 'Nothing was changed.');
-  }
+  const unconfirmed = await unlessConfirmed(world, input, 'Set store time to the clock of this machine?');
+  if (unconfirmed !== null) return unconfirmed;
   await store.setTime();
   if (!input.json) world.terminal.err('Done. A server that is running follows within a second.\n');
   printResult(world, input, { changed: true, time: store.now() }, []);
   return 0;
 }
 
+/** A line for each of these, so that a large store shows that it goes on. */
+const progressSecrets = 50_000;
+
+async function runBurnAll(input: Input, world: World, { store }: OpenAccounts): Promise<ExitCode> {
+  const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
+  if (waiting === 0) {
+    if (!input.json) world.terminal.err('No secret waits: nothing to do.\n');
+    printResult(world, input, { burned: 0 }, []);
+    return 0;
+  }
+  world.terminal.err(
+    `${plural(waiting, 'secret')} ${waiting === 1 ? 'waits' : 'wait'}. Burned, whoever made them, they never open again, and their ` +
+      'receipts say so. This cannot be undone.\n',
+  );
+  const unconfirmed = await unlessConfirmed(world, input, 'Burn all of them?');
+  if (unconfirmed !== null) return unconfirmed;
+  let shown = 0;
+  const burned = await burnAll(store, (soFar) => {
+    if (input.json || soFar < shown + progressSecrets) return;
+    shown = soFar;
+    world.terminal.err(`${soFar} of ${waiting}\n`);
+  });
+  if (!input.json) world.terminal.err(`Done. ${plural(burned, 'secret')} burned.\n`);
+  printResult(world, input, { burned }, []);
+  return 0;
+}
+
 export const storeCommands: readonly Command[] = [
+  {
+    path: ['burn-all'],
+    summary: 'burn every secret that waits, whoever made it',
+    words: [],
+    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    example: 'mayfly burn-all',
+    run: (input, world) => withAccounts(input, world, (accounts) => runBurnAll(input, world, accounts)),
+  },
   {
     path: ['store', 'set-time'],
     summary: "set store time to this machine's clock",

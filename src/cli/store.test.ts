@@ -6,7 +6,7 @@ import { systemRandom } from '../crypto/random.ts';
 import type { World } from './command.ts';
 import { runCommand } from './run.ts';
 
-function installation() {
+function installation(command: readonly string[]) {
   const clock = createSettableClock();
   const store = createMemoryStore({ clock });
   const unasked = () => Promise.reject(new Error('not here'));
@@ -43,14 +43,20 @@ function installation() {
       fetch: unasked,
       readFile: unasked,
     };
-    return { code: await runCommand(['store', 'set-time', ...args], world), ...written };
+    return { code: await runCommand(args, world), ...written };
   };
-  return { clock, store, run };
+  return {
+    clock,
+    store,
+    run: (args: readonly string[], answer?: string) => run([...command, ...args], answer),
+  };
 }
+
+const setTime = ['store', 'set-time'];
 
 describe('mayfly store set-time', () => {
   it('does nothing, and says so, when store time and the clock agree', async () => {
-    const { run } = installation();
+    const { run } = installation(setTime);
     expect(await run([])).toEqual({
       code: 0,
       out: '',
@@ -59,7 +65,7 @@ describe('mayfly store set-time', () => {
   });
 
   it('says what it means and asks, and changes nothing without a yes', async () => {
-    const { clock, store, run } = installation();
+    const { clock, store, run } = installation(setTime);
     await putNew(store);
     clock.jump(30 * 86_400);
     const before = store.now();
@@ -79,9 +85,9 @@ describe('mayfly store set-time', () => {
     for (const [args, answer] of [
       [[], 'y\n'],
       [[], 'YES'],
-      [['--yes'], null],
+      [['--yes'], undefined],
     ] as const) {
-      const { clock, store, run } = installation();
+      const { clock, store, run } = installation(setTime);
       clock.jump(-86_400);
       const { code, err } = await run(args, answer);
       expect([code, store.now(), store.clock().verdict]).toEqual([0, clock.read(), 'agreed']);
@@ -91,10 +97,60 @@ describe('mayfly store set-time', () => {
   });
 
   it('with --json prints whether it changed anything, and the time', async () => {
-    const { clock, run } = installation();
+    const { clock, run } = installation(setTime);
     clock.jump(ttlSeconds);
     const changed = await run(['--yes', '--json']);
     expect(JSON.parse(changed.out)).toEqual({ changed: true, time: clock.read() });
     expect(JSON.parse((await run(['--json'])).out)).toEqual({ changed: false, time: clock.read() });
+  });
+});
+
+describe('mayfly burn-all', () => {
+  it('says what it means and asks, and burns nothing without a yes', async () => {
+    const { store, run } = installation(['burn-all']);
+    const { secretId } = await putNew(store);
+    await putNew(store);
+    for (const answer of ['', 'n', 'no', 'all of them']) {
+      const { code, err } = await run([], answer);
+      expect([answer, code]).toEqual([answer, 1]);
+      expect(err).toStartWith('2 secrets wait. Burned, whoever made them, they never open again');
+      expect(err).toEndWith('Nothing was changed.\n');
+    }
+    expect((await run(['--json'])).out).toBe('{"error":"not_confirmed"}\n');
+    expect(await store.findSecret(secretId)).not.toBeNull();
+  });
+
+  it('burns all after a yes, or with --yes, and says how many', async () => {
+    for (const [args, answer] of [
+      [[], 'y\n'],
+      [['--yes'], undefined],
+    ] as const) {
+      const { store, run } = installation(['burn-all']);
+      const { secretId, receiptId } = await putNew(store);
+      const { code, err } = await run(args, answer);
+      expect([code, await store.findSecret(secretId)]).toEqual([0, null]);
+      expect((await store.findReceipt(receiptId))?.state).toBe('burned');
+      expect(err).toEndWith('Done. 1 secret burned.\n');
+      expect(await run(args)).toEqual({ code: 0, out: '', err: 'No secret waits: nothing to do.\n' });
+    }
+  });
+
+  it('goes on to the end of a large store, and shows it, but not with --json', async () => {
+    const { store, run } = installation(['burn-all']);
+    await putNew(store);
+    const batches = [30_000, 30_000, 30_000, 30_000, 5];
+    store.burnAll = async (after) => {
+      const at = Number(after ?? 0);
+      return { burned: batches[at] ?? 0, next: at + 1 === batches.length ? null : String(at + 1) };
+    };
+    const { err } = await run(['--yes']);
+    expect(err.split('\n').slice(1)).toEqual([
+      '60000 of 1',
+      '120000 of 1',
+      'Done. 120005 secrets burned.',
+      '',
+    ]);
+    const json = await run(['--yes', '--json']);
+    expect([JSON.parse(json.out), json.err.split('\n').length]).toEqual([{ burned: 120_005 }, 2]);
   });
 });

@@ -132,6 +132,25 @@ describe('mayfly domain', () => {
   });
 });
 
+describe('mayfly burn-all', () => {
+  it('P12: ends what waits on the running server, which then serves on', async () => {
+    const api = `http://127.0.0.1:${server.port}/api/v1`;
+    const share = async () => {
+      const made = await fetch(`${api}/share`, {
+        method: 'POST',
+        body: new URLSearchParams({ secret: 'x' }),
+      });
+      return (await made.json()) as { secret_key: string };
+    };
+    const read = async (key: string) => (await fetch(`${api}/secret/${key}`, { method: 'POST' })).status;
+    const made = [await share(), await share(), await share()];
+    const { code, out } = await mayfly(['burn-all', '--yes', '--json'], env);
+    expect([code, JSON.parse(out)]).toEqual([0, { burned: 3 }]);
+    expect(await Promise.all(made.map(({ secret_key }) => read(secret_key)))).toEqual([404, 404, 404]);
+    expect(await read((await share()).secret_key)).toBe(200);
+  });
+});
+
 describe('mayfly doctor', () => {
   it('finds a healthy installation healthy', async () => {
     const { code, out } = await mayfly(['doctor', '--json'], env);

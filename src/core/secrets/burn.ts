@@ -7,6 +7,7 @@ import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
 import { sendNotice } from '../mail/notices.ts';
+import type { BurnedBatch, SecretStore } from '../ports.ts';
 import { proveAccess, tagOf } from './access.ts';
 import type { BurnInput, BurnOutcome, ReceiptView } from './outcomes.ts';
 import { findManaged, type ManagedReceipt, viewOf } from './receipts.ts';
@@ -34,6 +35,29 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   };
   const after = await viewOf(deps, { ...managed, stored }, caller);
   return { outcome: 'burned', receipt: { ...after, secretShortkey: before.secretShortkey } };
+}
+
+const batchRecords = 2_000;
+
+/**
+ * Ends everything that waits when it begins, in batches small enough that other requests get their turn in between; some of what
+ * is stored meanwhile, too. How many were burned.
+ */
+export async function burnAll(
+  store: Pick<SecretStore, 'burnAll' | 'scrub'>,
+  onProgress: (burned: number) => void,
+): Promise<number> {
+  let burned = 0;
+  for (let after: string | null = null; ; ) {
+    const batch: BurnedBatch = await store.burnAll(after, batchRecords);
+    burned += batch.burned;
+    if (batch.next === null) break;
+    after = batch.next;
+    onProgress(burned);
+  }
+  // Where a reader is in the way, the server's own scrub follows.
+  await store.scrub();
+  return burned;
 }
 
 /** Another call was quicker: what the record says now. */
