@@ -76,6 +76,26 @@ function chooseServer(
   return { server, credentials: { username, token: token.expose() } };
 }
 
+export interface ChosenClient {
+  readonly client: MayflyClient;
+  /** Its server, for sentences. */
+  readonly server: string;
+}
+
+/** The client for each link, or for none; `null` when the settings are wrong, with the reasons on standard error. */
+export async function clientChooser(
+  input: Input,
+  world: World,
+): Promise<((link: string | null) => ChosenClient) | null> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return null;
+  const named = await serverGiven(input, world);
+  return (link) => {
+    const choice = chooseServer(named, settings, link);
+    return { client: createClient({ ...choice, fetch: world.fetch }), server: choice.server };
+  };
+}
+
 /** Runs the work with a client; a refusal by the server becomes a sentence and exit code 1. */
 export async function withClient(
   input: Input,
@@ -83,19 +103,18 @@ export async function withClient(
   link: string | null,
   work: (client: MayflyClient) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const settings = await settingsOrWords(world);
-  if (settings === null) return 2;
-  const choice = chooseServer(await serverGiven(input, world), settings, link);
+  const choose = await clientChooser(input, world);
+  if (choose === null) return 2;
+  const { client, server } = choose(link);
   try {
-    return await work(createClient({ ...choice, fetch: world.fetch }));
+    return await work(client);
   } catch (error) {
-    if (error instanceof MayflyError)
-      return refuse(world, input, error.code, sentenceOf(error, choice.server));
+    if (error instanceof MayflyError) return refuse(world, input, error.code, sentenceOf(error, server));
     throw error;
   }
 }
 
-function sentenceOf(error: MayflyError, server: string): string {
+export function sentenceOf(error: MayflyError, server: string): string {
   const wait =
     error.retryAfterSeconds === null ? '' : ` Try again in ${durationWords(error.retryAfterSeconds)}.`;
   if (error.code === 'unknown_secret')

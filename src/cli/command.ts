@@ -13,6 +13,7 @@ import type { DomainStore, SecretStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
+import type { ProgramExit, Programs } from './programs.ts';
 import type { Terminal } from './terminal.ts';
 
 export type ExitCode = 0 | 1 | 2;
@@ -79,12 +80,15 @@ export interface World {
   readonly examine: (settings: Settings, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
+  readonly programs: Programs;
 }
 
 export interface OptionUsage {
   readonly type: 'string' | 'boolean';
   /** Placeholder of the value, `SECONDS`; absent for a boolean. */
   readonly value?: string;
+  /** May be given several times; absent otherwise. */
+  readonly isRepeatable?: true;
   readonly doc: string;
 }
 
@@ -93,8 +97,12 @@ export interface Input {
   readonly words: readonly string[];
   /** By name; absent when not given. */
   readonly texts: Readonly<Record<string, string>>;
+  /** Of the options that may be given several times, by name; absent when not given. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
   readonly flags: ReadonlySet<string>;
   readonly json: boolean;
+  /** What follows `--`, of a command that has a `rest`; empty otherwise. */
+  readonly rest: readonly string[];
 }
 
 export interface Command {
@@ -104,9 +112,11 @@ export interface Command {
   readonly summary: string;
   /** Its arguments: `['EMAIL']`, or `['[LINK]']` when optional. */
   readonly words: readonly string[];
+  /** What must follow `--`, which is not read as options: `COMMAND [ARGS]`; absent when nothing may. */
+  readonly rest?: string;
   readonly options: Readonly<Record<string, OptionUsage>>;
   readonly example: string;
-  readonly run: (input: Input, world: World) => Promise<ExitCode>;
+  readonly run: (input: Input, world: World) => Promise<ExitCode | ProgramExit>;
 }
 
 /** Options of every command. */
@@ -117,7 +127,9 @@ export const commonOptions: Readonly<Record<string, OptionUsage>> = {
 
 export function parseArgsOptions(command: Command): ParseArgsOptionsConfig {
   const all = { ...command.options, ...commonOptions };
-  const options = Object.entries(all).map(([name, { type }]) => [name, { type }] as const);
+  const options = Object.entries(all).map(
+    ([name, { type, isRepeatable = false }]) => [name, { type, multiple: isRepeatable }] as const,
+  );
   return { ...Object.fromEntries(options), help: { type: 'boolean', short: 'h' } };
 }
 
@@ -208,19 +220,40 @@ function assertWordCount(command: Command, words: readonly string[]): void {
   if (extra !== undefined) throw new UsageError('Unexpected argument.');
 }
 
+function assertRest({ rest: usage }: Command, words: readonly string[], rest: readonly string[]): void {
+  if (usage === undefined || rest.length > 0) return;
+  const [missing] = usage.split(' ');
+  throw new UsageError(words.length > 0 ? `Put -- before ${missing}.` : `${missing} is missing.`);
+}
+
+/** The command's own arguments, and those after `--`, which may look like its own. */
+function splitAtRest(
+  command: Command,
+  args: readonly string[],
+): [own: readonly string[], rest: readonly string[]] {
+  const end = command.rest === undefined ? -1 : args.indexOf('--');
+  return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+}
+
 /** Throws `UsageError`, naming the nearest option for each unknown one. */
 export function readInput(command: Command, args: readonly string[]): Input {
-  assertOptions(command, args);
+  const [own, rest] = splitAtRest(command, args);
+  assertOptions(command, own);
   const options = parseArgsOptions(command);
-  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true });
   const texts: Record<string, string> = {};
+  const lists: Record<string, readonly string[]> = {};
   const flags = new Set<string>();
   for (const [name, value] of Object.entries(values)) {
     if (typeof value === 'string') texts[name] = value;
     if (value === true) flags.add(name);
+    if (Array.isArray(value)) lists[name] = value.filter((each) => typeof each === 'string');
   }
-  if (!flags.has('help')) assertWordCount(command, positionals);
-  return { words: positionals, texts, flags, json: flags.has('json') };
+  if (!flags.has('help')) {
+    assertRest(command, positionals, rest);
+    assertWordCount(command, positionals);
+  }
+  return { words: positionals, texts, lists, flags, json: flags.has('json'), rest };
 }
 
 /** Text byte for byte; what would not come back as it went in is refused. @throws UsageError when it is not UTF-8 */

@@ -40,7 +40,7 @@ describe('a command', () => {
     for (const { path, words, options, example } of commands) {
       const [, ...args] = example
         .replace(/^(?:[A-Z_]+=\S+ )+/, '')
-        .replace(/ [<>] .*$/, '')
+        .replace(/ ([<>]|--) .*$/, '')
         .split(' ');
       expect(args.slice(0, path.length)).toEqual([...path]);
       const given = args.slice(path.length);

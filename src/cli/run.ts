@@ -18,6 +18,8 @@ import {
   type World,
 } from './command.ts';
 import { domainCommands } from './domains.ts';
+import { environmentCommands } from './environment.ts';
+import type { ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { secretCommands } from './secrets.ts';
 import { routerCommands, serverCommands, storeCommands } from './server.ts';
@@ -48,7 +50,7 @@ const aboutCommands: readonly Command[] = [
 ];
 
 export const sections: Readonly<Record<string, readonly Command[]>> = {
-  'Share and read (talks to a server)': [...secretCommands, ...receiptCommands],
+  'Share and read (talks to a server)': [...secretCommands, ...environmentCommands, ...receiptCommands],
   'Run a server': [...serverCommands, ...storeCommands, ...backupCommands, ...routerCommands],
   'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
   About: aboutCommands,
@@ -69,9 +71,13 @@ function optionRow([name, { value, doc }]: [string, OptionUsage]): readonly [str
   return [value === undefined ? `--${name}` : `--${name} ${value}`, doc];
 }
 
+function restOf({ rest }: Command): readonly string[] {
+  return rest === undefined ? [] : ['--', rest];
+}
+
 function renderUsage(command: Command): string {
   const options = Object.keys(command.options).length === 0 ? [] : ['[OPTIONS]'];
-  return [nameOf(command), ...command.words, ...options].join(' ');
+  return [nameOf(command), ...command.words, ...options, ...restOf(command)].join(' ');
 }
 
 export function renderCommandHelp(command: Command): string {
@@ -93,7 +99,8 @@ export function renderCommandHelp(command: Command): string {
 function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
   const parts = Object.entries(sections).map(([heading, commands]) => {
     const rows = commands.map(
-      (command) => [[...command.path, ...command.words].join(' '), command.summary] as const,
+      (command) =>
+        [[...command.path, ...command.words, ...restOf(command)].join(' '), command.summary] as const,
     );
     return [`${heading}:`, ...columns(rows), ''].join('\n');
   });
@@ -104,7 +111,7 @@ function renderOverview(sections: Readonly<Record<string, readonly Command[]>>):
     '',
     ...parts,
     'Every command takes --json and --help. Settings: docs/configuration.md, or mayfly config.',
-    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings.',
+    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings; mayfly run ends as its COMMAND does.',
     '',
   ].join('\n');
 }
@@ -164,7 +171,11 @@ function findCommand(args: readonly string[]): Command | null {
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
 }
 
-async function runFound(command: Command, args: readonly string[], world: World): Promise<ExitCode> {
+async function runFound(
+  command: Command,
+  args: readonly string[],
+  world: World,
+): Promise<ExitCode | ProgramExit> {
   let input: Input | null = null;
   try {
     input = readInput(command, args);
@@ -183,7 +194,7 @@ async function runFound(command: Command, args: readonly string[], world: World)
     const sentence = `mayfly ${command.path.join(' ')} failed (${name}${code}).`;
     return refuse(
       world,
-      input ?? { words: [], texts: {}, flags: new Set(), json: false },
+      input ?? { words: [], texts: {}, lists: {}, flags: new Set(), json: false, rest: [] },
       'failed',
       sentence,
     );
@@ -208,7 +219,7 @@ function refuseUnknown(args: readonly string[], world: World): ExitCode {
 }
 
 /** Runs the command that the arguments name. */
-export async function runCommand(args: readonly string[], world: World): Promise<ExitCode> {
+export async function runCommand(args: readonly string[], world: World): Promise<ExitCode | ProgramExit> {
   const [first, ...rest] = args;
   if (first === undefined) {
     world.terminal.err(renderOverview(sections));

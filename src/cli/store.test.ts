@@ -42,6 +42,7 @@ function installation(command: readonly string[]) {
       examine: unasked,
       fetch: unasked,
       readFile: unasked,
+      programs: { find: unasked, run: unasked },
     };
     return { code: await runCommand(args, world), ...written };
   };

@@ -41,6 +41,10 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       );
     },
     readFile: async () => new TextEncoder().encode(`${cliSecret}\n`),
+    programs: {
+      find: async () => null,
+      run: async () => ({ outcome: 'not_started', reason: 'ENOENT' }),
+    },
     ...overrides,
   };
   return { world, written, requests };

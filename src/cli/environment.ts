@@ -1,0 +1,254 @@
+/**
+ * `mayfly run`: a program with secrets in its environment, and nowhere else.
+ *
+ * A reveal cannot be undone. So everything that shows without one is checked first: names, links, the program, that every secret still
+ * waits, and every passphrase. Values are in no message, argument or file, nor in this process's own environment (P18).
+ */
+import { type MayflyClient, MayflyError, parseLink } from '../../sdk/mayfly.ts';
+import { clientChooser, passphraseOptions, readPassphrase, sentenceOf, serverOption } from './client.ts';
+import { type Command, type ExitCode, type Input, readTextFrom, UsageError, type World } from './command.ts';
+import { contentLines, fileLabel, maxVariables, nameRule, splitAssignment } from './env-file.ts';
+import type { ProgramExit } from './programs.ts';
+import { plain } from './receipts.ts';
+
+interface NamedLink {
+  readonly name: string;
+  readonly link: string;
+  readonly key: string;
+}
+
+interface Entry {
+  /** Names it without its text. */
+  readonly label: string;
+  readonly text: string;
+}
+
+async function readEntries(input: Input, world: World): Promise<Entry[]> {
+  const { secret: given = [] } = input.lists;
+  const file = input.texts['secrets-file'];
+  if (file === '-' && input.texts['passphrase-file'] === '-')
+    throw new UsageError('Standard input cannot hold both the links and the passphrase: put one in a file.');
+  const entries = given.map((text, index) => ({ label: `--secret number ${index + 1}`, text }));
+  if (file === undefined) return entries;
+  const lines = contentLines(await readTextFrom(file, world));
+  return [
+    ...entries,
+    ...lines.map(({ number, text }) => ({ label: `${fileLabel(file)}, line ${number}`, text })),
+  ];
+}
+
+function parseEntry(
+  { text }: Entry,
+  earlier: readonly NamedLink[],
+): NamedLink | { readonly problem: string } {
+  const split = splitAssignment(text);
+  if (split === null) return { problem: `it is not NAME=LINK; ${nameRule}` };
+  const [name, link] = split;
+  const parsed = parseLink(link);
+  if (parsed === null || parsed.kind === 'receipt')
+    return { problem: "what follows = is not a secret's link or key" };
+  if (earlier.some((other) => other.name === name)) return { problem: 'an earlier one has the same name' };
+  if (earlier.some((other) => other.key === parsed.key))
+    return { problem: 'an earlier one has the same link, which opens only once' };
+  return { name, link, key: parsed.key };
+}
+
+/** @throws UsageError that says what is wrong with each of them */
+function parseEntries(entries: readonly Entry[]): NamedLink[] {
+  const links: NamedLink[] = [];
+  const problems: string[] = [];
+  for (const entry of entries) {
+    const parsed = parseEntry(entry, links);
+    if ('problem' in parsed) problems.push(`${entry.label}: ${parsed.problem}.`);
+    else links.push(parsed);
+  }
+  if (problems.length > 0) throw new UsageError(problems.slice(0, 10).join('\n'));
+  if (links.length === 0)
+    throw new UsageError('There is no secret: use --secret NAME=LINK or --secrets-file.');
+  if (links.length > maxVariables) throw new UsageError(`A command gets at most ${maxVariables} secrets.`);
+  return links;
+}
+
+interface NamedSecret extends NamedLink {
+  readonly client: MayflyClient;
+  readonly server: string;
+}
+
+/** Why the program is not started. */
+class Stop extends Error {
+  override readonly name = 'Stop';
+  readonly code: string;
+  /** The names whose values were read and are lost. */
+  readonly lost: readonly string[];
+  /** The name of which nobody knows whether its value was read. */
+  readonly unsure: string | null;
+
+  constructor(
+    code: string,
+    sentences: readonly string[],
+    lost: readonly string[] = [],
+    unsure: string | null = null,
+  ) {
+    super(sentences.join('\n'));
+    this.code = code;
+    this.lost = lost;
+    this.unsure = unsure;
+  }
+}
+
+/** `A`, `A and B`, `A, B and C`. */
+function listed(names: readonly string[]): string {
+  return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ');
+}
+
+function lossWords({ lost, unsure }: Stop): string {
+  if (lost.length === 0 && unsure === null) return 'Nothing was read.';
+  const gone =
+    lost.length === 0 ? [] : [`${listed(lost)} ${lost.length === 1 ? 'was' : 'were'} read and lost.`];
+  return [...gone, ...(unsure === null ? [] : [`It is unknown whether ${unsure} was read.`])].join(' ');
+}
+
+function refusalOf({ name, server }: NamedSecret, error: unknown): { code: string; sentence: string } {
+  if (!(error instanceof MayflyError)) throw error;
+  return { code: error.code, sentence: `${name}: ${sentenceOf(error, server)}` };
+}
+
+/** Whether each needs a passphrase. @throws Stop that names every one that cannot be read */
+async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlySet<NamedSecret>> {
+  const protectedOnes = new Set<NamedSecret>();
+  const refusals: { code: string; sentence: string }[] = [];
+  for (const secret of secrets) {
+    try {
+      const waiting = await secret.client.status(secret.link);
+      if (waiting === null) throw new MayflyError('unknown_secret', '');
+      if (waiting.hasPassphrase) protectedOnes.add(secret);
+    } catch (error) {
+      refusals.push(refusalOf(secret, error));
+    }
+  }
+  const [first] = refusals;
+  if (first === undefined) return protectedOnes;
+  throw new Stop(
+    first.code,
+    refusals.map(({ sentence }) => sentence),
+  );
+}
+
+/** By name, and each of them right. @throws Stop */
+async function provePassphrases(
+  protectedOnes: ReadonlySet<NamedSecret>,
+  given: string | undefined,
+  world: World,
+): Promise<ReadonlyMap<string, string>> {
+  const passphrases = new Map<string, string>();
+  for (const secret of protectedOnes) {
+    const passphrase = given ?? (await world.terminal.askHidden(`Passphrase of ${secret.name}: `));
+    if (passphrase === null) {
+      const sentence = `${secret.name} needs a passphrase: use --passphrase-file or MAYFLY_PASSPHRASE.`;
+      throw new Stop('incorrect_passphrase', [sentence]);
+    }
+    try {
+      await secret.client.inspect(secret.link, { passphrase });
+    } catch (error) {
+      const { code, sentence } = refusalOf(secret, error);
+      throw new Stop(code, [sentence]);
+    }
+    passphrases.set(secret.name, passphrase);
+  }
+  return passphrases;
+}
+
+/** After these nobody knows whether the secret was consumed. */
+const unsureCodes: readonly string[] = ['unreachable', 'timed_out', 'unexpected_answer', 'internal'];
+
+async function reveal(secret: NamedSecret, passphrase: string | undefined, lost: readonly string[]) {
+  const { name, client, link } = secret;
+  try {
+    const { value } = await client.reveal(link, passphrase === undefined ? {} : { passphrase });
+    if (!value.includes('\0')) return value;
+  } catch (error) {
+    const { code, sentence } = refusalOf(secret, error);
+    throw new Stop(code, [sentence], lost, unsureCodes.includes(code) ? name : null);
+  }
+  const sentence = `${name} holds a NUL byte, which an environment cannot hold.`;
+  throw new Stop('nul_byte', [sentence], [...lost, name]);
+}
+
+/** The values, by name. @throws Stop at the first that cannot be had: those after it still wait */
+async function revealAll(
+  secrets: readonly NamedSecret[],
+  passphrases: ReadonlyMap<string, string>,
+  isExact: boolean,
+): Promise<Map<string, string>> {
+  const values = new Map<string, string>();
+  for (const secret of secrets) {
+    const value = await reveal(secret, passphrases.get(secret.name), [...values.keys()]);
+    values.set(secret.name, isExact ? value : value.replace(/\r?\n$/, ''));
+  }
+  return values;
+}
+
+async function runWith(secrets: readonly NamedSecret[], input: Input, world: World): Promise<ProgramExit> {
+  const [command = '', ...args] = input.rest;
+  const file = await world.programs.find(command);
+  if (file === null)
+    throw new Stop('command_not_found', [`There is no command ${plain(command)} that can be run here.`]);
+  const given = await readPassphrase(input, world);
+  const protectedOnes = await assertWaiting(secrets);
+  const passphrases = await provePassphrases(protectedOnes, given, world);
+  const variables = await revealAll(secrets, passphrases, input.flags.has('exact'));
+  const ended = await world.programs.run({ file, args, variables });
+  if (ended.outcome === 'ended') return ended.exit;
+  const sentence = `${plain(command)} could not be started (${ended.reason}).`;
+  throw new Stop(
+    'not_started',
+    [sentence],
+    secrets.map(({ name }) => name),
+  );
+}
+
+async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExit> {
+  const links = parseEntries(await readEntries(input, world));
+  const choose = await clientChooser(input, world);
+  if (choose === null) return 2;
+  const secrets = links.map((each) => ({ ...each, ...choose(each.link) }));
+  try {
+    return await runWith(secrets, input, world);
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    const { code, lost, unsure, message } = error;
+    if (input.json) world.terminal.out(`${JSON.stringify({ error: code, lost, unsure })}\n`);
+    world.terminal.err(`${message}\nThe command was not started. ${lossWords(error)}\n`);
+    return 1;
+  }
+}
+
+export const environmentCommands: readonly Command[] = [
+  {
+    path: ['run'],
+    summary: 'read secrets once and run a command with them in its environment',
+    words: [],
+    rest: 'COMMAND [ARGS]',
+    options: {
+      secret: {
+        type: 'string',
+        value: 'NAME=LINK',
+        isRepeatable: true,
+        doc: 'read LINK into the variable NAME; may be repeated; ps and the history of the shell show it',
+      },
+      'secrets-file': {
+        type: 'string',
+        value: 'FILE',
+        doc: 'read NAME=LINK lines from a file, - for standard input: ps does not show these',
+      },
+      ...passphraseOptions,
+      exact: {
+        type: 'boolean',
+        doc: 'keep the line break at the end of a value, which is left out otherwise',
+      },
+      ...serverOption,
+    },
+    example: 'mayfly run --secrets-file links.txt -- ./deploy.sh --to production',
+    run: runRun,
+  },
+];

@@ -1,0 +1,104 @@
+/**
+ * Programs that a command runs in its own place: found as a shell finds them, with the same streams, environment and signals, and
+ * with the same end.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+
+declare const brand: unique symbol;
+
+/** How a program ended, as shells say it: its exit code, or 128 and the number of the signal that ended it. */
+export type ProgramExit = number & { readonly [brand]: 'ProgramExit' };
+
+export interface Program {
+  /** As `find` returned it. */
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Added to the environment of this process, in which they never are. Emptied once the program has its copy. */
+  readonly variables: Map<string, string>;
+}
+
+export type ProgramOutcome =
+  | { readonly outcome: 'ended'; readonly exit: ProgramExit }
+  /** `reason`: the name of the system's error, such as `E2BIG`. */
+  | { readonly outcome: 'not_started'; readonly reason: string };
+
+export interface Programs {
+  /** The file of a command, by its path or on PATH; `null` if there is none that this user may execute. */
+  find(command: string): Promise<string | null>;
+  /** Runs a program until it ends, and passes signals on to it. */
+  run(program: Program): Promise<ProgramOutcome>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const passedOn = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
+type PassedOn = (typeof passedOn)[number];
+
+/**
+ * At a terminal, Ctrl-C and Ctrl-\ reach the program without us. Passed on they would arrive twice, and the second one makes many
+ * programs drop what they are finishing.
+ */
+function isSentByTerminal(signal: PassedOn): boolean {
+  const hasTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY === true);
+  return hasTerminal && (signal === 'SIGINT' || signal === 'SIGQUIT');
+}
+
+function exitOf(code: number | null, signal: NodeJS.Signals | null): ProgramExit {
+  return (code ?? 128 + constants.signals[signal ?? 'SIGKILL']) as ProgramExit;
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+function startChild({ file, args, variables }: Program, environment: Environment): ChildProcess {
+  try {
+    const env = { ...environment, ...Object.fromEntries(variables) };
+    return spawn(file, [...args], { stdio: 'inherit', env });
+  } finally {
+    variables.clear();
+  }
+}
+
+/**
+ * From now on this process only waits, and a core dump of it could hold the values, which strings cannot be cleared of. The program
+ * has a filter of its own by now (core(5)).
+ */
+function leaveMemoryOutOfDumps(): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // Only Linux has it.
+  }
+}
+
+function runProgram(program: Program, environment: Environment): Promise<ProgramOutcome> {
+  const { promise, resolve } = Promise.withResolvers<ProgramOutcome>();
+  let child: ChildProcess | null = null;
+  // Before there is a child that could outlive this process.
+  const handlers = passedOn.map((signal) => {
+    const pass = () => void (isSentByTerminal(signal) || child?.kill(signal));
+    process.on(signal, pass);
+    return [signal, pass] as const;
+  });
+  try {
+    child = startChild(program, environment);
+    leaveMemoryOutOfDumps();
+    child.on('error', (error) => resolve({ outcome: 'not_started', reason: reasonOf(error) }));
+    child.on('exit', (code, signal) => resolve({ outcome: 'ended', exit: exitOf(code, signal) }));
+  } catch (error) {
+    resolve({ outcome: 'not_started', reason: reasonOf(error) });
+  }
+  return promise.finally(() => {
+    for (const [signal, pass] of handlers) process.off(signal, pass);
+  });
+}
+
+export function openPrograms(readEnvironment: () => Promise<Environment>): Programs {
+  return {
+    find: async (command) => Bun.which(command, { PATH: (await readEnvironment()).PATH ?? '' }),
+    run: async (program) => runProgram(program, await readEnvironment()),
+  };
+}
