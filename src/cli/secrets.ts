@@ -17,12 +17,15 @@ import {
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import {
+  type ChosenClient,
+  clientChooser,
   parseTtl,
   passphraseOptions,
   readLink,
   readNewPassphrase,
   readPassphrase,
   readValue,
+  sentenceOf,
   serverOption,
   withClient,
 } from './client.ts';
@@ -32,9 +35,11 @@ import {
   type Input,
   type OptionUsage,
   printResult,
+  readTextFrom,
   UsageError,
   type World,
 } from './command.ts';
+import { type Assignment, fileLabel, maxVariables, parseEnvFile } from './env-file.ts';
 import { printReceipt, printRemarks, remarksJsonOf, waitingWords } from './receipts.ts';
 import { timeOf } from './terminal.ts';
 
@@ -103,7 +108,94 @@ function printCreated(created: Created | Generated, input: Input, world: World):
   return 0;
 }
 
+/** What would do something else than meant for each of many secrets. */
+function assertForEnvFile({ words, texts, flags }: Input): void {
+  const { 'env-file': file, 'passphrase-file': passphraseFile } = texts;
+  if (words.length > 0) throw new UsageError('Share either standard input or the lines of --env-file.');
+  if (flags.has('exact'))
+    throw new UsageError('--exact has no meaning with --env-file: its quotes say what is in a value.');
+  if (texts.recipient !== undefined)
+    throw new UsageError(
+      '--recipient does not go with --env-file: the mails would not say which link is which.',
+    );
+  if (file === '-' && passphraseFile === '-')
+    throw new UsageError('Standard input holds the values: put the passphrase in a file.');
+}
+
+/** @throws UsageError that names the lines and never shows their text */
+async function readEnvFile(file: string, world: World): Promise<readonly Assignment[]> {
+  const read = parseEnvFile(await readTextFrom(file, world));
+  if (read.outcome === 'refused') {
+    const lines = read.refusals.map(({ line, problem }) => `${fileLabel(file)}, line ${line}: ${problem}.`);
+    throw new UsageError(`${lines.slice(0, 10).join('\n')}\nNothing was shared.`);
+  }
+  const { length } = read.assignments;
+  if (length === 0)
+    throw new UsageError(`There is nothing to share: ${fileLabel(file)} has no NAME=value line.`);
+  if (length > maxVariables)
+    throw new UsageError(`At most ${maxVariables} values are shared at once, and there are ${length}.`);
+  return read.assignments;
+}
+
+type SharedByName = ReadonlyMap<string, Created>;
+
+/** @param failed what stopped it, if not all were shared */
+function printShared(
+  shared: SharedByName,
+  failed: { readonly error: string; readonly name: string } | null,
+  input: Input,
+  { terminal }: World,
+): void {
+  const secrets = Object.fromEntries([...shared].map(([name, created]) => [name, jsonOf(created)]));
+  if (input.json) terminal.out(`${JSON.stringify({ ...failed, secrets })}\n`);
+  if (input.json || shared.size === 0) return;
+  terminal.err('Each opens once. To look after them, keep the metadata keys to yourself:\n');
+  for (const [name, { metadataKey }] of shared) terminal.err(`  ${metadataKey}  ${name}\n`);
+}
+
+/**
+ * Each link is printed as soon as it is there: without it, what was shared could not be read any more. A name stays here, because it
+ * would tell what its secret opens; who wants a label gives `--memo`.
+ */
+async function shareEach(
+  assignments: readonly Assignment[],
+  creation: CreateOptions,
+  { client, server }: ChosenClient,
+  input: Input,
+  world: World,
+): Promise<ExitCode> {
+  const shared = new Map<string, Created>();
+  for (const { name, value } of assignments) {
+    try {
+      const created = await client.conceal({ ...creation, value });
+      printRemarks(created, world);
+      if (!input.json) world.terminal.out(`${name}=${created.link}\n`);
+      shared.set(name, created);
+    } catch (error) {
+      if (!(error instanceof MayflyError)) throw error;
+      printShared(shared, { error: error.code, name }, input, world);
+      world.terminal.err(
+        `${name}: ${sentenceOf(error, server)}\n` +
+          `${shared.size} of ${assignments.length} were shared: ${name} and what follows it were not.\n`,
+      );
+      return 1;
+    }
+  }
+  printShared(shared, null, input, world);
+  return 0;
+}
+
+async function shareEnvFile(file: string, input: Input, world: World): Promise<ExitCode> {
+  assertForEnvFile(input);
+  const assignments = await readEnvFile(file, world);
+  const creation = await readCreation(input, world);
+  const choose = await clientChooser(input, world);
+  return choose === null ? 2 : shareEach(assignments, creation, choose(null), input, world);
+}
+
 async function runShare(input: Input, world: World): Promise<ExitCode> {
+  const envFile = input.texts['env-file'];
+  if (envFile !== undefined) return shareEnvFile(envFile, input, world);
   if (input.texts['passphrase-file'] === '-')
     throw new UsageError('Standard input holds the value: put the passphrase in a file.');
   const creation = await readCreation(input, world);
@@ -211,6 +303,11 @@ export const secretCommands: readonly Command[] = [
       exact: {
         type: 'boolean',
         doc: 'keep the line break at the end of the input, which is left out otherwise',
+      },
+      'env-file': {
+        type: 'string',
+        value: 'FILE',
+        doc: 'share each NAME=value line, - for standard input; print NAME=LINK lines for mayfly run; names stay here',
       },
     },
     example: 'mayfly share --ttl 1h < password.txt',

@@ -101,6 +101,27 @@ describe('the command', () => {
   });
 });
 
+describe('the lines that share --env-file prints', () => {
+  it('are those that run takes: what was in the file is in the environment', async () => {
+    const text = 'export ONE="a\\n\\"b\\""\nTWO=\'$c # d\'\nTHREE=e\n';
+    const shared = await mayfly(['share', '--env-file', '-', '--ttl', '1h'], env, text);
+    expect(shared.out).toMatch(/^(?:(?:ONE|TWO|THREE)=http:\/\/\S+\n){3}$/);
+    const print = 'const { ONE, TWO, THREE } = process.env; console.log(JSON.stringify([ONE, TWO, THREE]))';
+    const command = ['--secrets-file', '-', '--', process.execPath, '-e', print];
+    const { code, out, err } = await mayfly(['run', ...command], env, shared.out);
+    expect([code, JSON.parse(out), err]).toEqual([0, ['a\n"b"', '$c # d', 'e'], '']);
+  });
+
+  it('are printed for what was shared before a value that the server refuses', async () => {
+    const text = `A=one\nB=${'x'.repeat(20_000)}\nC=three\n`;
+    const { code, out, err } = await mayfly(['share', '--env-file', '-'], env, text);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^A=http:\S+\n$/);
+    expect(err).toEndWith('1 of 3 were shared: B and what follows it were not.\n');
+    expect(await isWaiting(out.trim().slice('A='.length))).toBe(true);
+  });
+});
+
 describe('the values', () => {
   /** What everybody on the machine, or every process of this user, may read of a process. */
   function shownBy(pid: number): string {
