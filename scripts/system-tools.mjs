@@ -29,6 +29,11 @@ function hasFaketime() {
   );
 }
 
+/** Debian puts servers where only root's PATH leads. */
+function hasServer(name) {
+  return onPath(name) || existsSync(`/usr/sbin/${name}`);
+}
+
 /**
  * `mark` is what a test, or a file it imports, says when it uses the tool; `packages` are Debian's, where the tool's own
  * name is not enough.
@@ -47,6 +52,8 @@ const tools = [
   { name: 'postgresql', mark: /\/usr\/lib\/postgresql/, isThere: hasPostgres },
   { name: 'faketime', mark: /libfaketime/, isThere: hasFaketime },
   { name: 'caddy', mark: /'caddy'/, isThere: () => onPath('caddy') },
+  { name: 'nginx', mark: /'nginx'/, isThere: () => hasServer('nginx') },
+  { name: 'haproxy', mark: /'haproxy'/, isThere: () => hasServer('haproxy') },
 ];
 
 export function listTests() {
