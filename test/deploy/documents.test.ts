@@ -1,4 +1,4 @@
-/** The settings named in docs/deployment.md and the Caddyfile exist, and the Caddyfile explains everything it reads. */
+/** The settings named in docs/deployment.md and the files of deploy/ exist, and the Caddyfile explains everything it reads. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -9,6 +9,9 @@ import { shippedCaddyfile } from './caddy.ts';
 const pagePath = join(repositoryRoot, 'docs', 'deployment.md');
 const page = readFileSync(pagePath, 'utf8');
 const caddyfile = readFileSync(shippedCaddyfile, 'utf8');
+const otherFiles = ['nginx.conf', 'haproxy.cfg'].map((name) =>
+  readFileSync(join(repositoryRoot, 'deploy', name), 'utf8'),
+);
 
 const placeholders = [...caddyfile.matchAll(/\{\$([A-Z_]+)/g)].map(([, name = '']) => name);
 const settings = definitionList.flatMap(([, { env, kind }]) =>
@@ -23,7 +26,7 @@ function unknownIn(text: string): string[] {
 describe('the page about deployment', () => {
   test('names only settings that there are, of Mayfly or of the Caddyfile', () => {
     expect(unknownIn(page)).toEqual([]);
-    expect(unknownIn(caddyfile)).toEqual([]);
+    for (const file of [caddyfile, ...otherFiles]) expect(unknownIn(file)).toEqual([]);
   });
 
   test('self-test: a setting that is not there is found', () => {
