@@ -42,6 +42,8 @@ const clientCodes = [
   /** No answer. After a reveal it is unknown whether the secret was consumed. */
   'unreachable',
   'timed_out',
+  /** By the call's `signal`, whose reason is the `cause`. */
+  'aborted',
   /** The answer is not one of this API. */
   'unexpected_answer',
 ] as const;

@@ -1,8 +1,8 @@
 /**
  * Mayfly's client: share a secret once, read it once.
  *
- * Needs only `fetch`: Node 20 or later, Bun, Deno, or a browser. It retries nothing and keeps nothing: a value exists only in
- * what a call returns.
+ * Needs only `fetch`: Node 20 or later, Bun, Deno, or a browser. It keeps nothing, so a value exists only in what a call
+ * returns, and repeats nothing that changes something (see `retries`).
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -11,6 +11,7 @@
  * ```
  */
 import { MayflyError } from './error.ts';
+import type { CallOptions } from './limit.ts';
 import {
   type Created,
   type Generated,
@@ -30,6 +31,7 @@ import {
 import { createTransport, type Json, type Transport, type TransportOptions } from './transport.ts';
 
 export { MayflyError, type MayflyErrorCode } from './error.ts';
+export type { CallOptions } from './limit.ts';
 export type {
   Adjustment,
   Created,
@@ -47,7 +49,7 @@ export type { Credentials, Fetch } from './transport.ts';
 
 export type ClientOptions = TransportOptions;
 
-export interface CreateOptions {
+export interface CreateOptions extends CallOptions {
   /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
   readonly passphrase?: string;
   /** Whole seconds; the plan's default if absent, the nearest it allows if out of range (see `adjusted`). */
@@ -74,15 +76,20 @@ export interface GenerateOptions extends CreateOptions {
   readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
 }
 
-export interface DeliverOptions {
+export interface DeliverOptions extends CallOptions {
   /** A new address; the one that the secret was last sent to if absent. */
   readonly recipient?: string;
   /** The mail's language, a BCP 47 tag; the server's default if absent, the nearest if not offered (see `adjusted`). */
   readonly locale?: string;
 }
 
-export interface PassphraseOption {
+export interface PassphraseOption extends CallOptions {
   readonly passphrase?: string;
+}
+
+export interface RecentOptions extends CallOptions {
+  /** 1–200; 50 if absent. */
+  readonly pageSize?: number;
 }
 
 /** Every method rejects only with `MayflyError`. Where a link is expected, a bare key works too. */
@@ -96,32 +103,30 @@ export interface MayflyClient {
   /** Checks the passphrase, if there is one, without consuming. A wrong one counts as a guess. */
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
   /** The secret while it waits, without needing its passphrase; `null` once it is gone. Does not consume. */
-  status(secret: string): Promise<WaitingSecret | null>;
+  status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
   /** The creator's view. Needs an account. */
-  receipt(metadata: string): Promise<Receipt>;
+  receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
   /** Destroys an unread secret. Rejects with `already_gone` if there is none. Needs an account. */
-  burn(metadata: string): Promise<Receipt>;
+  burn(metadata: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Sets the label for the creator only, up to 500 characters; `''` removes it. Works as long as the receipt lives, also once
    * the secret is gone. Rejects with `invalid_field` if it is too long. Needs an account.
    */
-  setMemo(metadata: string, memo: string): Promise<Receipt>;
+  setMemo(metadata: string, memo: string, options?: CallOptions): Promise<Receipt>;
   /**
    * Gives an unread secret another lifetime, shorter or longer, in whole seconds from now on; 0 leaves it as it is. It can end at
    * the plan's longest lifetime since the creation at the latest: the nearest possible is granted (see `adjusted`). Rejects with
    * `already_gone` if there is no secret any more, and with `invalid_field` if `ttlSeconds` is negative or not whole, or if an
    * earlier version of the server stored the secret. Needs an account.
    */
-  setTtl(metadata: string, ttlSeconds: number): Promise<Receipt & Remarks>;
+  setTtl(metadata: string, ttlSeconds: number, options?: CallOptions): Promise<Receipt & Remarks>;
   /**
    * Sends the recipient's mail again, or to another address. The receipt's `delivery` shows the result. Rejects with
    * `delivery_in_flight` while a mail for this secret is being sent. Needs an account.
    */
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
-  /** The account's receipts, newest first, fetched page by page as they are consumed. */
-  recent(options?: {
-    /** 1–200; 50 if absent. */ readonly pageSize?: number;
-  }): AsyncIterableIterator<Receipt>;
+  /** The account's receipts, newest first, fetched page by page as they are consumed. The time limit is that of a page. */
+  recent(options?: RecentOptions): AsyncIterableIterator<Receipt>;
 }
 
 function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): string {
@@ -151,65 +156,81 @@ function generationFields(options: GenerateOptions): Json {
   };
 }
 
-async function* pages(call: Transport, pageSize: number): AsyncIterableIterator<Receipt> {
+/** `get` repeats, as often as the client allows. */
+type Get = (path: string, options?: CallOptions) => Promise<Json>;
+
+async function* pages(
+  get: Get,
+  { pageSize = 50, ...options }: RecentOptions,
+): AsyncIterableIterator<Receipt> {
   let cursor: string | null = null;
   do {
     const query: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-    const page = toReceiptPage(
-      await call({ method: 'GET', path: `/private/recent?limit=${pageSize}${query}` }),
-    );
+    const page = toReceiptPage(await get(`/private/recent?limit=${pageSize}${query}`, options));
     yield* page.receipts;
     cursor = page.nextCursor;
   } while (cursor !== null);
 }
 
-async function statusOf(call: Transport, secret: string): Promise<WaitingSecret | null> {
+async function statusOf(get: Get, secret: string, options?: CallOptions): Promise<WaitingSecret | null> {
   try {
-    return toWaitingSecret(await call({ method: 'GET', path: `/secret/${keyOf(secret, 'receipt')}/status` }));
+    return toWaitingSecret(await get(`/secret/${keyOf(secret, 'receipt')}/status`, options));
   } catch (error) {
     if (error instanceof MayflyError && error.code === 'unknown_secret') return null;
     throw error;
   }
 }
 
-/** @throws TypeError if `server` is not an http(s) address. */
+/** A wrong passphrase counts as a guess, so this is not repeated. */
+async function inspectWith(
+  call: Transport,
+  secret: string,
+  options: PassphraseOption,
+): Promise<WaitingSecret> {
+  const { passphrase } = options;
+  // Headers carry only Latin letters, and unlike a query they do not end up in access logs.
+  const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
+  const path = `/secret/${keyOf(secret, 'receipt')}`;
+  return toWaitingSecret(await call({ method: 'GET', path, headers }, options));
+}
+
+/**
+ * @throws TypeError if `server` is not an http(s) address
+ * @throws RangeError if `retries` is not a whole number from 0 to 5
+ */
 export function createClient(options: ClientOptions): MayflyClient {
   const call = createTransport(options);
   const server = options.server.replace(/\/+$/, '');
-  const post = (path: string, body: Json) => call({ method: 'POST', path, body });
-  const change = (metadata: string, body: Json) =>
-    call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body });
+  const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
+  const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);
+  const change = (metadata: string, body: Json, own?: CallOptions) =>
+    call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body }, own);
   return {
     conceal: async ({ value, ...rest }) =>
       toCreated(
-        await post('/secret/conceal', { secret: { secret: value, ...creationFields(rest) } }),
+        await post('/secret/conceal', { secret: { secret: value, ...creationFields(rest) } }, rest),
         server,
       ),
     generate: async (wanted = {}) =>
-      toGenerated(await post('/secret/generate', { secret: generationFields(wanted) }), server),
-    reveal: async (secret, { passphrase } = {}) => {
-      const body = passphrase === undefined ? { continue: true } : { continue: true, passphrase };
-      return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body));
+      toGenerated(await post('/secret/generate', { secret: generationFields(wanted) }, wanted), server),
+    reveal: async (secret, { passphrase, ...own } = {}) => {
+      const body = given({ continue: true, passphrase });
+      return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body, own));
     },
-    inspect: async (secret, { passphrase } = {}) => {
-      // Headers carry only Latin letters, and unlike a query they do not end up in access logs.
-      const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
-      return toWaitingSecret(
-        await call({ method: 'GET', path: `/secret/${keyOf(secret, 'receipt')}`, headers }),
-      );
-    },
-    status: (secret) => statusOf(call, secret),
-    receipt: async (metadata) =>
-      toReceiptAnswer(await call({ method: 'GET', path: `/private/${keyOf(metadata, 'secret')}` })),
-    burn: async (metadata) =>
-      toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true })),
-    setMemo: async (metadata, memo) => toReceiptAnswer(await change(metadata, { memo })),
-    setTtl: async (metadata, ttlSeconds) => toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds })),
-    deliver: async (metadata, { recipient, locale } = {}) =>
+    inspect: (secret, own = {}) => inspectWith(call, secret, own),
+    status: (secret, own) => statusOf(get, secret, own),
+    receipt: async (metadata, own) =>
+      toReceiptAnswer(await get(`/private/${keyOf(metadata, 'secret')}`, own)),
+    burn: async (metadata, own) =>
+      toReceiptAnswer(await post(`/private/${keyOf(metadata, 'secret')}/burn`, { continue: true }, own)),
+    setMemo: async (metadata, memo, own) => toReceiptAnswer(await change(metadata, { memo }, own)),
+    setTtl: async (metadata, ttlSeconds, own) =>
+      toRemarkedReceipt(await change(metadata, { ttl: ttlSeconds }, own)),
+    deliver: async (metadata, { recipient, locale, ...own } = {}) =>
       toRemarkedReceipt(
-        await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale })),
+        await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }), own),
       ),
-    recent: ({ pageSize = 50 } = {}) => pages(call, pageSize),
+    recent: (own = {}) => pages(get, own),
   };
 }
 

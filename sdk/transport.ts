@@ -1,8 +1,6 @@
-/**
- * One call of the API: never retried (a repeated reveal loses the secret), without following redirects, and with credentials
- * only for the configured server.
- */
+/** One call of the API: without following redirects, and with credentials only for the configured server. */
 import { errorOf, MayflyError } from './error.ts';
+import { type CallOptions, repeat, withinLimit } from './limit.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -23,6 +21,13 @@ export interface TransportOptions {
   readonly fetch?: Fetch;
   /** The time limit of a call; 30,000 if absent. */
   readonly timeoutMs?: number;
+  /**
+   * How often `status`, `receipt` and each page of `recent` are tried again when the server cannot be reached, or answers 429 or
+   * 503 with a `Retry-After` that fits into the time limit. 0–5; 0 if absent, because a caller with retries of its own would
+   * multiply them against a server that is already busy. No other call is ever repeated: after a lost answer, a second reveal
+   * finds the secret gone, and a second creation leaves a secret that nobody knows about.
+   */
+  readonly retries?: number;
 }
 
 export interface Call {
@@ -31,9 +36,11 @@ export interface Call {
   readonly path: string;
   readonly body?: Json;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Changes nothing and counts as no guess, so it may be repeated. */
+  readonly isRead?: true;
 }
 
-export type Transport = (call: Call) => Promise<Json>;
+export type Transport = (call: Call, options?: CallOptions) => Promise<Json>;
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -45,7 +52,7 @@ function basicHeader({ username, token }: Credentials): string {
   return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }
 
-function initOf(call: Call, options: TransportOptions): RequestInit {
+function initOf(call: Call, options: TransportOptions, signal: AbortSignal): RequestInit {
   const headers: Record<string, string> = { Accept: 'application/json', ...call.headers };
   if (options.credentials !== undefined) headers.Authorization = basicHeader(options.credentials);
   if (call.body !== undefined) headers['Content-Type'] = 'application/json';
@@ -56,7 +63,7 @@ function initOf(call: Call, options: TransportOptions): RequestInit {
     cache: 'no-store',
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
-    signal: AbortSignal.timeout(options.timeoutMs ?? 30_000),
+    signal,
     ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
   };
 }
@@ -73,31 +80,38 @@ async function readBody(response: Response): Promise<Json | null> {
   }
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.name === 'TimeoutError';
-}
-
 async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[Response, Json | null]> {
   try {
     const response = await fetch(url, init);
     return [response, await readBody(response)];
   } catch (error) {
-    if (isTimeout(error))
-      throw new MayflyError('timed_out', 'The server took too long to answer.', { cause: error });
     throw new MayflyError('unreachable', 'The server could not be reached.', { cause: error });
   }
 }
 
-/** @throws TypeError if `server` is not an http(s) address. */
+const maxRetries = 5;
+const defaultTimeoutMs = 30_000;
+
+/**
+ * @throws TypeError if `server` is not an http(s) address
+ * @throws RangeError if `retries` is not a whole number from 0 to 5
+ */
 export function createTransport(options: TransportOptions): Transport {
+  const { retries = 0, timeoutMs = defaultTimeoutMs } = options;
   const server = new URL(options.server);
   if (server.protocol !== 'https:' && server.protocol !== 'http:')
     throw new TypeError('server must be an http(s) address');
+  if (!Number.isInteger(retries) || retries < 0 || retries > maxRetries)
+    throw new RangeError(`retries must be a whole number from 0 to ${maxRetries}`);
   const api = `${server.origin}${server.pathname.replace(/\/+$/, '')}/api/v2`;
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
-  return async (call) => {
-    const [response, body] = await exchange(api + call.path, initOf(call, options), fetch);
+  const send = async (call: Call, signal: AbortSignal) => {
+    const [response, body] = await exchange(api + call.path, initOf(call, options, signal), fetch);
     if (response.ok && body !== null) return body;
     throw errorOf(response, body);
   };
+  return (call, own = {}) =>
+    withinLimit(own.timeoutMs ?? timeoutMs, own.signal, (limit) =>
+      repeat(() => send(call, limit.signal), call.isRead === true ? retries : 0, limit),
+    );
 }

@@ -1,0 +1,86 @@
+/** Ends a call at its time limit or by its caller's signal, and repeats a read within both. */
+import { MayflyError } from './error.ts';
+
+export interface CallOptions {
+  /** Ends the call, which then rejects with `aborted`. A reveal that was already sent may still consume the secret. */
+  readonly signal?: AbortSignal;
+  /** The time limit of this call, repetitions included; the client's if absent. */
+  readonly timeoutMs?: number;
+}
+
+export interface Limit {
+  readonly signal: AbortSignal;
+  leftMs(): number;
+}
+
+/** The longest that timers take, 24 days. */
+const maxTimerMs = 2 ** 31 - 1;
+
+function errorFor(signal: AbortSignal | undefined): MayflyError {
+  return signal?.aborted === true
+    ? new MayflyError('aborted', 'The call was aborted.', { cause: signal.reason })
+    : new MayflyError('timed_out', 'The server took too long to answer.');
+}
+
+/** A refusal by the server that arrived in time is kept, because it says more than the end of the call. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof MayflyError && error.status !== null;
+}
+
+export async function withinLimit<T>(
+  timeoutMs: number,
+  caller: AbortSignal | undefined,
+  work: (limit: Limit) => Promise<T>,
+): Promise<T> {
+  if (caller?.aborted === true) throw errorFor(caller);
+  // AbortSignal.any is missing before Node 20.3.
+  const controller = new AbortController();
+  const { signal } = controller;
+  const end = () => controller.abort();
+  const limitMs = Math.min(timeoutMs, maxTimerMs);
+  const endMs = performance.now() + limitMs;
+  const timer = setTimeout(end, limitMs);
+  caller?.addEventListener('abort', end, { once: true });
+  try {
+    return await work({ signal, leftMs: () => endMs - performance.now() });
+  } catch (error) {
+    if (!signal.aborted || isRefusal(error)) throw error;
+    throw errorFor(caller);
+  } finally {
+    clearTimeout(timer);
+    caller?.removeEventListener('abort', end);
+  }
+}
+
+/** How long to wait before another try; `null` if that would not help. */
+function waitMsAfter(error: unknown, tries: number): number | null {
+  if (!(error instanceof MayflyError)) return null;
+  if (error.code === 'unreachable') return 100 * 2 ** tries;
+  const isBusy = error.status === 429 || error.status === 503;
+  return isBusy && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1000 : null;
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** Only for what changes nothing. A wait that does not fit into the limit is not begun. */
+export async function repeat<T>(work: () => Promise<T>, retries: number, limit: Limit): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const waitMs = waitMsAfter(error, tries);
+      const isLast = tries === retries || limit.signal.aborted;
+      if (isLast || waitMs === null || waitMs >= limit.leftMs()) throw error;
+      await pause(waitMs, limit.signal);
+    }
+  }
+}

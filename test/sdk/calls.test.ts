@@ -1,0 +1,201 @@
+/** How a call ends early, and which calls are repeated. */
+import { describe, expect, it } from 'bun:test';
+import { getEventListeners } from 'node:events';
+import { createClient, type Fetch, type MayflyClient, MayflyError } from '../../sdk/mayfly.ts';
+
+const key = 'abcdefghijklmnopqrstuvwxyz01234';
+const server = 'https://x.example';
+const revealed = { success: true, record: { key, secret_value: 'open sesame' } };
+const waiting = {
+  success: true,
+  record: { key, has_passphrase: false, secret_ttl: 60, created: 1_790_000_000 },
+};
+
+async function failure(work: Promise<unknown>): Promise<MayflyError> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof MayflyError) return error;
+  throw new Error(`no MayflyError: ${String(error)}`);
+}
+
+/** A client of made-up answers, which counts its requests. */
+function scripted(answer: (nth: number) => Response | Promise<Response>, retries?: number) {
+  let count = 0;
+  const fetch: Fetch = async () => {
+    count += 1;
+    return answer(count);
+  };
+  const client = createClient({ server, fetch, ...(retries === undefined ? {} : { retries }) });
+  return { client, count: () => count };
+}
+
+function busy(status: number, headers: Record<string, string>): Response {
+  const error = status === 429 ? 'rate_limited' : 'unavailable';
+  return Response.json({ success: false, error, message: 'Later.' }, { status, headers });
+}
+
+describe('a call that ends early', () => {
+  it('is aborted by its signal while the server thinks, and says why', async () => {
+    const controller = new AbortController();
+    const reason = new Error('changed my mind');
+    await using hanging = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => {
+        controller.abort(reason);
+        return new Promise<Response>(() => {});
+      },
+    });
+    const client = createClient({ server: `http://127.0.0.1:${hanging.port}` });
+    const error = await failure(client.generate({ signal: controller.signal }));
+    expect(error).toMatchObject({ code: 'aborted', status: null, cause: reason });
+  });
+
+  it('sends nothing if its signal was aborted before', async () => {
+    const { client, count } = scripted(() => Response.json(waiting));
+    const options = { signal: AbortSignal.abort() };
+    const calls = [
+      client.conceal({ value: 'x', ...options }),
+      client.generate(options),
+      client.reveal(key, options),
+      client.inspect(key, options),
+      client.status(key, options),
+      client.receipt(key, options),
+      client.burn(key, options),
+      client.setMemo(key, 'x', options),
+      client.setTtl(key, 60, options),
+      client.deliver(key, options),
+      client.recent(options).next(),
+    ];
+    const codes = await Promise.all(calls.map(async (call) => (await failure(call)).code));
+    expect([codes, count()]).toEqual([calls.map(() => 'aborted'), 0]);
+  });
+
+  it('ends at its own time limit, which may be shorter than that of the client', async () => {
+    await using hanging = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Promise<Response>(() => {}),
+    });
+    const client = createClient({ server: `http://127.0.0.1:${hanging.port}` });
+    expect(await failure(client.status(key, { timeoutMs: 20 }))).toMatchObject({
+      code: 'timed_out',
+      status: null,
+    });
+    // Longer than any timer takes: that must not mean at once.
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 20);
+    const patient = client.status(key, { timeoutMs: Number.POSITIVE_INFINITY, signal: controller.signal });
+    expect((await failure(patient)).code).toBe('aborted');
+  });
+
+  it('leaves nothing on a signal that lives longer', async () => {
+    const { signal } = new AbortController();
+    const { client } = scripted(() => Response.json(waiting));
+    for (let calls = 0; calls < 3; calls += 1) await client.status(key, { signal });
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('loses no answer that arrived before', async () => {
+    const revealOf = (answer: Response) => {
+      const controller = new AbortController();
+      const { client } = scripted(() => {
+        controller.abort();
+        return answer;
+      });
+      return client.reveal(key, { signal: controller.signal });
+    };
+    expect((await revealOf(Response.json(revealed))).value).toBe('open sesame');
+    const gone = { success: false, error: 'unknown_secret', message: 'Unknown secret' };
+    expect((await failure(revealOf(Response.json(gone, { status: 404 })))).code).toBe('unknown_secret');
+  });
+});
+
+describe('repeating', () => {
+  const reads: Readonly<Record<string, (client: MayflyClient) => Promise<unknown>>> = {
+    status: (client) => client.status(key),
+    receipt: (client) => client.receipt(key),
+    recent: (client) => client.recent().next(),
+  };
+  const others: typeof reads = {
+    conceal: (client) => client.conceal({ value: 'x' }),
+    generate: (client) => client.generate(),
+    reveal: (client) => client.reveal(key),
+    inspect: (client) => client.inspect(key),
+    burn: (client) => client.burn(key),
+    setMemo: (client) => client.setMemo(key, 'x'),
+    setTtl: (client) => client.setTtl(key, 60),
+    deliver: (client) => client.deliver(key),
+  };
+
+  for (const [name, call] of Object.entries(reads)) {
+    it(`${name} is tried again as often as the client allows, and not at all by default`, async () => {
+      for (const [retries, tries] of [
+        [undefined, 1],
+        [0, 1],
+        [2, 3],
+      ] as const) {
+        const { client, count } = scripted(() => busy(503, { 'Retry-After': '0' }), retries);
+        expect(await failure(call(client))).toMatchObject({ code: 'unavailable', retryAfterSeconds: 0 });
+        expect(count()).toBe(tries);
+      }
+    });
+  }
+
+  for (const [name, call] of Object.entries(others)) {
+    it(`${name} is never sent twice, because it may have changed something (P1)`, async () => {
+      for (const answer of [
+        () => busy(503, { 'Retry-After': '0' }),
+        () => busy(429, { 'Retry-After': '0' }),
+        () => Promise.reject(new TypeError('the connection was lost')),
+      ]) {
+        const { client, count } = scripted(answer, 5);
+        await failure(call(client));
+        expect(count()).toBe(1);
+      }
+    });
+  }
+
+  it('goes on after a lost connection, and ends with the first answer', async () => {
+    const { client, count } = scripted((nth) => {
+      if (nth === 1) throw new TypeError('the connection was lost');
+      return nth === 2 ? busy(429, { 'Retry-After': '0' }) : Response.json(waiting);
+    }, 5);
+    expect((await client.status(key))?.secretKey).toBe(key);
+    expect(count()).toBe(3);
+  });
+
+  it('does not happen without a waiting time, with one beyond the time limit, or after another refusal', async () => {
+    for (const answer of [
+      () => busy(503, {}),
+      () => busy(503, { 'Retry-After': '31' }),
+      () => busy(429, { 'Retry-After': '3600' }),
+      () => busy(500, { 'Retry-After': '0' }),
+      () => new Response('<html>', { headers: { 'Retry-After': '0' } }),
+    ]) {
+      const { client, count } = scripted(answer, 5);
+      await failure(client.status(key));
+      expect(count()).toBe(1);
+    }
+  });
+
+  it('ends with the signal, also between two tries', async () => {
+    const controller = new AbortController();
+    const { client, count } = scripted(() => {
+      const answer = busy(503, { 'Retry-After': '29' });
+      // Read at once, so that the signal comes during the wait.
+      Object.defineProperty(answer, 'text', { value: async () => '' });
+      setTimeout(() => controller.abort(), 0);
+      return answer;
+    }, 5);
+    const { code } = await failure(client.status(key, { signal: controller.signal }));
+    expect([code, count()]).toEqual(['aborted', 1]);
+  });
+
+  it('is bounded', () => {
+    for (const retries of [-1, 6, 1.5, Number.NaN])
+      expect(() => createClient({ server, retries })).toThrow(RangeError);
+  });
+});
