@@ -90,7 +90,7 @@ export interface Created extends Receipt, Remarks {
 }
 
 export interface Generated extends Created {
-  /** Returned only now. */
+  /** Returned only now, and not printed or copied with the rest: see `Revealed`. */
   readonly value: string;
 }
 
@@ -105,7 +105,24 @@ export interface WaitingSecret {
 
 export interface Revealed {
   readonly secretKey: string;
+  /**
+   * Only reading this property gives the value: `console.log`, `JSON.stringify` and error reports show `[sensitive]`, and a copy by
+   * spread or `Object.assign` has no value.
+   */
   readonly value: string;
+}
+
+const hidden = '[sensitive]';
+
+/** Adds a value that nothing prints. */
+function withValue<T extends object>(record: T, value: string): T & { readonly value: string } {
+  const shown = { value: () => ({ ...record, value: hidden }) };
+  return Object.defineProperties(record, {
+    value: { value },
+    toJSON: shown,
+    // What Node, Bun and Deno print.
+    [Symbol.for('nodejs.util.inspect.custom')]: shown,
+  }) as T & { readonly value: string };
 }
 
 function unexpected(): MayflyError {
@@ -224,7 +241,7 @@ export function toCreated(answer: Json, server: string): Created {
 
 export function toGenerated(answer: Json, server: string): Generated {
   const secret = objectAt(objectAt(answer, 'record'), 'secret');
-  return { ...toCreated(answer, server), value: textAt(secret, 'secret_value') };
+  return withValue(toCreated(answer, server), textAt(secret, 'secret_value'));
 }
 
 export function toWaitingSecret(answer: Json): WaitingSecret {
@@ -240,7 +257,7 @@ export function toWaitingSecret(answer: Json): WaitingSecret {
 
 export function toRevealed(answer: Json): Revealed {
   const record = objectAt(answer, 'record');
-  return { secretKey: textAt(record, 'key'), value: textAt(record, 'secret_value') };
+  return withValue({ secretKey: textAt(record, 'key') }, textAt(record, 'secret_value'));
 }
 
 export function toReceiptAnswer(answer: Json): Receipt {

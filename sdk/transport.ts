@@ -80,12 +80,19 @@ async function readBody(response: Response): Promise<Json | null> {
   }
 }
 
+/** Bun's errors show the address, which holds the key, in their message and in a property that cannot be removed. */
+function withoutAddress(error: unknown, url: string): unknown {
+  if (!(error instanceof Error && 'path' in error)) return error;
+  return new Error(error.message.replaceAll(url, 'the server'));
+}
+
 async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[Response, Json | null]> {
   try {
     const response = await fetch(url, init);
     return [response, await readBody(response)];
   } catch (error) {
-    throw new MayflyError('unreachable', 'The server could not be reached.', { cause: error });
+    const cause = withoutAddress(error, url);
+    throw new MayflyError('unreachable', 'The server could not be reached.', { cause });
   }
 }
 
