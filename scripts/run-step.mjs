@@ -66,7 +66,7 @@ export function runStep({ name, command, args, limitMs, env = {} }) {
   });
 }
 
-const bin = (name) => join(root, 'node_modules', '.bin', name);
+export const bin = (name) => join(root, 'node_modules', '.bin', name);
 
 /** Prose is wrapped by hand. */
 const codeFolders = ['src', 'sdk', 'test', 'scripts', 'bench', 'package.json', 'tsconfig.json'];

@@ -1,10 +1,7 @@
 /** The client against a started server, and against answers that our servers never give. */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createClient, type MayflyClient, MayflyError, parseLink, type Receipt } from '../../sdk/mayfly.ts';
-import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import { createAccount, type StartedServer, startServer } from '../support/started-server.ts';
 
 let server: StartedServer;
 let anonymous: MayflyClient;
@@ -342,36 +339,5 @@ describe('a link', () => {
     ]) {
       expect(parseLink(text)).toBeNull();
     }
-  });
-});
-
-describe('on another runtime', () => {
-  it('the client works in Node with nothing but what Node has', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
-    const built = await Bun.build({
-      entrypoints: [join(repositoryRoot, 'sdk/mayfly.ts')],
-      target: 'browser',
-      outdir: folder,
-    });
-    expect(built.success).toBe(true);
-    const program = `
-      const { createClient } = await import(process.argv[1]);
-      const mayfly = createClient({ server: process.argv[2] });
-      const { link } = await mayfly.conceal({ value: 'from Node' });
-      console.log((await mayfly.reveal(link)).value);`;
-    const args = [
-      '--input-type=module',
-      '-e',
-      program,
-      join(folder, 'mayfly.js'),
-      `http://127.0.0.1:${server.port}`,
-    ];
-    const child = Bun.spawn(['node', ...args], { stdout: 'pipe', stderr: 'pipe' });
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    await rm(folder, { recursive: true });
-    expect([out, err]).toEqual(['from Node\n', '']);
   });
 });

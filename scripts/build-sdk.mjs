@@ -1,0 +1,83 @@
+/**
+ * `npm run build:sdk`: the client as a package for `npm pack`, in `dist/sdk` or in the given folder, which must be new. Runs on
+ * Node 20 with nothing installed. The same sources always give the same bytes.
+ */
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { install, root } from './install.mjs';
+import { bin, bunStep, runStep } from './run-step.mjs';
+
+const limitMs = 120_000;
+const usual = join(root, 'dist', 'sdk');
+const outdir = process.argv[2] ?? usual;
+const entry = 'sdk/mayfly.ts';
+
+/** Of one file, and not minified: a stack trace then names functions and readable lines without a source map. */
+function bundleStep(folder) {
+  const flags = ['--target=browser', '--format=esm', '--outfile', join(folder, 'mayfly.js')];
+  return bunStep('the client as one module', ['build', ...flags, entry], limitMs);
+}
+
+function typesStep(folder) {
+  const settings = ['--strict', '--exactOptionalPropertyTypes', '--target', 'esnext', '--module', 'nodenext'];
+  // Only what browsers have too; Node's types would let anything of Node in.
+  const surroundings = ['--lib', 'esnext,dom', '--types', '', '--allowImportingTsExtensions'];
+  const output = ['--declaration', '--emitDeclarationOnly', '--outDir', folder];
+  const args = ['--ignoreConfig', ...settings, ...surroundings, ...output, entry];
+  return { name: 'types of the client', command: bin('tsc'), args, limitMs };
+}
+
+/** The compiler leaves `.ts` in declarations, which not every resolver maps to `.d.ts`. */
+function nameModulesAsJs(folder) {
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.d.ts'))) {
+    const path = join(folder, name);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/( from '\.\/\w+)\.ts'/g, "$1.js'"));
+  }
+}
+
+function manifest() {
+  const { version, license } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return {
+    name: '@mayfly/client',
+    version,
+    description: 'Share a secret once, read it once: the client of a Mayfly server.',
+    license,
+    type: 'module',
+    engines: { node: '>=20' },
+    exports: { '.': { types: './mayfly.d.ts', default: './mayfly.js' } },
+    sideEffects: false,
+    files: ['*.js', '*.d.ts'],
+  };
+}
+
+function addDocuments(folder) {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  copyFileSync(join(root, 'sdk', 'README.md'), join(folder, 'README.md'));
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+}
+
+if (!install()) process.exit(1);
+
+mkdirSync(dirname(outdir), { recursive: true });
+const folder = mkdtempSync(`${outdir}-`);
+const made = join(folder, 'sdk');
+mkdirSync(made);
+const isWell = (await runStep(bundleStep(made))) && (await runStep(typesStep(made)));
+if (isWell) {
+  nameModulesAsJs(made);
+  addDocuments(made);
+  // A folder that was named by the caller is never emptied.
+  if (outdir === usual) rmSync(usual, { recursive: true, force: true });
+  renameSync(made, outdir);
+}
+rmSync(folder, { recursive: true });
+process.exit(isWell ? 0 : 1);

@@ -1,0 +1,84 @@
+/** A program that uses everything the client exports; `package.test.ts` checks it against the packed types. */
+import {
+  type Adjustment,
+  type CallOptions,
+  type ClientOptions,
+  type ConcealOptions,
+  type Created,
+  type CreateOptions,
+  type Credentials,
+  createClient,
+  type DeliverOptions,
+  type Delivery,
+  type DeliveryState,
+  type Fetch,
+  type Generated,
+  type GenerateOptions,
+  type MayflyClient,
+  MayflyError,
+  type MayflyErrorCode,
+  type NoticeKind,
+  type ParsedLink,
+  type PassphraseOption,
+  parseLink,
+  type Receipt,
+  type ReceiptState,
+  type RecentOptions,
+  type Remarks,
+  type Revealed,
+  type WaitingSecret,
+} from '../../sdk/mayfly.ts';
+
+const credentials: Credentials = { username: 'jo@example.org', token: 'x' };
+const fetch: Fetch = (url, init) => globalThis.fetch(url, init);
+const options: ClientOptions = { server: 'https://x.example', credentials, fetch, timeoutMs: 1, retries: 2 };
+export const client: MayflyClient = createClient(options);
+
+const call: CallOptions = { signal: new AbortController().signal, timeoutMs: 1 };
+const kinds: readonly NoticeKind[] = ['read', 'burned', 'expiring'];
+const common: CreateOptions = {
+  ...call,
+  ttlSeconds: 60,
+  memo: 'm',
+  notify: kinds,
+  recipient: 'jo@example.org',
+};
+const wanted: ConcealOptions = { ...common, value: 'x', passphrase: 'p', shareDomain: 'x.example' };
+const drawn: GenerateOptions = { ...common, length: 12, charset: ['lower', 'digits'] };
+const proof: PassphraseOption = { ...call, passphrase: 'p' };
+const again: DeliverOptions = { ...call, recipient: 'jo@example.org', locale: 'en' };
+const paged: RecentOptions = { ...call, pageSize: 10 };
+
+export async function everything(): Promise<readonly string[]> {
+  const created: Created = await client.conceal(wanted);
+  const generated: Generated = await client.generate(drawn);
+  const waiting: WaitingSecret | null = await client.status(created.link, call);
+  const inspected: WaitingSecret = await client.inspect(created.link, proof);
+  const revealed: Revealed = await client.reveal(created.link, proof);
+  const receipt: Receipt = await client.receipt(created.metadataKey, call);
+  const burned: Receipt = await client.burn(created.metadataKey, call);
+  const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
+  const changed: Receipt & Remarks = await client.setTtl(created.metadataKey, 60, call);
+  const mailed: Receipt & Remarks = await client.deliver(created.metadataKey, again);
+  for await (const { state } of client.recent(paged)) stateWords(state);
+  const ttl: Adjustment<number | string, number> | undefined = changed.adjusted.ttlSeconds;
+  const delivery: Delivery | null = mailed.delivery;
+  const state: DeliveryState = delivery?.state ?? 'queued';
+  const parsed: ParsedLink | null = parseLink(created.link);
+  const times: readonly Date[] = [receipt.createdAt, inspected.createdAt, delivery?.at ?? new Date(0)];
+  return [
+    ...[generated.value, revealed.value, waiting?.secretKey ?? '', burned.state, renamed.memo, state],
+    ...[parsed?.kind ?? 'unknown', String(ttl?.granted.toFixed() ?? ''), ...times.map((at) => at.toJSON())],
+  ];
+}
+
+function stateWords(state: ReceiptState): 'open' | 'closed' {
+  return state === 'new' || state === 'viewed' ? 'open' : 'closed';
+}
+
+export function codeOf(error: unknown): MayflyErrorCode | null {
+  if (!(error instanceof MayflyError)) return null;
+  const waitSeconds: number | null = error.retryAfterSeconds;
+  const told: readonly (string | number | null)[] = [error.status, error.requestId, error.field, waitSeconds];
+  return told.length > 0 && error.code === 'aborted' ? 'aborted' : error.code;
+}
