@@ -114,6 +114,7 @@ function createSiteFiles({ basePath, assets, brands, domains }: SiteFilesDeps): 
   const rules = { kind: 'text', text: robots, type: 'text/plain; charset=utf-8' } as const;
   return [
     { name: 'asset', isFile: true, get: fileNamed(assets.find) },
+    { name: 'sdk', isFile: true, get: sdk },
     { name: 'logo', isFile: true, get: fileNamed(findLogo) },
     { name: 'icon', isFile: true, get: constant(icon, forADay) },
     { name: 'robots', isFile: true, get: constant(rules) },
@@ -123,6 +124,16 @@ function createSiteFiles({ basePath, assets, brands, domains }: SiteFilesDeps): 
 
 // Browsers ask for these with every page, and their addresses hold no hash.
 const forADay = { 'cache-control': 'public, max-age=86400' };
+const forAnHour = { 'cache-control': 'public, max-age=3600' };
+
+/** Its address holds no hash, because programs name it. From the sources, the client is bundled when this is first called. */
+const sdk: PageAction = {
+  limit: 'none',
+  handle: async () => {
+    const { sdkFile } = await import('./client/sdk.ts');
+    return { status: 200, content: { kind: 'file', file: sdkFile }, headers: forAnHour };
+  },
+};
 
 function constant(content: PageReply['content'], headers: PageReply['headers'] = {}): PageAction {
   const status = content.kind === 'none' ? 204 : 200;

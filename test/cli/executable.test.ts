@@ -40,6 +40,9 @@ describe('the executable', () => {
     expect(await (await read()).json()).toMatchObject({ value: 'open sesame' });
     expect((await read()).status).toBe(404);
 
+    const module = await fetch(`http://127.0.0.1:${port}/sdk/mayfly.js`);
+    expect([module.status, await module.text()]).toEqual([200, expect.stringContaining('createClient,')]);
+
     const backup = join(folder, 'backup.db');
     const run = async (args: readonly string[], dataDir: string) => {
       const command = spawn(executable, args, {

@@ -100,12 +100,29 @@ const told = {
   timedOut: 'timed_out',
 };
 
-describe('the installed client works', () => {
+describe('the module that the server offers', () => {
+  it('is the packed one, which caches keep for an hour', async () => {
+    const packed = await readFile(join(installed, 'mayfly.js'), 'utf8');
+    for (const encoding of ['gzip', 'identity']) {
+      const headers = { 'accept-encoding': encoding };
+      const answer = await fetch(`http://127.0.0.1:${server.port}/sdk/mayfly.js`, { headers });
+      expect([answer.status, await answer.text()]).toEqual([200, packed]);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/javascript; charset=utf-8',
+        'cache-control': 'public, max-age=3600',
+        'x-content-type-options': 'nosniff',
+        vary: 'Accept-Encoding',
+      });
+    }
+  });
+});
+
+describe('the client works', () => {
   for (const [runtime, command] of [
     ['Node', 'node'],
     ['Bun', process.execPath],
   ] as const) {
-    it(`in ${runtime}`, async () => {
+    it(`installed, in ${runtime}`, async () => {
       await using hanging = Bun.serve({
         port: 0,
         hostname: '127.0.0.1',
@@ -129,18 +146,14 @@ describe('the installed client works', () => {
     });
   }
 
-  it("in a browser, on a page of the server under the page's policy", async () => {
-    const module = await readFile(join(installed, 'mayfly.js'), 'utf8');
+  it("in a browser, loaded by a page of the server under the page's policy", async () => {
     const browser = await launchBrowser();
     try {
       await using visitor = await openVisitor(browser, { baseUrl: origin }, { scripts: true });
       const { page, violations } = visitor;
-      await page.route(`${origin}/packed.js`, (route) =>
-        route.fulfill({ contentType: 'text/javascript', body: module }),
-      );
       await page.route(`${origin}/hanging/**`, () => {});
       await page.goto(`${origin}/about`);
-      const inPage = `import('/packed.js').then((sdk) => (${scenario})(sdk, '${origin}', '${origin}/hanging'))`;
+      const inPage = `import('/sdk/mayfly.js').then((sdk) => (${scenario})(sdk, '${origin}', '${origin}/hanging'))`;
       const { told: seen } = (await page.evaluate(inPage)) as Awaited<ReturnType<typeof scenario>>;
       expect([seen as unknown, violations]).toEqual([told, []]);
     } finally {

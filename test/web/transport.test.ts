@@ -195,6 +195,7 @@ describe('methods', () => {
       '/status',
       '/robots.txt',
       '/icon.svg',
+      '/sdk/mayfly.js',
     ];
     for (const path of paths) {
       const get = await visit(app, path);
@@ -269,6 +270,7 @@ describe('addresses', () => {
     const shown = await postForm(app, location);
     expect(shown.html).toContain('https://example.com/drop/secret/');
     expect((await visit(app, '/drop/robots.txt')).html).toContain('Disallow: /drop/secret/');
+    expect((await visit(app, '/drop/sdk/mayfly.js')).status).toBe(200);
   });
 
   it('agree with the links that the service gives', () => {

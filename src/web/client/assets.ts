@@ -121,7 +121,7 @@ function assetOf(stem: string, extension: string, text: string): Asset {
   return { name, integrity: `sha384-${digest.toString('base64')}` };
 }
 
-function fileOf(text: string, type: string): SiteFile {
+export function fileOf(text: string, type: string): SiteFile {
   const bytes = new Uint8Array(Buffer.from(text));
   return { bytes, gzipped: gzip(bytes, 12), type };
 }

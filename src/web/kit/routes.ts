@@ -45,6 +45,8 @@ export const routes = {
   status: '/status',
   regions: '/regions',
   asset: '/assets/:key',
+  /** The API's client as a module. */
+  sdk: '/sdk/mayfly.js',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',
