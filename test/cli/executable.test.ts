@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, makeDataDir, repositoryRoot, watch } from '../support/started-server.ts';
+import { buildExecutable } from '../support/executable.ts';
+import { freePort, makeDataDir, watch } from '../support/started-server.ts';
 
 setDefaultTimeout(120_000);
 
@@ -15,10 +16,7 @@ let executable: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
   executable = join(folder, 'mayfly');
-  const build = spawn('node', [join(repositoryRoot, 'scripts', 'build.mjs'), executable], {
-    stdio: 'ignore',
-  });
-  expect(await once(build, 'exit')).toEqual([0, null]);
+  await buildExecutable(executable);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
