@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { definitionList } from '../../src/config/settings.ts';
 import { repositoryRoot } from '../support/started-server.ts';
 import { shippedCaddyfile } from './caddy.ts';
+import { unknownSettingsIn } from './settings-named.ts';
 
 const pagePath = join(repositoryRoot, 'docs', 'deployment.md');
 const page = readFileSync(pagePath, 'utf8');
@@ -14,14 +14,7 @@ const otherFiles = ['nginx.conf', 'haproxy.cfg'].map((name) =>
 );
 
 const placeholders = [...caddyfile.matchAll(/\{\$([A-Z_]+)/g)].map(([, name = '']) => name);
-const settings = definitionList.flatMap(([, { env, kind }]) =>
-  kind.isSecret ? [env, `${env}_FILE`] : [env],
-);
-const known = new Set([...settings, ...placeholders]);
-
-function unknownIn(text: string): string[] {
-  return [...text.matchAll(/\bMAYFLY_[A-Z_0-9]+/g)].map(([name]) => name).filter((name) => !known.has(name));
-}
+const unknownIn = (text: string) => unknownSettingsIn(text, placeholders);
 
 describe('the page about deployment', () => {
   test('names only settings that there are, of Mayfly or of the Caddyfile', () => {
