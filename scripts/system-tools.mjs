@@ -54,6 +54,12 @@ const tools = [
   { name: 'caddy', mark: /'caddy'/, isThere: () => onPath('caddy') },
   { name: 'nginx', mark: /'nginx'/, isThere: () => hasServer('nginx') },
   { name: 'haproxy', mark: /'haproxy'/, isThere: () => hasServer('haproxy') },
+  {
+    name: 'systemd',
+    packages: ['systemd', 'dbus'],
+    mark: /'systemd-analyze'/,
+    isThere: () => onPath('systemd-analyze') && onPath('dbus-daemon'),
+  },
 ];
 
 export function listTests() {

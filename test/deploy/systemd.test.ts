@@ -1,0 +1,238 @@
+/** deploy/mayfly.service under a real systemd: installed as docs/deployment.md says, confined, and complete. */
+import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commands } from '../../src/cli/run.ts';
+import { buildExecutable } from '../support/executable.ts';
+import { freePort, repositoryRoot } from '../support/started-server.ts';
+import { expectDone, type Machine, startMachine } from './machine.ts';
+import { unknownSettingsIn } from './settings-named.ts';
+
+setDefaultTimeout(120_000);
+
+const deploy = join(repositoryRoot, 'deploy');
+const unit = readFileSync(join(deploy, 'mayfly.service'), 'utf8');
+const page = readFileSync(join(repositoryRoot, 'docs', 'deployment.md'), 'utf8');
+
+/** The blocks of commands under a heading of docs/deployment.md. */
+function commandsUnder(heading: string): string[] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+}
+
+const [install = '', start = ''] = commandsUnder('As a service');
+/** On the machine there is neither npm nor a checkout: the build is done before. */
+const buildLine = 'npm run build\n';
+
+let folder = '';
+let port = 0;
+let machine: Machine | undefined;
+
+async function run(script: string): Promise<string> {
+  if (machine === undefined) throw new Error('no machine');
+  return expectDone(await machine.run(script));
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-unit-'));
+  const executable = join(folder, 'mayfly');
+  await buildExecutable(executable);
+  machine = await startMachine({ deploy, 'dist/mayfly': executable });
+  port = await freePort();
+  expect(install).toStartWith(buildLine);
+  await run(install.slice(buildLine.length));
+  await run(
+    `echo PORT=${port} >>/etc/mayfly/mayfly.env; echo MAYFLY_RATE_LIMITS=off >>/etc/mayfly/mayfly.env`,
+  );
+  await run(start);
+  await awaitReady();
+});
+afterAll(async () => {
+  await machine?.[Symbol.asyncDispose]();
+  if (folder !== '') rmSync(folder, { recursive: true });
+});
+
+/** Until it answers: curl asks again. */
+async function awaitReady(): Promise<void> {
+  const url = `http://127.0.0.1:${port}/readyz`;
+  const asked = spawnSync('curl', [
+    '-sf',
+    '--retry',
+    '100',
+    '--retry-delay',
+    '1',
+    '--retry-connrefused',
+    url,
+  ]);
+  expect(asked.stdout.toString()).toBe('{"status":"ok"}');
+}
+
+const post = (path: string, fields: Record<string, string>) =>
+  fetch(`http://127.0.0.1:${port}/api/v1${path}`, { method: 'POST', body: new URLSearchParams(fields) });
+
+async function shareAndRevealOnce(): Promise<void> {
+  const made = await post('/share', { secret: 'open sesame', passphrase: 'thyme' });
+  const { secret_key: key } = (await made.json()) as { secret_key: string };
+  const revealed = await post(`/secret/${key}`, { passphrase: 'thyme' });
+  expect(await revealed.json()).toMatchObject({ value: 'open sesame' });
+  expect((await post(`/secret/${key}`, { passphrase: 'thyme' })).status).toBe(404);
+}
+
+/** What systemd says of its exposure, from 0 to 10. */
+function exposureOf(text: string): number {
+  const path = join(folder, 'mayfly.service');
+  writeFileSync(path, text);
+  const { stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', path], { encoding: 'utf8' });
+  return Number(/Overall exposure level for mayfly\.service: ([\d.]+)/.exec(stdout)?.[1] ?? Number.NaN);
+}
+
+const highestExposure = 2;
+
+describe('the unit', () => {
+  it('is correct to systemd-analyze', async () => {
+    expect(await machine?.run('systemd-analyze verify deploy/mayfly.service')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  it('self-test: a misspelt option and a missing program are found', async () => {
+    for (const [words, other] of [
+      ['ProtectHome=yes', 'ProtectHomes=yes'],
+      ['/usr/local/bin/mayfly serve', '/usr/local/bin/mayflie serve'],
+    ] as const) {
+      const text = Buffer.from(unit.replace(words, other)).toString('base64');
+      const script = `echo ${text} | base64 -d >/run/mayfly.service; systemd-analyze verify /run/mayfly.service`;
+      expect((await machine?.run(script))?.stderr).toContain(other.split(/[= ]/)[0] ?? '');
+    }
+  });
+
+  it(`exposes less than ${highestExposure} of 10`, () => {
+    expect(exposureOf(unit)).toBeLessThan(highestExposure);
+  });
+
+  it('self-test: a weakened one exposes more', () => {
+    for (const weaker of [
+      /^SystemCall.*\n/gm,
+      /^(Capability|Protect|Private).*\n/gm,
+      /^(User|NoNew|Restrict).*\n/gm,
+    ])
+      expect(exposureOf(unit.replace(weaker, ''))).toBeGreaterThan(highestExposure);
+  });
+
+  it('runs a command, with settings, that there are', () => {
+    const [, words = ''] = /^ExecStart=\/usr\/local\/bin\/mayfly (.+)$/m.exec(unit) ?? [];
+    expect(commands.map(({ path }) => path.join(' '))).toContain(words);
+    const texts = ['mayfly.service', 'mayfly.env.example', 'mayfly-admin'].map((name) =>
+      readFileSync(join(deploy, name), 'utf8'),
+    );
+    expect(texts.flatMap((text) => unknownSettingsIn(text))).toEqual([]);
+  });
+
+  it('has every path that it names, once installed', async () => {
+    const paths = [...unit.matchAll(/^\w+=-?(?:\w+=)?(\/[^\s]+)/gm)].map(([, path = '']) => path);
+    expect(paths).toContain('/etc/mayfly/mayfly.env');
+    expect(await run(paths.map((path) => `ls -d ${path}`).join('; '))).toBe(`${paths.join('\n')}\n`);
+  });
+
+  it('allows Mayfly longer to stop than it takes at most', () => {
+    const [, limit] =
+      /^const stopLimitMs = ([\d_]+);$/m.exec(readFileSync(join(repositoryRoot, 'src', 'main.ts'), 'utf8')) ??
+      [];
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
+    expect(Number(seconds) * 1_000).toBeGreaterThan(Number(limit?.replaceAll('_', '')));
+  });
+});
+
+const mainPid = 'pid=$(systemctl show --property=MainPID --value mayfly)';
+
+describe('the service', () => {
+  it('shares and reveals once, with a passphrase, where /tmp is mounted noexec', async () => {
+    expect(await run('findmnt --noheadings --output OPTIONS /tmp')).toContain('noexec');
+    await shareAndRevealOnce();
+  });
+
+  it('has its own user, no capability, no way to more, and filtered system calls', async () => {
+    const status = await run(`${mainPid}; cat /proc/$pid/status`);
+    const user = (await run('id -u mayfly')).trim();
+    expect(Number(user)).toBeGreaterThan(0);
+    expect(status).toContain(`Uid:\t${user}\t${user}\t${user}\t${user}\n`);
+    for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'])
+      expect(status).toContain(`Cap${set}:\t0000000000000000\n`);
+    expect(status).toContain('NoNewPrivs:\t1\n');
+    expect(status).toContain('Seccomp:\t2\n');
+    expect(await run(`${mainPid}; grep core /proc/$pid/limits`)).toMatch(/Max core file size +0 +0 /);
+  });
+
+  it('can write to its state and to temporary folders, nowhere else', async () => {
+    const mounts = await run(`${mainPid}; cut --delimiter=' ' --fields=5,6 /proc/$pid/mountinfo`);
+    // A later mount hides an earlier one at the same place.
+    const last = new Map(
+      mounts
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ') as [string, string]),
+    );
+    const writable = [...last].filter(([, options]) => /^rw\b/.test(options)).map(([path]) => path);
+    const others = /^\/(proc|dev\/\w+|run|run\/lock|tmp|var\/tmp)$/;
+    expect(writable.filter((path) => !others.test(path))).toEqual(['/var/lib/mayfly']);
+    expect(last.get('/var/lib/mayfly')).toContain('noexec');
+  });
+
+  it('keeps its files to itself', async () => {
+    const files = await run("find /var/lib/mayfly -printf '%u %m %y\\n' | sort -u");
+    expect(files).toBe('mayfly 600 f\nmayfly 700 d\n');
+  });
+
+  it('stops well within its time, and starts again with what it kept', async () => {
+    const made = await post('/share', { secret: 'kept' });
+    const { secret_key: key } = (await made.json()) as { secret_key: string };
+    const stopped = 'systemctl stop mayfly; systemctl show --property=Result,ExecMainStatus mayfly';
+    expect(await run(stopped)).toBe('Result=success\nExecMainStatus=0\n');
+    await run('systemctl start mayfly');
+    await awaitReady();
+    expect(await (await post(`/secret/${key}`, {})).json()).toMatchObject({ value: 'kept' });
+  });
+
+  it('is started again after a crash', async () => {
+    const before = await run(`${mainPid}; echo $pid`);
+    await run('systemctl kill --signal=KILL mayfly');
+    await awaitReady();
+    expect(await run(`${mainPid}; echo $pid`)).not.toBe(before);
+    await shareAndRevealOnce();
+  });
+});
+
+describe('mayfly-admin', () => {
+  it('acts as the service does, while it runs and while it is stopped', async () => {
+    const created = JSON.parse(await run('mayfly-admin account create jo@example.com --json'));
+    expect(created).toMatchObject({ username: 'jo@example.com' });
+    expect(await run('mayfly-admin doctor')).toContain('https://secrets.example.com');
+    await run('systemctl stop mayfly');
+    expect(await run('mayfly-admin account list')).toContain('jo@example.com');
+    expect(await run("find /var/lib/mayfly -printf '%u %m %y\\n' | sort -u")).toBe(
+      'mayfly 600 f\nmayfly 700 d\n',
+    );
+    await run('systemctl start mayfly');
+    await awaitReady();
+  });
+
+  it('ends as the command does', async () => {
+    expect((await machine?.run('mayfly-admin account plan nobody@example.com basic'))?.code).toBe(1);
+  });
+});
+
+describe('a wrong setting', () => {
+  it('stops the service at once, without tries that cannot succeed', async () => {
+    await run('echo MAYFLY_NO_SUCH_SETTING=1 >>/etc/mayfly/mayfly.env; systemctl stop mayfly');
+    await run('systemctl start mayfly; systemctl show --property=ActiveState mayfly');
+    const ended = 'while systemctl is-active --quiet mayfly; do :; done';
+    const shown = await run(
+      `${ended}; systemctl show --property=ExecMainStatus,NRestarts,ActiveState mayfly`,
+    );
+    expect(shown.split('\n').sort().join(' ').trim()).toBe('ActiveState=failed ExecMainStatus=2 NRestarts=0');
+  });
+});
