@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
+import { statusOf } from './cli/health.ts';
 import { openPrograms } from './cli/programs.ts';
 import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
@@ -178,6 +179,7 @@ const world: World = {
     return [...problems, ...(await examine(settings, deps, recipient))];
   },
   fetch: (url, init) => fetch(url, init),
+  statusOf,
   readFile: async (path) => new Uint8Array(await readFile(path)),
   programs: openPrograms(async () => (await loadSettings()).processEnvironment()),
 };

@@ -79,6 +79,8 @@ export interface World {
   /** The checks of `mayfly doctor`; with a recipient they send a test mail. */
   readonly examine: (settings: Settings, recipient: Sensitive<string> | null) => Promise<readonly Finding[]>;
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** The status of the answer to a GET without any proxy; `null` when none comes in time. */
+  readonly statusOf: (url: string, limitMs: number) => Promise<number | null>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly programs: Programs;
 }

@@ -19,6 +19,7 @@ import {
 } from './command.ts';
 import { domainCommands } from './domains.ts';
 import { environmentCommands } from './environment.ts';
+import { healthCommands } from './health.ts';
 import type { ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { secretCommands } from './secrets.ts';
@@ -51,7 +52,13 @@ const aboutCommands: readonly Command[] = [
 
 export const sections: Readonly<Record<string, readonly Command[]>> = {
   'Share and read (talks to a server)': [...secretCommands, ...environmentCommands, ...receiptCommands],
-  'Run a server': [...serverCommands, ...storeCommands, ...backupCommands, ...routerCommands],
+  'Run a server': [
+    ...serverCommands,
+    ...healthCommands,
+    ...storeCommands,
+    ...backupCommands,
+    ...routerCommands,
+  ],
   'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
   About: aboutCommands,
 };

@@ -41,6 +41,7 @@ function installation(command: readonly string[]) {
       route: unasked,
       examine: unasked,
       fetch: unasked,
+      statusOf: unasked,
       readFile: unasked,
       programs: { find: unasked, run: unasked },
     };

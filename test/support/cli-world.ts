@@ -40,6 +40,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
         { status: 404 },
       );
     },
+    statusOf: async () => null,
     readFile: async () => new TextEncoder().encode(`${cliSecret}\n`),
     programs: {
       find: async () => null,
