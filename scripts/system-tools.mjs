@@ -60,6 +60,7 @@ const tools = [
     mark: /'systemd-analyze'/,
     isThere: () => onPath('systemd-analyze') && onPath('dbus-daemon'),
   },
+  { name: 'iproute2', mark: /'container\.sh'/, isThere: () => onPath('ip') || existsSync('/usr/sbin/ip') },
 ];
 
 export function listTests() {
