@@ -199,7 +199,10 @@ describe('the service', () => {
 
   it('is started again after a crash', async () => {
     const before = await run(`${mainPid}; echo $pid`);
-    await run('systemctl kill --signal=KILL mayfly');
+    // The port is free once the process has ended, and not before.
+    await run(
+      `${mainPid}; systemctl kill --signal=KILL mayfly; tail --follow --sleep-interval=0.1 --pid=$pid /dev/null`,
+    );
     await awaitReady();
     expect(await run(`${mainPid}; echo $pid`)).not.toBe(before);
     await shareAndRevealOnce();
