@@ -18,6 +18,7 @@ import { createResolver } from './ops/dns.ts';
 import { type DoctorDeps, examine } from './ops/doctor.ts';
 import { createLineWriter, createLogger, type Logger, writeTo } from './ops/log.ts';
 import { describeFault } from './ops/log-lines.ts';
+import { slowHashes } from './ops/slow-hashes.ts';
 import { renderRouterWords, renderStartWords } from './ops/start-words.ts';
 
 const { version } = packageFile;
@@ -175,6 +176,7 @@ const world: World = {
       openStore: () => openTheStore(settings),
       probeMail: async (server, to) => (await import('./app.ts')).tryMailServer(settings, server, to),
       resolver: createResolver(settings.dnsServers),
+      hashOnce: () => slowHashes.stretch(new Uint8Array(16), new Uint8Array(16)),
     };
     return [...problems, ...(await examine(settings, deps, recipient))];
   },

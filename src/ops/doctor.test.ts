@@ -31,6 +31,7 @@ async function findingsOn(
       return { server: answers.server ?? well, testMail: answers.testMail ?? null };
     },
     resolver: { txt: async () => answers.dns ?? { outcome: 'none' } },
+    hashOnce: async () => {},
   };
   const all = await examine(read(env), deps, to);
   const found = all.filter(({ what }) => ['mail', 'test mail', 'signature'].includes(what));
@@ -42,7 +43,11 @@ const agreed: ClockReport = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSec
 /** One finding about a store that opens and uses `usedBytes`. */
 async function findingOn(
   wanted: string,
-  { usedBytes = 0, clock = agreed }: { usedBytes?: number; clock?: ClockReport },
+  {
+    usedBytes = 0,
+    clock = agreed,
+    hashOnce = async () => {},
+  }: { usedBytes?: number; clock?: ClockReport; hashOnce?: DoctorDeps['hashOnce'] },
   env: Environment = {},
 ) {
   const store = {
@@ -57,10 +62,22 @@ async function findingOn(
     openStore: async () => ({ outcome: 'open', store, close: async () => {} }),
     probeMail: async () => ({ server: well, testMail: null }),
     resolver: { txt: async () => ({ outcome: 'none' }) },
+    hashOnce,
   };
   const found = await examine(read({ MAYFLY_DATA_DIR: '.', ...env }), deps, null);
   return found.find(({ what }) => what === wanted);
 }
+
+describe('what the doctor says of passphrases', () => {
+  it('is well when one can be hashed, else a fault with what to do', async () => {
+    expect((await findingOn('passphrases', {}))?.verdict).toBe('ok');
+    const cannot = await findingOn('passphrases', {
+      hashOnce: () => Promise.reject(new Error('failed to map segment from shared object')),
+    });
+    expect(cannot?.verdict).toBe('fault');
+    expect(cannot?.words).toEndWith('set TMPDIR to a folder that allows it');
+  });
+});
 
 describe('what the doctor says of the clock (P8)', () => {
   it('is well when it agrees, advice after a restart, and a fault with what to do when it is in dispute', async () => {

@@ -57,6 +57,8 @@ export interface DoctorDeps {
     recipient: Sensitive<string> | null,
   ) => Promise<{ readonly server: MailAnswer; readonly testMail: MailAnswer | null }>;
   readonly resolver: Pick<Resolver, 'txt'>;
+  /** Computes the slow hash of a passphrase once. */
+  readonly hashOnce: () => Promise<unknown>;
 }
 
 const ok = (what: string, words: string): Finding => ({ what, verdict: 'ok', words });
@@ -165,6 +167,22 @@ function examineAddress(settings: Settings): Finding {
   return ok('address', baseUrl);
 }
 
+/** The executable unpacks the hash's native code into a file there, where some machines let no program run. */
+const tmpAdvice =
+  'the runtime has to run native code from a file in /tmp: allow that, or set TMPDIR to a folder that allows it';
+
+async function examinePassphrases({ hashOnce }: DoctorDeps): Promise<Finding> {
+  try {
+    await hashOnce();
+    return ok('passphrases', 'can be checked');
+  } catch {
+    return fault(
+      'passphrases',
+      `cannot be checked, so every secret that has one is answered 500: ${tmpAdvice}`,
+    );
+  }
+}
+
 const verdictOf: Readonly<Record<MailAnswer['outcome'], Finding['verdict']>> = {
   well: 'ok',
   later: 'advice',
@@ -241,6 +259,7 @@ export async function examine(
     examineDisk(settings),
     keys.finding,
     ...(await examineStore(settings, keys.ring, deps)),
+    await examinePassphrases(deps),
     examineAddress(settings),
     ok('sign-up', signUpWords(settings)),
     ...(await examineMail(settings, deps, recipient)),

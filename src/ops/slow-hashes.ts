@@ -129,7 +129,7 @@ export interface SlowHashes extends Pick<PassphraseHasher, 'hashVerifier'> {
   stretch(passphrase: Uint8Array, salt: Uint8Array): Promise<Uint8Array>;
 }
 
-const slowHashes: SlowHashes = {
+export const slowHashes: SlowHashes = {
   async stretch(passphrase, salt) {
     // Loaded by the first passphrase: a start should not pay for it.
     const { hashRaw } = await import('@node-rs/argon2');

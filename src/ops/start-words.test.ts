@@ -23,6 +23,7 @@ async function findingOn(what: string, env: Environment) {
     openStore: async () => ({ outcome: 'no_store', problem: 'None here.' }),
     probeMail: async () => ({ server: { outcome: 'well', words: 'it answers' }, testMail: null }),
     resolver: { txt: async () => ({ outcome: 'none' }) },
+    hashOnce: async () => {},
   };
   return (await examine(read(env), deps, null)).find((finding) => finding.what === what);
 }
