@@ -11,6 +11,7 @@ import { isForThisMachineAlone } from './config/settings.ts';
 import { createAccountService } from './core/accounts/service.ts';
 import { createLinks } from './core/links.ts';
 import type { MailLocaleOf } from './core/mailer.ts';
+import type { BackupOutcome, OnProgress } from './core/ports.ts';
 import { createService } from './core/secrets/service.ts';
 import type { Sensitive } from './core/sensitive.ts';
 import { createDomainService, type DomainCore, type DomainService } from './core/share-domains/service.ts';
@@ -43,13 +44,7 @@ import {
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
-import {
-  type BackupOutcome,
-  backUpStore,
-  type OnProgress,
-  previewRestore,
-  restoreStore,
-} from './store/sqlite/backup.ts';
+import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';
 import { hasStore, markServing } from './store/sqlite/files.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { type Store, StoreRefusal } from './store/store.ts';

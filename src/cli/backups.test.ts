@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'bun:test';
 import { fakeWorld, runCli } from '../../test/support/cli-world.ts';
-import type { BackupFacts, Backups } from './command.ts';
+import type { BackupFacts } from '../core/ports.ts';
+import type { Backups } from './command.ts';
 
 const facts: BackupFacts = { takenAt: 1_800_000_000, waiting: 2, accounts: 1 };
 const done = async () => ({ outcome: 'done', facts }) as const;

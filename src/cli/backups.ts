@@ -4,19 +4,18 @@
  * A restored store opens nothing that waited when its backup was taken, because it may have been opened since. The operator sees what
  * that means, and agrees, before anything is written.
  */
+import type { BackupFacts, OnProgress } from '../core/ports.ts';
 import {
-  type BackupFacts,
   type Command,
   type ExitCode,
   type Input,
-  type OnProgress,
   printResult,
   refuse,
   settingsOrWords,
   unlessConfirmed,
   type World,
 } from './command.ts';
-import { timeOf } from './terminal.ts';
+import { plural, timeOf } from './terminal.ts';
 
 const mebibyte = 2 ** 20;
 
@@ -31,10 +30,8 @@ function progressTo(world: World, input: Input): OnProgress {
   };
 }
 
-const count = (amount: number, what: string): string => `${amount} ${what}${amount === 1 ? '' : 's'}`;
-
 const contents = ({ waiting, accounts }: BackupFacts): string =>
-  `${count(waiting, 'waiting secret')}, ${count(accounts, 'account')}`;
+  `${plural(waiting, 'waiting secret')}, ${plural(accounts, 'account')}`;
 
 const jsonOf = ({ takenAt, waiting, accounts }: BackupFacts) => ({ taken_at: takenAt, waiting, accounts });
 

@@ -9,7 +9,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, Settings } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
-import type { DomainStore, SecretStore } from '../core/ports.ts';
+import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
@@ -32,23 +32,6 @@ export type OpenAccountsOutcome =
   /** `no_store`: only a server makes one. */
   | { readonly outcome: 'no_store'; readonly problem: string }
   | { readonly outcome: 'refused'; readonly problem: string };
-
-/** What a backup holds. */
-export interface BackupFacts {
-  /** Store time at which it was taken. */
-  readonly takenAt: number;
-  /** Secrets that waited then. */
-  readonly waiting: number;
-  readonly accounts: number;
-}
-
-export type BackupOutcome =
-  | { readonly outcome: 'done'; readonly facts: BackupFacts }
-  /** Nothing was written. */
-  | { readonly outcome: 'refused'; readonly problem: string };
-
-/** Called now and then while a file is written. */
-export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
 
 /** Backups of the store that the settings name, by their file. */
 export interface Backups {

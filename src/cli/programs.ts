@@ -25,7 +25,7 @@ export type ProgramOutcome =
   | { readonly outcome: 'not_started'; readonly reason: string };
 
 export interface Programs {
-  /** The file of a command, by its path or on PATH; `null` if there is none that this user may execute. */
+  /** Looks up a command by path or on PATH. `null`: not found, or this user may not execute it. */
   find(command: string): Promise<string | null>;
   /** Runs a program until it ends, and passes signals on to it. */
   run(program: Program): Promise<ProgramOutcome>;

@@ -21,7 +21,7 @@ import {
   unlessConfirmed,
   type World,
 } from './command.ts';
-import { timeOf } from './terminal.ts';
+import { plural, timeOf } from './terminal.ts';
 
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
   const settings = await settingsOrWords(world);
@@ -122,8 +122,6 @@ export const routerCommands: readonly Command[] = [
     run: runRouter,
   },
 ];
-
-const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 function effectOf({ storeTime, wall }: ClockReport, expiring: number): string {
   if (wall >= storeTime) {

@@ -109,7 +109,8 @@ const units = [
   ['second', 1],
 ] as const;
 
-function count(amount: number, unit: string): string {
+/** `1 secret`, `2 secrets`. */
+export function plural(amount: number, unit: string): string {
   return `${amount} ${unit}${amount === 1 ? '' : 's'}`;
 }
 
@@ -118,7 +119,7 @@ export function durationWords(seconds: number): string {
   const at = units.findIndex(([, size]) => seconds >= size);
   const [largest, next] = at === -1 ? units.slice(-1) : units.slice(at);
   if (largest === undefined) return '';
-  const words = count(Math.floor(seconds / largest[1]), largest[0]);
+  const words = plural(Math.floor(seconds / largest[1]), largest[0]);
   const below = next === undefined ? 0 : Math.floor((seconds % largest[1]) / next[1]);
-  return next === undefined || below === 0 ? words : `${words} ${count(below, next[0])}`;
+  return next === undefined || below === 0 ? words : `${words} ${plural(below, next[0])}`;
 }

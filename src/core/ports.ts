@@ -387,3 +387,20 @@ export type IsCommonPassword = (password: string) => Promise<boolean>;
 
 /** Words to draw passphrases from: lower-case ASCII, none twice, 7,776 of them. */
 export type WordList = () => Promise<readonly string[]>;
+
+/** What a backup of a store holds. */
+export interface BackupFacts {
+  /** Store time at which it was taken. */
+  readonly takenAt: UnixSeconds;
+  /** Secrets that waited then. */
+  readonly waiting: number;
+  readonly accounts: number;
+}
+
+export type BackupOutcome =
+  | { readonly outcome: 'done'; readonly facts: BackupFacts }
+  /** A sentence for the operator; nothing was written. */
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** Called now and then with how much of the file is written, and how much the source takes. */
+export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;

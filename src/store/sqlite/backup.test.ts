@@ -19,9 +19,10 @@ import {
   putNew,
   startOfTest,
 } from '../../../test/stores/conformance/check.ts';
+import type { BackupOutcome } from '../../core/ports.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
-import { type BackupOutcome, backUpStore, previewRestore, restoreStore } from './backup.ts';
+import { backUpStore, previewRestore, restoreStore } from './backup.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 
 let parent = '';

@@ -19,20 +19,12 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { BackupFacts, BackupOutcome, OnProgress } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
 import { assertMarked, migrate, openConnection, setMark, writerSettings } from './database.ts';
 import { codeOf, hasStore, messageOf } from './files.ts';
 import { endRecord } from './records.ts';
-
-/** What a backup holds. */
-export interface BackupFacts {
-  /** Store time at which it was taken. */
-  readonly takenAt: UnixSeconds;
-  /** Secrets that waited then. */
-  readonly waiting: number;
-  readonly accounts: number;
-}
 
 export type Task =
   | { readonly kind: 'back_up'; readonly database: string; readonly backup: string }
@@ -44,11 +36,6 @@ export type Task =
       /** When what waits is burned, in Unix seconds. */
       readonly at: UnixSeconds;
     };
-
-export type BackupOutcome =
-  | { readonly outcome: 'done'; readonly facts: BackupFacts }
-  /** A sentence for the operator; nothing was written. */
-  | { readonly outcome: 'refused'; readonly problem: string };
 
 /** A file has its own name only when it is whole. */
 const unfinished = (path: string): string => `${path}.part`;
@@ -203,9 +190,6 @@ function wordsOf(error: unknown): string {
   if (code === 'SQLITE_NOTADB') return 'This is not a backup.';
   return messageOf(error);
 }
-
-/** Called now and then with how much of the file is written, and how much the source takes. */
-export type OnProgress = (writtenBytes: number, sourceBytes: number) => void;
 
 const lookMilliseconds = 500;
 
