@@ -14,34 +14,38 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { install, root } from './install.mjs';
-import { bin, bunStep, runStep } from './run-step.mjs';
+import { bin, runStep } from './run-step.mjs';
 
 const limitMs = 120_000;
 const usual = join(root, 'dist', 'sdk');
 const outdir = process.argv[2] ?? usual;
-const entry = 'sdk/mayfly.ts';
+/** The names that a program imports, and the module of each. */
+const entries = { '.': 'mayfly', './v1': 'v1', './domains': 'domains' };
 
-/** Of one file, and not minified: a stack trace then names functions and readable lines without a source map. */
-function bundleStep(folder) {
-  const flags = ['--target=browser', '--format=esm', '--outfile', join(folder, 'mayfly.js')];
-  return bunStep('the client as one module', ['build', ...flags, entry], limitMs);
-}
-
-function typesStep(folder) {
-  const settings = ['--strict', '--exactOptionalPropertyTypes', '--target', 'esnext', '--module', 'nodenext'];
+/**
+ * A module for each file, neither bundled nor minified: what the entries share exists once, a bundler takes only what is used, and a
+ * stack trace names files and functions without a source map.
+ */
+function compileStep(folder) {
+  const settings = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', 'nodenext'];
   // Only what browsers have too; Node's types would let anything of Node in.
-  const surroundings = ['--lib', 'esnext,dom', '--types', '', '--allowImportingTsExtensions'];
-  const output = ['--declaration', '--emitDeclarationOnly', '--outDir', folder];
-  const args = ['--ignoreConfig', ...settings, ...surroundings, ...output, entry];
-  return { name: 'types of the client', command: bin('tsc'), args, limitMs };
+  const surroundings = ['--lib', 'esnext,dom', '--types', '', '--rewriteRelativeImportExtensions'];
+  const output = ['--rootDir', 'sdk', '--declaration', '--outDir', folder];
+  const files = Object.values(entries).map((name) => `sdk/${name}.ts`);
+  const args = ['--ignoreConfig', ...settings, ...surroundings, ...output, ...files];
+  return { name: 'the modules of the client and their types', command: bin('tsc'), args, limitMs };
 }
 
 /** The compiler leaves `.ts` in declarations, which not every resolver maps to `.d.ts`. */
 function nameModulesAsJs(folder) {
   for (const name of readdirSync(folder).filter((name) => name.endsWith('.d.ts'))) {
     const path = join(folder, name);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/( from '\.\/\w+)\.ts'/g, "$1.js'"));
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/( from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
   }
+}
+
+function filesOf(name) {
+  return { types: `./${name}.d.ts`, default: `./${name}.js` };
 }
 
 function manifest() {
@@ -53,7 +57,7 @@ function manifest() {
     license,
     type: 'module',
     engines: { node: '>=20' },
-    exports: { '.': { types: './mayfly.d.ts', default: './mayfly.js' } },
+    exports: Object.fromEntries(Object.entries(entries).map(([path, name]) => [path, filesOf(name)])),
     sideEffects: false,
     files: ['*.js', '*.d.ts'],
   };
@@ -71,7 +75,7 @@ mkdirSync(dirname(outdir), { recursive: true });
 const folder = mkdtempSync(`${outdir}-`);
 const made = join(folder, 'sdk');
 mkdirSync(made);
-const isWell = (await runStep(bundleStep(made))) && (await runStep(typesStep(made)));
+const isWell = await runStep(compileStep(made));
 if (isWell) {
   nameModulesAsJs(made);
   addDocuments(made);

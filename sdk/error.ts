@@ -1,7 +1,7 @@
 /** The one error that the client throws. No message quotes a value, a passphrase, a key or a token. */
 
-/** Codes of API v2: see the error table of its OpenAPI document. */
-const serverCodes = [
+/** Codes of API v2: see the error table of its OpenAPI document. Refusals of v1 have none and get the code that v2 would answer. */
+export const serverCodes = [
   /** Never existed, or read, burned or expired; or another account's receipt. */
   'unknown_secret',
   /** Missing or wrong. The secret is not consumed. */
@@ -15,7 +15,7 @@ const serverCodes = [
   'insufficient_scope',
   /** Only accounts may do this, such as naming a recipient. */
   'account_required',
-  /** See `field`. */
+  /** See `field` and `fieldErrors`. */
   'invalid_field',
   /** See `limitBytes`. */
   'too_large',
@@ -23,6 +23,14 @@ const serverCodes = [
   'already_gone',
   /** A mail for this secret is already being sent. */
   'delivery_in_flight',
+  /** The account's plan has no share domains. */
+  'plan_required',
+  /** Not a share domain of the account. */
+  'unknown_domain',
+  /** Another account has verified this share domain. */
+  'domain_taken',
+  /** The account has as many share domains as its plan allows. */
+  'too_many_domains',
   /** Only the owner may share on the domain that the request was sent to. */
   'public_sharing_disabled',
   /** The store did not confirm. Nothing was consumed: retry after `retryAfterSeconds`. */
@@ -50,13 +58,21 @@ const clientCodes = [
 
 export type MayflyErrorCode = (typeof serverCodes)[number] | (typeof clientCodes)[number];
 
+export interface FieldError {
+  /** A dotted path in the request's body. */
+  readonly field: string;
+  readonly message: string;
+}
+
 export interface MayflyErrorDetails {
   /** The HTTP status; `null` without an answer. */
   readonly status?: number | null;
   /** When a retry makes sense, if the server said so. */
   readonly retryAfterSeconds?: number | null;
-  /** The refused field, as a dotted path in the request's body. */
+  /** The refused field, as a dotted path in the request's body; `null` also if there are several. */
   readonly field?: string | null;
+  /** Each refused field, if there are several. */
+  readonly fieldErrors?: readonly FieldError[];
   /** The largest value allowed, in bytes of UTF-8. */
   readonly limitBytes?: number | null;
   /** Identifies the request in the server's log. */
@@ -70,6 +86,7 @@ export class MayflyError extends Error {
   readonly status: number | null;
   readonly retryAfterSeconds: number | null;
   readonly field: string | null;
+  readonly fieldErrors: readonly FieldError[];
   readonly limitBytes: number | null;
   readonly requestId: string | null;
 
@@ -79,17 +96,15 @@ export class MayflyError extends Error {
     this.status = details.status ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
     this.field = details.field ?? null;
+    this.fieldErrors = details.fieldErrors ?? [];
     this.limitBytes = details.limitBytes ?? null;
     this.requestId = details.requestId ?? null;
   }
 }
 
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' ? value : null;
+/** What every refusal has, in any version of the API. */
+export function detailsOf({ status, headers }: Response) {
+  return { status, retryAfterSeconds: retryAfterOf(headers), requestId: headers.get('X-Request-Id') };
 }
 
 /** Retry-After in seconds (RFC 9110 §10.2.3); this API does not use the form with a date. */
@@ -98,19 +113,7 @@ function retryAfterOf(headers: Headers): number | null {
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** The error for an unsuccessful answer. */
-export function errorOf(response: Response, body: Record<string, unknown> | null): MayflyError {
-  const code = serverCodes.find((known) => known === body?.error);
-  const details = {
-    status: response.status,
-    retryAfterSeconds: retryAfterOf(response.headers),
-    field: textOf(body?.field),
-    limitBytes: numberOf(body?.limit),
-    requestId: response.headers.get('X-Request-Id'),
-  };
-  if (code === undefined) {
-    const message = `The server answered ${response.status}, and not as Mayfly's API v2 does.`;
-    return new MayflyError('unexpected_answer', message, details);
-  }
-  return new MayflyError(code, textOf(body?.message) ?? code, details);
+export function unexpectedFrom(response: Response): MayflyError {
+  const message = `The server answered ${response.status}, and not as Mayfly's API does.`;
+  return new MayflyError('unexpected_answer', message, detailsOf(response));
 }

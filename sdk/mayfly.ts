@@ -10,28 +10,44 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
+import { type ConcealOptions, creationFields, type GenerateOptions, generationFields } from './creation.ts';
 import { MayflyError } from './error.ts';
 import type { CallOptions } from './limit.ts';
+import { keyOf } from './link.ts';
 import {
   type Created,
   type Generated,
-  type NoticeKind,
   type Receipt,
   type Remarks,
   type Revealed,
   toCreated,
   toGenerated,
+  toInspected,
   toReceiptAnswer,
   toReceiptPage,
   toRemarkedReceipt,
   toRevealed,
-  toWaitingSecret,
+  toStatus,
+  toStatuses,
   type WaitingSecret,
 } from './records.ts';
-import { createTransport, type Json, type Transport, type TransportOptions } from './transport.ts';
+import {
+  type Account,
+  type Locales,
+  type ServiceStatus,
+  toAccount,
+  toLocales,
+  toServiceStatus,
+  toVersion,
+} from './service.ts';
+import { createTransport, given, type Json, type Transport, type TransportOptions } from './transport.ts';
+import { v2 } from './v2.ts';
 
-export { MayflyError, type MayflyErrorCode } from './error.ts';
+export type { ConcealOptions, CreateOptions, GenerateOptions } from './creation.ts';
+export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
+export { type ParsedLink, parseLink } from './link.ts';
+export type { ReceiptState } from './receipt-state.ts';
 export type {
   Adjustment,
   Created,
@@ -40,41 +56,14 @@ export type {
   Generated,
   NoticeKind,
   Receipt,
-  ReceiptState,
   Remarks,
   Revealed,
   WaitingSecret,
 } from './records.ts';
+export type { Account, Locales, ServiceStatus } from './service.ts';
 export type { Credentials, Fetch } from './transport.ts';
 
 export type ClientOptions = TransportOptions;
-
-export interface CreateOptions extends CallOptions {
-  /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
-  readonly passphrase?: string;
-  /** Whole seconds; the plan's default if absent, the nearest it allows if out of range (see `adjusted`). */
-  readonly ttlSeconds?: number;
-  /** The e-mail address to send the link to. Needs an account. */
-  readonly recipient?: string;
-  /** A share domain of the account, for the link. */
-  readonly shareDomain?: string;
-  /** The notices about this secret, `[]` for none; the account's setting if absent. Needs an account. */
-  readonly notify?: readonly NoticeKind[];
-  /** A label for the creator only, up to 500 characters: never in a mail, and never shown to the reader. */
-  readonly memo?: string;
-}
-
-export interface ConcealOptions extends CreateOptions {
-  /** Any text, returned byte for byte. */
-  readonly value: string;
-}
-
-export interface GenerateOptions extends CreateOptions {
-  /** 4–128 characters; 12 if absent. */
-  readonly length?: number;
-  /** All if absent. */
-  readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
-}
 
 export interface DeliverOptions extends CallOptions {
   /** A new address; the one that the secret was last sent to if absent. */
@@ -104,6 +93,11 @@ export interface MayflyClient {
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
   /** The secret while it waits, without needing its passphrase; `null` once it is gone. Does not consume. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
+  /**
+   * `status` of up to 100 secrets at once, in their order. Where there are regions, each answers for its own secrets: `null` also for
+   * one of another region.
+   */
+  statuses(secrets: readonly string[], options?: CallOptions): Promise<readonly (WaitingSecret | null)[]>;
   /** The creator's view. Needs an account. */
   receipt(metadata: string, options?: CallOptions): Promise<Receipt>;
   /** Destroys an unread secret. Rejects with `already_gone` if there is none. Needs an account. */
@@ -127,37 +121,18 @@ export interface MayflyClient {
   deliver(metadata: string, options?: DeliverOptions): Promise<Receipt & Remarks>;
   /** The account's receipts, newest first, fetched page by page as they are consumed. The time limit is that of a page. */
   recent(options?: RecentOptions): AsyncIterableIterator<Receipt>;
-}
-
-function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): string {
-  const parsed = parseLink(text);
-  if (parsed !== null && parsed.kind !== not) return parsed.key;
-  const wanted = not === 'receipt' ? "a secret's link or key" : "a receipt's link or a metadata key";
-  throw new MayflyError('invalid_key', `This is not ${wanted}.`);
-}
-
-/** Absent fields stay absent, so the server's defaults apply. */
-function creationFields(options: CreateOptions): Json {
-  const { passphrase, ttlSeconds, recipient, shareDomain, notify, memo } = options;
-  return given({ passphrase, ttl: ttlSeconds, recipient, share_domain: shareDomain, notify, memo });
-}
-
-function given(fields: Json): Json {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-function generationFields(options: GenerateOptions): Json {
-  const { length, charset } = options;
-  return {
-    ...creationFields(options),
-    ...(length === undefined ? {} : { length }),
-    // The API takes the sets as one comma-separated text.
-    ...(charset === undefined ? {} : { charset: charset.join(',') }),
-  };
+  /** The account of the credentials, and what its plan allows. Rejects with `not_authorized` if they are wrong. */
+  account(options?: CallOptions): Promise<Account>;
+  /** Resolves if the server works. Looks at no credentials. */
+  serviceStatus(options?: CallOptions): Promise<ServiceStatus>;
+  /** The server's version, such as `0.1.0`. */
+  version(options?: CallOptions): Promise<string>;
+  /** The languages of the server's pages and mails. */
+  locales(options?: CallOptions): Promise<Locales>;
 }
 
 /** `get` repeats, as often as the client allows. */
-type Get = (path: string, options?: CallOptions) => Promise<Json>;
+type Get = (path: string, options?: CallOptions) => Promise<object>;
 
 async function* pages(
   get: Get,
@@ -174,7 +149,7 @@ async function* pages(
 
 async function statusOf(get: Get, secret: string, options?: CallOptions): Promise<WaitingSecret | null> {
   try {
-    return toWaitingSecret(await get(`/secret/${keyOf(secret, 'receipt')}/status`, options));
+    return toStatus(await get(`/secret/${keyOf(secret, 'receipt')}/status`, options));
   } catch (error) {
     if (error instanceof MayflyError && error.code === 'unknown_secret') return null;
     throw error;
@@ -191,7 +166,7 @@ async function inspectWith(
   // Headers carry only Latin letters, and unlike a query they do not end up in access logs.
   const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
   const path = `/secret/${keyOf(secret, 'receipt')}`;
-  return toWaitingSecret(await call({ method: 'GET', path, headers }, options));
+  return toInspected(await call({ method: 'GET', path, headers }, options));
 }
 
 /**
@@ -199,7 +174,7 @@ async function inspectWith(
  * @throws RangeError if `retries` is not a whole number from 0 to 5
  */
 export function createClient(options: ClientOptions): MayflyClient {
-  const call = createTransport(options);
+  const call = createTransport(options, v2);
   const server = options.server.replace(/\/+$/, '');
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);
@@ -208,17 +183,25 @@ export function createClient(options: ClientOptions): MayflyClient {
   return {
     conceal: async ({ value, ...rest }) =>
       toCreated(
-        await post('/secret/conceal', { secret: { secret: value, ...creationFields(rest) } }, rest),
+        await post('/secret/conceal', { secret: given({ secret: value, ...creationFields(rest) }) }, rest),
         server,
       ),
     generate: async (wanted = {}) =>
-      toGenerated(await post('/secret/generate', { secret: generationFields(wanted) }, wanted), server),
+      toGenerated(
+        await post('/secret/generate', { secret: given(generationFields(wanted)) }, wanted),
+        server,
+      ),
     reveal: async (secret, { passphrase, ...own } = {}) => {
       const body = given({ continue: true, passphrase });
       return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body, own));
     },
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
     status: (secret, own) => statusOf(get, secret, own),
+    statuses: async (secrets, own) => {
+      const body = { identifiers: secrets.map((secret) => keyOf(secret, 'receipt')).join(',') };
+      if (secrets.length === 0) return [];
+      return toStatuses(await call({ method: 'POST', path: '/secret/status', body, isRead: true }, own));
+    },
     receipt: async (metadata, own) =>
       toReceiptAnswer(await get(`/private/${keyOf(metadata, 'secret')}`, own)),
     burn: async (metadata, own) =>
@@ -231,32 +214,9 @@ export function createClient(options: ClientOptions): MayflyClient {
         await post(`/private/${keyOf(metadata, 'secret')}/deliver`, given({ recipient, locale }), own),
       ),
     recent: (own = {}) => pages(get, own),
+    account: async (own) => toAccount(await get('/authcheck', own)),
+    serviceStatus: async (own) => toServiceStatus(await get('/status', own)),
+    version: async (own) => toVersion(await get('/version', own)),
+    locales: async (own) => toLocales(await get('/supported-locales', own)),
   };
-}
-
-/**
- * - `secret`: opens a secret once; from a link to share.
- * - `receipt`: manages it; from the creator's own page.
- * - `unknown`: a bare key, which could be either.
- */
-export interface ParsedLink {
-  readonly kind: 'secret' | 'receipt' | 'unknown';
-  readonly key: string;
-  /** The link's server, without a trailing slash; `null` for a bare key. */
-  readonly server: string | null;
-}
-
-const keyForm = /^[0-9a-z]{31}$/;
-const pathForm = /^(.*)\/(secret|receipt|private)\/([0-9a-z]{31})\/?$/;
-
-/** The parts of a link or a bare key; `null` if the text is neither. Surrounding whitespace is ignored. */
-export function parseLink(text: string): ParsedLink | null {
-  const trimmed = text.trim();
-  if (keyForm.test(trimmed)) return { kind: 'unknown', key: trimmed, server: null };
-  if (!URL.canParse(trimmed)) return null;
-  const url = new URL(trimmed);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
-  const [, base, page, key] = pathForm.exec(url.pathname) ?? [];
-  if (base === undefined || page === undefined || key === undefined) return null;
-  return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base };
 }

@@ -2,11 +2,26 @@
  * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
  * record.
  */
-import { MayflyError } from './error.ts';
-import { isJson, type Json } from './transport.ts';
-
-const receiptStates = ['new', 'viewed', 'received', 'burned', 'expired'] as const;
-export type ReceiptState = (typeof receiptStates)[number];
+import { linkOf } from './link.ts';
+import { type ReceiptState, receiptStates } from './receipt-state.ts';
+import { isJson } from './transport.ts';
+import {
+  flagAt,
+  isText,
+  listAt,
+  numberAt,
+  objectAt,
+  optionalFlag,
+  optionalNumber,
+  optionalText,
+  optionalTime,
+  type Raw,
+  textAt,
+  timeAt,
+  toObject,
+  withValue,
+  wordAt,
+} from './wire.ts';
 
 const deliveryStates = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'] as const;
 
@@ -112,87 +127,110 @@ export interface Revealed {
   readonly value: string;
 }
 
-const hidden = '[sensitive]';
-
-/** Adds a value that nothing prints. */
-function withValue<T extends object>(record: T, value: string): T & { readonly value: string } {
-  const shown = { value: () => ({ ...record, value: hidden }) };
-  return Object.defineProperties(record, {
-    value: { value },
-    toJSON: shown,
-    // What Node, Bun and Deno print.
-    [Symbol.for('nodejs.util.inspect.custom')]: shown,
-  }) as T & { readonly value: string };
+/** The creator's record in the API's names, as far as the client reads it. */
+export interface WireReceipt {
+  readonly key: string;
+  readonly secret_key: string | null;
+  readonly share_url: string;
+  readonly state: ReceiptState;
+  readonly has_passphrase: boolean;
+  readonly secret_ttl: number;
+  readonly metadata_ttl: number;
+  readonly created: number;
+  readonly received: number | null;
+  readonly burned: number | null;
+  readonly recipients: string;
+  readonly delivery: WireDelivery | null;
+  readonly notify: readonly NoticeKind[];
+  readonly share_domain: string;
+  readonly memo: string;
 }
 
-function unexpected(): MayflyError {
-  return new MayflyError('unexpected_answer', "The server's answer is not one of Mayfly's API v2.");
+export interface WireDelivery {
+  readonly state: DeliveryState;
+  readonly at: number;
+  readonly reply: string | null;
 }
 
-function objectAt(from: Json, field: string): Json {
-  const value = from[field];
-  if (!isJson(value)) throw unexpected();
-  return value;
+/** The secret's own record. */
+export interface WireSecret {
+  readonly key: string;
+  readonly state: 'new' | 'received';
+  readonly has_passphrase: boolean;
+  readonly secret_ttl: number;
+  readonly lifespan: number;
+  readonly created: number;
 }
 
-function textAt(from: Json, field: string): string {
-  const value = from[field];
-  if (typeof value !== 'string') throw unexpected();
-  return value;
+export interface WireOpenedSecret extends WireSecret {
+  readonly secret_value: string;
 }
 
-function numberAt(from: Json, field: string): number {
-  const value = from[field];
-  if (typeof value !== 'number') throw unexpected();
-  return value;
+/** In place of a secret's record where a key opens nothing. */
+export interface WireUnknownSecret {
+  readonly key: string;
+  readonly state: 'unknown';
 }
 
-function optionalText(from: Json, field: string): string | null {
-  const value = from[field];
-  return typeof value === 'string' && value !== '' ? value : null;
+export interface WireRemarks {
+  readonly adjusted?:
+    | {
+        readonly ttl?: Adjustment<number | string, number> | undefined;
+        readonly locale?: Adjustment<string, string> | undefined;
+      }
+    | undefined;
+  readonly ignored?: readonly string[] | undefined;
 }
 
-function optionalNumber(from: Json, field: string): number | null {
-  const value = from[field];
-  return typeof value === 'number' ? value : null;
+export interface WireCreation<Secret = WireSecret> {
+  readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
+  readonly details: WireRemarks;
 }
 
-function optionalTime(from: Json, field: string): Date | null {
-  const seconds = optionalNumber(from, field);
-  return seconds === null ? null : new Date(seconds * 1000);
+export interface WireRecord<Record> {
+  readonly record: Record;
 }
 
-function stateAt(from: Json): ReceiptState {
-  const state = receiptStates.find((known) => known === from.state);
-  if (state === undefined) throw unexpected();
-  return state;
+export interface WireChange extends WireRecord<WireReceipt> {
+  readonly details: WireRemarks;
 }
 
-function deliveryOf(from: Json): Delivery | null {
+export interface WireStatuses {
+  readonly records: readonly (WireSecret | WireUnknownSecret)[];
+}
+
+export interface WireRecent {
+  readonly records: readonly WireReceipt[];
+  readonly details: { readonly next_cursor: string | null };
+}
+
+function deliveryOf(from: Raw<WireReceipt>): Delivery | null {
   const { delivery } = from;
   if (delivery === null || delivery === undefined) return null;
-  const record = objectAt(from, 'delivery');
-  const state = deliveryStates.find((known) => known === record.state);
-  if (state === undefined) throw unexpected();
-  return { state, at: new Date(numberAt(record, 'at') * 1000), reply: optionalText(record, 'reply') };
+  const record = toObject<WireDelivery>(delivery);
+  return {
+    state: wordAt(record, 'state', deliveryStates),
+    at: timeAt(record, 'at'),
+    reply: optionalText(record, 'reply'),
+  };
 }
 
 /** Kinds unknown to this client are left out. */
-function noticesOf({ notify }: Json): NoticeKind[] {
+function noticesOf({ notify }: Raw<WireReceipt>): NoticeKind[] {
   return Array.isArray(notify) ? noticeKinds.filter((kind) => notify.includes(kind)) : [];
 }
 
-export function toReceipt(record: Json): Receipt {
+export function toReceipt(record: Raw<WireReceipt>): Receipt {
   return {
     metadataKey: textAt(record, 'key'),
     secretKey: optionalText(record, 'secret_key'),
     link: optionalText(record, 'share_url'),
-    state: stateAt(record),
-    hasPassphrase: typeof record.has_passphrase === 'boolean' ? record.has_passphrase : null,
+    state: wordAt(record, 'state', receiptStates),
+    hasPassphrase: optionalFlag(record, 'has_passphrase'),
     // 0 once the secret is gone.
     secretTtlSeconds: optionalNumber(record, 'secret_ttl') || null,
     receiptTtlSeconds: numberAt(record, 'metadata_ttl'),
-    createdAt: new Date(numberAt(record, 'created') * 1000),
+    createdAt: timeAt(record, 'created'),
     receivedAt: optionalTime(record, 'received'),
     burnedAt: optionalTime(record, 'burned'),
     recipient: optionalText(record, 'recipients'),
@@ -203,13 +241,9 @@ export function toReceipt(record: Json): Receipt {
   };
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function remarksOf({ details }: Json): Remarks {
-  const { adjusted, ignored } = isJson(details) ? details : {};
-  const { ttl, locale } = isJson(adjusted) ? adjusted : {};
+function remarksOf({ details }: Raw<WireChange | WireCreation>): Remarks {
+  const { adjusted, ignored }: Raw<WireRemarks> = isJson(details) ? details : {};
+  const { ttl, locale }: Raw<NonNullable<WireRemarks['adjusted']>> = isJson(adjusted) ? adjusted : {};
   return {
     adjusted: {
       ...(isJson(ttl) && ttlAdjusted(ttl)),
@@ -219,53 +253,68 @@ function remarksOf({ details }: Json): Remarks {
   };
 }
 
-function ttlAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
+type RawAdjustment = Raw<Adjustment<unknown, unknown>>;
+
+function ttlAdjusted({ asked, granted }: RawAdjustment): Remarks['adjusted'] {
   const isAsked = typeof asked === 'number' || isText(asked);
   return isAsked && typeof granted === 'number' ? { ttlSeconds: { asked, granted } } : {};
 }
 
-function localeAdjusted({ asked, granted }: Json): Remarks['adjusted'] {
+function localeAdjusted({ asked, granted }: RawAdjustment): Remarks['adjusted'] {
   return isText(asked) && isText(granted) ? { locale: { asked, granted } } : {};
 }
 
 /** @param server for links without a share domain */
-export function toCreated(answer: Json, server: string): Created {
+export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   const record = objectAt(answer, 'record');
   const receipt = toReceipt(objectAt(record, 'metadata'));
   const secret = objectAt(record, 'secret');
   const secretKey = textAt(secret, 'key');
-  const origin = receipt.shareDomain === '' ? server : `https://${receipt.shareDomain}`;
-  const link = receipt.link ?? `${origin}/secret/${secretKey}`;
+  const link = receipt.link ?? linkOf(secretKey, receipt.shareDomain, server);
   return { ...receipt, ...remarksOf(answer), secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
 }
 
-export function toGenerated(answer: Json, server: string): Generated {
+export function toGenerated(answer: Raw<WireCreation<WireOpenedSecret>>, server: string): Generated {
   const secret = objectAt(objectAt(answer, 'record'), 'secret');
-  return withValue(toCreated(answer, server), textAt(secret, 'secret_value'));
+  return withValue(toCreated(answer as Raw<WireCreation>, server), textAt(secret, 'secret_value'));
 }
 
-export function toWaitingSecret(answer: Json): WaitingSecret {
-  const record = objectAt(answer, 'record');
-  if (typeof record.has_passphrase !== 'boolean') throw unexpected();
+function toWaitingSecret(record: Raw<WireSecret>): WaitingSecret {
   return {
     secretKey: textAt(record, 'key'),
-    hasPassphrase: record.has_passphrase,
+    hasPassphrase: flagAt(record, 'has_passphrase'),
     secretTtlSeconds: numberAt(record, 'secret_ttl'),
-    createdAt: new Date(numberAt(record, 'created') * 1000),
+    createdAt: timeAt(record, 'created'),
   };
 }
 
-export function toRevealed(answer: Json): Revealed {
+function waitingOrNull(record: Raw<WireSecret | WireUnknownSecret>): WaitingSecret | null {
+  return record.state === 'unknown' ? null : toWaitingSecret(record as Raw<WireSecret>);
+}
+
+export function toInspected(answer: Raw<WireRecord<WireSecret>>): WaitingSecret {
+  return toWaitingSecret(objectAt(answer, 'record'));
+}
+
+export function toStatus(answer: Raw<WireRecord<WireSecret | WireUnknownSecret>>): WaitingSecret | null {
+  return waitingOrNull(objectAt(answer, 'record'));
+}
+
+export function toStatuses(answer: Raw<WireStatuses>): (WaitingSecret | null)[] {
+  return listAt(answer, 'records').map(waitingOrNull);
+}
+
+export function toRevealed(answer: Raw<WireRecord<WireOpenedSecret>>): Revealed {
   const record = objectAt(answer, 'record');
   return withValue({ secretKey: textAt(record, 'key') }, textAt(record, 'secret_value'));
 }
 
-export function toReceiptAnswer(answer: Json): Receipt {
+export function toReceiptAnswer(answer: Raw<WireRecord<WireReceipt>>): Receipt {
   return toReceipt(objectAt(answer, 'record'));
 }
 
-export function toRemarkedReceipt(answer: Json): Receipt & Remarks {
-  return { ...toReceiptAnswer(answer), ...remarksOf(answer) };
+export function toRemarkedReceipt(answer: Raw<WireChange>): Receipt & Remarks {
+  return { ...toReceipt(objectAt(answer, 'record')), ...remarksOf(answer) };
 }
 
 export interface ReceiptPage {
@@ -274,11 +323,9 @@ export interface ReceiptPage {
   readonly nextCursor: string | null;
 }
 
-export function toReceiptPage(answer: Json): ReceiptPage {
-  const records = answer.records;
-  if (!Array.isArray(records) || !records.every(isJson)) throw unexpected();
+export function toReceiptPage(answer: Raw<WireRecent>): ReceiptPage {
   return {
-    receipts: records.map(toReceipt),
+    receipts: listAt(answer, 'records').map(toReceipt),
     nextCursor: optionalText(objectAt(answer, 'details'), 'next_cursor'),
   };
 }

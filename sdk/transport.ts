@@ -1,5 +1,5 @@
 /** One call of the API: without following redirects, and with credentials only for the configured server. */
-import { errorOf, MayflyError } from './error.ts';
+import { MayflyError, unexpectedFrom } from './error.ts';
 import { type CallOptions, repeat, withinLimit } from './limit.ts';
 
 export type Json = Record<string, unknown>;
@@ -22,7 +22,7 @@ export interface TransportOptions {
   /** The time limit of a call; 30,000 if absent. */
   readonly timeoutMs?: number;
   /**
-   * How often `status`, `receipt` and each page of `recent` are tried again when the server cannot be reached, or answers 429 or
+   * How often what only reads (`status`, `receipt`, each page of `recent` and their like) is tried again when the server cannot be reached, or answers 429 or
    * 503 with a `Retry-After` that fits into the time limit. 0–5; 0 if absent, because a caller with retries of its own would
    * multiply them against a server that is already busy. No other call is ever repeated: after a lost answer, a second reveal
    * finds the secret gone, and a second creation leaves a secret that nobody knows about.
@@ -32,18 +32,32 @@ export interface TransportOptions {
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH';
-  /** Under `/api/v2`, without secrets in the query. */
+  /** Under the version's, without secrets in the query. */
   readonly path: string;
-  readonly body?: Json;
+  /** JSON, or a file of its own type. */
+  readonly body?: Json | Blob;
   readonly headers?: Readonly<Record<string, string>>;
   /** Changes nothing and counts as no guess, so it may be repeated. */
   readonly isRead?: true;
 }
 
-export type Transport = (call: Call, options?: CallOptions) => Promise<Json>;
+/** @returns an object or a list, as it came */
+export type Transport = (call: Call, options?: CallOptions) => Promise<object>;
+
+/** What differs between the versions of the API. */
+export interface ApiVersion {
+  readonly path: string;
+  /** The error for a refusal. */
+  errorOf(response: Response, body: unknown): MayflyError;
+}
 
 export function isJson(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Absent fields stay absent, so the server's defaults apply. */
+export function given<Fields extends object>(fields: Fields): Json {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** RFC 7617, in UTF-8. */
@@ -53,30 +67,30 @@ function basicHeader({ username, token }: Credentials): string {
 }
 
 function initOf(call: Call, options: TransportOptions, signal: AbortSignal): RequestInit {
+  const { method, body } = call;
   const headers: Record<string, string> = { Accept: 'application/json', ...call.headers };
   if (options.credentials !== undefined) headers.Authorization = basicHeader(options.credentials);
-  if (call.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (body !== undefined) headers['Content-Type'] = body instanceof Blob ? body.type : 'application/json';
   return {
-    method: call.method,
+    method,
     headers,
     redirect: 'error',
     cache: 'no-store',
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
     signal,
-    ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+    ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
   };
 }
 
-/** The body as an object; `null` if it is not one. */
-async function readBody(response: Response): Promise<Json | null> {
+/** The body's JSON; `undefined` if it is none. */
+async function readBody(response: Response): Promise<unknown> {
   const text = await response.text();
   try {
-    const body: unknown = JSON.parse(text);
-    return isJson(body) ? body : null;
+    return JSON.parse(text);
   } catch {
     // Most likely a proxy's error page, whose status says more than its text.
-    return null;
+    return undefined;
   }
 }
 
@@ -86,7 +100,7 @@ function withoutAddress(error: unknown, url: string): unknown {
   return new Error(error.message.replaceAll(url, 'the server'));
 }
 
-async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[Response, Json | null]> {
+async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[Response, unknown]> {
   try {
     const response = await fetch(url, init);
     return [response, await readBody(response)];
@@ -103,19 +117,20 @@ const defaultTimeoutMs = 30_000;
  * @throws TypeError if `server` is not an http(s) address
  * @throws RangeError if `retries` is not a whole number from 0 to 5
  */
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions, version: ApiVersion): Transport {
   const { retries = 0, timeoutMs = defaultTimeoutMs } = options;
   const server = new URL(options.server);
   if (server.protocol !== 'https:' && server.protocol !== 'http:')
     throw new TypeError('server must be an http(s) address');
   if (!Number.isInteger(retries) || retries < 0 || retries > maxRetries)
     throw new RangeError(`retries must be a whole number from 0 to ${maxRetries}`);
-  const api = `${server.origin}${server.pathname.replace(/\/+$/, '')}/api/v2`;
+  const api = `${server.origin}${server.pathname.replace(/\/+$/, '')}${version.path}`;
   const fetch: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
   const send = async (call: Call, signal: AbortSignal) => {
     const [response, body] = await exchange(api + call.path, initOf(call, options, signal), fetch);
-    if (response.ok && body !== null) return body;
-    throw errorOf(response, body);
+    if (!response.ok) throw version.errorOf(response, body);
+    if (typeof body !== 'object' || body === null) throw unexpectedFrom(response);
+    return body;
   };
   return (call, own = {}) =>
     withinLimit(own.timeoutMs ?? timeoutMs, own.signal, (limit) =>

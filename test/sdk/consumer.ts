@@ -1,5 +1,6 @@
 /** A program that uses everything the client exports; `package.test.ts` checks it against the packed types. */
 import {
+  type Account,
   type Adjustment,
   type CallOptions,
   type ClientOptions,
@@ -12,8 +13,10 @@ import {
   type Delivery,
   type DeliveryState,
   type Fetch,
+  type FieldError,
   type Generated,
   type GenerateOptions,
+  type Locales,
   type MayflyClient,
   MayflyError,
   type MayflyErrorCode,
@@ -26,6 +29,7 @@ import {
   type RecentOptions,
   type Remarks,
   type Revealed,
+  type ServiceStatus,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 
@@ -42,6 +46,7 @@ const common: CreateOptions = {
   memo: 'm',
   notify: kinds,
   recipient: 'jo@example.org',
+  locale: 'en',
 };
 const wanted: ConcealOptions = { ...common, value: 'x', passphrase: 'p', shareDomain: 'x.example' };
 const drawn: GenerateOptions = { ...common, length: 12, charset: ['lower', 'digits'] };
@@ -61,6 +66,11 @@ export async function everything(): Promise<readonly string[]> {
   const changed: Receipt & Remarks = await client.setTtl(created.metadataKey, 60, call);
   const mailed: Receipt & Remarks = await client.deliver(created.metadataKey, again);
   for await (const { state } of client.recent(paged)) stateWords(state);
+  const several: readonly (WaitingSecret | null)[] = await client.statuses([created.link], call);
+  const account: Account = await client.account(call);
+  const service: ServiceStatus = await client.serviceStatus(call);
+  const locales: Locales = await client.locales(call);
+  const version: string = await client.version(call);
   const ttl: Adjustment<number | string, number> | undefined = changed.adjusted.ttlSeconds;
   const delivery: Delivery | null = mailed.delivery;
   const state: DeliveryState = delivery?.state ?? 'queued';
@@ -68,6 +78,7 @@ export async function everything(): Promise<readonly string[]> {
   const times: readonly Date[] = [receipt.createdAt, inspected.createdAt, delivery?.at ?? new Date(0)];
   return [
     ...[generated.value, revealed.value, waiting?.secretKey ?? '', burned.state, renamed.memo, state],
+    ...[several[0]?.secretKey ?? '', account.plan, service.region ?? '', locales.default, version],
     ...[parsed?.kind ?? 'unknown', String(ttl?.granted.toFixed() ?? ''), ...times.map((at) => at.toJSON())],
   ];
 }
@@ -79,6 +90,13 @@ function stateWords(state: ReceiptState): 'open' | 'closed' {
 export function codeOf(error: unknown): MayflyErrorCode | null {
   if (!(error instanceof MayflyError)) return null;
   const waitSeconds: number | null = error.retryAfterSeconds;
-  const told: readonly (string | number | null)[] = [error.status, error.requestId, error.field, waitSeconds];
+  const [wrong]: readonly FieldError[] = error.fieldErrors;
+  const told: readonly (string | number | null)[] = [
+    wrong?.message ?? null,
+    error.status,
+    error.requestId,
+    error.field,
+    waitSeconds,
+  ];
   return told.length > 0 && error.code === 'aborted' ? 'aborted' : error.code;
 }

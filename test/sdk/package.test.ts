@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { repositoryRoot, type StartedServer, startServer, watch } from '../support/started-server.ts';
 import { launchBrowser, openVisitor } from '../web/browser.ts';
+import { deno, loadProgram, newerNode } from './registry-program.ts';
 import { scenario } from './scenario.ts';
 
 setDefaultTimeout(120_000);
@@ -18,6 +19,22 @@ let installed: string;
 let tarball: string;
 let server: StartedServer;
 let origin: string;
+
+const entries = [
+  { path: '.', name: 'mayfly', usual: '5.5 kB' },
+  { path: './v1', name: 'v1', usual: '4.6 kB' },
+  { path: './domains', name: 'domains', usual: '3.8 kB' },
+] as const;
+
+/** What a program's bundler takes, without the comments that name files. */
+async function bundle(path: string): Promise<string> {
+  const bundled = await succeed(
+    process.execPath,
+    ['build', '--target=browser', '--format=esm', path],
+    folder,
+  );
+  return bundled.replace(/^\/\/.*\n/gm, '');
+}
 
 /** Without the settings that npm hands to what it runs. */
 async function run(command: string, args: readonly string[], cwd: string) {
@@ -63,25 +80,43 @@ describe('the package', () => {
     expect((await readFile(again)).equals(await readFile(tarball))).toBe(true);
   });
 
-  it('holds one module, its types and what a developer reads, and needs no other package', async () => {
+  it('holds modules, their types and what a developer reads, and needs no other package', async () => {
     const names = await readdir(installed);
-    const others = ['LICENSE', 'README.md', 'mayfly.js', 'package.json'];
-    expect(names.filter((name) => !name.endsWith('.d.ts')).sort()).toEqual(others);
+    const others = names.filter((name) => !/\.d\.ts$|\.js$/.test(name));
+    expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json']);
     const read = async (path: string) => JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
     const main = await read(join(repositoryRoot, 'package.json'));
     const manifest = await read(join(installed, 'package.json'));
     const { version, license } = main;
     const wanted = { name: '@mayfly/client', version, license, type: 'module', sideEffects: false };
     expect(manifest).toMatchObject({ ...wanted, engines: { node: '>=20' } });
+    expect(Object.keys(manifest.exports as object)).toEqual(entries.map(({ path }) => path));
     expect(Object.keys(manifest).filter((name) => /dependencies|scripts|bin/i.test(name))).toEqual([]);
     expect((await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual([
       '@mayfly',
     ]);
   });
 
-  it('is smaller than 6 kB compressed (4.9 kB when this was written)', async () => {
-    const module = await readFile(join(installed, 'mayfly.js'));
-    expect(gzipSync(module, { level: 9 }).length).toBeWithin(1_000, 6_000);
+  for (const { path, name, usual } of entries)
+    it(`is smaller than 6 kB compressed as ${path} (${usual} when this was written)`, async () => {
+      const bundled = await bundle(join(installed, `${name}.js`));
+      expect(gzipSync(bundled, { level: 9 }).length).toBeWithin(1_000, 6_000);
+    });
+
+  it('brings nothing of another entry with one', async () => {
+    const markOf = { mayfly: 'createClient', v1: 'createV1Client', domains: 'createDomainClient' };
+    for (const { name } of entries) {
+      const bundled = await bundle(join(installed, `${name}.js`));
+      const found = Object.values(markOf).filter((mark) => bundled.includes(`function ${mark}(`));
+      expect(found).toEqual([markOf[name]]);
+    }
+  });
+
+  it('has one class of errors for all entries', async () => {
+    const modules = entries.map(({ name }) => import(join(installed, `${name}.js`)));
+    const classes = (await Promise.all(modules)).map((entry: { MayflyError: unknown }) => entry.MayflyError);
+    expect(new Set(classes).size).toBe(1);
+    expect(typeof classes[0]).toBe('function');
   });
 });
 
@@ -101,12 +136,13 @@ const told = {
 };
 
 describe('the module that the server offers', () => {
-  it('is the packed one, which caches keep for an hour', async () => {
-    const packed = await readFile(join(installed, 'mayfly.js'), 'utf8');
+  it('is the packed main entry as one file, which caches keep for an hour', async () => {
+    const packed = await bundle(join(installed, 'mayfly.js'));
     for (const encoding of ['gzip', 'identity']) {
       const headers = { 'accept-encoding': encoding };
       const answer = await fetch(`http://127.0.0.1:${server.port}/sdk/mayfly.js`, { headers });
-      expect([answer.status, await answer.text()]).toEqual([200, packed]);
+      const served = (await answer.text()).replace(/^\/\/.*\n/gm, '');
+      expect([answer.status, served]).toEqual([200, packed]);
       expect(Object.fromEntries(answer.headers)).toMatchObject({
         'content-type': 'text/javascript; charset=utf-8',
         'cache-control': 'public, max-age=3600',
@@ -118,11 +154,16 @@ describe('the module that the server offers', () => {
 });
 
 describe('the client works', () => {
-  for (const [runtime, command] of [
-    ['Node', 'node'],
-    ['Bun', process.execPath],
-  ] as const) {
+  const runtimes: Readonly<Record<string, () => Promise<readonly [string, ...string[]]>>> = {
+    'the Node of this machine': async () => ['node'],
+    'Node 26': async () => [await loadProgram(newerNode)],
+    Bun: async () => [process.execPath],
+    Deno: async () => [await loadProgram(deno), 'run', '--no-remote', '--allow-net=127.0.0.1'],
+  };
+
+  for (const [runtime, find] of Object.entries(runtimes)) {
     it(`installed, in ${runtime}`, async () => {
+      const [command, ...flags] = await find();
       await using hanging = Bun.serve({
         port: 0,
         hostname: '127.0.0.1',
@@ -130,19 +171,28 @@ describe('the client works', () => {
       });
       const program = `
         import * as sdk from '@mayfly/client';
+        import { createV1Client } from '@mayfly/client/v1';
+        import process from 'node:process';
         const [, , server, hanging] = process.argv;
         const { revealed, told } = await (${scenario})(sdk, server, hanging);
         console.error(revealed, [revealed]);
-        console.log(JSON.stringify(told));`;
+        const older = createV1Client({ server });
+        const { link } = await older.conceal({ value: 'from v1' });
+        const moved = await sdk.createClient({ server }).reveal(link);
+        const gone = await older.reveal(link).catch((error) => error instanceof sdk.MayflyError && error.code);
+        console.log(JSON.stringify({ ...told, older: [moved.value, gone], version: process.version }));`;
       await writeFile(join(project, 'scenario.js'), program);
       const args = ['scenario.js', `http://127.0.0.1:${server.port}`, `http://127.0.0.1:${hanging.port}`];
-      const { code, stdout, stderr } = await run(command, args, project);
+      const { code, stdout, stderr } = await run(command, [...flags, ...args], project);
+      if (code !== 0) throw new Error(stderr);
       expect([code, stderr.match(/\[sensitive\]/g)?.length, stderr.includes('open sesame')]).toEqual([
         0,
         2,
         false,
       ]);
-      expect(JSON.parse(stdout)).toEqual(told);
+      const { older, version, ...seen } = JSON.parse(stdout);
+      expect([seen, older]).toEqual([told, ['from v1', 'unknown_secret']]);
+      if (runtime === 'Node 26') expect(version).toBe(`v${newerNode.version}`);
     });
   }
 
@@ -163,29 +213,47 @@ describe('the client works', () => {
 });
 
 describe('the packed types', () => {
-  const compile = (...files: string[]) =>
+  const compileAs = (settings: readonly string[], ...files: string[]) =>
     run(
       join(repositoryRoot, 'node_modules', '.bin', 'tsc'),
-      ['--module', 'nodenext', '--strict', '--noEmit', ...files],
+      ['--strict', '--noEmit', ...settings, ...files],
       project,
     );
+  const compile = (...files: string[]) => compileAs(['--module', 'nodenext'], ...files);
 
-  it('check a program that uses every export', async () => {
-    const source = await readFile(join(import.meta.dir, 'consumer.ts'), 'utf8');
-    const consumer = source.replace("'../../sdk/mayfly.ts'", "'@mayfly/client'");
-    expect(consumer).toContain("from '@mayfly/client'");
-    await writeFile(join(project, 'consumer.ts'), consumer);
-    expect(await compile('consumer.ts')).toEqual({ code: 0, stdout: '', stderr: '' });
-    const declared = await readFile(join(installed, 'mayfly.d.ts'), 'utf8');
+  /** A program of ours that uses every export of an entry, as a developer would have it. */
+  async function writeConsumer(name: string, entry: string): Promise<string> {
+    const source = await readFile(join(import.meta.dir, `${name}.ts`), 'utf8');
+    const consumer = source.replace(/'\.\.\/\.\.\/sdk\/\w+\.ts'/, `'${entry}'`);
+    expect(consumer).toContain(`from '${entry}'`);
+    await writeFile(join(project, `${name}.ts`), consumer);
+    return consumer;
+  }
+
+  const consumers = { mayfly: 'consumer', v1: 'consumer-v1', domains: 'consumer-domains' };
+  for (const { path, name } of entries)
+    it(`check a program that uses every export of ${path}, however modules are resolved`, async () => {
+      const file = consumers[name];
+      const consumer = await writeConsumer(file, `@mayfly/client${path.slice(1)}`);
+      for (const settings of [
+        ['--module', 'nodenext'],
+        ['--module', 'esnext', '--moduleResolution', 'bundler'],
+        ['--module', 'nodenext', '--exactOptionalPropertyTypes', '--lib', 'es2022,dom', '--types', ''],
+      ])
+        expect(await compileAs(settings, `${file}.ts`)).toEqual({ code: 0, stdout: '', stderr: '' });
+      const names = await exportsOf(name);
+      expect(names).toContain('MayflyError');
+      expect(names.filter((each) => !new RegExp(`\\b${each}\\b`).test(consumer))).toEqual([]);
+    });
+
+  async function exportsOf(name: string): Promise<string[]> {
+    const declared = await readFile(join(installed, `${name}.d.ts`), 'utf8');
     const lists = [...declared.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, names = '']) =>
-      names.split(',').map((name) => name.replace('type ', '').trim()),
+      names.split(',').map((each) => each.replace('type ', '').trim()),
     );
     const own = [...declared.matchAll(/^export (?:declare )?(?:interface|type|function) (\w+)/gm)];
-    const names = [...lists, ...own.map(([, name = '']) => name)].filter((name) => name !== '');
-    expect(names).toContain('Revealed');
-    expect(names).toContain('createClient');
-    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(consumer))).toEqual([]);
-  });
+    return [...lists, ...own.map(([, each = '']) => each)].filter((each) => each !== '');
+  }
 
   it('refuse a wrong use', async () => {
     const wrong = [
