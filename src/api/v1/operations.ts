@@ -184,6 +184,12 @@ const passphraseForm = z
 
 const noForm = z.object({});
 
+export interface Forms {
+  readonly conceal: z.input<typeof concealForm>;
+  readonly generate: z.input<typeof generateForm>;
+  readonly passphrase: z.input<typeof passphraseForm>;
+}
+
 function creationOptions(fields: CreationFields, exchange: Exchange): CreationOptions {
   const { passphrase } = fields;
   return {

@@ -109,9 +109,9 @@ const creationFields = {
 
 type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
 
-const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'V2ConcealFields' });
+export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'V2ConcealFields' });
 
-const generateFields = z
+export const generateFields = z
   .object({
     ...creationFields,
     length: length({ refusal: `Must be ${notLength}`, ...lengthWords }),
@@ -244,8 +244,8 @@ function creationAnswer<Secret extends z.ZodType>(kind: 'conceal' | 'generate', 
   });
 }
 
-const concealAnswer = creationAnswer('conceal', secretRecord).meta({ id: 'V2ConcealAnswer' });
-const generateAnswer = creationAnswer('generate', openedSecretRecord).meta({ id: 'V2GenerateAnswer' });
+export const concealAnswer = creationAnswer('conceal', secretRecord).meta({ id: 'V2ConcealAnswer' });
+export const generateAnswer = creationAnswer('generate', openedSecretRecord).meta({ id: 'V2GenerateAnswer' });
 
 /** The secret's record as its creator sees it right after creation. */
 function newSecretRecord(receipt: ReceiptView) {

@@ -58,7 +58,7 @@ import {
 const text = z.string();
 const flag = z.boolean();
 
-const metadataAnswer = z
+export const metadataAnswer = z
   .object({ success, custid, record: metadataRecord, details: z.object(recordDetails) })
   .meta({ id: 'V2MetadataAnswer' });
 
@@ -107,7 +107,7 @@ const recentQuery = z.object({
   cursor: text.optional().meta({ description: "An earlier page's `details.next_cursor`." }),
 });
 
-const recentAnswer = z
+export const recentAnswer = z
   .object({
     success,
     custid,
@@ -209,7 +209,7 @@ export const receipt = define({
 });
 
 /** What is not given stays what it is. */
-const changeBody = z
+export const changeBody = z
   .object({
     memo: givenText.nullish().meta(memoWords),
     ttl: ttl({
@@ -222,7 +222,7 @@ const changeBody = z
   })
   .meta({ id: 'V2ChangeRequest' });
 
-const changeAnswer = z
+export const changeAnswer = z
   .object({
     success,
     custid,
@@ -289,11 +289,11 @@ export const change = define({
   },
 });
 
-const burnBody = z
+export const burnBody = z
   .object({ continue: proceed('false only checks: nothing is destroyed.') })
   .meta({ id: 'V2BurnRequest' });
 
-const burnAnswer = z
+export const burnAnswer = z
   .object({
     success,
     custid,
@@ -362,9 +362,9 @@ export const burn = define({
   },
 });
 
-const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ id: 'V2DeliverRequest' });
+export const deliverBody = z.object({ recipient: newRecipient, locale }).meta({ id: 'V2DeliverRequest' });
 
-const deliverAnswer = z
+export const deliverAnswer = z
   .object({
     success,
     custid,

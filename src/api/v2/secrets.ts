@@ -60,7 +60,7 @@ function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Re
 
 const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
 
-const inspectAnswer = z
+export const inspectAnswer = z
   .object({ success, custid, record: secretRecord, details: z.object({ ...lookDetails, ignored }) })
   .meta({ id: 'V2InspectAnswer' });
 
@@ -155,7 +155,7 @@ function unknownRecord(key: string): z.output<typeof unknownSecretRecord> {
   return { identifier: key, key, state: 'unknown' };
 }
 
-const statusAnswer = z
+export const statusAnswer = z
   .object({
     success,
     custid,
@@ -165,7 +165,7 @@ const statusAnswer = z
   .meta({ id: 'V2SecretStatusAnswer' });
 
 /** Where the dialect answers so in place of 404. */
-const unknownStatusAnswer = z
+export const unknownStatusAnswer = z
   .object({ success, custid, record: unknownSecretRecord })
   .meta({ id: 'V2UnknownSecretStatusAnswer' });
 
@@ -212,7 +212,7 @@ export const secretStatus = define({
 const mostStatuses = 100;
 const notIdentifiers = `Must be secret keys, joined by commas; at most ${mostStatuses}`;
 
-const statusesBody = z
+export const statusesBody = z
   .object({
     identifiers: z
       .string(notIdentifiers)
@@ -225,7 +225,7 @@ const statusesBody = z
   })
   .meta({ id: 'V2SecretStatusesRequest' });
 
-const statusesAnswer = z
+export const statusesAnswer = z
   .object({
     success,
     records: z
@@ -273,14 +273,14 @@ export const secretStatuses = define({
   },
 });
 
-const revealBody = z
+export const revealBody = z
   .object({
     passphrase: sensitiveText({ description: 'Needed when the secret was made with one.' }),
     continue: proceed('false only checks: nothing is consumed and no value is returned.'),
   })
   .meta({ id: 'V2RevealRequest' });
 
-const revealAnswer = z
+export const revealAnswer = z
   .object({
     success,
     custid,

@@ -20,7 +20,7 @@ const tag = 'Service';
 
 const open = { method: 'GET', access: 'open', limit: 'none', decode: () => null } as const;
 
-const serviceStatusAnswer = z
+export const serviceStatusAnswer = z
   .object({
     success,
     status: z.literal('nominal'),
@@ -47,7 +47,7 @@ const serviceStatus = define({
     } satisfies z.output<typeof serviceStatusAnswer>),
 });
 
-const versionAnswer = z
+export const versionAnswer = z
   .object({
     success,
     version: z
@@ -78,7 +78,7 @@ const version = define({
     } satisfies z.output<typeof versionAnswer>),
 });
 
-const localesAnswer = z
+export const localesAnswer = z
   .object({ success, locales: z.array(localeTag), default_locale: localeTag, locale: localeTag })
   .meta({ id: 'V2LocalesAnswer' });
 
@@ -97,7 +97,7 @@ const locales = define({
     } satisfies z.output<typeof localesAnswer>),
 });
 
-const authcheckAnswer = z
+export const authcheckAnswer = z
   .object({
     success,
     custid,

@@ -1,0 +1,219 @@
+/**
+ * The client's interfaces against the API's schemas, by the compiler: this file does not compile when a field that the client reads or
+ * sends is renamed, changes its type or may be null, when a closed set of words grows, or when the API has a field that nobody has
+ * decided about.
+ */
+import type { z } from 'zod';
+import type { creationFields, generationFields } from '../../sdk/creation.ts';
+import type {
+  brandFields,
+  WireBrand,
+  WireDomain,
+  WireDomainAnswer,
+  WireDomains,
+} from '../../sdk/domain-records.ts';
+import type { serverCodes } from '../../sdk/error.ts';
+import type {
+  WireChange,
+  WireCreation,
+  WireDelivery,
+  WireOpenedSecret,
+  WireReceipt,
+  WireRecent,
+  WireRecord,
+  WireRemarks,
+  WireSecret,
+  WireStatuses,
+  WireUnknownSecret,
+} from '../../sdk/records.ts';
+import type { WireAccount, WireLocales, WireServiceStatus, WireVersion } from '../../sdk/service.ts';
+import type {
+  v1CreationFields,
+  v1GenerationFields,
+  WireV1Burned,
+  WireV1Generated,
+  WireV1Receipt,
+  WireV1Revealed,
+  WireV1Status,
+} from '../../sdk/v1-records.ts';
+import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
+import type { Forms } from '../../src/api/v1/operations.ts';
+import type * as v1 from '../../src/api/v1/record.ts';
+import type * as creation from '../../src/api/v2/creation.ts';
+import type * as domains from '../../src/api/v2/domain-records.ts';
+import type * as receipts from '../../src/api/v2/receipts.ts';
+import type * as records from '../../src/api/v2/records.ts';
+import type { RefusalCode } from '../../src/api/v2/refusals.ts';
+import type * as secrets from '../../src/api/v2/secrets.ts';
+import type * as service from '../../src/api/v2/service.ts';
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+type AllTrue<Checks extends readonly true[]> = Checks;
+/** Every answer of the schema is what the client expects. */
+type Fits<Answer extends Wire, Wire> = Same<Answer, Answer>;
+/** Fields of the answer that the client does not read. */
+type LeftOut<Answer, Wire> = Exclude<keyof Answer, keyof Wire>;
+type Writable<T> = T extends readonly (infer Item)[] ? Item[] : T;
+/** A request as the client sends it, with lists as JSON has them. */
+type Sent<Fields> = { -readonly [Field in keyof Fields]: Writable<Exclude<Fields[Field], undefined>> };
+/** All fields that the schema takes are sent, with values that it takes. */
+type Takes<Schema extends z.ZodType, Fields extends Partial<z.input<Schema>>> = Same<
+  keyof z.input<Schema>,
+  keyof Fields
+>;
+
+type MetadataRecord = z.output<typeof records.metadataRecord>;
+type SecretRecord = z.output<typeof records.secretRecord>;
+type DomainAnswer = z.output<typeof domains.domainAnswer>;
+type V1Record = z.output<typeof v1.metadataRecord>;
+
+export type Answers = AllTrue<
+  [
+    Fits<z.output<typeof creation.concealAnswer>, WireCreation>,
+    Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireOpenedSecret>>,
+    Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
+    Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
+    Fits<z.output<typeof receipts.changeAnswer>, WireChange>,
+    Fits<z.output<typeof receipts.deliverAnswer>, WireChange>,
+    Fits<z.output<typeof receipts.recentAnswer>, WireRecent>,
+    Fits<z.output<typeof secrets.inspectAnswer>, WireRecord<WireSecret>>,
+    Fits<z.output<typeof secrets.statusAnswer>, WireRecord<WireSecret>>,
+    Fits<z.output<typeof secrets.unknownStatusAnswer>, WireRecord<WireUnknownSecret>>,
+    Fits<z.output<typeof secrets.statusesAnswer>, WireStatuses>,
+    Fits<z.output<typeof secrets.revealAnswer>, WireRecord<WireOpenedSecret>>,
+    Fits<z.output<typeof service.serviceStatusAnswer>, WireServiceStatus>,
+    Fits<z.output<typeof service.versionAnswer>, WireVersion>,
+    Fits<z.output<typeof service.localesAnswer>, WireLocales>,
+    Fits<z.output<typeof service.authcheckAnswer>, WireRecord<WireAccount>>,
+    Fits<DomainAnswer, WireDomainAnswer>,
+    Fits<z.output<typeof domains.domainsAnswer>, WireDomains>,
+    Fits<z.output<typeof domains.brandAnswer>, WireRecord<WireBrand>>,
+    Fits<V1Record, WireV1Receipt>,
+    Fits<z.output<typeof v1.generatedRecord>, WireV1Generated>,
+    Fits<z.output<typeof v1.recentRecords>[number], WireV1Receipt>,
+    Fits<z.output<typeof v1.burnedRecord>, WireV1Burned>,
+    Fits<z.output<typeof v1.revealedSecret>, WireV1Revealed>,
+    Fits<z.output<typeof v1.nominalStatus>, WireV1Status>,
+  ]
+>;
+
+export type ClosedSets = AllTrue<
+  [
+    Same<MetadataRecord['state'], WireReceipt['state']>,
+    Same<MetadataRecord['notify'][number], WireReceipt['notify'][number]>,
+    Same<NonNullable<MetadataRecord['delivery']>['state'], WireDelivery['state']>,
+    Same<SecretRecord['state'], WireSecret['state']>,
+    Same<DomainAnswer['record']['state'], WireDomain['state']>,
+    Same<V1Record['state'], WireV1Receipt['state']>,
+    Same<(typeof serverCodes)[number], RefusalCode>,
+  ]
+>;
+
+/** The second names of fields that are read, and what follows from other fields. */
+type Doubled =
+  | `${'identifier' | 'secret_identifier' | 'receipt_ttl' | 'revealed' | 'previewed' | 'updated' | 'custid'}`
+  | `is_${string}`
+  | `${string}short${'key' | 'id'}`
+  | `${'share' | 'burn' | 'metadata' | 'receipt'}_path`
+  | `${'burn' | 'metadata' | 'receipt'}_url`;
+
+export type Decided = AllTrue<
+  [
+    Same<
+      Exclude<LeftOut<MetadataRecord, WireReceipt>, Doubled>,
+      | 'lifespan'
+      | 'secret_state'
+      | 'shared'
+      | 'viewed'
+      | 'show_recipients'
+      | 'natural_expiration'
+      | 'expiration'
+      | 'expiration_in_seconds'
+    >,
+    Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
+    Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
+    Same<
+      LeftOut<z.output<typeof creation.concealAnswer>['details'], WireRemarks>,
+      'kind' | 'recipient' | 'recipient_safe'
+    >,
+    Same<
+      LeftOut<DomainAnswer['record'], WireDomain>,
+      | 'identifier'
+      | 'domainid'
+      | 'custid'
+      | 'base_domain'
+      | 'subdomain'
+      | 'trd'
+      | 'sld'
+      | 'tld'
+      | 'is_apex'
+      | 'status'
+      | 'verified'
+    >,
+    Same<LeftOut<DomainAnswer['record']['brand'], WireBrand>, 'allow_public_api'>,
+    Same<LeftOut<V1Record, WireV1Receipt>, never>,
+    Same<LeftOut<z.output<typeof v1.revealedSecret>, WireV1Revealed>, 'share_domain'>,
+  ]
+>;
+
+export type Requests = AllTrue<
+  [
+    Takes<
+      typeof creation.concealFields,
+      Sent<ReturnType<typeof creationFields> & { readonly secret: string }>
+    >,
+    Takes<typeof creation.generateFields, Sent<ReturnType<typeof generationFields>>>,
+    Takes<typeof secrets.revealBody, { continue: true; passphrase: string }>,
+    Takes<typeof secrets.statusesBody, { identifiers: string }>,
+    Takes<typeof receipts.burnBody, { continue: true }>,
+    Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,
+    Takes<typeof receipts.deliverBody, { recipient: string; locale: string }>,
+    Takes<typeof domains.addBody, { domain: string }>,
+    // `allow_public_api` is another name of `allow_public_homepage`.
+    Takes<typeof domains.brandFields, Sent<ReturnType<typeof brandFields>> & { allow_public_api?: boolean }>,
+    // v1 reads numbers too, which its schemas see as digits.
+    Same<keyof Forms['conceal'], keyof ReturnType<typeof v1CreationFields> | 'secret'>,
+    Same<keyof Forms['generate'], keyof ReturnType<typeof v1GenerationFields>>,
+    Same<keyof Forms['passphrase'], 'passphrase'>,
+  ]
+>;
+
+// Self-tests: each of these has a defect, which the checks above would otherwise let pass.
+
+type Changed<Answer, Field extends keyof Answer, Now> = Omit<Answer, Field> & Record<Field, Now>;
+type FitsNot<Answer, Wire> = [Answer] extends [Wire] ? false : true;
+type Differs<A, B> = Same<A, B> extends true ? false : true;
+type TakesNot<Schema extends z.ZodType, Fields> = [Fields] extends [Partial<z.input<Schema>>]
+  ? Differs<keyof z.input<Schema>, keyof Fields>
+  : true;
+
+export type SelfTests = AllTrue<
+  [
+    // A field was renamed, may be null, has another type, another word, another form.
+    FitsNot<Omit<MetadataRecord, 'memo'> & { label: string }, WireReceipt>,
+    FitsNot<Changed<MetadataRecord, 'memo', string | null>, WireReceipt>,
+    FitsNot<Changed<MetadataRecord, 'created', string>, WireReceipt>,
+    FitsNot<Changed<MetadataRecord, 'state', MetadataRecord['state'] | 'lost'>, WireReceipt>,
+    FitsNot<Changed<V1Record, 'recipient', number>, WireV1Receipt>,
+    // A word is gone, a field was added.
+    Differs<Exclude<MetadataRecord['state'], 'viewed'>, WireReceipt['state']>,
+    Differs<LeftOut<V1Record & { colour: string }, WireV1Receipt>, never>,
+    // A field of a request has another name or type, or is one too many.
+    TakesNot<typeof receipts.changeBody, { label: string; ttl: number }>,
+    TakesNot<typeof receipts.deliverBody, { recipient: number; locale: string }>,
+    TakesNot<typeof receipts.burnBody, { continue: true; passphrase: string }>,
+  ]
+>;
+
+/** What the readers take: nothing that may be null as a text, and no number. */
+export type Readers = AllTrue<
+  [
+    Same<
+      FieldsOf<WireReceipt, string>,
+      'key' | 'share_url' | 'state' | 'recipients' | 'share_domain' | 'memo'
+    >,
+    Same<FieldsOf<WireReceipt, number>, 'secret_ttl' | 'metadata_ttl' | 'created'>,
+    Same<Parameters<typeof textAt<WireReceipt>>[1], FieldsOf<WireReceipt, string>>,
+    Same<Parameters<typeof numberAt<WireReceipt>>[1], FieldsOf<WireReceipt, number>>,
+  ]
+>;
