@@ -1,0 +1,274 @@
+/** Every method of every entry against started servers, in both dialects: all of the API is called, and nothing is missing in what comes back. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { createDomainClient } from '../../sdk/domains.ts';
+import { serverCodes } from '../../sdk/error.ts';
+import { createClient, type Fetch, MayflyError, type Receipt } from '../../sdk/mayfly.ts';
+import { createV1Client } from '../../sdk/v1.ts';
+import { refusals } from '../../src/api/v2/refusals.ts';
+import { mayfly } from '../cli/command-run.ts';
+import { type NameServer, openNameServer } from '../domains/name-server.ts';
+import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+
+const target = 'in.mayfly.example.com';
+const domain = 'secrets.example.org';
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>';
+
+let names: NameServer;
+beforeAll(async () => {
+  names = await openNameServer({ [target]: { a: ['192.0.2.10'] } });
+});
+afterAll(() => names[Symbol.asyncDispose]());
+
+interface Exchange {
+  /** As in the OpenAPI document: method and path with names for what varies. */
+  readonly operation: string;
+  readonly ignored: string | null;
+}
+
+function operationOf(url: string, method: string): string {
+  const path = new URL(url).pathname
+    .replace(/\/(private|secret|domains)\/(?!recent$|status$|conceal$|generate$)[^/]+/, '/$1/*')
+    .replace(/^\/api/, '');
+  return `${method} ${path}`;
+}
+
+/** Notes what was called, and what of it the server did not know. */
+function recordingFetch(exchanges: Exchange[]): Fetch {
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const answer: unknown = await response.clone().json();
+    const { details = null } = Object(answer) as { details?: { ignored?: unknown } | null };
+    const ignored = response.headers.get('Mayfly-Ignored') ?? details?.ignored ?? null;
+    const operation = operationOf(url, init.method ?? 'GET');
+    exchanges.push({ operation, ignored: ignored === null ? null : String(ignored) });
+    return response;
+  };
+}
+
+/** Paths of what is `undefined` or no date, anywhere in a result. */
+function holesIn(value: unknown, path: string): string[] {
+  if (value === undefined || (value instanceof Date && Number.isNaN(value.getTime()))) return [path];
+  if (typeof value !== 'object' || value === null || value instanceof Date) return [];
+  return Object.entries(value).flatMap(([name, each]) => holesIn(each, `${path}.${name}`));
+}
+
+async function failure(work: Promise<unknown>): Promise<MayflyError> {
+  const error = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (error instanceof MayflyError) return error;
+  throw new Error(`no MayflyError: ${String(error)}`);
+}
+
+type Results = Record<string, unknown>;
+
+async function callMain(options: Parameters<typeof createClient>[0], results: Results): Promise<void> {
+  const client = createClient(options);
+  const all = {
+    passphrase: 'thyme',
+    ttlSeconds: 600,
+    recipient: 'alan@example.org',
+    shareDomain: domain,
+    notify: ['read'],
+    memo: 'm',
+    locale: 'de',
+  } as const;
+  const created = await client.conceal({ ...all, value: 'open sesame' });
+  const { metadataKey } = created;
+  results.conceal = created;
+  results.generate = await client.generate({ ...all, length: 20, charset: ['lower', 'digits'] });
+  results.inspect = await client.inspect(created.link, { passphrase: 'thyme' });
+  results.status = await client.status(created.link);
+  const gone = '0'.repeat(31);
+  results.statuses = await client.statuses([created.link, gone]);
+  expect([await client.status(gone), await client.statuses([])]).toEqual([null, []]);
+  expect(results.statuses).toEqual([{ ...Object(results.status) }, null]);
+  results.setMemo = await client.setMemo(metadataKey, 'n');
+  results.setTtl = await client.setTtl(metadataKey, 900);
+  results.receipt = await settled(() => client.receipt(metadataKey));
+  results.deliver = await client.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'fr' });
+  results.recent = [];
+  for await (const receipt of client.recent({ pageSize: 1 })) (results.recent as unknown[]).push(receipt);
+  const { value, ...revealed } = await client.reveal(created.link, { passphrase: 'thyme' });
+  expect(value).toBe('open sesame');
+  results.reveal = revealed;
+  const burned = (await client.conceal({ value: 'x', shareDomain: domain })).metadataKey;
+  results.burn = await client.burn(burned);
+  expect((await failure(client.burn(burned))).code).toBe('already_gone');
+  results.account = await client.account();
+  results.serviceStatus = await client.serviceStatus();
+  results.version = await client.version();
+  results.locales = await client.locales();
+}
+
+/** The receipt once its mail has ended; looks a bounded number of times. */
+async function settled(look: () => Promise<Receipt>): Promise<Receipt> {
+  for (let looks = 0; looks < 1_000; looks += 1) {
+    const receipt = await look();
+    if (receipt.delivery?.state !== 'queued') return receipt;
+  }
+  throw new Error('the mail never ended');
+}
+
+async function callOlder(options: Parameters<typeof createClient>[0], results: Results): Promise<void> {
+  const client = createV1Client(options);
+  const all = {
+    passphrase: 'thyme',
+    ttlSeconds: 600,
+    recipient: 'alan@example.org',
+    shareDomain: domain,
+    notify: [],
+  } as const;
+  const created = await client.conceal({ ...all, value: 'older' });
+  results.conceal = created;
+  expect([created.ttlSeconds, created.shareDomain, created.hasPassphrase]).toEqual([600, domain, true]);
+  expect(created.recipient).toBe('al*****@e*****.org');
+  results.generate = await client.generate({ ...all, length: 20, charset: ['lower', 'digits'] });
+  results.receipt = await client.receipt(created.metadataKey);
+  results.view = await client.view(created.metadataKey);
+  expect(results).toMatchObject({ receipt: { state: 'new' }, view: { state: 'viewed' } });
+  const wrong = await failure(client.reveal(created.link, { passphrase: 'no' }));
+  expect([wrong.code, wrong.status]).toEqual(['unknown_secret', 404]);
+  const { value, ...revealed } = await client.reveal(created.link, { passphrase: 'thyme' });
+  expect(value).toBe('older');
+  results.reveal = revealed;
+  expect(await client.receipt(created.metadataKey)).toMatchObject({
+    state: 'received',
+    secretKey: null,
+    link: null,
+    receivedAt: expect.any(Date),
+  });
+  const other = await client.conceal({ value: 'x', passphrase: 'p' });
+  results.burn = await client.burn(other.metadataKey, { passphrase: 'p' });
+  expect(results.burn).toMatchObject({ state: 'burned', secretKey: null, secretTtlSeconds: null });
+  expect((await failure(client.burn(other.metadataKey))).code).toBe('unknown_secret');
+  results.recent = await client.recent();
+  expect(results.recent).toHaveLength(6);
+  await client.checkCredentials();
+  results.serviceStatus = await client.serviceStatus();
+}
+
+async function callDomains(options: Parameters<typeof createClient>[0], results: Results): Promise<void> {
+  const client = createDomainClient(options);
+  const added = await client.add(domain);
+  results.add = added;
+  expect(added).toMatchObject({ state: 'unverified', target: { host: target, addresses: ['192.0.2.10'] } });
+  names.set(added.txtRecord?.name ?? '', { txt: [added.txtRecord?.value ?? ''] });
+  names.set(domain, { cname: target });
+  results.verify = await client.verify(domain);
+  expect(results.verify).toMatchObject({ state: 'verified', finding: null, checkedAt: expect.any(Date) });
+  const changes = {
+    name: 'Example',
+    colour: '#123456',
+    darkColour: null,
+    instructionsBefore: 'Before',
+    instructionsAfter: 'After',
+    locale: 'de',
+    isPublic: true,
+  };
+  results.setBrand = await client.setBrand(domain, changes);
+  expect(results.setBrand).toEqual({ ...changes, logo: null });
+  const svg = new Blob([picture], { type: 'image/svg+xml' });
+  results.setLogo = await client.setLogo(domain, svg);
+  expect((await client.setLogo(domain, null)).logo).toBeNull();
+  results.find = await client.find(domain);
+  results.list = await client.list();
+  expect(results.list).toMatchObject({ domains: [{ name: domain }], max: expect.any(Number) });
+  const wrong = await failure(client.setBrand(domain, { name: 'x'.repeat(61), locale: 'xx' }));
+  expect([wrong.code, wrong.field, wrong.fieldErrors.map(({ field }) => field).sort()]).toEqual([
+    'invalid_field',
+    null,
+    ['brand.locale', 'brand.name'],
+  ]);
+  expect((await failure(client.find('none.example.org'))).code).toBe('unknown_domain');
+}
+
+/** Operations of the document that no method calls, and why. */
+const leftOut: Readonly<Record<string, string>> = {
+  'POST /v2/guest/secret/conceal': 'a client without credentials is a guest',
+  'POST /v2/guest/secret/generate': 'a client without credentials is a guest',
+  'GET /v2/guest/secret/*': 'a client without credentials is a guest',
+  'POST /v2/guest/secret/*/reveal': 'a client without credentials is a guest',
+  'GET /v2/domains/*/brand': 'each domain has its brand',
+  'GET /v2/openapi.json': 'the document itself',
+};
+
+/** Without aliases, whose operation ids end in a number. */
+async function documentedOperations(): Promise<string[]> {
+  const document = (await Bun.file(`${repositoryRoot}/docs/openapi/mayfly.json`).json()) as {
+    paths: Record<string, Record<string, { operationId?: string }>>;
+  };
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { operationId = '.0' }]) => !/\.[0-9]+$/.test(operationId))
+      .map(([method]) => `${method.toUpperCase()} ${path.replace('/api', '').replace(/\{\w+\}/g, '*')}`),
+  );
+}
+
+describe('the whole API', () => {
+  for (const dialect of ['documented', 'upstream'])
+    it(`is called by the client in the dialect ${dialect}, which understands every answer`, async () => {
+      await using server: StartedServer = await startServer({
+        env: {
+          MAYFLY_BASE_URL: 'https://mayfly.example.com',
+          MAYFLY_DOMAIN_TARGET: target,
+          MAYFLY_DNS_SERVERS: names.address,
+          MAYFLY_V1_DIALECT: dialect,
+          MAYFLY_V2_DIALECT: dialect,
+        },
+      });
+      const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
+      const operator = { MAYFLY_DATA_DIR: server.dataDir };
+      expect((await mayfly(['account', 'plan', username, 'identity'], operator)).code).toBe(0);
+      const exchanges: Exchange[] = [];
+      const options = {
+        server: `http://127.0.0.1:${server.port}`,
+        credentials: { username, token },
+        fetch: recordingFetch(exchanges),
+      };
+      const results: Record<string, Results> = { domains: {}, main: {}, v1: {} };
+      await callDomains(options, results.domains ?? {});
+      await callMain(options, results.main ?? {});
+      await callOlder(options, results.v1 ?? {});
+      await createDomainClient(options).remove(domain);
+      expect(holesIn(results, dialect)).toEqual([]);
+      const called = new Set(exchanges.map(({ operation }) => operation));
+      const missing = (await documentedOperations()).filter((operation) => !called.has(operation));
+      expect(missing.sort()).toEqual(Object.keys(leftOut).sort());
+      // Only the other dialect needs the passphrase for a burn.
+      const unread = { operation: 'POST /v1/private/*/burn', ignored: 'passphrase' };
+      const ignored = exchanges.filter((exchange) => exchange.ignored !== null);
+      expect(ignored).toEqual(dialect === 'documented' ? [unread] : []);
+      const methods = [createDomainClient(options), createClient(options), createV1Client(options)] as const;
+      const [domains = [], main = [], older = []] = methods.map((client) => Object.keys(client));
+      expect(Object.keys({ ...results.domains, remove: 0 }).sort()).toEqual(domains.sort());
+      expect(Object.keys(results.main ?? {}).sort()).toEqual(main.sort());
+      expect(Object.keys({ ...results.v1, checkCredentials: 0 }).sort()).toEqual(older.sort());
+    }, 60_000);
+
+  it('refuses with codes that the client knows, and no others', () => {
+    expect([...serverCodes].sort() as string[]).toEqual(Object.keys(refusals).sort());
+  });
+
+  it('self-test: a hole, an operation that nobody calls and a field that the server ignores are found', async () => {
+    expect(holesIn({ a: [{ b: undefined }, null], at: new Date(Number.NaN) }, 'x')).toEqual([
+      'x.a.0.b',
+      'x.at',
+    ]);
+    expect(await documentedOperations()).toContain('GET /v2/domains/*/brand');
+    await using server = await startServer();
+    const exchanges: Exchange[] = [];
+    const call = recordingFetch(exchanges);
+    const address = `http://127.0.0.1:${server.port}/api`;
+    const headers = { 'Content-Type': 'application/json' };
+    await call(`${address}/v1/share`, { method: 'POST', body: 'secret=x&colour=red' });
+    const body = JSON.stringify({ secret: { secret: 'x', colour: 'red' } });
+    await call(`${address}/v2/secret/conceal`, { method: 'POST', body, headers });
+    expect(exchanges).toEqual([
+      { operation: 'POST /v1/share', ignored: 'colour' },
+      { operation: 'POST /v2/secret/conceal', ignored: 'secret.colour' },
+    ]);
+  }, 60_000);
+});
