@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# The step of action.yml. Values, links and keys appear in no argument, and in the log only in the command that masks them.
+# For every bash since 3.2, which macOS has.
+set -euo pipefail
+
+# As workflow commands need it: one line, in which nothing starts another command.
+escape() {
+  local text=$1
+  text=${text//'%'/%25}
+  text=${text//$'\r'/%0D}
+  printf '%s' "${text//$'\n'/%0A}"
+}
+
+fail() {
+  # The options of the command are not those of the action.
+  printf '::error title=Mayfly::%s\n' "$(escape "${1%%$'\n'Usage: *}")"
+  exit 1
+}
+
+# The runner masks each line of a text, too.
+mask() {
+  [ -z "$1" ] || printf '::add-mask::%s\n' "$(escape "$1")"
+}
+
+# What the runner keeps for itself, or what would change how this script or a later step works.
+refuse_name() {
+  case $1 in
+    GITHUB_* | RUNNER_* | ACTIONS_* | INPUT_* | MAYFLY_* | mayfly_* | LD_* | DYLD_* | BASH* | NODE_OPTIONS | PATH | HOME | IFS | ENV | SHELLOPTS | CI)
+      fail "read: $1 is no name for a secret; nothing was read."
+      ;;
+  esac
+}
+
+# Runs as the command of `mayfly run`, with the values in its environment; its own variables have names that no secret has.
+export_values() {
+  local mayfly_name mayfly_end
+  for mayfly_name in "$@"; do mask "${!mayfly_name}"; done
+  for mayfly_name in "$@"; do
+    # A value that knew the delimiter could set other variables.
+    mayfly_end=end_$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+    [ "${#mayfly_end}" -eq 36 ] || exit 1
+    printf '%s<<%s\n%s\n%s\n' "$mayfly_name" "$mayfly_end" "${!mayfly_name}" "$mayfly_end" >>"$GITHUB_ENV"
+  done
+}
+
+names_in() {
+  local line
+  while IFS= read -r line; do
+    case ${line//[[:space:]]/} in
+      '' | '#'*) ;;
+      *=*) printf '%s\n' "${line%%=*}" ;;
+      *) printf '\n' ;;
+    esac
+  done < <(printf '%s\n' "$1")
+}
+
+read_links() {
+  local names=() name words
+  while IFS= read -r name; do
+    [[ $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || fail 'read: every line must be NAME=LINK; nothing was read.'
+    refuse_name "$name"
+    names+=("$name")
+  done < <(names_in "$1")
+  [ "${#names[@]}" -gt 0 ] || fail 'read: there is no NAME=LINK line.'
+  # The words of the command, apart from the masks, so that no server can write workflow commands.
+  exec 3>&1
+  words=$(printf '%s\n' "$1" |
+    "$executable" run --secrets-file - -- bash "$0" export "${names[@]}" 2>&1 1>&3) ||
+    fail "${words:-$executable failed.}"
+}
+
+share_file() {
+  local options=() answer words_file words
+  [ -f "$1" ] || fail "share-file: there is no file $1."
+  [ -z "$ttl" ] || options+=("--ttl=$ttl")
+  [ -z "$recipient" ] || options+=("--recipient=$recipient")
+  [ -z "$memo" ] || options+=("--memo=$memo")
+  words_file=$(mktemp "${RUNNER_TEMP:-/tmp}/mayfly.XXXXXX")
+  # With `+`: an empty list is an unset variable before bash 4.4.
+  answer=$("$executable" share --json ${options[@]+"${options[@]}"} <"$1" 2>"$words_file") || answer=
+  words=$(cat "$words_file")
+  rm "$words_file"
+  [[ $answer =~ \"link\":\"(https?://[^\"[:space:]]+/([0-9a-z]+))\" ]] || fail "${words:-$executable failed.}"
+  local link=${BASH_REMATCH[1]} key=${BASH_REMATCH[2]}
+  [[ $answer =~ \"metadata_key\":\"([0-9a-z]+)\" ]] || fail "$executable gave no metadata key."
+  local metadata_key=${BASH_REMATCH[1]}
+  mask "$link"
+  mask "$key"
+  mask "$metadata_key"
+  printf 'link=%s\nmetadata-key=%s\n' "$link" "$metadata_key" >>"$GITHUB_OUTPUT"
+  [ -z "$words" ] || printf '::notice title=Mayfly::%s\n' "$(escape "$words")"
+}
+
+if [ "${1:-}" = export ]; then
+  shift
+  export_values "$@"
+  exit
+fi
+
+links=$INPUT_READ file=$INPUT_SHARE_FILE ttl=$INPUT_TTL recipient=$INPUT_RECIPIENT memo=$INPUT_MEMO
+executable=$INPUT_EXECUTABLE
+# An absent input is an empty variable, and must not hide what the job has set.
+[ -z "$INPUT_SERVER" ] || export MAYFLY_SERVER=$INPUT_SERVER
+[ -z "$INPUT_PASSPHRASE" ] || export MAYFLY_PASSPHRASE=$INPUT_PASSPHRASE
+[ -z "$INPUT_USERNAME" ] || export MAYFLY_USERNAME=$INPUT_USERNAME
+[ -z "$INPUT_TOKEN" ] || export MAYFLY_TOKEN=$INPUT_TOKEN
+unset "${!INPUT_@}"
+
+command -v "$executable" >/dev/null || fail "There is no command $executable: install it in an earlier step, or name it in the input executable."
+case "${links:+read} ${file:+share}" in
+  'read ') read_links "$links" ;;
+  ' share') share_file "$file" ;;
+  *) fail 'Use either the input read or the input share-file.' ;;
+esac

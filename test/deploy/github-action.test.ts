@@ -1,0 +1,265 @@
+/** The GitHub Action, run step by step as the runner does, with the real command against a started server. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseWorkflow } from '@actions/workflow-parser';
+import { parseAction } from '@actions/workflow-parser/actions/action-parser';
+import { NoOperationTraceWriter } from '@actions/workflow-parser/templates/trace-writer';
+import { createClient, type MayflyClient } from '../../sdk/mayfly.ts';
+import { createAccount, repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import { parseFileCommands, readAction, runAction } from './action-runner.ts';
+import { type CommandFolder, openCommandFolder } from './mayfly-on-path.ts';
+
+const action = join(repositoryRoot, 'deploy', 'github-action');
+
+let server: StartedServer;
+let address = '';
+let client: MayflyClient;
+let account: { readonly username: string; readonly token: string };
+let command: CommandFolder;
+let folder = '';
+beforeAll(async () => {
+  server = await startServer();
+  address = `http://127.0.0.1:${server.port}`;
+  const { username, token } = await createAccount(server.dataDir, 'jo@example.org');
+  account = { username, token };
+  client = createClient({ server: address });
+  command = await openCommandFolder();
+  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await command[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const run = (given: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) =>
+  runAction(action, { server: address, ...given }, { PATH: command.path, HOME: folder, ...env });
+
+async function linkOf(value: string, passphrase?: string): Promise<string> {
+  return (await client.conceal({ value, ...(passphrase === undefined ? {} : { passphrase }) })).link;
+}
+
+async function fileWith(content: string): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.txt`);
+  await writeFile(path, content);
+  return path;
+}
+
+/** Each would do harm if it were taken for text of a file or of the log. */
+const hostile: Readonly<Record<string, string>> = {
+  LINES: 'first line\nsecond line\r\nthird',
+  FILE_COMMAND: 'x\nEVIL=1\nEVIL<<end\nEVIL\nend',
+  DELIMITER: 'end_\nghadelimiter\nEOF\nEVIL=1',
+  PERCENT: '100%\n50%0A::error::x%25',
+  COMMANDS: '::set-output name=x::y\n::stop-commands::z\n::add-path::/x',
+  SHELL: `$(touch evil)\`id\`'"\\ $HOME *`,
+  name: 'of a variable in the script',
+  line: ' leading and trailing ',
+};
+
+describe('the action reads', () => {
+  it('each link once into the variables of later steps, whatever the value holds, and masks it', async () => {
+    const entries = Object.entries(hostile);
+    const links = await Promise.all(entries.map(([, value]) => linkOf(value)));
+    const read = ['# what the deployment needs', ...entries.map(([name], at) => `${name}=${links[at]}`), ''];
+    const { code, raw, log, masked, variables, outputs } = await run({ read: read.join('\n') });
+    expect([code, log.trim()]).toEqual([0, '']);
+    expect([variables, outputs]).toEqual([hostile, {}]);
+    for (const value of Object.values(hostile)) expect(masked).toContain(value);
+    expect(raw.split('\n').filter((line) => line !== '' && !line.startsWith('::add-mask::'))).toEqual([]);
+    for (const link of links) expect(await client.status(link)).toBeNull();
+    const lines = await command.commandLines();
+    expect(lines).toContain('run --secrets-file - -- bash');
+    for (const text of [...links, ...Object.values(hostile), 'evil']) expect(lines).not.toContain(text);
+  }, 30_000);
+
+  it('a protected secret by the passphrase, which is nowhere to be seen', async () => {
+    const link = await linkOf('guarded', 'thyme');
+    const wrong = await run({ read: `A=${link}`, passphrase: 'parsley' });
+    expect([wrong.code, wrong.errors.join()]).toEqual([
+      1,
+      expect.stringContaining('passphrase is missing or wrong'),
+    ]);
+    expect((await run({ read: `A=${link}`, passphrase: 'thyme' })).variables).toEqual({ A: 'guarded' });
+    const seen = wrong.raw + (await command.commandLines());
+    expect(['thyme', 'parsley', link].filter((text) => seen.includes(text))).toEqual([]);
+  }, 30_000);
+
+  it('nothing at all when one of the links is gone, and says which', async () => {
+    const [kept, gone] = [await linkOf('kept'), await linkOf('gone')];
+    await client.reveal(gone);
+    const { code, errors, log, variables } = await run({ read: `KEPT=${kept}\nGONE=${gone}` });
+    expect([code, variables]).toEqual([1, {}]);
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain(
+      'GONE: There is no such secret: it was read, burned, has expired, or never existed.',
+    );
+    expect(errors[0]).toContain('Nothing was read.');
+    expect([kept, gone].filter((link) => log.includes(link))).toEqual([]);
+    expect((await client.reveal(kept)).value).toBe('kept');
+  }, 30_000);
+
+  it('nothing under a name that the runner or a shell keeps, or that is none', async () => {
+    const link = await linkOf('kept');
+    for (const name of [
+      'GITHUB_ENV',
+      'PATH',
+      'LD_PRELOAD',
+      'BASH_ENV',
+      'INPUT_READ',
+      'NODE_OPTIONS',
+      'mayfly_end',
+      '1A',
+      'A-B',
+      '',
+    ]) {
+      const { code, errors, variables } = await run({ read: `${name}=${link}` });
+      expect([name, code, errors.length, variables]).toEqual([name, 1, 1, {}]);
+      expect(errors[0]).toContain('nothing was read');
+    }
+    for (const read of [link, '# only a comment'])
+      expect(await run({ read })).toMatchObject({ code: 1, errors: [expect.stringContaining('NAME=LINK')] });
+    expect((await client.reveal(link)).value).toBe('kept');
+  }, 60_000);
+
+  it('and lets no server write into the log or run the commands of the runner', async () => {
+    const message = 'x\n::add-path::/evil\n::error::y';
+    await using liar = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => Response.json({ success: false, error: 'internal', message }, { status: 500 }),
+    });
+    const { code, errors } = await run({
+      server: `http://127.0.0.1:${liar.port}`,
+      read: `A=${'0'.repeat(31)}`,
+    });
+    expect([code, errors.length]).toEqual([1, 1]);
+    expect(errors[0]).toContain('Nothing was read.');
+  }, 30_000);
+
+  it('says it when the server cannot be reached', async () => {
+    const { code, errors } = await run({ server: 'http://127.0.0.1:1', read: `A=${'0'.repeat(31)}` });
+    expect([code, errors.join()]).toEqual([
+      1,
+      expect.stringContaining('http://127.0.0.1:1 could not be reached.'),
+    ]);
+  }, 30_000);
+});
+
+describe('the action shares', () => {
+  it('a file, whose link is an output that no log shows', async () => {
+    const value = 'new password %0A ::error:: "link":"http://x/0"';
+    const given = { 'share-file': await fileWith(`${value}\n`), ttl: '1h', passphrase: 'thyme' };
+    const { code, raw, log, masked, variables, outputs } = await run(given);
+    const { link = '', 'metadata-key': metadataKey = '' } = outputs;
+    expect([code, log.trim(), variables]).toEqual([0, '', {}]);
+    expect(masked).toContain(link);
+    expect(masked).toContain(metadataKey);
+    expect(raw.split('\n').filter((line) => line !== '' && !line.startsWith('::add-mask::'))).toEqual([]);
+    expect((await client.status(link))?.secretTtlSeconds).toBeWithin(3_500, 3_601);
+    expect((await client.reveal(link, { passphrase: 'thyme' })).value).toBe(value);
+    const lines = await command.commandLines();
+    for (const text of [value, 'thyme', link]) expect(lines).not.toContain(text);
+  }, 30_000);
+
+  it('by mail for an account, and says in a notice what was granted otherwise', async () => {
+    const file = await fileWith('x');
+    const given = {
+      'share-file': file,
+      ...account,
+      recipient: 'alan@example.org',
+      memo: 'for Al',
+      ttl: '90d',
+    };
+    const { code, log, outputs } = await run(given);
+    expect(code).toBe(0);
+    expect(log).toContain('90 days');
+    const receipts = createClient({ server: address, credentials: account });
+    expect(await receipts.receipt(outputs['metadata-key'] ?? '')).toMatchObject({
+      memo: 'for Al',
+      recipient: 'al*****@e*****.org',
+    });
+    expect(await command.commandLines()).not.toContain(account.token);
+  }, 30_000);
+
+  it('nothing that is not there, empty or refused, and says why', async () => {
+    const empty = await fileWith('');
+    const large = await fileWith('x'.repeat(10_001));
+    for (const [file, sentence] of [
+      [join(folder, 'none'), 'there is no file'],
+      [empty, 'There is nothing to share: standard input is empty.'],
+      [large, 'larger than the limit of 10000 bytes'],
+    ] as const) {
+      const { code, errors, outputs } = await run({ 'share-file': file });
+      expect([code, errors.length, outputs]).toEqual([1, 1, {}]);
+      expect(errors[0]).toContain(sentence);
+      expect(errors[0]).not.toContain('Usage');
+    }
+  }, 30_000);
+});
+
+describe('the action', () => {
+  it('needs one of its two inputs, and the command', async () => {
+    for (const given of [{}, { read: 'A=x', 'share-file': 'x' }])
+      expect(await run(given)).toMatchObject({
+        code: 1,
+        errors: ['Use either the input read or the input share-file.'],
+      });
+    const { code, errors } = await run({ read: 'A=x', executable: 'not-here' });
+    expect([code, errors.join()]).toEqual([1, expect.stringContaining('There is no command not-here')]);
+  });
+
+  it('leaves the settings of the job to the command where an input is absent', async () => {
+    const env = { MAYFLY_SERVER: address };
+    const { variables } = await runAction(
+      action,
+      { read: `A=${(await linkOf('by setting')).split('/').at(-1)}` },
+      { PATH: command.path, HOME: folder, ...env },
+    );
+    expect(variables).toEqual({ A: 'by setting' });
+  });
+
+  it('has no input in the text of a script, where it would be code', async () => {
+    const { runs } = await readAction(action);
+    expect(runs.using).toBe('composite');
+    for (const { run: script, shell } of runs.steps) {
+      expect(script).not.toContain('${{');
+      expect(shell).toBe('bash');
+    }
+  });
+
+  it("is valid by GitHub's own schema, as are the workflows that its documents show", async () => {
+    const problemsOf = (result: {
+      readonly context: { readonly errors: { getErrors(): { message: string }[] } };
+    }) => result.context.errors.getErrors().map(({ message }) => message);
+    const trace = new NoOperationTraceWriter();
+    const content = await readFile(join(action, 'action.yml'), 'utf8');
+    const check = (text: string) => problemsOf(parseAction({ name: 'action.yml', content: text }, trace));
+    expect(check(content)).toEqual([]);
+    // Self-test.
+    expect(check(content.replace('    shell: bash', '    shel: bash'))).not.toEqual([]);
+    const documents = ['deploy/github-action/README.md', 'docs/ci.md'];
+    const texts = await Promise.all(documents.map((path) => readFile(join(repositoryRoot, path), 'utf8')));
+    const blocks = texts.flatMap((text) =>
+      [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block),
+    );
+    const workflows = blocks.filter((block) => /^jobs:/m.test(block));
+    expect(workflows.length).toBeGreaterThan(1);
+    const { inputs } = await readAction(action);
+    for (const workflow of workflows) {
+      expect(problemsOf(parseWorkflow({ name: 'x.yml', content: workflow }, trace))).toEqual([]);
+      const [, given = ''] = /deploy\/github-action\S*\n +with:\n((?: {10}.*\n)+)/.exec(workflow) ?? [];
+      const names = [...given.matchAll(/^ {10}([\w-]+):/gm)].map(([, name = '']) => name);
+      expect(names.length).toBeGreaterThan(0);
+      expect(names.filter((name) => !(name in inputs))).toEqual([]);
+    }
+  });
+
+  it("self-test: the runner's files are read as the runner reads them", () => {
+    expect(parseFileCommands('A=1\nB<<x\none\nA=2\nx\n')).toEqual({ A: '1', B: 'one\nA=2' });
+    expect(() => parseFileCommands('B<<x\none\n')).toThrow('delimiter');
+    expect(() => parseFileCommands('one\n')).toThrow('format');
+  });
+});
