@@ -1,0 +1,154 @@
+/** The GitLab template: its jobs' scripts run as the runner runs them, in one shell, with the real command against a started server. */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, type MayflyClient } from '../../sdk/mayfly.ts';
+import { repositoryRoot, type StartedServer, startServer, watch } from '../support/started-server.ts';
+import { type CommandFolder, openCommandFolder } from './mayfly-on-path.ts';
+
+interface Job {
+  readonly before_script: readonly string[];
+}
+
+const source = await readFile(join(repositoryRoot, 'deploy', 'gitlab-ci.yml'), 'utf8');
+const template = Bun.YAML.parse(source) as Readonly<Record<'.mayfly-read' | '.mayfly-share', Job>>;
+
+let server: StartedServer;
+let client: MayflyClient;
+let command: CommandFolder;
+let folder = '';
+beforeAll(async () => {
+  server = await startServer();
+  client = createClient({ server: `http://127.0.0.1:${server.port}` });
+  command = await openCommandFolder();
+  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await command[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+/** Both shells that GitLab's runner takes from an image. */
+const shells = { bash: ['-eo', 'pipefail'], sh: ['-e'] } as const;
+type Shell = keyof typeof shells;
+
+/** `before_script` and `script` are one script. */
+async function runJob(
+  name: keyof typeof template,
+  script: string,
+  env: Readonly<Record<string, string>>,
+  shell: Shell = 'sh',
+) {
+  const path = join(folder, 'job.sh');
+  await writeFile(path, [...template[name].before_script, script].join('\n'));
+  const child = spawn(shell, [...shells[shell], path], {
+    cwd: folder,
+    env: { PATH: command.path, HOME: folder, MAYFLY_SERVER: `http://127.0.0.1:${server.port}`, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { stdout, stderr, exited } = watch(child);
+  const { code } = await exited;
+  return { code, out: stdout(), err: stderr() };
+}
+
+async function linesFile(content: string): Promise<string> {
+  const path = join(folder, `${crypto.randomUUID()}.txt`);
+  await writeFile(path, content);
+  return path;
+}
+
+const hostile: Readonly<Record<string, string>> = {
+  QUOTES: `'it''s'"'; echo EVIL '`,
+  LINES: 'first\n\nsecond\r\n  third',
+  SHELL: '$(echo EVIL) `echo EVIL` $HOME \\ * \\n %s !!',
+  name: '-n',
+  value: "'",
+};
+
+describe('the template', () => {
+  for (const shell of ['bash', 'sh'] as const)
+    it(`gives the job's script each value, whatever it holds, and the log none: ${shell}`, async () => {
+      const entries = Object.entries(hostile);
+      const links = await Promise.all(
+        entries.map(async ([, value]) => (await client.conceal({ value })).link),
+      );
+      const lines = ['# for the deployment', ...entries.map(([name], at) => `${name}=${links[at]}`), ''];
+      const file = await linesFile(lines.join('\n'));
+      const seen = join(folder, `${shell}.json`);
+      const names = JSON.stringify(Object.keys(hostile));
+      const print = `const { env } = process; require('fs').writeFileSync('${seen}', JSON.stringify(${names}.map((each) => env[each])))`;
+      const { code, out, err } = await runJob(
+        '.mayfly-read',
+        `node -e "${print.replaceAll('"', '\\"')}"`,
+        { SECRET_LINKS: file },
+        shell,
+      );
+      expect([code, out, err]).toEqual([0, '', '']);
+      expect(JSON.parse(await readFile(seen, 'utf8'))).toEqual(Object.values(hostile));
+      const called = await command.commandLines();
+      for (const text of [...links, ...Object.values(hostile).filter((each) => each.length > 2)])
+        expect(called).not.toContain(text);
+    }, 30_000);
+
+  it('ends the job before its script when a link is gone, and reads none of the others', async () => {
+    const kept = (await client.conceal({ value: 'kept' })).link;
+    const gone = (await client.conceal({ value: 'gone' })).link;
+    await client.reveal(gone);
+    const file = await linesFile(`KEPT=${kept}\nGONE=${gone}\n`);
+    const { code, out, err } = await runJob('.mayfly-read', 'echo deployed', { SECRET_LINKS: file });
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toContain('GONE: There is no such secret');
+    expect((await client.reveal(kept)).value).toBe('kept');
+  });
+
+  it('reads nothing into a job that prints its variables, under a name that is kept, or without a file', async () => {
+    const { link } = await client.conceal({ value: 'kept' });
+    const file = await linesFile(`A=${link}\n`);
+    const path = await linesFile(`PATH=${link}\n`);
+    for (const env of [
+      { SECRET_LINKS: file, CI_DEBUG_TRACE: 'true' },
+      { SECRET_LINKS: path },
+      { SECRET_LINKS: `A=${link}` },
+      {},
+    ]) {
+      const { code, out, err } = await runJob('.mayfly-read', 'echo deployed', env as Record<string, string>);
+      expect([code, out, err.startsWith('Mayfly: ')]).toEqual([1, '', true]);
+      expect(err).not.toContain(link);
+    }
+    expect((await client.reveal(link)).value).toBe('kept');
+  });
+
+  for (const shell of ['bash', 'sh'] as const)
+    it(`shares a file from the script, and shows neither link nor metadata key: ${shell}`, async () => {
+      const script = `printf 'new password' > made
+        LINK=$(mayfly_share made --ttl 1h)
+        printf '%s' "$LINK" > link`;
+      const { code, out, err } = await runJob('.mayfly-share', script, {}, shell);
+      expect([code, out, err]).toEqual([0, '', '']);
+      const link = await readFile(join(folder, 'link'), 'utf8');
+      expect((await client.status(link))?.secretTtlSeconds).toBeWithin(3_500, 3_601);
+      expect((await client.reveal(link)).value).toBe('new password');
+    });
+
+  it('ends the job when it cannot share', async () => {
+    for (const [env, script, sentence] of [
+      [{ MAYFLY_SERVER: 'http://127.0.0.1:1' }, 'LINK=$(mayfly_share made)', 'could not be reached'],
+      [{}, 'LINK=$(mayfly_share none)', 'there is no file none'],
+    ] as const) {
+      const { code, out, err } = await runJob('.mayfly-share', `echo x > made\n${script}\necho shared`, env);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toContain(sentence);
+    }
+  });
+
+  it('has only hidden jobs, and is what docs/ci.md includes and extends', async () => {
+    expect(Object.keys(template)).toEqual(['.mayfly-read', '.mayfly-share']);
+    const page = await readFile(join(repositoryRoot, 'docs', 'ci.md'), 'utf8');
+    const extended = [...page.matchAll(/extends: (\S+)/g)].map(([, name = '']) => name);
+    expect(extended).toEqual(Object.keys(template));
+    expect(page).toContain('- local: deploy/gitlab-ci.yml');
+  });
+});
