@@ -1,7 +1,9 @@
 /** How a call ends early, and which calls are repeated. */
 import { describe, expect, it } from 'bun:test';
 import { getEventListeners } from 'node:events';
-import { createClient, type Fetch, type MayflyClient, MayflyError } from '../../sdk/mayfly.ts';
+import { createDomainClient } from '../../sdk/domains.ts';
+import { createClient, type Fetch, MayflyError } from '../../sdk/mayfly.ts';
+import { createV1Client } from '../../sdk/v1.ts';
 
 const key = 'abcdefghijklmnopqrstuvwxyz01234';
 const server = 'https://x.example';
@@ -20,15 +22,17 @@ async function failure(work: Promise<unknown>): Promise<MayflyError> {
   throw new Error(`no MayflyError: ${String(error)}`);
 }
 
-/** A client of made-up answers, which counts its requests. */
+/** The clients of all entries, with made-up answers; counts their requests. */
 function scripted(answer: (nth: number) => Response | Promise<Response>, retries?: number) {
   let count = 0;
   const fetch: Fetch = async () => {
     count += 1;
     return answer(count);
   };
-  const client = createClient({ server, fetch, ...(retries === undefined ? {} : { retries }) });
-  return { client, count: () => count };
+  const options = { server, fetch, ...(retries === undefined ? {} : { retries }) };
+  const client = createClient(options);
+  const [v1, domains] = [createV1Client(options), createDomainClient(options)];
+  return { client, v1, domains, count: () => count };
 }
 
 function busy(status: number, headers: Record<string, string>): Response {
@@ -54,7 +58,7 @@ describe('a call that ends early', () => {
   });
 
   it('sends nothing if its signal was aborted before', async () => {
-    const { client, count } = scripted(() => Response.json(waiting));
+    const { client, v1, domains, count } = scripted(() => Response.json(waiting));
     const options = { signal: AbortSignal.abort() };
     const calls = [
       client.conceal({ value: 'x', ...options }),
@@ -68,7 +72,31 @@ describe('a call that ends early', () => {
       client.setTtl(key, 60, options),
       client.deliver(key, options),
       client.recent(options).next(),
+      client.statuses([key], options),
+      client.account(options),
+      client.serviceStatus(options),
+      client.version(options),
+      client.locales(options),
+      v1.conceal({ value: 'x', ...options }),
+      v1.generate(options),
+      v1.reveal(key, options),
+      v1.receipt(key, options),
+      v1.view(key, options),
+      v1.burn(key, options),
+      v1.recent(options),
+      v1.checkCredentials(options),
+      v1.serviceStatus(options),
+      domains.list(options),
+      domains.add('x.example', options),
+      domains.find('x.example', options),
+      domains.verify('x.example', options),
+      domains.remove('x.example', options),
+      domains.setBrand('x.example', {}, options),
+      domains.setLogo('x.example', null, options),
+      domains.setLogo('x.example', new Blob(), options),
     ];
+    const methods = [client, v1, domains].flatMap((each) => Object.keys(each));
+    expect(calls).toHaveLength(methods.length + 1);
     const codes = await Promise.all(calls.map(async (call) => (await failure(call)).code));
     expect([codes, count()]).toEqual([calls.map(() => 'aborted'), 0]);
   });
@@ -114,21 +142,50 @@ describe('a call that ends early', () => {
 });
 
 describe('repeating', () => {
-  const reads: Readonly<Record<string, (client: MayflyClient) => Promise<unknown>>> = {
-    status: (client) => client.status(key),
-    receipt: (client) => client.receipt(key),
-    recent: (client) => client.recent().next(),
+  type Clients = Pick<ReturnType<typeof scripted>, 'client' | 'v1' | 'domains'>;
+  type Calls = Readonly<Record<string, (clients: Clients) => Promise<unknown>>>;
+  const reads: Calls = {
+    status: ({ client }) => client.status(key),
+    statuses: ({ client }) => client.statuses([key]),
+    receipt: ({ client }) => client.receipt(key),
+    recent: ({ client }) => client.recent().next(),
+    account: ({ client }) => client.account(),
+    serviceStatus: ({ client }) => client.serviceStatus(),
+    version: ({ client }) => client.version(),
+    locales: ({ client }) => client.locales(),
+    'receipt of v1': ({ v1 }) => v1.receipt(key),
+    'recent of v1': ({ v1 }) => v1.recent(),
+    'checkCredentials of v1': ({ v1 }) => v1.checkCredentials(),
+    'serviceStatus of v1': ({ v1 }) => v1.serviceStatus(),
+    'list of domains': ({ domains }) => domains.list(),
+    'find of domains': ({ domains }) => domains.find('x.example'),
   };
-  const others: typeof reads = {
-    conceal: (client) => client.conceal({ value: 'x' }),
-    generate: (client) => client.generate(),
-    reveal: (client) => client.reveal(key),
-    inspect: (client) => client.inspect(key),
-    burn: (client) => client.burn(key),
-    setMemo: (client) => client.setMemo(key, 'x'),
-    setTtl: (client) => client.setTtl(key, 60),
-    deliver: (client) => client.deliver(key),
+  const others: Calls = {
+    conceal: ({ client }) => client.conceal({ value: 'x' }),
+    generate: ({ client }) => client.generate(),
+    reveal: ({ client }) => client.reveal(key),
+    inspect: ({ client }) => client.inspect(key),
+    burn: ({ client }) => client.burn(key),
+    setMemo: ({ client }) => client.setMemo(key, 'x'),
+    setTtl: ({ client }) => client.setTtl(key, 60),
+    deliver: ({ client }) => client.deliver(key),
+    'conceal of v1': ({ v1 }) => v1.conceal({ value: 'x' }),
+    'generate of v1': ({ v1 }) => v1.generate(),
+    'reveal of v1': ({ v1 }) => v1.reveal(key),
+    'view of v1': ({ v1 }) => v1.view(key),
+    'burn of v1': ({ v1 }) => v1.burn(key),
+    'add of domains': ({ domains }) => domains.add('x.example'),
+    'verify of domains': ({ domains }) => domains.verify('x.example'),
+    'remove of domains': ({ domains }) => domains.remove('x.example'),
+    'setBrand of domains': ({ domains }) => domains.setBrand('x.example', {}),
+    'setLogo of domains': ({ domains }) => domains.setLogo('x.example', null),
   };
+
+  it('is decided for every method', () => {
+    const { client, v1, domains } = scripted(() => busy(503, {}));
+    const methods = [client, v1, domains].flatMap((each) => Object.keys(each));
+    expect(Object.keys({ ...reads, ...others })).toHaveLength(methods.length);
+  });
 
   for (const [name, call] of Object.entries(reads)) {
     it(`${name} is tried again as often as the client allows, and not at all by default`, async () => {
@@ -137,9 +194,9 @@ describe('repeating', () => {
         [0, 1],
         [2, 3],
       ] as const) {
-        const { client, count } = scripted(() => busy(503, { 'Retry-After': '0' }), retries);
-        expect(await failure(call(client))).toMatchObject({ code: 'unavailable', retryAfterSeconds: 0 });
-        expect(count()).toBe(tries);
+        const clients = scripted(() => busy(503, { 'Retry-After': '0' }), retries);
+        expect(await failure(call(clients))).toMatchObject({ code: 'unavailable', retryAfterSeconds: 0 });
+        expect(clients.count()).toBe(tries);
       }
     });
   }
@@ -151,9 +208,9 @@ describe('repeating', () => {
         () => busy(429, { 'Retry-After': '0' }),
         () => Promise.reject(new TypeError('the connection was lost')),
       ]) {
-        const { client, count } = scripted(answer, 5);
-        await failure(call(client));
-        expect(count()).toBe(1);
+        const clients = scripted(answer, 5);
+        await failure(call(clients));
+        expect(clients.count()).toBe(1);
       }
     });
   }
