@@ -62,6 +62,7 @@ read_links() {
     names+=("$name")
   done < <(names_in "$1")
   [ "${#names[@]}" -gt 0 ] || fail 'read: there is no NAME=LINK line.'
+  { [ -f "${GITHUB_ENV:-}" ] && [ -w "$GITHUB_ENV" ]; } || fail 'The file GITHUB_ENV of the runner cannot be written; nothing was read.'
   # The words of the command, apart from the masks, so that no server can write workflow commands.
   exec 3>&1
   words=$(printf '%s\n' "$1" |
@@ -72,6 +73,7 @@ read_links() {
 share_file() {
   local options=() answer words_file words
   [ -f "$1" ] || fail "share-file: there is no file $1."
+  { [ -f "${GITHUB_OUTPUT:-}" ] && [ -w "$GITHUB_OUTPUT" ]; } || fail 'The file GITHUB_OUTPUT of the runner cannot be written; nothing was shared.'
   [ -z "$ttl" ] || options+=("--ttl=$ttl")
   [ -z "$recipient" ] || options+=("--recipient=$recipient")
   [ -z "$memo" ] || options+=("--memo=$memo")

@@ -79,7 +79,7 @@ function readLog(raw: string): Pick<ActionRun, 'log' | 'masked' | 'errors'> {
   return { log: shown.join('\n'), masked, errors };
 }
 
-/** @param env of the job */
+/** @param env of the job, which may replace what the runner sets */
 export async function runAction(
   folder: string,
   given: Readonly<Record<string, string>>,
@@ -104,12 +104,12 @@ export async function runAction(
       const child = spawn('bash', ['--noprofile', '--norc', '-e', '-o', 'pipefail', file('step.sh')], {
         cwd: temp,
         env: {
-          ...env,
           ...Object.fromEntries(variables),
           GITHUB_ACTION_PATH: folder,
           GITHUB_ENV: file('env'),
           GITHUB_OUTPUT: file('output'),
           RUNNER_TEMP: temp,
+          ...env,
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       });

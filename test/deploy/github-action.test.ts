@@ -139,6 +139,16 @@ describe('the action reads', () => {
     expect(errors[0]).toContain('Nothing was read.');
   }, 30_000);
 
+  it('nothing, and shares nothing, where what it gets could not be handed on', async () => {
+    const { link } = await client.conceal({ value: 'kept' });
+    const env = { GITHUB_ENV: folder, GITHUB_OUTPUT: join(folder, 'none') };
+    for (const given of [{ read: `A=${link}` }, { 'share-file': await fileWith('x') }]) {
+      const { code, errors } = await run(given, env);
+      expect([code, errors.join()]).toEqual([1, expect.stringContaining('cannot be written; nothing was')]);
+    }
+    expect((await client.reveal(link)).value).toBe('kept');
+  });
+
   it('says it when the server cannot be reached', async () => {
     const { code, errors } = await run({ server: 'http://127.0.0.1:1', read: `A=${'0'.repeat(31)}` });
     expect([code, errors.join()]).toEqual([
