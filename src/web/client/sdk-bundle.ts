@@ -1,6 +1,6 @@
 /**
  * The client in `sdk/` as one module of JavaScript. Imported as a macro: it runs when the file that uses it is transpiled, so
- * that the executable holds the result. `scripts/build-sdk.mjs` makes the same bytes for the package.
+ * that the executable holds the result. The package has the same modules unbundled (`scripts/build-sdk.mjs`).
  */
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** The client in `sdk/` as pages on the same origin may load it, the same module as in the package. */
+/** The client in `sdk/` as pages on the same origin may load it, as one file. */
 import { fileOf } from './assets.ts';
 import { bundleSdk } from './sdk-bundle.ts' with { type: 'macro' };
 
