@@ -11,9 +11,13 @@ escape() {
   printf '%s' "${text//$'\n'/%0A}"
 }
 
+# The command's words, with what the action calls its options and without its usage.
 fail() {
-  # The options of the command are not those of the action.
-  printf '::error title=Mayfly::%s\n' "$(escape "${1%%$'\n'Usage: *}")"
+  local text=${1%%$'\n'Usage: *}
+  text=${text//Standard input/read}
+  text=${text//use --passphrase-file or MAYFLY_PASSPHRASE/set the input passphrase}
+  text=${text//The command was not started. /}
+  printf '::error title=Mayfly::%s\n' "$(escape "$text")"
   exit 1
 }
 

@@ -88,16 +88,20 @@ describe('the action reads', () => {
   }, 30_000);
 
   it('nothing at all when one of the links is gone, and says which', async () => {
-    const [kept, gone] = [await linkOf('kept'), await linkOf('gone')];
+    const [kept, gone, guarded] = [await linkOf('kept'), await linkOf('gone'), await linkOf('x', 'thyme')];
     await client.reveal(gone);
     const { code, errors, log, variables } = await run({ read: `KEPT=${kept}\nGONE=${gone}` });
     expect([code, variables]).toEqual([1, {}]);
-    expect(errors).toHaveLength(1);
-    expect(errors[0]).toContain(
-      'GONE: There is no such secret: it was read, burned, has expired, or never existed.',
-    );
-    expect(errors[0]).toContain('Nothing was read.');
+    expect(errors).toEqual([
+      'GONE: There is no such secret: it was read, burned, has expired, or never existed.\nNothing was read.',
+    ]);
     expect([kept, gone].filter((link) => log.includes(link))).toEqual([]);
+    expect((await run({ read: `KEPT=${kept}\nB=${kept}` })).errors).toEqual([
+      'read, line 2: an earlier one has the same link, which opens only once.',
+    ]);
+    expect((await run({ read: `KEPT=${kept}\nB=${guarded}` })).errors).toEqual([
+      'B needs a passphrase: set the input passphrase.\nNothing was read.',
+    ]);
     expect((await client.reveal(kept)).value).toBe('kept');
   }, 30_000);
 
