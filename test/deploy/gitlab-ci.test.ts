@@ -12,6 +12,17 @@ interface Job {
   readonly before_script: readonly string[];
 }
 
+interface ExampleJob {
+  readonly extends: '.mayfly-read' | '.mayfly-share';
+  readonly script: readonly string[];
+}
+
+interface Example {
+  readonly include: readonly unknown[];
+  readonly deploy: ExampleJob;
+  readonly rotate: ExampleJob;
+}
+
 const source = await readFile(join(repositoryRoot, 'deploy', 'gitlab-ci.yml'), 'utf8');
 const template = Bun.YAML.parse(source) as Readonly<Record<'.mayfly-read' | '.mayfly-share', Job>>;
 
@@ -144,11 +155,29 @@ describe('the template', () => {
     }
   });
 
-  it('has only hidden jobs, and is what docs/ci.md includes and extends', async () => {
+  it('has only hidden jobs, and those that docs/ci.md shows work, and end when nothing can be shared', async () => {
     expect(Object.keys(template)).toEqual(['.mayfly-read', '.mayfly-share']);
     const page = await readFile(join(repositoryRoot, 'docs', 'ci.md'), 'utf8');
-    const extended = [...page.matchAll(/extends: (\S+)/g)].map(([, name = '']) => name);
-    expect(extended).toEqual(Object.keys(template));
-    expect(page).toContain('- local: deploy/gitlab-ci.yml');
-  });
+    const [, example = ''] = /```yaml\n(include:.*?)```/s.exec(page) ?? [];
+    const { include, deploy, rotate } = Bun.YAML.parse(example) as Example;
+    expect(include).toEqual([{ local: 'deploy/gitlab-ci.yml' }]);
+    const programs = {
+      'deploy.sh': 'printf %s "$DATABASE_PASSWORD" > deployed',
+      'rotate-password.sh': 'echo rotated',
+      'tell-the-team.sh': 'printf %s "$LINK" > told',
+    };
+    for (const [name, text] of Object.entries(programs))
+      await writeFile(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    const { link } = await client.conceal({ value: 'new' });
+    const env = { SECRET_LINKS: await linesFile(`DATABASE_PASSWORD=${link}\n`) };
+    expect((await runJob(deploy.extends, deploy.script.join('\n'), env)).code).toBe(0);
+    expect(await readFile(join(folder, 'deployed'), 'utf8')).toBe('new');
+    const script = rotate.script.join('\n');
+    expect(await runJob(rotate.extends, script, {})).toEqual({ code: 0, out: '', err: '' });
+    const told = join(folder, 'told');
+    expect((await client.reveal(await readFile(told, 'utf8'))).value).toBe('rotated');
+    await rm(told);
+    expect((await runJob(rotate.extends, script, { MAYFLY_SERVER: 'http://127.0.0.1:1' })).code).toBe(1);
+    expect(await Bun.file(told).exists()).toBe(false);
+  }, 30_000);
 });
