@@ -3,7 +3,11 @@ import { install } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
 
 const limitMs = 120_000;
-const generators = ['scripts/generate-configuration.ts', 'scripts/generate-openapi.ts'];
+const generators = [
+  'scripts/generate-configuration.ts',
+  'scripts/generate-examples.ts',
+  'scripts/generate-openapi.ts',
+];
 
 if (!install()) process.exit(1);
 

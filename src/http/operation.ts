@@ -57,6 +57,8 @@ export interface Reply {
 export interface Answer {
   readonly description: string;
   readonly schema: ZodType;
+  /** Made of the schema when absent. */
+  readonly example?: unknown;
 }
 
 export interface OperationDocument {

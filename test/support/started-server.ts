@@ -219,9 +219,9 @@ async function makeStore(dataDir: string): Promise<void> {
 }
 
 /** Makes an account with the operator's command, even on a folder that no server has used yet. */
-export async function createAccount(dataDir: string, email: string): Promise<Credentials> {
+export async function createAccount(dataDir: string, email: string, plan = 'basic'): Promise<Credentials> {
   if (!existsSync(join(dataDir, 'mayfly.db'))) await makeStore(dataDir);
-  const run = await runProduct(['src/main.ts', 'account', 'create', email, '--json'], {
+  const run = await runProduct(['src/main.ts', 'account', 'create', email, '--plan', plan, '--json'], {
     MAYFLY_DATA_DIR: dataDir,
   });
   if (run.code !== 0) throw new Error(`account create ended with ${run.code}: ${run.stderr}${run.stdout}`);

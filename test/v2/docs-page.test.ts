@@ -5,7 +5,8 @@ import { describe, expect, it } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { describedApi } from '../../scripts/generate-openapi.ts';
-import { createDocsPage, curlExamples, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { curlExamples } from '../../src/api/openapi/calls.ts';
+import { createDocsPage, sectionsOf } from '../../src/api/openapi/page.tsx';
 
 const { surfaces, info } = describedApi();
 const docs = createDocsPage(surfaces, info);

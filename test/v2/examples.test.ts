@@ -5,7 +5,8 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { describedApi } from '../../scripts/generate-openapi.ts';
-import { createDocsPage, curlExamples, type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { curlExamples } from '../../src/api/openapi/calls.ts';
+import { createDocsPage, type Entry, sectionsOf } from '../../src/api/openapi/page.tsx';
 import { createTestApp } from '../support/app.ts';
 
 const { surfaces, info } = describedApi();
@@ -109,8 +110,12 @@ describe('the second example', () => {
       expect(sentBy(second ?? '').user).toBe('<username>:<api token>');
       expect(sentBy(second ?? '').init.body).toContain('recipient');
     }
-    for (const id of ['v2.status', 'v2.inspect', 'v2.recent', 'v2.guest.conceal'])
+    for (const id of ['v2.status', 'v2.inspect', 'v2.recent'])
       expect([id, examplesOf(entryOf(id)).length]).toEqual([id, 1]);
+    const guests = examplesOf(entryOf('v2.guest.conceal')).map(sentBy);
+    expect(guests.map(({ user }) => user)).toEqual([null, null]);
+    expect(guests[1]?.init.body).toContain('"ttl"');
+    expect(guests[1]?.init.body).not.toContain('recipient');
   });
 
   it('works with the account of its caller', async () => {

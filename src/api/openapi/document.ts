@@ -14,7 +14,9 @@ import type { ApiSurface } from '../../http/api.ts';
 import { SharedText } from '../../http/compression.ts';
 import { type Answer, mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
 import { define, ok } from '../v2/operation.ts';
-import { exampleOf } from './schema.ts';
+import { exampleBody } from './calls.ts';
+import { createExampleAnswers, type ExampleAnswers } from './examples.ts';
+import { codesOf, exampleOf } from './schema.ts';
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -97,7 +99,7 @@ export async function buildDocument(
   closed = false,
 ): Promise<OpenApiDocument> {
   const library = await import('zod-openapi');
-  const { paths, tags } = describe(surfaces);
+  const { paths, tags } = describe(surfaces, createExampleAnswers(baseUrl));
   const info = {
     title,
     version,
@@ -133,12 +135,12 @@ const openAndKeepExamples: Override = (context) => {
     delete context.jsonSchema.additionalProperties;
 };
 
-function describe(surfaces: readonly ApiSurface[]) {
+function describe(surfaces: readonly ApiSurface[], examples: ExampleAnswers) {
   const paths: Record<string, ZodOpenApiPathItemObject> = {};
   const tags = new Map<string, string>();
   for (const surface of surfaces) {
     const version = versionOf(surface);
-    const answers = createAnswers(version.toUpperCase());
+    const answers = createAnswers(version.toUpperCase(), examples);
     for (const operation of surface.operations) {
       const tag = tagOf(operation, version);
       tags.set(tag, `${operation.document.tag}, API ${version}`);
@@ -237,7 +239,8 @@ export function parametersOf(path: string, { params, query, headers: sent }: Ope
   };
 }
 
-function takenBy({ document }: Operation, { method, path }: Way): Partial<ZodOpenApiOperationObject> {
+function takenBy(operation: Operation, { method, path }: Way): Partial<ZodOpenApiOperationObject> {
+  const { document } = operation;
   const requestParams = parametersOf(path, document);
   const { body } = document;
   return {
@@ -247,7 +250,7 @@ function takenBy({ document }: Operation, { method, path }: Way): Partial<ZodOpe
         requestBody: {
           required: body.required,
           content: Object.fromEntries(
-            body.contentTypes.map((type) => [type, { schema: body.schema, example: exampleOf(body.schema) }]),
+            body.contentTypes.map((type) => [type, { schema: body.schema, example: exampleBody(operation) }]),
           ),
         },
       }),
@@ -255,15 +258,17 @@ function takenBy({ document }: Operation, { method, path }: Way): Partial<ZodOpe
 }
 
 /** The answers of one version's operations, each a component that those with the same answer share. */
-function createAnswers(prefix: string) {
+function createAnswers(prefix: string, examples: ExampleAnswers) {
   const known = new Map<
     string,
     { readonly schema: Answer['schema']; readonly response: ZodOpenApiResponseObject }[]
   >();
   const counts = new Map<string, number>();
-  const responseOf = (status: string, { description: told, schema }: Answer, operation: Operation) => {
+  const responseOf = (status: string, answer: Answer, operation: Operation) => {
+    const { description: told, schema } = answer;
     const names = headersOf(Number(status), operation);
-    const key = [status, told, ...names].join('\n');
+    const example = exampleOfAnswer(status, answer, operation, examples);
+    const key = [status, told, ...names, JSON.stringify(example)].join('\n');
     const same = known.get(key)?.find((one) => one.schema === schema);
     if (same !== undefined) return same.response;
     const count = (counts.get(status) ?? 0) + 1;
@@ -272,7 +277,7 @@ function createAnswers(prefix: string) {
       id: `${prefix}_${status}${count === 1 ? '' : `_${count}`}`,
       description: told,
       headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
-      content: { 'application/json': { schema, example: exampleOf(schema) } },
+      content: { 'application/json': { schema, example } },
     };
     known.set(key, [...(known.get(key) ?? []), { schema, response }]);
     return response;
@@ -284,6 +289,16 @@ function createAnswers(prefix: string) {
         responseOf(status, answer, operation),
       ]),
     );
+}
+
+function exampleOfAnswer(
+  status: string,
+  { schema, example }: Answer,
+  { name }: Operation,
+  examples: ExampleAnswers,
+): unknown {
+  const [code = ''] = codesOf(schema);
+  return examples(status === '200' ? name : code) ?? example ?? exampleOf(schema);
 }
 
 const text = { type: 'string' } as const;

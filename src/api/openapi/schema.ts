@@ -198,6 +198,14 @@ function partsOf(schema: Schema): readonly Schema[] {
   }
 }
 
+/** The codes of the refusals that a schema admits: the titles of its choices. */
+export function codesOf(schema: Schema): readonly string[] {
+  const def = defOf(schema);
+  if (def.type === 'union') return def.options.flatMap(codesOf);
+  const title = z.globalRegistry.get(schema)?.title;
+  return title === undefined ? [] : [title];
+}
+
 export function descriptionOf(schema: Schema): string | null {
   return metaOf(schema).description ?? null;
 }

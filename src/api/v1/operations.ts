@@ -144,10 +144,12 @@ const creationFields = {
     refusal: 'The ttl must be a whole number of seconds, 0 or more, written in digits.',
     description:
       "Lifetime in whole seconds, clamped to the plan's bounds. Absent, empty or zero: the default.",
+    examples: [3600],
   }),
   recipient: recipient({
     refusal: 'The parameter "recipient" takes one address.',
     description: 'One e-mail address that is sent the link. Needs an account.',
+    examples: ['alan@example.org'],
   }),
   share_domain: optionalText({
     description:
@@ -158,22 +160,30 @@ const creationFields = {
     description:
       `What the account is mailed about this secret: a comma list of ${noticeNames}, or none. ` +
       'As the account has it when absent.',
+    examples: ['read'],
   }),
 };
 
 type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
 
 const concealForm = z
-  .object({ secret: z.string().min(1).describe('The value, kept byte for byte.'), ...creationFields })
+  .object({
+    secret: z
+      .string()
+      .min(1)
+      .meta({ description: 'The value, kept byte for byte.', examples: ['correct horse battery staple'] }),
+    ...creationFields,
+  })
   .meta({ id: 'V1ConcealForm' });
 
 const generateForm = z
   .object({
     ...creationFields,
-    length: length({ refusal: `The length must be ${notLength}.`, ...lengthWords }, 3),
+    length: length({ refusal: `The length must be ${notLength}.`, ...lengthWords, examples: [20] }, 3),
     charset: charsetText({
       refusal: `The charset must be a comma list of ${charsetNames}.`,
       description: `A comma list of ${charsetNames}; all when absent. At least one character of each.`,
+      examples: ['lower,digits'],
     }),
   })
   .meta({ id: 'V1GenerateForm' });

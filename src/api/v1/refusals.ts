@@ -10,7 +10,7 @@ import type { BurnOutcome, CreationOutcome, RevealOutcome } from '../../core/sec
 import type { Answer, Reply } from '../../http/operation.ts';
 import { clientLeft, type Problem } from '../../http/problem.ts';
 import { answerFrom, type Table } from '../version.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, dialectOf } from './dialect.ts';
 
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | 'burned' }>;
@@ -160,20 +160,47 @@ const faultBody = z
   .strictObject({ message: z.string(), request_id: z.string().describe('Names this request in the log.') })
   .meta({ id: 'V1Fault' });
 
+/** One of each, for the document's examples. */
+const sampleProblems: { readonly [Name in Problem['problem']]: Extract<Problem, { problem: Name }> } = {
+  malformed: { problem: 'malformed', message: 'The body is not valid JSON.' },
+  invalid_fields: {
+    problem: 'invalid_fields',
+    errors: [
+      {
+        field: 'ttl',
+        message: 'The ttl must be a whole number of seconds, 0 or more, written in digits.',
+      },
+    ],
+  },
+  not_authorized: { problem: 'not_authorized' },
+  scope_missing: { problem: 'scope_missing', scope: 'manage' },
+  cross_site: { problem: 'cross_site' },
+  not_found: { problem: 'not_found' },
+  method_not_allowed: { problem: 'method_not_allowed', allow: 'POST, OPTIONS' },
+  body_too_large: { problem: 'body_too_large', capBytes: 70_240 },
+  unsupported_media_type: { problem: 'unsupported_media_type' },
+  rate_limited: { problem: 'rate_limited', retryAfterSeconds: 3 },
+  internal: { problem: 'internal', requestId: '5f0c9b1e7a3d8264c1e0' },
+  unavailable: { problem: 'unavailable', retryAfterSeconds: 1 },
+  storage_full: { problem: 'storage_full', retryAfterSeconds: 60 },
+};
+
 /** The document's answers of an operation that meets these problems; the sentences of one status are joined. */
 export function answersWith(
   problemNames: readonly Problem['problem'][],
   refusals: Readonly<Record<number, Answer>> = {},
 ): Record<number, Answer> {
   const answers: Record<number, Answer> = {};
-  const add = (status: number, { description, schema }: Answer) => {
+  const add = (status: number, { description, ...rest }: Answer) => {
     const before = answers[status]?.description ?? '';
     const isSaid = before.includes(description);
-    answers[status] = { description: isSaid ? before : `${before} ${description}`.trim(), schema };
+    answers[status] = { ...rest, description: isSaid ? before : `${before} ${description}`.trim() };
   };
+  const dialect = dialectOf('documented');
   for (const name of problemNames) {
     const { status, sentence } = problems[name];
-    add(status, { description: sentence, schema: name === 'internal' ? faultBody : refusalBody });
+    const { body: example } = encodeProblem(sampleProblems[name], dialect);
+    add(status, { description: sentence, schema: name === 'internal' ? faultBody : refusalBody, example });
   }
   for (const [status, answer] of Object.entries(refusals)) add(Number(status), answer);
   return answers;
@@ -183,6 +210,7 @@ export const sharingDisabled: Readonly<Record<number, Answer>> = {
   403: {
     description: 'The owner of the domain that this arrived on shares there alone.',
     schema: refusalBody,
+    example: { message: 'Public sharing disabled for domain: secrets.example.com' },
   },
 };
 
@@ -192,7 +220,10 @@ export const unknownKey: Record<number, Answer> = {
     schema: z
       .strictObject({
         message: z.literal('Unknown secret'),
-        secret_key: z.string().describe('The key of the path as given; for metadata, the metadata key.'),
+        secret_key: z.string().meta({
+          description: 'The key of the path as given; for metadata, the metadata key.',
+          examples: ['4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g'],
+        }),
       })
       .meta({ id: 'V1UnknownSecret' }),
   },

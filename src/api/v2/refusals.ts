@@ -14,27 +14,54 @@ interface Refusal {
   readonly message: string;
   /** Fields beside `success`, `error` and `message`. */
   readonly extra: z.ZodRawShape;
+  /** A message with what this refusal was about, where it says more than `message`. */
+  readonly sample?: string;
 }
 
-const limit = z.int().min(1).meta({ description: 'The limit, in bytes.' });
-const fieldName = z
-  .string()
-  .meta({ description: 'A dotted path, `secret.ttl`; empty for the body as a whole.' });
+const limit = z
+  .int()
+  .min(1)
+  .meta({ description: 'The limit, in bytes.', examples: [10_000] });
+const fieldName = z.string().meta({
+  description: 'A dotted path, `secret.ttl`; empty for the body as a whole.',
+  examples: ['secret.ttl'],
+});
 
 export const refusals = {
-  malformed: { status: 400, message: 'The request cannot be read', extra: {} },
+  malformed: {
+    status: 400,
+    message: 'The request cannot be read',
+    extra: {},
+    sample: 'The body is not valid JSON',
+  },
   not_authorized: { status: 401, message: 'Not authorized', extra: {} },
   account_required: { status: 401, message: 'An account is required', extra: {} },
-  insufficient_scope: { status: 403, message: 'This API token may not do that', extra: {} },
+  insufficient_scope: {
+    status: 403,
+    message: 'This API token may not do that',
+    extra: {},
+    sample: 'This API token may not do that: it lacks the scope "manage"',
+  },
   plan_required: { status: 403, message: 'The plan of the account has no custom domains', extra: {} },
-  public_sharing_disabled: { status: 403, message: 'Public sharing disabled for domain', extra: {} },
+  public_sharing_disabled: {
+    status: 403,
+    message: 'Public sharing disabled for domain',
+    extra: {},
+    sample: 'Public sharing disabled for domain: secrets.example.com',
+  },
   cross_site: { status: 403, message: 'Requests from other sites are not allowed', extra: {} },
   not_found: { status: 404, message: 'Not Found', extra: {} },
   unknown_secret: {
     status: 404,
     message: 'Unknown secret',
     extra: {
-      secret_key: z.string().optional().meta({ description: 'The key as given, where a secret key was.' }),
+      secret_key: z
+        .string()
+        .optional()
+        .meta({
+          description: 'The key as given, where a secret key was.',
+          examples: ['4k1zq0v9x7c2m8t5w3h6j0n4b1d7f2g'],
+        }),
       metadata_key: z
         .string()
         .optional()
@@ -44,7 +71,7 @@ export const refusals = {
   unknown_domain: {
     status: 404,
     message: 'Domain not found',
-    extra: { domain: z.string().meta({ description: 'As given.' }) },
+    extra: { domain: z.string().meta({ description: 'As given.', examples: ['secrets.example.com'] }) },
   },
   method_not_allowed: { status: 405, message: 'Method Not Allowed', extra: {} },
   already_gone: {
@@ -56,14 +83,24 @@ export const refusals = {
   too_many_domains: {
     status: 409,
     message: 'The account has as many domains as its plan allows',
-    extra: { max: z.int().min(1).meta({ description: 'How many domains the plan allows.' }) },
+    extra: {
+      max: z
+        .int()
+        .min(1)
+        .meta({ description: 'How many domains the plan allows.', examples: [20] }),
+    },
   },
   delivery_in_flight: {
     status: 409,
     message: 'A mail of this secret is being sent already',
     extra: {},
   },
-  too_large: { status: 413, message: 'Too large', extra: { limit } },
+  too_large: {
+    status: 413,
+    message: 'Too large',
+    extra: { limit },
+    sample: 'The secret is larger than the limit of 10000 bytes',
+  },
   unsupported_media_type: {
     status: 415,
     message: 'The body is of a content type that is not taken here',
@@ -81,6 +118,7 @@ export const refusals = {
         .optional()
         .meta({ description: 'In place of `field`, when several are not valid.' }),
     },
+    sample: 'Must be a whole number of seconds, or a string of its digits',
   },
   rate_limited: { status: 429, message: 'Too many requests; please try again later', extra: {} },
   too_many_attempts: {
@@ -91,7 +129,11 @@ export const refusals = {
   internal: {
     status: 500,
     message: 'An unexpected error occurred',
-    extra: { request_id: z.string().meta({ description: 'To quote to the operator.' }) },
+    extra: {
+      request_id: z
+        .string()
+        .meta({ description: 'To quote to the operator.', examples: ['5f0c9b1e7a3d8264c1e0'] }),
+    },
   },
   unavailable: { status: 503, message: 'Temporarily unavailable; please try again', extra: {} },
 } as const satisfies Record<string, Refusal>;
@@ -186,12 +228,13 @@ export function encodeProblem(problem: Problem): Reply {
 
 /** The schema of one refusal, for the document. */
 function schemaOf(code: RefusalCode): z.ZodObject {
+  const { message, extra, sample = message }: Refusal = refusals[code];
   return z
     .object({
       success: z.literal(false),
       error: z.literal(code),
-      message: z.string(),
-      ...refusals[code].extra,
+      message: z.string().meta({ examples: [sample] }),
+      ...extra,
     })
     .meta({ id: `V2Refusal_${code}`, title: code });
 }

@@ -1,0 +1,87 @@
+/**
+ * The calls that the API page shows, as commands for curl. The first of an operation is the smallest that works when it is pasted;
+ * whatever an example holds, the shell reads the command back unchanged.
+ */
+import { mayChange, type Operation, type OperationMethod } from '../../http/operation.ts';
+import { exampleOf } from './schema.ts';
+
+export type Called = Pick<Operation, 'method' | 'access' | 'document'>;
+
+/** The smallest call; and, where the body has other fields, one with them, by an account where that matters. */
+export function curlExamples(operation: Called, address: string): readonly string[] {
+  const { method, access } = operation;
+  const [least, whole] = bodiesOf(operation);
+  const first = curlCommand(address, method, least, access === 'account');
+  const addsNothing = JSON.stringify(least) === JSON.stringify(whole);
+  return addsNothing ? [first] : [first, curlCommand(address, method, whole, access !== 'open')];
+}
+
+/** What is sent, and as what. */
+export interface CalledBody {
+  readonly type: string;
+  readonly example: unknown;
+}
+
+/** The smallest body, and the one that the document shows. */
+export function bodiesOf(operation: Called): readonly [least: CalledBody | null, whole: CalledBody | null] {
+  const { body } = operation.document;
+  const type = body?.contentTypes[0];
+  if (body === undefined || type === undefined || !mayChange(operation.method)) return [null, null];
+  const example = exampleBody(operation);
+  const whole = isBlank(example) ? null : { type, example };
+  if (!body.required) return [null, whole];
+  const least = exampleOf(body.schema, 'least');
+  return [isBlank(least) ? whole : { type, example: least }, whole];
+}
+
+/** An example of the whole body, without what the operation would refuse to callers that have no account. */
+export function exampleBody({ access, document: { body } }: Called): unknown {
+  const example = body === undefined ? null : exampleOf(body.schema);
+  return access === 'open' ? withoutAccount(example) : example;
+}
+
+const accountFields: ReadonlySet<string> = new Set(['recipient', 'notify']);
+
+function withoutAccount(example: unknown): unknown {
+  if (typeof example !== 'object' || example === null || Array.isArray(example)) return example;
+  const fields = Object.entries(example).filter(([name]) => !accountFields.has(name));
+  return Object.fromEntries(fields.map(([name, field]) => [name, withoutAccount(field)]));
+}
+
+/** Whether nothing is said in it. */
+function isBlank(example: unknown): boolean {
+  return typeof example === 'object' && example !== null && Object.values(example).every(isBlank);
+}
+
+function curlCommand(
+  address: string,
+  method: OperationMethod,
+  body: CalledBody | null,
+  isSignedIn: boolean,
+): string {
+  // A key goes where the braces are; curl itself would read braces as a set of addresses.
+  const url = quote(address.replace(/\{(\w+)\}/g, (_all, name: string) => `<${name}>`));
+  const call = `curl ${url}${methodFlag(method, body)}`;
+  const credentials = isSignedIn ? ["--user '<username>:<api token>'"] : [];
+  return [call, ...credentials, ...(body === null ? [] : dataFlags(body))].join(' \\\n  ');
+}
+
+function methodFlag(method: OperationMethod, body: CalledBody | null): string {
+  if (method === 'PATCH') return ' --request PATCH';
+  return method === 'POST' && body === null ? ' --request POST' : '';
+}
+
+const jsonType = 'application/json';
+
+function dataFlags({ type, example }: CalledBody): readonly string[] {
+  if (type.startsWith('image/')) return [`--header 'Content-Type: ${type}'`, '--data-binary @logo.png'];
+  if (type === jsonType)
+    return [`--header 'Content-Type: ${jsonType}'`, `--data ${quote(JSON.stringify(example))}`];
+  const fields = Object.entries(example as Record<string, unknown>);
+  return fields.map(([name, value]) => `--data-urlencode ${quote(`${name}=${String(value)}`)}`);
+}
+
+/** POSIX single quotes. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
