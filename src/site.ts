@@ -1,6 +1,6 @@
 /** Everything that is served, as one `fetch`. Unknown addresses too are answered in the words of the part they belong to. */
 import { publishDocument } from './api/openapi/document.ts';
-import { createDocsPage, docsPath } from './api/openapi/page.tsx';
+import { createReference } from './api/openapi/page.tsx';
 import { createV1 } from './api/v1/operations.ts';
 import { createV2 } from './api/v2/service.ts';
 import type { Settings } from './config/read.ts';
@@ -15,7 +15,7 @@ import { bodyCapBytesFor } from './http/body.ts';
 import { type HealthDeps, healthAnswers } from './http/health.ts';
 import { type AnswerAlone, createFetch, type Fetch } from './http/pipeline.ts';
 import type { Brands } from './web/brand/brand.ts';
-import { basePathOf } from './web/kit/routes.ts';
+import { basePathOf, createHref } from './web/kit/routes.ts';
 import { createPages } from './web/pages.ts';
 
 export interface SiteDeps
@@ -34,7 +34,7 @@ export interface SiteDeps
   readonly clock: Clock;
 }
 
-/** The surfaces of both versions, v2 with the document of both, and the document's page. */
+/** The surfaces of both versions, v2 with the document of both, and their reference. */
 function createVersions({ settings, service, domains, links, version, mailLocaleOf, clock }: SiteDeps) {
   const { plans, locales, defaultLocale, region } = settings;
   const v1 = createV1({ service, links, dialect: settings.v1Dialect, defaultLocale });
@@ -51,17 +51,14 @@ function createVersions({ settings, service, domains, links, version, mailLocale
     region,
     clock,
   });
-  const info = { version, baseUrl: links.baseUrl };
-  const { surface } = publishDocument(v2, [v1], info);
-  return { v1, v2: surface, answerDocs: createDocsPage([v1, surface], info) };
-}
-
-/** Other methods are answered as by an unknown address of the API. */
-function read(answer: (request: Request) => Response): AnswerAlone {
-  return (request) => {
-    if (request.method === 'HEAD') return new Response(null, answer(request));
-    return request.method === 'GET' ? answer(request) : null;
+  const info = {
+    version,
+    baseUrl: links.baseUrl,
+    sharingNeedsAccount: !settings.anonymousMayCreate,
+    revealNeedsContinue: settings.v2Dialect === 'upstream',
   };
+  const { surface } = publishDocument(v2, [v1], info);
+  return { v1, v2: surface, apiReference: createReference([v1, surface], info) };
 }
 
 export function createSite(deps: SiteDeps): Fetch {
@@ -84,11 +81,9 @@ export function createSite(deps: SiteDeps): Fetch {
     // At the root too, because whatever watches the process does not know where it serves.
     ...healthAnswers(deps),
     ...healthAnswers(deps, basePath),
-    [basePath + docsPath, read(versions.answerDocs)],
   ]);
-  return createFetch(
-    [v1, v2, { ...v2, base: `${basePath}/api` }],
-    createPages({ ...deps, bodyCapBytes }),
-    alone,
-  );
+  const pages = createPages({ ...deps, bodyCapBytes, apiReference: versions.apiReference });
+  // A page among the addresses of the API.
+  const reference = { base: createHref(basePath)('apiDocs'), serve: pages };
+  return createFetch([reference, v1, v2, { ...v2, base: `${basePath}/api` }], pages, alone);
 }

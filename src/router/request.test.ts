@@ -47,7 +47,6 @@ describe('a path of the API', () => {
     [`/api/v1/guest/secret/${key}`, 'v1'],
     [`/api/v2/metadata/${key}`, 'v2'],
     ['/api/v2/domains/example.com', 'v2'],
-    ['/api/docs', 'v2'],
     ['/api', 'v2'],
     [`/api/v3/secret/${key}`, 'v2'],
   ] as const)('%s names none', (path, version) => {
@@ -60,7 +59,10 @@ describe('a path of a page', () => {
     for (const segment of ['secret', 'receipt', 'private'])
       expect(destinationOf(`/${segment}/${key}`)).toEqual({ kind: 'page', key });
     expect(destinationOf(`/receipt/${key}/burn`)).toEqual({ kind: 'page', key });
-    for (const path of ['/', '/recent', '/secret', '/secret/', `//secret/${key}`, `/apis/v1/secret/${key}`])
+    for (const path of [
+      ...['/', '/recent', '/secret', '/secret/', '/api/docs'],
+      ...[`//secret/${key}`, `/apis/v1/secret/${key}`],
+    ])
       expect(destinationOf(path)).toEqual({ kind: 'page', key: null });
   });
 });

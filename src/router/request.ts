@@ -30,7 +30,9 @@ const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'status']);
 /** @param path as received, beginning with a slash, without its query */
 export function destinationOf(path: string): Destination {
   const segments = path.split('/');
-  if (segments[1] !== 'api') return { kind: 'page', key: keyAt(segments, 1, 'page') };
+  // The API reference is a page, with the style sheet of its region.
+  const isPage = segments[1] !== 'api' || (segments[2] === 'docs' && segments.length === 3);
+  if (isPage) return { kind: 'page', key: keyAt(segments, 1, 'page') };
   // An unknown version is answered as the latest, as in a region.
   const version = segments[2] === 'v1' ? 'v1' : 'v2';
   if (segments[2] !== version) return { kind: 'api', version, key: null };

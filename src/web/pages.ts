@@ -9,6 +9,7 @@ import { createBodyReader } from '../http/body.ts';
 import type { Serve } from '../http/pipeline.ts';
 import { RequestProblem } from '../http/problem.ts';
 import { createAboutPages } from './about/about.tsx';
+import { createReferencePages, type ReferenceDeps } from './about/reference.tsx';
 import { createStatusPages } from './about/status.tsx';
 import { createAccountPages } from './account/account.tsx';
 import { type Brands, createHostBrands } from './brand/brand.ts';
@@ -26,7 +27,8 @@ import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
 
 interface PageDeps
-  extends Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
+  extends ReferenceDeps,
+    Pick<ApiDeps, 'limiter' | 'clientAddressOf' | 'bodyCapBytes' | 'onAnswer' | 'onFault'> {
   readonly settings: Settings;
   readonly service: SecretService;
   readonly accounts: AccountService;
@@ -89,6 +91,7 @@ function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
     ),
     ...createAboutPages(),
     ...createStatusPages(parts),
+    ...createReferencePages(parts),
     ...createLanguagePages(parts),
     ...createSiteFiles(parts),
   ];

@@ -5,6 +5,7 @@
  * and mail is kept in a list.
  */
 import { createHmac } from 'node:crypto';
+import { createReference } from '../../src/api/openapi/page.tsx';
 import { createV1 } from '../../src/api/v1/operations.ts';
 import { createV2 } from '../../src/api/v2/service.ts';
 import type { DialectName } from '../../src/api/version.ts';
@@ -164,7 +165,8 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
   const service = options.wrapService?.(whole) ?? whole;
   const apiDeps = { ...deps, authenticate: service.authenticate };
   const { v1Dialect: dialect, v2Dialect } = settings;
-  const v1 = createApi(createV1({ service, links, dialect, defaultLocale }), apiDeps);
+  const v1Surface = createV1({ service, links, dialect, defaultLocale });
+  const v1 = createApi(v1Surface, apiDeps);
   const v2Surface = createV2({
     ...{ service, domains, links, plans, dialect: v2Dialect, version: '0.1.0', clock: clock.now },
     ...{
@@ -187,8 +189,16 @@ export function createTestApp(options: TestAppOptions = {}): TestApp {
       version: '0.1.0',
     },
     isReady: options.isReady ?? (async () => true),
+    apiReference: createReference([v1Surface, v2Surface], {
+      version: '0.1.0',
+      baseUrl: links.baseUrl,
+      sharingNeedsAccount: !anonymousMayCreate,
+      revealNeedsContinue: v2Dialect === 'upstream',
+    }),
   } as const;
-  const fetch = createFetch([v1, v2, { ...v1, base: '/api' }], createPages({ ...deps, ...pages }));
+  const serve = createPages({ ...deps, ...pages });
+  const reference = { base: `${new URL(links.baseUrl).pathname.replace(/\/+$/, '')}/api/docs`, serve };
+  const fetch = createFetch([reference, v1, v2, { ...v1, base: '/api' }], serve);
   const handler = standBefore(fetch, options.trustedProxies ?? []);
   return {
     fetch: async (path, init) => handler(new Request(`http://localhost${path}`, init)),

@@ -1,67 +1,28 @@
-/**
- * The API page at `/api/docs`.
- */
+/** What the API reference says. `test/web/reference.test.ts` has the page around it. */
 import { describe, expect, it } from 'bun:test';
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { describedApi } from '../../scripts/generate-openapi.ts';
 import { curlExamples } from '../../src/api/openapi/calls.ts';
-import { createDocsPage, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { refusalRows } from '../../src/api/openapi/errors.tsx';
+import { createReference, sectionsOf } from '../../src/api/openapi/page.tsx';
+import { createTestApp } from '../support/app.ts';
 
 const { surfaces, info } = describedApi();
-const docs = createDocsPage(surfaces, info);
-const answer = (headers: Record<string, string> = {}, method = 'GET') =>
-  docs(new Request('http://localhost/api/docs', { method, headers }));
+const markup = createReference(surfaces, info)();
+const entries = sectionsOf(surfaces).flatMap((section) => section.entries);
 
-async function page() {
-  const response = answer();
-  return { response, markup: await response.text() };
+function count(text: string, part: string): number {
+  return text.split(part).length - 1;
 }
 
-describe('GET /api/docs', () => {
-  it('is a page of its own, with the headers of every page (P19)', async () => {
-    const { response, markup } = await page();
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
-    expect(markup).toStartWith('<!doctype html><html lang="en">');
+describe('the API reference', () => {
+  it('has no script, no inline style and loads nothing (P19)', () => {
+    expect(markup).not.toMatch(/<script|<iframe|<img|<link| src=| style=| on[a-z]+=|@import|url\(/);
   });
 
-  it('is compressed for who accepts that, to less than 40 kB, and says that answers differ', async () => {
-    const plain = answer();
-    const packed = answer({ 'accept-encoding': 'gzip, br' });
-    const bytes = await packed.bytes();
-    expect(plain.headers.get('content-encoding')).toBeNull();
-    expect(packed.headers.get('content-encoding')).toBe('gzip');
-    expect(bytes.length).toBeLessThan(40_000);
-    expect(new TextDecoder().decode(Bun.gunzipSync(bytes))).toBe(await plain.text());
-    for (const { headers } of [plain, packed]) expect(headers.get('vary')).toBe('Accept-Encoding');
-    const head = answer({ 'accept-encoding': 'gzip' }, 'HEAD');
-    expect(head.headers.get('content-length')).toBe(String(bytes.length));
-  });
-
-  it('allows nothing but its own style sheet, which is named by its hash (P19)', async () => {
-    const { response, markup } = await page();
-    const policy = response.headers.get('content-security-policy') ?? '';
-    const style = /<style>(.*?)<\/style>/s.exec(markup)?.[1] ?? '';
-    const hash = createHash('sha256').update(style).digest('base64');
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain(`style-src 'sha256-${hash}'`);
-    expect(policy).not.toContain('unsafe');
-    expect(policy).not.toContain('http');
-  });
-
-  it('has no script, no inline style and loads nothing', async () => {
-    const { markup } = await page();
-    expect(markup).not.toMatch(/<script|<iframe|<img| src=| style=| on[a-z]+=|@import|url\(/);
-  });
-
-  it('tells every operation once, with its path, and links that lead somewhere', async () => {
-    const { markup } = await page();
-    const entries = sectionsOf(surfaces).flatMap((section) => section.entries);
+  it('tells every operation once, with its path, and links that lead somewhere', () => {
     expect(new Set(entries.map((entry) => entry.operation.name)).size).toBe(entries.length);
-    for (const entry of entries) expect(markup).toContain(`</span> ${entry.path}`);
+    for (const entry of entries) expect(markup).toContain(`</span> ${entry.path}</code>`);
     const anchors = Array.from(markup.matchAll(/href="#([^"]+)"/g), ([, anchor]) => anchor);
     expect(anchors.length).toBeGreaterThan(entries.length);
     for (const anchor of anchors) expect(markup).toContain(` id="${anchor}"`);
@@ -69,7 +30,18 @@ describe('GET /api/docs', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('escapes what the document says (P26)', async () => {
+  it('tells errors once, in one table, and fields that repeat where they first occur', () => {
+    const errors = markup.slice(markup.indexOf('id="errors"'), markup.indexOf('id="records"'));
+    const longest = (text: string) => text.split(/[`'"]/).sort((a, b) => b.length - a.length)[0] ?? '';
+    for (const { code, when } of refusalRows) {
+      expect(count(errors, `id="error-${code.replaceAll('_', '-')}"`)).toBe(1);
+      expect([code, count(markup, longest(when))]).toEqual([code, 1]);
+    }
+    expect(count(markup, 'Needed to read the secret; also part of its encryption key.')).toBe(1);
+    expect(count(markup, 'Consumes the secret and answers its value')).toBe(2);
+  });
+
+  it('escapes what the document says (P26)', () => {
     const script = '<script>alert(1)</script>';
     const hostile = surfaces.map((surface) => ({
       ...surface,
@@ -79,17 +51,56 @@ describe('GET /api/docs', () => {
         document: { ...operation.document, summary: script, description: script },
       })),
     }));
-    const response = createDocsPage(hostile, { version: script, baseUrl: script })(
-      new Request('http://localhost/api/docs'),
-    );
-    const markup = await response.text();
-    expect(markup).toContain('&lt;script&gt;alert(1)');
-    expect(markup).not.toContain('<script>');
+    const told = createReference(hostile, { version: script, baseUrl: 'https://mayfly.example' })();
+    expect(told).toContain('&lt;script&gt;alert(1)');
+    expect(told).not.toContain('<script>');
   });
 
-  it('builds its examples from the configured address', async () => {
-    const { markup } = await page();
+  it('builds its examples from the configured address', () => {
     expect(markup).toContain('https://mayfly.example/api/v2/secret/conceal');
+  });
+});
+
+describe('the statuses of version 1', () => {
+  const statusOf = (wanted: string) => refusalRows.find(({ code }) => code === wanted)?.v1Status;
+
+  it('are those of the table, where a caller can bring them about', async () => {
+    const app = createTestApp();
+    const { authorization } = await app.account();
+    const post = async (path: string, fields: string, headers: Record<string, string> = {}) => {
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const init = { method: 'POST', body: fields, headers: { ...type, ...headers } };
+      const { status } = await app.fetch(`/api/v1${path}`, init);
+      return status;
+    };
+    const share = async (fields: string) => {
+      const made = await app.fetch(`/api/v1/share?${fields}`, { method: 'POST', headers: { authorization } });
+      return made.json();
+    };
+    const locked = await share('secret=x&passphrase=right');
+    const burned = await share('secret=x');
+    await post(`/private/${burned.metadata_key}/burn`, '', { authorization });
+    const met = {
+      malformed: await post('/share', 'secret=%ff'),
+      not_authorized: await post('/share', 'secret=x', { authorization: 'Basic eDp5' }),
+      account_required: await post('/share', 'secret=x&recipient=a@example.com'),
+      cross_site: await post('/share', 'secret=x', { 'sec-fetch-site': 'cross-site' }),
+      not_found: await post('/nothing', ''),
+      unknown_secret: await post(`/secret/${'a'.repeat(31)}`, ''),
+      method_not_allowed: (await app.fetch('/api/v1/share')).status,
+      already_gone: await post(`/private/${burned.metadata_key}/burn`, '', { authorization }),
+      too_large: await post('/share', `secret=${'x'.repeat(10_001)}`),
+      incorrect_passphrase: await post(`/secret/${locked.secret_key}`, 'passphrase=wrong'),
+      invalid_field: await post('/share', 'secret=x&ttl=abc'),
+    };
+    expect(met).toEqual(
+      Object.fromEntries(Object.keys(met).map((code) => [code, statusOf(code)])) as typeof met,
+    );
+    for (const key of Array.from({ length: 6 }, () => locked.secret_key))
+      await post(`/secret/${key}`, 'passphrase=wrong');
+    expect(await post(`/secret/${locked.secret_key}`, 'passphrase=wrong')).toBe(
+      Number(statusOf('too_many_attempts')),
+    );
   });
 });
 

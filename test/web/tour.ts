@@ -146,6 +146,8 @@ async function walkAround(page: Page, site: Site, look: Look): Promise<void> {
     await open(page, site, `/${name}`);
     await look(name);
   }
+  await open(page, site, '/api/docs#v2-conceal');
+  await look('api');
   await open(page, site, '/nope');
   await look('not-found');
 }

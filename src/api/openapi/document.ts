@@ -24,9 +24,18 @@ export interface ApiInfo {
   readonly version: string;
   /** Origin and path of the installation, without a trailing slash. */
   readonly baseUrl: string;
+  /** Callers without an account may only read. */
+  readonly sharingNeedsAccount?: boolean;
+  /** v2's dialect reveals only where the body says `continue`. */
+  readonly revealNeedsContinue?: boolean;
 }
 
-export const title = 'Mayfly';
+/** Of something that the installation serves, for links of its own pages. */
+export function pathOf({ baseUrl }: Pick<ApiInfo, 'baseUrl'>, path: string): string {
+  return new URL(baseUrl).pathname.replace(/\/+$/, '') + path;
+}
+
+const title = 'Mayfly';
 
 export const description =
   'A secret is created with two keys. The secret key may be given away: whoever holds it can read the value, ' +

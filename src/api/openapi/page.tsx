@@ -1,107 +1,33 @@
 /**
- * The API page, rendered on the server from the operations: no script, no request, one style sheet allowed by its hash (P19).
- *
- * Its colours are those of the pages for people (`web/style/base.css`, which this folder may not read; a test compares them). The first
- * example of an operation is the smallest request that works when it is pasted; whatever an example holds, the shell reads the
- * command back unchanged.
+ * The API reference, rendered on the server from the operations: the main part of a page, in English; `web/` gives it the frame of the
+ * site. Without scripts, closed parts open natively, also for a link into them: an anchor is inside the part that it names.
  */
-import { createHash } from 'node:crypto';
-import { raw } from 'hono/html';
 import type { FC } from 'hono/jsx';
 import type { ApiSurface } from '../../http/api.ts';
-import { SharedText } from '../../http/compression.ts';
-import { newRequestId, pageResponse } from '../../http/headers.ts';
 import type { Operation } from '../../http/operation.ts';
 import { curlExamples } from './calls.ts';
 import {
   type ApiInfo,
   description,
   parametersOf,
+  pathOf,
   proseOf,
   tagOf,
   templateOf,
-  title,
   versionOf,
 } from './document.ts';
-import { componentsOf, descriptionOf, exampleOf, type Field, fieldsOf } from './schema.ts';
+import { commonRefusals, Errors, refusalRows } from './errors.tsx';
+import { createExampleAnswers, type ExampleAnswers } from './examples.ts';
+import { FirstCalls } from './first-calls.tsx';
+import { codesOf, componentsOf, descriptionOf, type Field, fieldsOf, typeOf } from './schema.ts';
+import { anchorOf, codeList, errorAnchor, recordAnchor, withCode } from './text.tsx';
 
-/**
- * The style sheet of the API page, inline and allowed by its hash. Its colours are those of the pages for people
- * (`web/style/base.css`, which this folder may not read; a test compares them), with a contrast of 4.5 to 1 or more.
- */
-export const style = `
-:root{color-scheme:light dark;--bg:#f6f3ec;--panel:#fffdf9;--ink:#1d2624;--soft:#535f5b;--line:#e0dacd;--accent:#1b5a4b;--get:#1a5793;--post:#1b5a4b;--code:#efebe1;--serif:ui-serif,"Iowan Old Style",Palatino,"Palatino Linotype",Georgia,"Noto Serif",serif}
-@media (prefers-color-scheme:dark){:root{--bg:#121817;--panel:#1a2221;--ink:#e8edea;--soft:#a6b3ae;--line:#2d3836;--accent:#83d3bb;--get:#92c1f2;--post:#83d3bb;--code:#0e1312}}
-@media (prefers-contrast:more){:root{--soft:var(--ink);--line:var(--ink)}}
-*{box-sizing:border-box}
-html{scroll-padding-top:1rem}
-body{margin:0;background:var(--bg);color:var(--ink);font:1rem/1.6 system-ui,sans-serif}
-body::before{content:"";display:block;height:.1875rem;background:linear-gradient(90deg,var(--accent),#d9a441,var(--accent))}
-a{color:var(--accent)}
-a:focus-visible,summary:focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:4px}
-.home{display:inline-flex;align-items:center;min-height:2.75rem;color:var(--ink);font:600 1.25rem/1.2 var(--serif);text-decoration:none}
-.home:hover{text-decoration:underline}
-.skip{position:absolute;left:-999px}
-.skip:focus{left:1rem;top:1rem;background:var(--panel);padding:.5rem 1rem}
-.page{display:grid;grid-template-columns:minmax(0,1fr);max-width:76rem;margin:0 auto;padding:1rem}
-header{padding:1.5rem 0 .5rem}
-h1{font:500 clamp(1.875rem,1.5rem + 2vw,2.75rem)/1.15 var(--serif);letter-spacing:-.012em;margin:.5rem 0 .25rem}
-h2{font:500 1.625rem/1.3 var(--serif);margin:2.5rem 0 .75rem}
-main section:first-child h2{margin-top:1rem}
-h3{font-size:1.05rem;margin:0}
-h4{font-size:.95rem;margin:1.25rem 0 .4rem}
-p{margin:.5rem 0;max-width:46rem}
-nav{border:1px solid var(--line);border-radius:.875rem;background:var(--panel);padding:.75rem 1rem}
-nav p{font-weight:600;margin:.75rem 0 .2rem;color:var(--soft)}
-nav ul{list-style:none;margin:0;padding:0}
-nav li{padding:.15rem 0}
-nav a{text-decoration:none}
-nav a:hover{text-decoration:underline}
-article{border:1px solid var(--line);border-radius:.875rem;background:var(--panel);padding:1rem 1.1rem;margin:0 0 1rem}
-.line{font-family:ui-monospace,monospace;font-size:.92rem;overflow-wrap:anywhere;margin:.35rem 0}
-.method{font-weight:700;color:var(--post)}
-.get{color:var(--get)}
-.soft{color:var(--soft);font-size:.92rem}
-code,pre{font-family:ui-monospace,monospace;font-size:.87rem}
-code{background:var(--code);border-radius:4px;padding:.05rem .3rem;overflow-wrap:anywhere}
-pre{background:var(--code);border:1px solid var(--line);border-radius:8px;padding:.75rem;margin:.4rem 0;white-space:pre-wrap;overflow-wrap:anywhere}
-pre code{background:none;padding:0}
-dl{margin:.25rem 0}
-dt{margin-top:.5rem;overflow-wrap:anywhere}
-dd{margin:0 0 0 1rem;color:var(--soft)}
-details{border-top:1px solid var(--line);padding:.4rem 0}
-summary{cursor:pointer;overflow-wrap:anywhere}
-.status{font-weight:700;margin-right:.4rem}
-@media (min-width:60rem){.page{grid-template-columns:17rem minmax(0,1fr);column-gap:2.5rem}header{grid-column:1/-1}nav{position:sticky;top:1rem;align-self:start;max-height:calc(100vh - 2rem);overflow:auto}}
-@media print{nav{display:none}}
-`;
-
-export const docsPath = '/api/docs';
-
-const styleHash = createHash('sha256').update(style).digest('base64');
-
-const docsContentSecurityPolicy = [
-  "default-src 'none'",
-  `style-src 'sha256-${styleHash}'`,
-  // The empty icon, so that no browser asks for one.
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
-
-/** The page's answer; rendered at the first call. */
-export function createDocsPage(
-  surfaces: readonly ApiSurface[],
-  info: ApiInfo,
-): (request: Request) => Response {
-  let page: SharedText | null = null;
-  return (request) => {
-    page ??= new SharedText(`<!doctype html>${String(<Page sections={sectionsOf(surfaces)} info={info} />)}`);
-    const response = pageResponse(200, '', newRequestId());
-    response.headers.set('content-security-policy', docsContentSecurityPolicy);
-    return page.putInto(response, request);
+/** The reference as markup; rendered at the first call. */
+export function createReference(surfaces: readonly ApiSurface[], info: ApiInfo): () => string {
+  let markup: string | null = null;
+  return () => {
+    markup ??= String(<Reference sections={sectionsOf(surfaces)} info={info} />);
+    return markup;
   };
 }
 
@@ -136,106 +62,146 @@ function entryOf(surface: ApiSurface, operation: Operation): Entry {
   return { operation, path: templateOf(surface, operation.path), aliases };
 }
 
-const Page: FC<{ sections: readonly Section[]; info: ApiInfo }> = ({ sections, info }) => (
-  <html lang="en">
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <title>{`${title} API`}</title>
-      <link rel="icon" href="data:," />
-      <style>{raw(style)}</style>
-    </head>
-    <body>
-      <a class="skip" href="#operations">
-        Skip to the operations
-      </a>
-      <div class="page">
+/** What the parts of one page share. */
+interface Told {
+  readonly baseUrl: string;
+  readonly examples: ExampleAnswers;
+  /** The operation that explains a field, by everything that is told of the field. */
+  readonly explained: Map<string, Operation>;
+  /** The names of records that have an entry of their own. */
+  readonly records: ReadonlySet<string>;
+}
+
+const Reference: FC<{ sections: readonly Section[]; info: ApiInfo }> = ({ sections, info }) => {
+  const operations = sections.flatMap(({ entries }) => entries.map(({ operation }) => operation));
+  const records = componentsOf(operations.map(answerOf).filter((schema) => schema !== null));
+  const told: Told = {
+    baseUrl: info.baseUrl,
+    examples: createExampleAnswers(info.baseUrl),
+    explained: new Map(),
+    records: new Set(records.map(([name]) => name)),
+  };
+  return (
+    <div class="reference" lang="en" dir="ltr">
+      <div>
         <Intro info={info} />
-        <Contents sections={sections} />
-        <main id="operations">
-          {sections.map((section) => (
-            <section aria-labelledby={anchorOf(section.tag)}>
-              <h2 id={anchorOf(section.tag)}>{titleOf(section.tag)}</h2>
-              {section.entries.map((entry) => (
-                <OperationEntry entry={entry} baseUrl={info.baseUrl} />
-              ))}
-            </section>
-          ))}
-          <Records
-            operations={sections.flatMap(({ entries }) => entries.map(({ operation }) => operation))}
-          />
-        </main>
+        <FirstCalls info={info} />
       </div>
-    </body>
-  </html>
-);
+      <Contents sections={sections} />
+      <div>
+        <Idea />
+        <Accounts />
+        {sections.map((section) => (
+          <section aria-labelledby={anchorOf(section.tag)}>
+            <h2 id={anchorOf(section.tag)} class="large">
+              {titleOf(section.tag)}
+            </h2>
+            {section.entries.map((entry) => (
+              <OperationEntry entry={entry} told={told} />
+            ))}
+          </section>
+        ))}
+        <Errors />
+        <Records records={records} told={told} />
+      </div>
+    </div>
+  );
+};
+
+function answerOf({ document: { responses } }: Operation) {
+  return responses[200]?.schema ?? null;
+}
 
 const Intro: FC<{ info: ApiInfo }> = ({ info }) => (
-  <header>
-    <a class="home" href="../">
-      {title}
-    </a>
-    <h1>{`${title} API`}</h1>
-    <p class="soft">
+  <>
+    <h1>API</h1>
+    <p class="lead">
       Version {info.version}, at <code>{info.baseUrl}</code>.{' '}
-      <a href="v2/openapi.json">OpenAPI 3.1 document</a>
+      <a href={pathOf(info, '/api/v2/openapi.json')}>OpenAPI 3.1 document</a>
     </p>
+  </>
+);
+
+const Idea: FC = () => (
+  <section aria-labelledby="idea">
+    <h2 id="idea" class="large">
+      How it works
+    </h2>
     {description.split('\n\n').map((paragraph) => (
       <p>{paragraph}</p>
     ))}
+  </section>
+);
+
+const Contents: FC<{ sections: readonly Section[] }> = ({ sections }) => {
+  const parts: readonly (readonly [anchor: string, title: string])[] = [
+    ['first-calls', 'Three calls'],
+    ['idea', 'How it works'],
+    ['accounts', 'Accounts and API tokens'],
+    ...sections.map(({ tag }) => [anchorOf(tag), titleOf(tag)] as const),
+    ['errors', 'Errors'],
+    ['records', 'Records'],
+  ];
+  return (
+    <nav class="contents" aria-label="On this page">
+      <ul>
+        {parts.map(([anchor, title]) => (
+          <li>
+            <a href={`#${anchor}`}>{title}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+};
+
+const Accounts: FC = () => (
+  <section aria-labelledby="accounts">
+    <h2 id="accounts" class="large">
+      Accounts and API tokens
+    </h2>
     <p>
-      Accounts sign in with HTTP Basic: the e-mail address and an API token. Credentials that are sent must be
-      right, also where none are needed.
+      An account signs in with HTTP Basic: its e-mail address and an API token (
+      <code>curl --user 'you@example.com:API_TOKEN'</code>). Make a token in the browser, under your account,
+      or with <code>mayfly account token create</code>. Credentials that are sent must be right, also where
+      none are needed.
     </p>
-  </header>
+    <p>
+      A token has scopes: <code>create</code> to share, <code>manage</code> to see and burn by the metadata
+      key and for domains, <code>read-recent</code> to list. Reading a secret needs none.
+    </p>
+  </section>
 );
 
-const Contents: FC<{ sections: readonly Section[] }> = ({ sections }) => (
-  <nav aria-label="Operations">
-    {sections.map((section) => (
-      <>
-        <p>{titleOf(section.tag)}</p>
-        <ul>
-          {section.entries.map(({ operation }) => (
-            <li>
-              <a href={`#${anchorOf(operation.name)}`}>{operation.document.summary}</a>
-            </li>
-          ))}
-        </ul>
-      </>
-    ))}
-    <p>Reference</p>
-    <ul>
-      <li>
-        <a href="#records">Records and answers</a>
-      </li>
-    </ul>
-  </nav>
-);
-
-const OperationEntry: FC<{ entry: Entry; baseUrl: string }> = ({ entry, baseUrl }) => {
+const OperationEntry: FC<{ entry: Entry; told: Told }> = ({ entry, told }) => {
   const { operation, path, aliases } = entry;
   const { method } = operation;
   const prose = proseOf(operation);
   return (
-    <article id={anchorOf(operation.name)}>
-      <h3>{operation.document.summary}</h3>
-      <p class="line">
-        <span class={`method ${method.toLowerCase()}`}>{method}</span> {path}
-      </p>
-      {aliases.length > 0 && <p class="soft">Also {codeList(aliases)}</p>}
-      <p class="soft">{whoMayCall(operation)}</p>
-      {prose !== '' && prose.split('\n\n').map((paragraph) => <p>{withCode(paragraph)}</p>)}
-      <Parameters operation={operation} />
-      <Body operation={operation} />
-      <h4>Example</h4>
-      {curlExamples(operation, baseUrl + path).map((example) => (
-        <pre>
-          <code>{example}</code>
-        </pre>
-      ))}
-      <Answers operation={operation} />
-    </article>
+    <details class="operation">
+      <summary>
+        <h3>
+          {operation.document.summary}{' '}
+          <code>
+            <span class={`method ${method.toLowerCase()}`}>{method}</span> {path}
+          </code>
+        </h3>
+      </summary>
+      <div class="told" id={anchorOf(operation.name)}>
+        {aliases.length > 0 && <p class="soft">Also {codeList(aliases)}</p>}
+        <p class="soft">{whoMayCall(operation)}</p>
+        {prose !== '' && prose.split('\n\n').map((paragraph) => <p>{withCode(paragraph)}</p>)}
+        <Parameters operation={operation} told={told} />
+        <Body operation={operation} told={told} />
+        <h4>Example</h4>
+        {curlExamples(operation, told.baseUrl + path).map((example) => (
+          <pre>
+            <code>{example}</code>
+          </pre>
+        ))}
+        <Answer operation={operation} told={told} />
+      </div>
+    </details>
   );
 };
 
@@ -244,117 +210,168 @@ function whoMayCall({ access }: Operation): string {
   return access === 'anyone' ? 'For anyone, with or without an account.' : 'For accounts.';
 }
 
-const Parameters: FC<{ operation: Operation }> = ({ operation }) => {
+const Parameters: FC<{ operation: Operation; told: Told }> = ({ operation, told }) => {
   const places = Object.entries(parametersOf(operation.path, operation.document));
-  if (places.length === 0) return null;
+  const fields = places.flatMap(([place, schema]) =>
+    fieldsOf(schema).map((field) => ({ ...field, type: place })),
+  );
+  if (fields.length === 0) return null;
   return (
     <>
       <h4>Parameters</h4>
-      <dl>
-        {places.flatMap(([place, schema]) =>
-          fieldsOf(schema).map((field) => (
-            <>
-              <dt>
-                <code>{field.name}</code>{' '}
-                <span class="soft">
-                  {place}
-                  {field.isRequired ? ', required' : ''}
-                </span>
-              </dt>
-              <dd>{withCode(field.description ?? '')}</dd>
-            </>
-          )),
-        )}
-      </dl>
+      <Fields fields={fields} requiredWord="required" operation={operation} told={told} />
     </>
   );
 };
 
-const Body: FC<{ operation: Operation }> = ({ operation }) => {
+const Body: FC<{ operation: Operation; told: Told }> = ({ operation, told }) => {
   const { body } = operation.document;
   if (body === undefined) return null;
   return (
     <>
       <h4>Body{body.required ? '' : ', optional'}</h4>
       <p class="soft">{codeList(body.contentTypes)}</p>
-      <Fields fields={fieldsOf(body.schema)} requiredWord="required" />
+      <Fields fields={fieldsOf(body.schema)} requiredWord="required" operation={operation} told={told} />
     </>
   );
 };
 
-const Fields: FC<{ fields: readonly Field[]; requiredWord: string }> = ({ fields, requiredWord }) => (
-  <dl>
-    {fields.map(({ name, type, isRequired, description: told }) => (
-      <>
-        <dt>
-          <code>{name}</code>{' '}
-          <span class="soft">
-            {type}
-            {isRequired ? `, ${requiredWord}` : ''}
-          </span>
-        </dt>
-        {told !== null && <dd>{withCode(told)}</dd>}
-      </>
-    ))}
-  </dl>
-);
+interface FieldsProps {
+  readonly fields: readonly Field[];
+  readonly requiredWord: string;
+  readonly told: Told;
+  /** Whose fields they are; an operation refers to an earlier one for what that has explained. */
+  readonly operation?: Operation;
+}
 
-const Answers: FC<{ operation: Operation }> = ({ operation }) => (
+const Fields: FC<FieldsProps> = ({ fields, requiredWord, told, operation }) => {
+  const fresh = fields.filter((field) => explainedBy(field, operation, told) === null);
+  const known = Map.groupBy(
+    fields.filter((field) => !fresh.includes(field)),
+    (field) => explainedBy(field, operation, told),
+  );
+  return (
+    <>
+      <FieldList fields={fresh} requiredWord={requiredWord} told={told} />
+      {Array.from(known, ([other, group]) => (
+        <p class="soft">
+          {codeList(group.map(({ name }) => name))}: as in{' '}
+          <a href={`#${anchorOf(other?.name ?? '')}`}>{other?.document.summary}</a>.
+        </p>
+      ))}
+    </>
+  );
+};
+
+/** The earlier operation that explains the field; `null` when it is explained here. */
+function explainedBy(field: Field, operation: Operation | undefined, { explained }: Told): Operation | null {
+  if (operation === undefined) return null;
+  const key = JSON.stringify(field);
+  const first = explained.get(key) ?? operation;
+  explained.set(key, first);
+  return first === operation ? null : first;
+}
+
+const FieldList: FC<Omit<FieldsProps, 'operation'>> = ({ fields, requiredWord, told }) =>
+  fields.length === 0 ? null : (
+    <dl class="fields">
+      {fields.map((field) => (
+        <>
+          <dt>
+            <code>{field.name}</code>{' '}
+            <span class="soft">
+              <Type name={field.type} told={told} />
+              {field.isRequired ? `, ${requiredWord}` : ''}
+            </span>
+          </dt>
+          {field.description !== null && <dd>{withCode(field.description)}</dd>}
+        </>
+      ))}
+    </dl>
+  );
+
+/** Names of records lead to their fields. */
+const Type: FC<{ name: string; told: Told }> = ({ name, told }) => (
   <>
-    <h4>Answers</h4>
-    {Object.entries(operation.document.responses).map(([status, answer]) => (
-      <details>
-        <summary>
-          <span class="status">{status}</span> {withCode(answer.description)}
-        </summary>
-        <pre>
-          <code>{JSON.stringify(exampleOf(answer.schema), null, 2)}</code>
-        </pre>
-      </details>
-    ))}
+    {name
+      .split(/\b(V\d\w+)\b/)
+      .map((part) => (told.records.has(part) ? <a href={`#${recordAnchor(part)}`}>{part}</a> : part))}
   </>
 );
 
-const Records: FC<{ operations: readonly Operation[] }> = ({ operations }) => (
+const Answer: FC<{ operation: Operation; told: Told }> = ({ operation, told }) => {
+  const { responses } = operation.document;
+  const answer = responses[200];
+  const example = told.examples(operation.name);
+  return (
+    <>
+      <h4>Answer</h4>
+      {answer !== undefined && (
+        <p>
+          {withCode(answer.description)} (<Type name={typeOf(answer.schema)} told={told} />)
+        </p>
+      )}
+      {example !== null && (
+        <pre>
+          <code>{JSON.stringify(example, null, 2)}</code>
+        </pre>
+      )}
+      <Refusals operation={operation} />
+    </>
+  );
+};
+
+/** An operation's own; those of every call are told once. */
+const Refusals: FC<{ operation: Operation }> = ({ operation: { document } }) => {
+  const codes = Object.values(document.responses)
+    .flatMap(({ schema }) => codesOf(schema))
+    .filter((code) => refusalRows.some((row) => row.code === code) && !commonRefusals.has(code));
+  return (
+    <p class="soft">
+      {codes.length > 0 && (
+        <>
+          Refusals:{' '}
+          {codes.map((code, at) => (
+            <>
+              {at > 0 && ', '}
+              <a href={`#${errorAnchor(code)}`}>
+                <code>{code}</code>
+              </a>
+            </>
+          ))}
+          , and those of every call.{' '}
+        </>
+      )}
+      <a href="#errors">All errors</a>
+    </p>
+  );
+};
+
+const Records: FC<{ records: ReturnType<typeof componentsOf>; told: Told }> = ({ records, told }) => (
   <section aria-labelledby="records">
-    <h2 id="records">Records and answers</h2>
-    {componentsOf(operations.flatMap(schemasOf)).map(([name, schema]) => {
-      const told = descriptionOf(schema);
+    <h2 id="records" class="large">
+      Records
+    </h2>
+    <p>Every field of every answer, once.</p>
+    {records.map(([name, schema]) => {
+      const text = descriptionOf(schema);
       return (
-        <details>
+        <details class="operation">
           <summary>
-            <code>{name}</code> {told !== null && withCode(told)}
+            <h3>
+              <code>{name}</code>
+            </h3>
           </summary>
-          <Fields fields={fieldsOf(schema)} requiredWord="always" />
+          <div class="told" id={recordAnchor(name)}>
+            {text !== null && <p>{withCode(text)}</p>}
+            <FieldList fields={fieldsOf(schema)} requiredWord="always" told={told} />
+          </div>
         </details>
       );
     })}
   </section>
 );
 
-function schemasOf({ document: { body, responses } }: Operation) {
-  const answers = Object.values(responses).map(({ schema }) => schema);
-  return body === undefined ? answers : [body.schema, ...answers];
-}
-
-function anchorOf(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
-}
-
 function titleOf(tag: string): string {
   return tag.replace(/^v(\d+) (.*)$/, '$2, version $1').replace(/^v(\d+)$/, 'Version $1');
-}
-
-function codeList(texts: readonly string[]) {
-  return texts.map((text, index) => (
-    <>
-      {index > 0 && ', '}
-      <code>{text}</code>
-    </>
-  ));
-}
-
-/** Text between backquotes is code. */
-function withCode(text: string) {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
 }

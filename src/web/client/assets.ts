@@ -12,6 +12,7 @@ import domains from '../style/domains.css' with { type: 'text' };
 import frame from '../style/frame.css' with { type: 'text' };
 import print from '../style/print.css' with { type: 'text' };
 import receipt from '../style/receipt.css' with { type: 'text' };
+import reference from '../style/reference.css' with { type: 'text' };
 import secret from '../style/secret.css' with { type: 'text' };
 import share from '../style/share.css' with { type: 'text' };
 import * as colourSource from './colour.ts' with { type: 'text' };
@@ -56,6 +57,10 @@ export const styleText = [base, frame, share, receipt, secret, account, domains,
   .map(pack)
   .join('');
 
+/** Sheets of single pages that would weigh on the others. */
+const extraStyles = { reference } as const;
+export type StyleName = keyof typeof extraStyles;
+
 export type ScriptName = 'colour' | 'copy' | 'receipt' | 'reveal' | 'share' | 'time';
 
 interface Asset {
@@ -67,6 +72,7 @@ interface Asset {
 
 export interface Assets {
   readonly style: Asset;
+  extraStyle(name: StyleName): Asset;
   script(name: ScriptName): Asset;
   /** By file name; `null` when there is no such file. */
   find(name: string): SiteFile | null;
@@ -85,6 +91,7 @@ export function createAssets(): Assets {
     get style() {
       return all().style;
     },
+    extraStyle: (name) => all().extraStyle(name),
     script: (name) => all().script(name),
     find: (name) => all().find(name),
   };
@@ -97,7 +104,9 @@ function packAssets(): Assets {
     files.set(asset.name, fileOf(text, type));
     return asset;
   };
-  const style = add('style', 'css', 'text/css; charset=utf-8', styleText);
+  const addStyle = (name: string, text: string) => add(name, 'css', 'text/css; charset=utf-8', text);
+  const style = addStyle('style', styleText);
+  const extra = { reference: addStyle('reference', pack(extraStyles.reference)) };
   const scripts = new Map(
     scriptNames.map((name) => {
       const text = toScript(sources[name].default);
@@ -106,6 +115,7 @@ function packAssets(): Assets {
   );
   return {
     style,
+    extraStyle: (name) => extra[name],
     script(name) {
       const script = scripts.get(name);
       if (script === undefined) throw new RangeError(`there is no script ${name}`);

@@ -9,7 +9,7 @@ import type { Settings } from '../../config/read.ts';
 import type { BrandedDomain } from '../../core/share-domains/service.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
 import type { Brand } from '../brand/brand.ts';
-import type { Assets, ScriptName } from '../client/assets.ts';
+import type { Assets, ScriptName, StyleName } from '../client/assets.ts';
 import { Icon, OwnLogo } from './parts.tsx';
 import type { Href, RouteName } from './routes.ts';
 import { formTokenField } from './session.ts';
@@ -72,6 +72,8 @@ export interface PageProps {
   readonly frame: Frame;
   readonly title: string;
   readonly scripts?: readonly ScriptName[];
+  /** Sheets beside the one of all pages. */
+  readonly styles?: readonly StyleName[];
 }
 
 const metas = raw(
@@ -86,15 +88,21 @@ const metas = raw(
   ),
 );
 
-export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts = [], children }) => {
+export const Page: FC<PropsWithChildren<PageProps>> = ({
+  frame,
+  title,
+  scripts = [],
+  styles = [],
+  children,
+}) => {
   const { words, brand } = frame;
   return (
     <html lang={words.locale} dir={words.direction}>
       <head>
         {metas}
         <title>{`${title} · ${brand.name}`}</title>
-        {onceFor(frame, `look ${scripts}`, () => (
-          <Look frame={frame} scripts={scripts} />
+        {onceFor(frame, `look ${scripts} ${styles}`, () => (
+          <Look frame={frame} scripts={scripts} styles={styles} />
         ))}
       </head>
       <body class={brand.logo === null ? undefined : 'branded'}>
@@ -108,7 +116,7 @@ export const Page: FC<PropsWithChildren<PageProps>> = ({ frame, title, scripts =
   );
 };
 
-const Look: FC<Required<Pick<PageProps, 'frame' | 'scripts'>>> = ({ frame, scripts }) => {
+const Look: FC<Required<Pick<PageProps, 'frame' | 'scripts' | 'styles'>>> = ({ frame, scripts, styles }) => {
   const { href, brand, assets } = frame;
   return (
     <>
@@ -117,7 +125,9 @@ const Look: FC<Required<Pick<PageProps, 'frame' | 'scripts'>>> = ({ frame, scrip
       ) : (
         <link rel="icon" href={href('logo', brand.logo.name)} type={brand.logo.type} />
       )}
-      <link rel="stylesheet" href={href('asset', assets.style.name)} integrity={assets.style.integrity} />
+      {[assets.style, ...styles.map(assets.extraStyle)].map(({ name, integrity }) => (
+        <link rel="stylesheet" href={href('asset', name)} integrity={integrity} />
+      ))}
       {brand.styleText === '' ? null : <style>{raw(brand.styleText)}</style>}
       {scripts.map((name) => {
         const script = assets.script(name);
@@ -255,7 +265,7 @@ function footLinks({ words, href, brand }: Frame): (readonly [string, string])[]
   return [
     [href('about'), words.say('frame.about')],
     [href('security'), words.say('frame.security')],
-    [`${href('home')}api/docs`, words.say('frame.api')],
+    [href('apiDocs'), words.say('frame.api')],
     [href('status'), words.say('frame.status')],
     ...(termsUrl === null ? [] : [[termsUrl, words.say('frame.terms')] as const]),
     ...(imprintUrl === null ? [] : [[imprintUrl, words.say('frame.imprint')] as const]),

@@ -55,6 +55,8 @@ export interface PageReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Any number of `Set-Cookie` values. */
   readonly cookies?: readonly string[];
+  /** The page holds nothing that a request brings but its choice of language: its length tells nothing of a token in it. */
+  readonly repeatsNothing?: true;
 }
 
 type PageHandler = (request: PageRequest) => PageReply | Promise<PageReply>;
@@ -174,11 +176,12 @@ export function toResponse(answered: Answered, reply: PageReply): Response {
   return response;
 }
 
-function contentResponse(answered: Answered, { status, content }: PageReply): Response {
+function contentResponse(answered: Answered, reply: PageReply): Response {
+  const { status, content } = reply;
   const { requestId } = answered;
   switch (content.kind) {
     case 'page':
-      return pageContent(answered, status, content);
+      return pageContent(answered, reply, content);
     case 'file':
       return fileResponse(content.file, acceptsGzip(answered.request), requestId);
     case 'none':
@@ -193,21 +196,23 @@ function contentResponse(answered: Answered, { status, content }: PageReply): Re
 }
 
 /**
- * Compressed is only what repeats nothing that was sent: an answer to a GET that holds no form token. Otherwise
- * the length would tell, guess by guess, what stands beside the guess (BREACH).
+ * Compressed is only an answer to a GET, where no form token can stand beside something that was sent. Otherwise the length
+ * would tell, guess by guess, what stands beside the guess (BREACH).
  */
-function mayCompress({ request, frame }: Answered): boolean {
+function mayCompress({ request, frame }: Answered, { repeatsNothing }: PageReply): boolean {
   const holdsToken = frame.formToken !== '' || frame.signInToken !== '';
-  return !holdsToken && request.method === 'GET' && acceptsGzip(request);
+  const isSafe = !holdsToken || repeatsNothing === true;
+  return isSafe && request.method === 'GET' && acceptsGzip(request);
 }
 
 type PageContent = Extract<PageReply['content'], { kind: 'page' }>;
 
-function pageContent(answered: Answered, status: number, { markup, gzipped }: PageContent): Response {
+function pageContent(answered: Answered, reply: PageReply, { markup, gzipped }: PageContent): Response {
+  const { status } = reply;
   const plain = pageResponse(status, markup, answered.requestId);
   // No cache may keep a page; one that does it nevertheless should not mix readers up.
   plain.headers.set('vary', 'Accept-Encoding, Accept-Language, Cookie');
-  if (!mayCompress(answered)) return plain;
+  if (!mayCompress(answered, reply)) return plain;
   const packed = gzipped ?? gzip(markup, 6);
   plain.headers.set('content-encoding', 'gzip');
   return new Response(packed, { status, headers: plain.headers });

@@ -45,6 +45,7 @@ export const routes = {
   status: '/status',
   regions: '/regions',
   asset: '/assets/:key',
+  apiDocs: '/api/docs',
   /** The API's client as a module. */
   sdk: '/sdk/mayfly.js',
   logo: '/logo/:key',

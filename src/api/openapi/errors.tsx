@@ -1,0 +1,214 @@
+/** What a client should know of each refusal, once for all operations: a code without an entry does not compile. */
+import type { FC } from 'hono/jsx';
+import { type RefusalCode, refusals } from '../v2/refusals.ts';
+import { codeList, errorAnchor, withCode } from './text.tsx';
+
+interface RefusalHelp {
+  /** Version 1's status for the same; `null` where it has no such refusal. */
+  readonly v1Status: number | null;
+  readonly when: string;
+  readonly remedy: string;
+}
+
+const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
+  malformed: {
+    v1Status: 400,
+    when: 'The request cannot be read: not JSON, not UTF-8, a name given twice.',
+    remedy: 'Correct the request.',
+  },
+  not_authorized: {
+    v1Status: 401,
+    when: 'The credentials are wrong, or needed and missing.',
+    remedy: 'Check the e-mail address and the API token.',
+  },
+  account_required: {
+    v1Status: 401,
+    when: 'Mail, notices or, on some installations, creating a secret were asked for without an account.',
+    remedy: 'Send credentials, or leave the field out.',
+  },
+  insufficient_scope: {
+    v1Status: 403,
+    when: 'The API token may not do that; the message names the missing scope.',
+    remedy: 'Use a token with that scope.',
+  },
+  plan_required: {
+    v1Status: null,
+    when: "The account's plan has no domains.",
+    remedy: 'Ask the operator.',
+  },
+  public_sharing_disabled: {
+    v1Status: 403,
+    when: 'Only the owner of the domain that the request arrived on may share there.',
+    remedy: "Use the site's own address.",
+  },
+  cross_site: {
+    v1Status: 403,
+    when: "A browser sent this from another site's page.",
+    remedy: 'Call from a program, or have the operator allow the origin.',
+  },
+  not_found: { v1Status: 404, when: 'There is no such path.', remedy: 'Check the address.' },
+  unknown_secret: {
+    v1Status: 404,
+    when: 'The key opens nothing: read, burned, expired, of another account, or never valid.',
+    remedy: 'Do not retry. Ask for a new secret.',
+  },
+  unknown_domain: {
+    v1Status: null,
+    when: 'The account has no such domain.',
+    remedy: 'Check the name, or register it.',
+  },
+  method_not_allowed: {
+    v1Status: 405,
+    when: 'The path does not answer this method.',
+    remedy: 'Use one of the header `Allow`.',
+  },
+  already_gone: {
+    v1Status: 404,
+    when: 'The secret of this receipt was read, burned or has expired.',
+    remedy: 'Nothing is left to do: `record` says what happened.',
+  },
+  domain_taken: {
+    v1Status: null,
+    when: 'Another account has verified the domain.',
+    remedy: 'Use another domain, or ask the operator.',
+  },
+  too_many_domains: {
+    v1Status: null,
+    when: 'The account has as many domains as its plan allows.',
+    remedy: 'Remove one first.',
+  },
+  delivery_in_flight: {
+    v1Status: null,
+    when: 'A mail of this secret is being sent.',
+    remedy: 'Look at `record.delivery` of the receipt, then retry.',
+  },
+  too_large: {
+    v1Status: 413,
+    when: 'The value or the whole body is over its limit.',
+    remedy: 'Share less; `limit` is in bytes.',
+  },
+  unsupported_media_type: {
+    v1Status: null,
+    when: 'The body has no content type, or not the one that is read here.',
+    remedy: 'Send `application/json`; a logo as `image/…`.',
+  },
+  incorrect_passphrase: {
+    v1Status: 404,
+    when: 'The passphrase is missing or wrong. The secret is untouched.',
+    remedy: 'Ask for it again. A wrong one counts as a guess.',
+  },
+  invalid_field: {
+    v1Status: 400,
+    when: 'A field breaks its rule; `field`, or `errors` for several, says which.',
+    remedy: 'Correct the field.',
+  },
+  rate_limited: {
+    v1Status: 429,
+    when: 'Too many requests, or too many mails. Nothing was done.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+  },
+  too_many_attempts: {
+    v1Status: 429,
+    when: 'Too many wrong passphrases. The secret is untouched.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+  },
+  internal: {
+    v1Status: 500,
+    when: 'A fault of the service.',
+    remedy: 'Give `request_id` to the operator.',
+  },
+  unavailable: {
+    v1Status: 503,
+    when: 'The service cannot confirm the request. Nothing was consumed, nothing half stored.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+  },
+};
+
+export interface RefusalRow extends RefusalHelp {
+  readonly code: RefusalCode;
+  readonly status: number;
+  /** Fields beside `success`, `error` and `message`. */
+  readonly fields: readonly string[];
+}
+
+/** By status. */
+export const refusalRows: readonly RefusalRow[] = (Object.keys(refusals) as RefusalCode[])
+  .map((code) => ({
+    code,
+    status: refusals[code].status,
+    fields: Object.keys(refusals[code].extra),
+    ...help[code],
+  }))
+  .sort((a, b) => a.status - b.status);
+
+/** What any call may be refused with, so that no operation repeats it. */
+export const commonRefusals: ReadonlySet<string> = new Set<RefusalCode>([
+  ...(['malformed', 'not_authorized', 'insufficient_scope', 'cross_site', 'not_found'] as const),
+  ...(['method_not_allowed', 'too_large', 'unsupported_media_type', 'invalid_field'] as const),
+  ...(['rate_limited', 'internal', 'unavailable'] as const),
+]);
+
+// Explicit, because some browsers drop table semantics when the style sheet shows rows as cards. Spread, because the linter
+// calls the attributes redundant.
+const roles = {
+  table: { role: 'table' },
+  rowgroup: { role: 'rowgroup' },
+  row: { role: 'row' },
+  cell: { role: 'cell' },
+  columnheader: { role: 'columnheader' },
+  rowheader: { role: 'rowheader' },
+} as const;
+
+const errorColumns = ['Code', 'Status', 'In version 1', 'When', 'What to do'] as const;
+
+export const Errors: FC = () => (
+  <section aria-labelledby="errors">
+    <h2 id="errors" class="large">
+      Errors
+    </h2>
+    <p>
+      Version 2 answers <code>{'{"success":false,"error":"<code>","message":"…"}'}</code>; version 1{' '}
+      <code>{'{"message":"…"}'}</code> with the status below. Decide by the code or the status, not by the
+      message. Every answer has an <code>X-Request-Id</code> for the operator. Where the connection breaks
+      during a reveal, the secret may have been read: ask for its status before you retry.
+    </p>
+    <table class="table errors" {...roles.table}>
+      <caption class="visually-hidden">Errors</caption>
+      <thead {...roles.rowgroup}>
+        <tr {...roles.row}>
+          {errorColumns.map((column) => (
+            <th {...roles.columnheader} scope="col">
+              {column}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody {...roles.rowgroup}>
+        {refusalRows.map((row) => (
+          <ErrorRow row={row} />
+        ))}
+      </tbody>
+    </table>
+  </section>
+);
+
+const ErrorRow: FC<{ row: RefusalRow }> = ({ row: { code, status, v1Status, fields, when, remedy } }) => (
+  <tr {...roles.row} id={errorAnchor(code)}>
+    <th {...roles.rowheader} scope="row">
+      <code>{code}</code>
+    </th>
+    <td {...roles.cell} data-label="Status">
+      {status}
+    </td>
+    <td {...roles.cell} data-label="In version 1">
+      {v1Status ?? '–'}
+    </td>
+    <td {...roles.cell} data-label="When">
+      {withCode(when)}
+      {fields.length > 0 && <> Also has {codeList(fields)}.</>}
+    </td>
+    <td {...roles.cell} data-label="What to do">
+      {withCode(remedy)}
+    </td>
+  </tr>
+);

@@ -1,0 +1,26 @@
+/** The anchors of the API reference, and the code within its sentences. */
+export function anchorOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+export function recordAnchor(name: string): string {
+  return `record-${anchorOf(name)}`;
+}
+
+export function errorAnchor(code: string): string {
+  return `error-${anchorOf(code)}`;
+}
+
+export function codeList(texts: readonly string[]) {
+  return texts.map((text, index) => (
+    <>
+      {index > 0 && ', '}
+      <code>{text}</code>
+    </>
+  ));
+}
+
+/** Text between backquotes is code. */
+export function withCode(text: string) {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? <code>{part}</code> : part));
+}
