@@ -47,6 +47,14 @@ const tools = [
     isThere: () => onPath('chromium') && onPath('chromium-headless-shell'),
   },
   { name: 'curl', packages: ['curl', 'ca-certificates'], mark: /'curl'/, isThere: () => onPath('curl') },
+  { name: 'python3', mark: /'python3'/, isThere: () => onPath('python3') },
+  {
+    name: 'golang-go',
+    mark: /'golang-go'/,
+    // Half a gigabyte, for a program of the documentation.
+    onlyLong: true,
+    isThere: () => onPath('go'),
+  },
   { name: 'gcc', packages: ['gcc', 'libc6-dev'], mark: /'gcc'/, isThere: () => onPath('gcc') },
   { name: 'redis-server', mark: /'redis-server'/, isThere: () => onPath('redis-server') },
   { name: 'postgresql', mark: /\/usr\/lib\/postgresql/, isThere: hasPostgres },
@@ -84,9 +92,11 @@ function reach(path, seen = new Set()) {
   return seen;
 }
 
-function needsOf(path) {
+function needsOf(path, isLong) {
   const texts = [...reach(path)].map((file) => readFileSync(file, 'utf8'));
-  return tools.filter(({ mark }) => texts.some((text) => mark.test(text))).map(({ name }) => name);
+  return tools
+    .filter(({ mark, onlyLong = false }) => (isLong || !onlyLong) && texts.some((text) => mark.test(text)))
+    .map(({ name }) => name);
 }
 
 function run(command, args) {
@@ -124,10 +134,11 @@ function installPackages(names) {
 
 /**
  * @param {string[]} tests
+ * @param {boolean} isLong whether this is the long run
  * @returns {{ runnable: string[], skipped: { test: string, tool: string, reason: string }[] }}
  */
-export function prepareTools(tests) {
-  const needs = new Map(tests.map((test) => [test, needsOf(test)]));
+export function prepareTools(tests, isLong) {
+  const needs = new Map(tests.map((test) => [test, needsOf(test, isLong)]));
   const needed = new Set([...needs.values()].flat());
   const missing = () =>
     tools.filter(({ name, isThere }) => needed.has(name) && !isThere()).map(({ name }) => name);

@@ -82,7 +82,7 @@ if (args.includes('--mutants')) {
 }
 
 const tests = listTests().filter((test) => wanted.length === 0 || wanted.some((part) => test.includes(part)));
-const { runnable, skipped } = prepareTools(tests);
+const { runnable, skipped } = prepareTools(tests, isLong);
 let passed = 0;
 let failed = 0;
 for (const step of wanted.length === 0 ? checkSteps(leftMs()) : []) {

@@ -1,6 +1,6 @@
 /** Generated documents are up to date, and everything the project is built from is accounted for (P27). */
 import { describe, expect, it } from 'bun:test';
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readJson } from '../../src/config/json.ts';
 import { builtInRateLimits, rateLimitsFile } from '../../src/config/json-files.ts';
@@ -42,6 +42,34 @@ describe('generated documents', () => {
     expect(renderReference().replace(definitions.port.doc, 'Something else.')).not.toBe(
       read('docs/configuration.md'),
     );
+  });
+});
+
+/** The pages that an index of links does not lead to, and the links that lead nowhere. */
+function indexFlaws(index: string, pages: readonly string[]): string[] {
+  const links = Array.from(index.matchAll(/\]\(([^)#]+)\)/g), ([, link = '']) => link);
+  return [
+    ...pages.filter((page) => !links.includes(page)).map((page) => `${page} is not named`),
+    ...links
+      .filter((link) => !existsSync(join(repositoryRoot, 'docs', link)))
+      .map((link) => `${link} is not there`),
+  ];
+}
+
+describe('docs/README.md', () => {
+  const pages = readdirSync(join(repositoryRoot, 'docs')).filter(
+    (name) => /\.md$/.test(name) && name !== 'README.md',
+  );
+
+  it('names every page of the folder, and nothing that is not there', () => {
+    expect(indexFlaws(read('docs/README.md'), pages)).toEqual([]);
+  });
+
+  it('self-test: a page without a line and a link that leads nowhere are found', () => {
+    expect(indexFlaws('[a](api.md) [b](gone.md)', ['api.md', 'glossary.md'])).toEqual([
+      'glossary.md is not named',
+      'gone.md is not there',
+    ]);
   });
 });
 
