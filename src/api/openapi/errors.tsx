@@ -192,23 +192,32 @@ export const Errors: FC = () => (
   </section>
 );
 
-const ErrorRow: FC<{ row: RefusalRow }> = ({ row: { code, status, v1Status, fields, when, remedy } }) => (
-  <tr {...roles.row} id={errorAnchor(code)}>
-    <th {...roles.rowheader} scope="row">
-      <code>{code}</code>
-    </th>
-    <td {...roles.cell} data-label="Status">
-      {status}
-    </td>
-    <td {...roles.cell} data-label="In version 1">
-      {v1Status ?? '–'}
-    </td>
-    <td {...roles.cell} data-label="When">
-      {withCode(when)}
-      {fields.length > 0 && <> Also has {codeList(fields)}.</>}
-    </td>
-    <td {...roles.cell} data-label="What to do">
-      {withCode(remedy)}
-    </td>
-  </tr>
-);
+/** Those that the sentences do not name. */
+function furtherFields({ fields, when, remedy }: RefusalRow): readonly string[] {
+  return fields.filter((name) => !`${when}${remedy}`.includes(`\`${name}\``));
+}
+
+const ErrorRow: FC<{ row: RefusalRow }> = ({ row }) => {
+  const { code, status, v1Status, when, remedy } = row;
+  const fields = furtherFields(row);
+  return (
+    <tr {...roles.row} id={errorAnchor(code)}>
+      <th {...roles.rowheader} scope="row">
+        <code>{code}</code>
+      </th>
+      <td {...roles.cell} data-label="Status">
+        {status}
+      </td>
+      <td {...roles.cell} data-label="In version 1">
+        {v1Status ?? '–'}
+      </td>
+      <td {...roles.cell} data-label="When">
+        {withCode(when)}
+        {fields.length > 0 && <> Also has {codeList(fields)}.</>}
+      </td>
+      <td {...roles.cell} data-label="What to do">
+        {withCode(remedy)}
+      </td>
+    </tr>
+  );
+};
