@@ -22,7 +22,7 @@ export type ApiToken = string & { readonly [brand]: 'ApiToken' };
 /** A logged-in browser's cookie value: 64 lower-case hex digits (32 random bytes). */
 export type SessionToken = string & { readonly [brand]: 'SessionToken' };
 
-/** The token in a mailed sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
+/** The token in a sign-up or reset link: 64 lower-case hex digits (32 random bytes). */
 export type Ticket = string & { readonly [brand]: 'Ticket' };
 
 /** What a token may be used for, in display order; revealing needs none. */
@@ -39,6 +39,17 @@ export interface Account {
   /** The notices it wants about its secrets unless a secret says otherwise; none by default. */
   readonly notify: readonly NoticeKind[];
   readonly createdAt: UnixSeconds;
+  /** Since when the operator refuses its password and tokens; `null` when not. */
+  readonly lockedAt: UnixSeconds | null;
+}
+
+/** As the operator sees it. */
+export interface ListedAccount extends Account {
+  readonly hasPassword: boolean;
+  /** Live API tokens. */
+  readonly tokens: number;
+  /** When a token or a session of it was last used, to the minute; also after those are gone. `null`: never. */
+  readonly lastUsedAt: UnixSeconds | null;
 }
 
 export interface StoredToken {
@@ -98,6 +109,9 @@ export interface TicketLimits {
   readonly quietSeconds: readonly number[];
   readonly windowSeconds: number;
 }
+
+/** A link that the operator hands over. */
+export type HandedTicket = Pick<StoredTicket, 'ticketHash' | 'createdAt' | 'expiresAt'>;
 
 export interface StoredTicket {
   readonly kind: TicketKind;

@@ -10,7 +10,9 @@
 import type {
   Account,
   AccountId,
+  HandedTicket,
   HashPlace,
+  ListedAccount,
   NoticeKind,
   StoredPassword,
   StoredSession,
@@ -208,12 +210,30 @@ export type NewAccount = Pick<Account, 'username' | 'plan' | 'createdAt'>;
 export type NewToken = Omit<StoredToken, 'tokenId' | 'accountId' | 'lastUsedAt'>;
 export type NewSession = Omit<StoredSession, 'sessionId' | 'accountId' | 'lastUsedAt'>;
 
+/** What an account has created and is still stored. */
+export interface OwnedCounts {
+  readonly waiting: number;
+  /** Of secrets in any state. */
+  readonly receipts: number;
+}
+
 export interface AccountStore {
   /** Creates the account, without a chosen language, with its first token, both or neither. `null` when the username is taken. */
   createAccount(account: NewAccount, token: NewToken): Promise<Account | null>;
+  /** As `createAccount`, without a token but with a reset ticket, by which its first password is set. */
+  inviteAccount(account: NewAccount, ticket: HandedTicket): Promise<Account | null>;
   findAccount(username: string): Promise<Account | null>;
   findAccountById(id: AccountId): Promise<Account | null>;
-  listAccounts(): Promise<Account[]>;
+  listAccounts(): Promise<ListedAccount[]>;
+  hasAccounts(): Promise<boolean>;
+  countOwned(id: AccountId): Promise<OwnedCounts>;
+  /**
+   * Locks the account: ends its sessions and voids its reset tickets, in one step. Until it is unlocked no session begins and
+   * no password is reset; its tokens stay, and the core refuses them. `false`: there is none, or it is locked already.
+   */
+  lockAccount(id: AccountId): Promise<boolean>;
+  /** Whether it was locked. */
+  unlockAccount(id: AccountId): Promise<boolean>;
   setPlan(id: AccountId, plan: PlanName): Promise<void>;
   /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
   findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
@@ -234,6 +254,8 @@ export interface AccountStore {
    * reached. Every ticket counts until the window has passed, also one that was used or has expired.
    */
   addTicket(ticket: StoredTicket, limits: TicketLimits): Promise<boolean>;
+  /** Keeps a reset ticket in place of all others of the account, whatever the limits. `false`: there is none, or it is locked. */
+  replaceResetTickets(id: AccountId, ticket: HandedTicket): Promise<boolean>;
   /** The ticket, or `null` when it is unknown, used, voided or expired at store time. Changes nothing. */
   findTicket(kind: TicketKind, ticketHash: Uint8Array): Promise<StoredTicket | null>;
   /**
@@ -247,7 +269,8 @@ export interface AccountStore {
   ): Promise<Account | 'gone' | 'exists'>;
   /**
    * Uses a live reset ticket up, voids the others for its username, sets the password, ends every session of the account
-   * and revokes its tokens if asked, in one step. `null`: there is no such ticket (any more), or no account of that name.
+   * and revokes its tokens if asked, in one step. `null`: there is no such ticket (any more), no account of that name, or it
+   * is locked.
    */
   redeemReset(ticketHash: Uint8Array, password: StoredPassword, tokens: TokenFate): Promise<Account | null>;
   /** The account of this name with its password, which is `null` when it has none; `null` when there is no account. */
@@ -267,7 +290,7 @@ export interface AccountStore {
   ): Promise<boolean>;
   /**
    * Begins a session, if the account's password is still the one that `verifier` is of: a log-in that began before a
-   * change of password does not outlive it. `null` when it is not.
+   * change of password does not outlive it. `null` when it is not, or the account is locked.
    */
   addSession(id: AccountId, verifier: Uint8Array, session: NewSession): Promise<StoredSession | null>;
   /** The session with this hash and its account; `null` when it is unknown, ended or expired at store time. One look-up. */

@@ -23,7 +23,15 @@ export const rightHeader = basic(username, token);
 
 export const owner: AccountCaller = {
   kind: 'account',
-  account: { id: 7 as AccountId, username, plan: 'basic', locale: null, createdAt: 0, notify: [] },
+  account: {
+    id: 7 as AccountId,
+    username,
+    plan: 'basic',
+    locale: null,
+    createdAt: 0,
+    lockedAt: null,
+    notify: [],
+  },
   dataKey: new Sensitive(new Uint8Array(32)),
   scopes: tokenScopes,
 };

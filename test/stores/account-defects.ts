@@ -4,6 +4,7 @@
 import type { NewRecord } from '../../src/core/secret.ts';
 import type { Store } from '../../src/store/store.ts';
 import { slowClock } from '../support/clocks.ts';
+import { accountAccessDefects } from './account-access-defects.ts';
 import { clientStays, recentOf } from './conformance/check.ts';
 import type { SeededDefect } from './defects.ts';
 import { createMemoryStore } from './memory.ts';
@@ -351,5 +352,6 @@ export const accountDefects: readonly SeededDefect[] = [
   ...ticketDefects,
   ...sessionDefects,
   ...tokenDefects,
+  ...accountAccessDefects,
   ...deletionDefects,
 ];

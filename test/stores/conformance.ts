@@ -3,6 +3,7 @@
  * store's internals: it opens a fresh store, drives its wall clock, and rejects with what was broken. Power loss, full
  * disks and races between processes are tested separately.
  */
+import { accountAccessChecks } from './conformance/account-access.ts';
 import { accountChecks } from './conformance/accounts.ts';
 import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
@@ -30,6 +31,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...expiryChecks,
   ...attemptChecks,
   ...accountChecks,
+  ...accountAccessChecks,
   ...passwordChecks,
   ...sessionChecks,
   ...sweepChecks,

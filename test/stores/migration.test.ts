@@ -18,6 +18,9 @@ import people from '../../src/store/sqlite/migrations/004-people.sql' with { typ
 import mailAndDomains from '../../src/store/sqlite/migrations/005-mail-and-domains.sql' with { type: 'text' };
 import storeTime from '../../src/store/sqlite/migrations/006-store-time.sql' with { type: 'text' };
 import tickets from '../../src/store/sqlite/migrations/007-tickets.sql' with { type: 'text' };
+import memos from '../../src/store/sqlite/migrations/008-memos.sql' with { type: 'text' };
+import sharedWork from '../../src/store/sqlite/migrations/009-shared-work.sql' with { type: 'text' };
+import ownerIndex from '../../src/store/sqlite/migrations/010-owner-index.sql' with { type: 'text' };
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   deleteWhole,
@@ -68,7 +71,9 @@ function makeEarlierData(migrations: readonly string[]): Database {
 const addShareDomain = (db: Database) => db.run("INSERT INTO share_domains VALUES ('ann.example.org', 1)");
 
 /** How this version sees an account made by an earlier one. */
-const annNow = { ...ann, locale: null, notify: [] };
+const annNow = { ...ann, locale: null, notify: [], lockedAt: null };
+
+const annListed = { ...annNow, hasPassword: false, tokens: 1, lastUsedAt: null };
 
 const open = () => openSqliteStore({ directory, clock: wallClock, ballastBytes: testBallastBytes });
 
@@ -96,7 +101,7 @@ describe('data from before there were passwords', () => {
         lastUsedAt: null,
       },
     });
-    expect(await store.listAccounts()).toEqual([account]);
+    expect(await store.listAccounts()).toEqual([annListed]);
     expect(await store.findPassword(ann.username)).toEqual({ account, password: null });
     expect((await store.findVerifiedDomain('ann.example.org'))?.accountId).toBe(ann.id);
     expect(await store.listSessions(ann.id)).toEqual([]);
@@ -219,7 +224,7 @@ describe('data from before domains proved themselves and mails were followed', (
     expect(await store.findVerifiedDomain('ann.example.org')).toEqual(domain);
     expect(await store.listDomains(ann.id)).toEqual([domain]);
     expect(await store.takeDomainsToCheck(Number.MAX_SAFE_INTEGER, 10, 60)).toEqual([]);
-    expect(await store.listAccounts()).toEqual([annNow]);
+    expect(await store.listAccounts()).toEqual([annListed]);
     const left = new Database(join(directory, 'mayfly.db'), { readwrite: true });
     expect(left.query("SELECT name FROM sqlite_schema WHERE name LIKE 'share_domains%'").all()).toEqual([]);
     left.close();
@@ -375,5 +380,44 @@ describe('data from before there were memos', () => {
     for (const { secretId } of earlier.slice(0, 10))
       await store.claim(await found(store, secretId), clientStays);
     expect(payloadBytes()).toBe(before);
+  });
+});
+
+describe('data from before accounts could be locked', () => {
+  const used = { token: ann.createdAt + 500, session: ann.createdAt + 900 };
+
+  beforeEach(() => {
+    const earlier = [
+      ...[records, attempts, accounts, people, mailAndDomains],
+      ...[storeTime, tickets, memos, sharedWork, ownerIndex],
+    ];
+    const db = makeEarlierData(earlier);
+    db.run('UPDATE tokens SET last_used_at = ?', [used.token]);
+    db.run(
+      "INSERT INTO accounts (username, plan, created_at) VALUES ('bob@example.org', 'basic', 1700000001)",
+    );
+    db.run(
+      `INSERT INTO sessions (account_id, session_hash, wrapped_data_key, label, created_at, last_used_at, expires_at)
+       VALUES (1, ?, ?, 'Firefox', ?, ?, ?)`,
+      [randomBytes(32), randomBytes(76), ann.createdAt, used.session, used.session],
+    );
+    db.close();
+  });
+
+  it('has no locked account, and knows when each was last used', async () => {
+    await using store = await open();
+    const listed = await store.listAccounts();
+    expect(listed.map(({ username, lockedAt, lastUsedAt }) => [username, lockedAt, lastUsedAt])).toEqual([
+      [ann.username, null, used.session],
+      ['bob@example.org', null, null],
+    ]);
+  });
+
+  it('takes a lock for each of its accounts', async () => {
+    await using store = await open();
+    expect(await store.lockAccount(ann.id)).toBe(true);
+    expect((await store.findToken(tokenHash))?.account.lockedAt).toBe(store.now());
+    expect(await store.unlockAccount(ann.id)).toBe(true);
+    expect((await store.findToken(tokenHash))?.account).toEqual(annNow);
   });
 });

@@ -9,12 +9,13 @@ import type { Database } from 'bun:sqlite';
 import {
   type Account,
   type AccountId,
+  type ListedAccount,
   noticeKinds,
   type StoredToken,
   tokenScopes,
 } from '../../core/account.ts';
 import type { PlanName } from '../../core/plans.ts';
-import type { NewAccount, NewToken } from '../../core/ports.ts';
+import type { NewAccount, NewToken, OwnedCounts } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from './frames.ts';
 import { eraseMemoAt } from './mail.ts';
@@ -28,16 +29,36 @@ export interface AccountRow {
   locale: string | null;
   notify: number;
   account_created_at: UnixSeconds;
+  locked_at: UnixSeconds | null;
 }
 
 /** Of `accounts a`. */
 export const accountColumns =
-  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at';
+  'a.id, a.username, a.plan, a.locale, a.notify, a.created_at AS account_created_at, a.locked_at';
 
 export function accountOf(row: AccountRow): Account {
-  const { id, username, plan, locale, account_created_at: createdAt } = row;
-  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt };
+  const { id, username, plan, locale, account_created_at: createdAt, locked_at: lockedAt } = row;
+  return { id, username, plan, locale, notify: chosenBy(noticeKinds, row.notify), createdAt, lockedAt };
 }
+
+interface ListedRow extends AccountRow {
+  has_password: number;
+  tokens: number;
+  last_used_at: UnixSeconds | null;
+}
+
+const selectListed = `
+  SELECT ${accountColumns}, a.last_used_at,
+    EXISTS (SELECT 1 FROM passwords p WHERE p.account_id = a.id) AS has_password,
+    (SELECT count(*) FROM tokens t
+     WHERE t.account_id = a.id AND (t.expires_at IS NULL OR t.expires_at > ?1)) AS tokens
+  FROM accounts a ORDER BY a.id`;
+
+/** Those in the owners' index, and those that follow it. */
+const countOwnedSql = `
+  SELECT count(*) AS receipts, ifnull(sum(state = 'w' AND expires_at > ?2), 0) AS waiting FROM records
+  WHERE owner = ?1 AND (position > (SELECT upto FROM merge_progress)
+    OR position IN (SELECT position FROM owner_index WHERE owner = ?1))`;
 
 interface TokenRow {
   token_id: number;
@@ -72,7 +93,9 @@ function tokenOf(row: TokenRow): StoredToken {
 export interface AccountReads {
   findAccount(username: string): Account | null;
   findAccountById(id: AccountId): Account | null;
-  listAccounts(): Account[];
+  listAccounts(now: UnixSeconds): ListedAccount[];
+  hasAccounts(): boolean;
+  countOwned(id: AccountId, now: UnixSeconds): OwnedCounts;
   findToken(tokenHash: Uint8Array): { account: Account; token: StoredToken } | null;
   listTokens(id: AccountId): StoredToken[];
   listDeletions(limit: number): AccountId[];
@@ -83,7 +106,9 @@ export function createAccountReads(db: Database): AccountReads {
     `SELECT ${accountColumns} FROM accounts a WHERE username = ?1`,
   );
   const byId = db.query<AccountRow, [number]>(`SELECT ${accountColumns} FROM accounts a WHERE id = ?1`);
-  const all = db.query<AccountRow, []>(`SELECT ${accountColumns} FROM accounts a ORDER BY id`);
+  const all = db.query<ListedRow, [number]>(selectListed);
+  const any = db.query('SELECT 1 FROM accounts LIMIT 1');
+  const owned = db.query<OwnedCounts, [number, number]>(countOwnedSql);
   const token = db.query<TokenRow & AccountRow, [Uint8Array]>(
     `SELECT ${accountColumns}, ${tokenColumns} FROM tokens t JOIN accounts a ON a.id = t.account_id
      WHERE t.token_hash = ?1`,
@@ -97,7 +122,13 @@ export function createAccountReads(db: Database): AccountReads {
   return {
     findAccount: (username) => toAccount(byName.get(username)),
     findAccountById: (id) => toAccount(byId.get(id)),
-    listAccounts: () => all.all().map(accountOf),
+    listAccounts: (now) =>
+      all.all(now).map((row) => {
+        const { tokens, last_used_at: lastUsedAt } = row;
+        return { ...accountOf(row), hasPassword: row.has_password === 1, tokens, lastUsedAt };
+      }),
+    hasAccounts: () => any.get() !== null,
+    countOwned: (id, now) => owned.get(id, now) ?? { waiting: 0, receipts: 0 },
     findToken(tokenHash) {
       const row = token.get(tokenHash);
       return row === null ? null : { account: accountOf(row), token: tokenOf(row) };
@@ -118,6 +149,8 @@ export type AccountWrites = Deciding<
   | 'addOwnToken'
   | 'revokeToken'
   | 'noteTokenUse'
+  | 'lockAccount'
+  | 'unlockAccount'
 >;
 
 const insertTokenSql = `
@@ -137,9 +170,14 @@ export function createAccountInsert(db: Database): (account: NewAccount) => Acco
   return ({ username, plan, createdAt }) => {
     const { changes, lastInsertRowid } = insert.run(username, plan, createdAt);
     if (changes === 0) return null;
-    return { id: Number(lastInsertRowid) as AccountId, username, plan, locale: null, notify: [], createdAt };
+    const id = Number(lastInsertRowid) as AccountId;
+    return { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
   };
 }
+
+/** Of whichever account that is; a token or a session may have a later use of its own. */
+export const noteAccountUse = (accountId: string, at: string): string =>
+  `UPDATE accounts SET last_used_at = max(${at}, ifnull(last_used_at, 0)) WHERE id = ${accountId}`;
 
 export function createAccountWrites(db: Database): AccountWrites {
   const insertAccount = createAccountInsert(db);
@@ -152,6 +190,13 @@ export function createAccountWrites(db: Database): AccountWrites {
   const noteUse = db.query(
     'UPDATE tokens SET last_used_at = max(?2, ifnull(last_used_at, 0)) WHERE token_id = ?1',
   );
+  const noteOwnerUse = db.query(noteAccountUse('(SELECT account_id FROM tokens WHERE token_id = ?1)', '?2'));
+  const lock = db.query<{ username: string }, [number, number]>(
+    'UPDATE accounts SET locked_at = ?2 WHERE id = ?1 AND locked_at IS NULL RETURNING username',
+  );
+  const unlock = db.query('UPDATE accounts SET locked_at = NULL WHERE id = ?1 AND locked_at IS NOT NULL');
+  const endSessions = db.query('DELETE FROM sessions WHERE account_id = ?1');
+  const voidResets = db.query("UPDATE tickets SET expires_at = 0 WHERE kind = 'reset' AND username = ?1");
 
   const valuesOf = ({ tokenHash, name, wrappedDataKey, scopes, createdAt, expiresAt }: NewToken) =>
     [tokenHash, name, wrappedDataKey, maskOf(tokenScopes, scopes), createdAt, expiresAt] as const;
@@ -185,7 +230,16 @@ export function createAccountWrites(db: Database): AccountWrites {
     revokeToken: (_now, id, tokenId) => revoke.run(id, tokenId).changes === 1,
     noteTokenUse(_now, tokenId, at) {
       noteUse.run(tokenId, at);
+      noteOwnerUse.run(tokenId, at);
     },
+    lockAccount(now, id) {
+      const locked = lock.get(id, now);
+      if (locked === null) return false;
+      endSessions.run(id);
+      voidResets.run(locked.username);
+      return true;
+    },
+    unlockAccount: (_now, id) => unlock.run(id).changes === 1,
   };
 }
 

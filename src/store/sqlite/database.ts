@@ -18,6 +18,7 @@ import tickets from './migrations/007-tickets.sql' with { type: 'text' };
 import memos from './migrations/008-memos.sql' with { type: 'text' };
 import sharedWork from './migrations/009-shared-work.sql' with { type: 'text' };
 import ownerIndex from './migrations/010-owner-index.sql' with { type: 'text' };
+import accountAccess from './migrations/011-account-access.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -126,6 +127,7 @@ const migrations: readonly string[] = [
   memos,
   sharedWork,
   ownerIndex,
+  accountAccess,
 ];
 
 /** The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of a backup, "mayb", which no server opens. */

@@ -26,9 +26,12 @@ type StorePorts = AccountStore & DomainStore & RootStore;
 /** Writes of the ports that reach the writer as they are: the same name, arguments and answer. */
 export const forwarded = [
   'createAccount',
+  'inviteAccount',
   'setPlan',
   'setLocale',
   'setNotify',
+  'lockAccount',
+  'unlockAccount',
   'deleteAccount',
   'continueDeletion',
   'addToken',
@@ -36,6 +39,7 @@ export const forwarded = [
   'revokeToken',
   'noteTokenUse',
   'addTicket',
+  'replaceResetTickets',
   'redeemSignUp',
   'redeemReset',
   'changePassword',

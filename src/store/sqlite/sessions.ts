@@ -4,8 +4,8 @@
  *
  * Invariants: a session and a ticket are found through the index of their hash, in one query whether or not they exist
  * (P17), and only while they live at store time. The form of the writing statements is the safety argument: a session is
- * begun by an INSERT that finds the password it was opened with, so a log-in that began before a change of password does
- * not outlive it; one that has expired is neither moved on nor ended; a ticket is used up by the one UPDATE that finds it
+ * begun by an INSERT that finds the password it was opened with in an account that is not locked, so a log-in that began
+ * before a change of password or a lock does not outlive it; one that has expired is neither moved on nor ended; a ticket is used up by the one UPDATE that finds it
  * alive, so it works once; a password is exchanged by an UPDATE that names the one it replaces. Tickets are counted and
  * kept in one transaction that no other writer shares, so of two at once one is kept.
  */
@@ -13,6 +13,7 @@ import type { Database } from 'bun:sqlite';
 import type {
   Account,
   AccountId,
+  HandedTicket,
   StoredPassword,
   StoredSession,
   StoredTicket,
@@ -21,7 +22,13 @@ import type {
 } from '../../core/account.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { countsUntil, mayKeepTicket } from '../store.ts';
-import { type AccountRow, accountColumns, accountOf, createAccountInsert } from './accounts.ts';
+import {
+  type AccountRow,
+  accountColumns,
+  accountOf,
+  createAccountInsert,
+  noteAccountUse,
+} from './accounts.ts';
 import type { Deciding } from './protocol.ts';
 
 interface SessionRow {
@@ -129,7 +136,8 @@ function ticketOf(row: TicketRow): StoredTicket {
 
 const insertSession = `
   INSERT INTO sessions (account_id, session_hash, wrapped_data_key, label, created_at, last_used_at, expires_at)
-  SELECT account_id, ?3, ?4, ?5, ?6, ?6, ?7 FROM passwords WHERE account_id = ?1 AND verifier = ?2`;
+  SELECT account_id, ?3, ?4, ?5, ?6, ?6, ?7 FROM passwords
+  WHERE account_id = ?1 AND verifier = ?2 AND account_id IN (SELECT id FROM accounts WHERE locked_at IS NULL)`;
 
 const noteUseSql = `
   UPDATE sessions SET last_used_at = max(last_used_at, ?2), expires_at = max(expires_at, ?3)
@@ -140,6 +148,10 @@ type SessionWrites = Deciding<'addSession' | 'noteSessionUse' | 'endSession'>;
 export function createSessionWrites(db: Database): SessionWrites {
   const insert = db.query(insertSession);
   const noteUse = db.query(noteUseSql);
+  const noteBegin = db.query(noteAccountUse('?1', '?2'));
+  const noteOwnerUse = db.query(
+    noteAccountUse('(SELECT account_id FROM sessions WHERE session_id = ?1)', '?2'),
+  );
   const end = db.query('DELETE FROM sessions WHERE account_id = ?1 AND session_id = ?2 AND expires_at > ?3');
 
   return {
@@ -155,10 +167,11 @@ export function createSessionWrites(db: Database): SessionWrites {
         expiresAt,
       );
       if (changes === 0) return null;
+      noteBegin.run(id, createdAt);
       return { ...session, sessionId: Number(lastInsertRowid), accountId: id, lastUsedAt: createdAt };
     },
     noteSessionUse(now, sessionId, at, expiresAt) {
-      noteUse.run(sessionId, at, expiresAt, now);
+      if (noteUse.run(sessionId, at, expiresAt, now).changes === 1) noteOwnerUse.run(sessionId, at);
     },
     endSession: (now, id, sessionId) => end.run(id, sessionId, now).changes === 1,
   };
@@ -182,7 +195,9 @@ const replacePassword = `
   UPDATE passwords SET salt = ?2, verifier = ?3, wrapped_data_key = ?4, set_at = ?5
   WHERE account_id = ?1 AND verifier = ?6`;
 
-type PasswordWrites = Deciding<'addTicket' | 'redeemSignUp' | 'redeemReset' | 'changePassword'>;
+type PasswordWrites = Deciding<
+  'addTicket' | 'replaceResetTickets' | 'inviteAccount' | 'redeemSignUp' | 'redeemReset' | 'changePassword'
+>;
 
 const partsOf = ({ salt, verifier, wrappedDataKey, setAt }: StoredPassword) =>
   [salt, verifier, wrappedDataKey, setAt] as const;
@@ -205,6 +220,9 @@ export function createPasswordWrites(db: Database): PasswordWrites {
   const endSessions = db.query('DELETE FROM sessions WHERE account_id = ?1');
   const revokeTokens = db.query('DELETE FROM tokens WHERE account_id = ?1');
   const usernameOf = db.query<{ username: string }, [number]>('SELECT username FROM accounts WHERE id = ?1');
+  const unlockedName = db.query<{ username: string }, [number]>(
+    'SELECT username FROM accounts WHERE id = ?1 AND locked_at IS NULL',
+  );
   const endOthers = db.query('DELETE FROM sessions WHERE account_id = ?1 AND session_id <> ?2');
 
   /** The username of the ticket that this call, and no other, uses up. */
@@ -215,9 +233,15 @@ export function createPasswordWrites(db: Database): PasswordWrites {
     return ticket.username;
   }
 
+  /** Replaces all others; it counts against mailed ones until it expires. */
+  function handTicket(username: string, { ticketHash, createdAt, expiresAt }: HandedTicket): void {
+    voidTickets.run('reset', username);
+    keepTicket.run('reset', username, ticketHash, createdAt, expiresAt, expiresAt);
+  }
+
   function reset(username: string, password: StoredPassword, tokens: TokenFate): Account | null {
     const row = account.get(username);
-    if (row === null) return null;
+    if (row === null || row.locked_at !== null) return null;
     setPassword.run(row.id, ...partsOf(password));
     endSessions.run(row.id);
     if (tokens === 'revoke') revokeTokens.run(row.id);
@@ -230,6 +254,16 @@ export function createPasswordWrites(db: Database): PasswordWrites {
       if (!mayKeepTicket(ticket, earlierTickets.all(kind, username), limits, now)) return false;
       keepTicket.run(kind, username, ticketHash, createdAt, expiresAt, countsUntil(ticket, limits));
       return true;
+    },
+    replaceResetTickets(_now, id, ticket) {
+      const found = unlockedName.get(id);
+      if (found !== null) handTicket(found.username, ticket);
+      return found !== null;
+    },
+    inviteAccount(_now, newAccount, ticket) {
+      const inserted = insertAccount(newAccount);
+      if (inserted !== null) handTicket(inserted.username, ticket);
+      return inserted;
     },
     redeemSignUp(now, ticketHash, { plan, createdAt }, password) {
       const username = useTicket('sign_up', ticketHash, now);

@@ -252,7 +252,9 @@ function accountReads({ db, time: { now }, reader }: Parts): Read<AccountStore> 
   return {
     findAccount: (username) => reader.read(() => reads.findAccount(username)),
     findAccountById: (id) => reader.read(() => reads.findAccountById(id)),
-    listAccounts: () => reader.read(() => reads.listAccounts()),
+    listAccounts: () => reader.read(() => reads.listAccounts(now())),
+    hasAccounts: () => reader.read(() => reads.hasAccounts()),
+    countOwned: (id) => reader.read(() => reads.countOwned(id, now())),
 
     findToken: (tokenHash) => reader.lookUp(tokenHash, reads.findToken),
     listTokens: (id) => reader.read(() => reads.listTokens(id)),

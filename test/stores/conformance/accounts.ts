@@ -27,7 +27,7 @@ export const accountChecks: readonly ConformanceCheck[] = [
       const token = newToken('first');
       const account = await store.createAccount(newAccount('ann@example.org'), token);
       assert.ok(account !== null);
-      const fresh = { ...newAccount('ann@example.org'), locale: null, notify: [] };
+      const fresh = { ...newAccount('ann@example.org'), locale: null, notify: [], lockedAt: null };
       assert.deepEqual(account, { ...fresh, id: account.id });
       assert.deepEqual(await store.findAccount('ann@example.org'), account);
       assert.deepEqual(await store.findAccountById(account.id), account);

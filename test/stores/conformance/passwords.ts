@@ -59,6 +59,7 @@ const ticketChecks: readonly ConformanceCheck[] = [
         username: 'ann@example.org',
         locale: null,
         notify: [],
+        lockedAt: null,
       });
       assert.deepEqual(outcomes[made], account);
       assert.deepEqual(await store.findPassword('ann@example.org'), { account, password: passwords[made] });

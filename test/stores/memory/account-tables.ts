@@ -17,6 +17,8 @@ import type { UnixSeconds } from '../../../src/core/time.ts';
 
 export interface AccountTables {
   readonly accounts: Map<AccountId, Account>;
+  /** When an account was last used. */
+  readonly lastUses: Map<AccountId, UnixSeconds>;
   readonly passwords: Map<AccountId, StoredPassword>;
   readonly tokens: Map<number, StoredToken>;
   readonly sessions: Map<number, StoredSession>;
@@ -46,6 +48,7 @@ export function createAccountTables(): AccountTables {
   const last = { account: 0, token: 0, session: 0 };
   return {
     accounts: new Map(),
+    lastUses: new Map(),
     passwords: new Map(),
     tokens: new Map(),
     sessions: new Map(),
@@ -77,9 +80,14 @@ export function insertAccount(tables: AccountTables, account: NewAccount): Accou
   if (accountNamed(tables, account.username) !== null) return null;
   const { username, plan, createdAt } = account;
   const id = tables.nextNumber('account') as AccountId;
-  const inserted = { id, username, plan, locale: null, notify: [], createdAt };
+  const inserted = { id, username, plan, locale: null, notify: [], createdAt, lockedAt: null };
   tables.accounts.set(id, inserted);
   return inserted;
+}
+
+/** Of an account that exists; never moves back. */
+export function noteAccountUse({ accounts, lastUses }: AccountTables, id: AccountId, at: UnixSeconds): void {
+  if (accounts.has(id)) lastUses.set(id, Math.max(at, lastUses.get(id) ?? 0));
 }
 
 export const copyOfToken = (token: StoredToken): StoredToken => ({

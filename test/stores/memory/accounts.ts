@@ -2,7 +2,13 @@
  * Accounts, their tokens and the check values of the wrapping roots, in memory. Deleting an account deletes all that
  * belongs to it.
  */
-import { type Account, type AccountId, noticeKinds, type StoredToken } from '../../../src/core/account.ts';
+import {
+  type Account,
+  type AccountId,
+  type ListedAccount,
+  noticeKinds,
+  type StoredToken,
+} from '../../../src/core/account.ts';
 import type { AccountStore, DomainStore, NewToken, RootStore } from '../../../src/core/ports.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { finishedDeletionSeconds } from '../../../src/store/store.ts';
@@ -13,12 +19,13 @@ import {
   assertAccount,
   copyOfToken,
   insertAccount,
+  noteAccountUse,
   sameBytes,
 } from './account-tables.ts';
 import { createMemoryDomains } from './domains.ts';
-import { createMemoryPasswords, type MemoryPasswords } from './passwords.ts';
+import { createMemoryPasswords, type MemoryPasswords, voidTickets } from './passwords.ts';
 import type { MemoryRecords } from './records.ts';
-import { createMemorySessions, type MemorySessions } from './sessions.ts';
+import { createMemorySessions, endSessionsOf, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
   readonly store: AccountStore & DomainStore & RootStore;
@@ -65,7 +72,22 @@ function accountMethods(
   return {
     findAccount: async (username) => accountNamed(tables, username),
     findAccountById: async (id) => accounts.get(id) ?? null,
-    listAccounts: async () => [...accounts.values()],
+    listAccounts: async () => [...accounts.values()].map((account) => listed(tables, account, time.now())),
+    hasAccounts: async () => accounts.size > 0,
+    countOwned: async (id) => records.countOwned(id),
+    async lockAccount(id) {
+      const account = accounts.get(id);
+      if (account === undefined || account.lockedAt !== null) return false;
+      change(id, { lockedAt: time.now() });
+      endSessionsOf(tables, id);
+      voidTickets(tables, 'reset', account.username);
+      return true;
+    },
+    async unlockAccount(id) {
+      if ((accounts.get(id)?.lockedAt ?? null) === null) return false;
+      change(id, { lockedAt: null });
+      return true;
+    },
     setPlan: async (id, plan) => change(id, { plan }),
     setLocale: async (id, locale) => change(id, { locale }),
     async setNotify(id, kinds) {
@@ -97,6 +119,18 @@ function accountMethods(
         .filter(([, { finishedAt }]) => finishedAt === null)
         .map(([id]) => id)
         .slice(0, limit),
+  };
+}
+
+function listed(tables: AccountTables, account: Account, now: UnixSeconds): ListedAccount {
+  const live = [...tables.tokens.values()].filter(
+    ({ accountId, expiresAt }) => accountId === account.id && (expiresAt === null || now < expiresAt),
+  );
+  return {
+    ...account,
+    hasPassword: tables.passwords.has(account.id),
+    tokens: live.length,
+    lastUsedAt: tables.lastUses.get(account.id) ?? null,
   };
 }
 
@@ -159,6 +193,7 @@ function tokenMethods(tables: AccountTables): TokenMethods {
       const token = tokens.get(tokenId);
       if (token === undefined) return;
       tokens.set(tokenId, { ...token, lastUsedAt: Math.max(at, token.lastUsedAt ?? 0) });
+      noteAccountUse(tables, token.accountId, at);
     },
   };
 }

@@ -4,7 +4,7 @@
  * Finding a ticket, using it up and its effect are one step, so a ticket works once and voids the others of its kind.
  * Setting a password with a ticket ends every session of the account.
  */
-import type { AccountId, StoredTicket, TicketKind } from '../../../src/core/account.ts';
+import type { AccountId, HandedTicket, StoredTicket, TicketKind } from '../../../src/core/account.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
 import { countsUntil, mayKeepTicket } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
@@ -20,8 +20,24 @@ import { endSessionsOf } from './sessions.ts';
 
 export type MemoryPasswords = Pick<
   AccountStore,
-  'addTicket' | 'findTicket' | 'redeemSignUp' | 'redeemReset' | 'findPassword' | 'changePassword'
+  | 'addTicket'
+  | 'replaceResetTickets'
+  | 'inviteAccount'
+  | 'findTicket'
+  | 'redeemSignUp'
+  | 'redeemReset'
+  | 'findPassword'
+  | 'changePassword'
 >;
+
+const ticketsOf = ({ tickets }: AccountTables, kind: TicketKind, username: string) =>
+  tickets.values().filter((each) => each.kind === kind && each.username === username);
+
+/** They still count towards the limits, but none of them works any more. */
+export function voidTickets(tables: AccountTables, kind: TicketKind, username: string): void {
+  for (const each of [...ticketsOf(tables, kind, username)])
+    tables.tickets.set(each.ticketHash.toHex(), { ...each, expiresAt: 0 });
+}
 
 export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTime, 'now'>): MemoryPasswords {
   const { passwords, tickets } = tables;
@@ -31,13 +47,11 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
     return ticket?.kind === kind && time.now() < ticket.expiresAt ? ticket : null;
   }
 
-  const ticketsOf = (kind: TicketKind, username: string) =>
-    tickets.values().filter((each) => each.kind === kind && each.username === username);
-
-  /** They still count towards the limits, but none of them works any more. */
-  function voidTickets(kind: TicketKind, username: string): void {
-    for (const each of [...ticketsOf(kind, username)])
-      tickets.set(each.ticketHash.toHex(), { ...each, expiresAt: 0 });
+  /** Replaces all others; it counts against mailed ones until it expires. */
+  function handTicket(username: string, ticket: HandedTicket): void {
+    voidTickets(tables, 'reset', username);
+    const stored = copyOfTicket({ ...ticket, kind: 'reset', username });
+    tickets.set(ticket.ticketHash.toHex(), { ...stored, countsUntil: ticket.expiresAt });
   }
 
   function revokeTokensOf(id: AccountId): void {
@@ -48,17 +62,28 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
   /** Uses up the ticket; only one call gets it. */
   function takeTicket(kind: TicketKind, ticketHash: Uint8Array): StoredTicket | null {
     const ticket = liveTicket(kind, ticketHash);
-    if (ticket !== null) voidTickets(kind, ticket.username);
+    if (ticket !== null) voidTickets(tables, kind, ticket.username);
     return ticket;
   }
 
   return {
     async addTicket(ticket, limits) {
-      const earlier = [...ticketsOf(ticket.kind, ticket.username)];
+      const earlier = [...ticketsOf(tables, ticket.kind, ticket.username)];
       if (!mayKeepTicket(ticket, earlier, limits, time.now())) return false;
       const counted = { ...copyOfTicket(ticket), countsUntil: countsUntil(ticket, limits) };
       tickets.set(ticket.ticketHash.toHex(), counted);
       return true;
+    },
+    async replaceResetTickets(id, ticket) {
+      const account = tables.accounts.get(id);
+      if (account === undefined || account.lockedAt !== null) return false;
+      handTicket(account.username, ticket);
+      return true;
+    },
+    async inviteAccount(newAccount, ticket) {
+      const account = insertAccount(tables, newAccount);
+      if (account !== null) handTicket(account.username, ticket);
+      return account;
     },
     async findTicket(kind, ticketHash) {
       const ticket = liveTicket(kind, ticketHash);
@@ -75,7 +100,7 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
     async redeemReset(ticketHash, password, fate) {
       const ticket = takeTicket('reset', ticketHash);
       const account = ticket === null ? null : accountNamed(tables, ticket.username);
-      if (account === null) return null;
+      if (account === null || account.lockedAt !== null) return null;
       passwords.set(account.id, copyOfPassword(password));
       endSessionsOf(tables, account.id);
       if (fate === 'revoke') revokeTokensOf(account.id);
@@ -94,7 +119,7 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
       endSessionsOf(tables, id, keepSessionId);
       if (fate === 'revoke') revokeTokensOf(id);
       const account = tables.accounts.get(id);
-      if (account !== undefined) voidTickets('reset', account.username);
+      if (account !== undefined) voidTickets(tables, 'reset', account.username);
       return true;
     },
   };

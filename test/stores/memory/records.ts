@@ -7,7 +7,7 @@
 import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
-import type { ClaimOutcome, DueNotice, SecretStore } from '../../../src/core/ports.ts';
+import type { ClaimOutcome, DueNotice, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
 import {
   isWaiting,
   type NewRecord,
@@ -50,6 +50,7 @@ interface EndedBatch {
 export interface MemoryRecords {
   readonly store: SecretStore;
   countExpiringBy(at: UnixSeconds): number;
+  countOwned(owner: AccountId): OwnedCounts;
   /** When a secret expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
@@ -368,6 +369,11 @@ export function createMemoryRecords(
     store: { ...secretMethods(table, time, isAccount), ...receiptMethods(table, time, isAccount) },
     countExpiringBy: (at) =>
       table.all().filter((each) => isWaiting(each, time.now()) && !isWaiting(each, at)).length,
+    countOwned(owner) {
+      const owned = table.all().filter((each) => each.owner === owner);
+      const waiting = owned.filter((each) => isWaiting(each, time.now()));
+      return { waiting: waiting.length, receipts: owned.length };
+    },
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
     rootKidsInUse: () => rootKidsInUse(table, time.now()),
     endOwned: (owner, batch) => endOwned(table, owner, batch, time.now()),

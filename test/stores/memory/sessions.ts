@@ -7,7 +7,7 @@
 import type { StoredSession } from '../../../src/core/account.ts';
 import type { AccountStore } from '../../../src/core/ports.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
-import { type AccountTables, copyOfSession, sameBytes } from './account-tables.ts';
+import { type AccountTables, copyOfSession, noteAccountUse, sameBytes } from './account-tables.ts';
 
 export type MemorySessions = Pick<
   AccountStore,
@@ -22,9 +22,11 @@ export function createMemorySessions(tables: AccountTables, time: Pick<StoreTime
     async addSession(id, verifier, session) {
       const password = passwords.get(id);
       if (password === undefined || !sameBytes(password.verifier, verifier)) return null;
+      if (accounts.get(id)?.lockedAt !== null) return null;
       const sessionId = tables.nextNumber('session');
       const stored = { ...session, sessionId, accountId: id, lastUsedAt: session.createdAt };
       sessions.set(sessionId, copyOfSession(stored));
+      noteAccountUse(tables, id, session.createdAt);
       return copyOfSession(stored);
     },
     async findSession(sessionHash) {
@@ -41,6 +43,7 @@ export function createMemorySessions(tables: AccountTables, time: Pick<StoreTime
         lastUsedAt: Math.max(at, session.lastUsedAt),
         expiresAt: Math.max(expiresAt, session.expiresAt),
       });
+      noteAccountUse(tables, session.accountId, at);
     },
     listSessions: async (id) =>
       [...sessions.values()]
