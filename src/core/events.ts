@@ -27,8 +27,10 @@ export type ServiceEvent =
     }
   | { readonly event: 'signed_up'; readonly account: AccountId }
   | { readonly event: 'logged_in'; readonly account: AccountId }
-  /** A wrong password or an unknown address. */
+  /** A wrong password, an unknown address or a locked account. */
   | { readonly event: 'log_in_refused' }
+  /** A right password or token of an account that the operator has locked. */
+  | { readonly event: 'locked_out'; readonly account: AccountId; readonly by: 'password' | 'token' }
   | { readonly event: 'password_changed'; readonly account: AccountId; readonly by: 'password' | 'reset' }
   | { readonly event: 'account_deleted'; readonly account: AccountId; readonly burned: number }
   | {

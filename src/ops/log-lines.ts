@@ -120,7 +120,7 @@ const forms = {
   replyCode: (value) => (value === null ? null : wholeNumber(599)(value)),
   willRetry: (value) => (typeof value === 'boolean' ? value : undefined),
   region: matching(/^[0-9a-z]{2}$/),
-  by: matching(/^(password|reset)$/),
+  by: matching(/^(password|reset|token)$/),
   burned: wholeNumber(Number.MAX_SAFE_INTEGER),
   where: matching(/^(request|sweep|scrub|notices|domains|process)$/),
 } as const satisfies Readonly<Record<string, Form>>;
@@ -140,6 +140,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   logged_in: { level: 'info', fields: ['account'] },
   // Of nobody: naming the account would tell the log's reader who has one, and the address is never written.
   log_in_refused: { level: 'info', fields: [] },
+  locked_out: { level: 'info', fields: ['account', 'by'] },
   password_changed: { level: 'info', fields: ['account', 'by'] },
   account_deleted: { level: 'info', fields: ['account', 'burned'] },
   account_mail_ended: { level: 'info', fields: ['kind', 'state'] },

@@ -39,7 +39,8 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   domain_checked: 'Checks of share domains',
   signed_up: 'Accounts made by signing up',
   logged_in: 'Log-ins',
-  log_in_refused: 'Log-ins with a wrong password or an unknown address',
+  log_in_refused: 'Log-ins with a wrong password, of an unknown address or of a locked account',
+  locked_out: 'Right passwords and tokens of locked accounts, refused',
   password_changed: 'Passwords changed',
   account_deleted: 'Accounts deleted by their owners',
   account_mail_ended: 'Mails about accounts',
@@ -50,6 +51,7 @@ const eventLabels: Partial<Readonly<Record<ServiceEvent['event'], readonly strin
   concealed: ['kind'],
   mail_ended: ['state'],
   domain_checked: ['domainState'],
+  locked_out: ['by'],
   password_changed: ['by'],
   account_mail_ended: ['kind', 'state'],
 };

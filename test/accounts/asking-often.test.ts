@@ -48,7 +48,11 @@ describe('a link that its owner has asked for', () => {
       await bench.accounts.requestReset({ email: owner, locale });
     }
     bench.advance(minute - 1);
-    expect(await bench.accounts.checkReset(first)).toEqual({ outcome: 'valid', username: owner });
+    expect(await bench.accounts.checkReset(first)).toEqual({
+      outcome: 'valid',
+      username: owner,
+      isFirst: false,
+    });
     expect(await bench.accounts.resetPassword(reset(first))).toMatchObject({ outcome: 'reset' });
   });
 

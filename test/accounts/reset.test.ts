@@ -134,7 +134,11 @@ describe('a reset', () => {
     });
     expect(bench.hasher.stretched).toBe(before);
     expect(await bench.logIn(email)).toMatchObject({ outcome: 'logged_in' });
-    expect(await bench.accounts.checkReset(ticket)).toEqual({ outcome: 'valid', username: email });
+    expect(await bench.accounts.checkReset(ticket)).toEqual({
+      outcome: 'valid',
+      username: email,
+      isFirst: false,
+    });
     expect(await bench.accounts.resetPassword(completion(ticket))).toMatchObject({ outcome: 'reset' });
   });
 

@@ -14,6 +14,7 @@ import { type AccountBench, createAccountBench, label, locale } from './account-
 
 const owner = 'owner@example.org';
 const passwordless = 'command@example.org';
+const locked = 'locked@example.org';
 const stranger = 'nobody@example.org';
 
 type Wrap = (bench: AccountBench) => Pick<AccountService, 'requestSignUp' | 'requestReset' | 'logIn'>;
@@ -31,6 +32,8 @@ async function traceOf(email: string, attempt: Attempt, wrap: Wrap): Promise<unk
   const bench = createAccountBench();
   await bench.person(owner);
   await createAccount(bench.deps, { email: passwordless, plan: 'basic' });
+  const { signedIn } = await bench.person(locked);
+  await bench.store.lockAccount(signedIn.caller.account.id);
   await bench.accounts.settled();
   bench.advance(3_600);
   const service = wrap(bench);
@@ -62,7 +65,7 @@ async function traceOf(email: string, attempt: Attempt, wrap: Wrap): Promise<unk
 }
 
 async function tracesOf(attempt: Attempt, wrap: Wrap): Promise<unknown[]> {
-  return Promise.all([owner, passwordless, stranger].map((email) => traceOf(email, attempt, wrap)));
+  return Promise.all([owner, passwordless, locked, stranger].map((email) => traceOf(email, attempt, wrap)));
 }
 
 async function areUniform(attempt: Attempt, wrap: Wrap): Promise<boolean> {
@@ -70,11 +73,11 @@ async function areUniform(attempt: Attempt, wrap: Wrap): Promise<boolean> {
   return others.every((trace) => trace === first);
 }
 
-describe('an address with an account, one without a password and one without an account', () => {
+describe('an address with an account, one without a password, a locked one and one without an account', () => {
   for (const [name, attempt] of Object.entries(attempts)) {
     it(`P17: are the same in ${name}: outcome, store calls, hashes, and no mail before the answer`, async () => {
       const [first, ...others] = await tracesOf(attempt, (bench) => bench.accounts);
-      expect(others).toHaveLength(2);
+      expect(others).toHaveLength(3);
       for (const trace of others) expect(trace).toEqual(first);
       expect(JSON.stringify(first)).toContain('"mailsBeforeTheAnswer":0');
     });

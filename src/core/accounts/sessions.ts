@@ -1,10 +1,10 @@
 /**
  * Log-in and sessions. Only a hash of a session's token is stored, and the data key only wrapped under the token (P9). A
- * session starts only if the password it is started with is still the account's (the store decides). It ends a week after
+ * session starts only if the password it is started with is still the account's, which is not locked (the store decides). It ends a week after
  * its last use, and a month after its start in any case (NIST SP 800-63B-3 §4.1.3).
  *
- * At log-in, an unknown address, an account without a password and a wrong password take the same look-up, one stretching
- * and the same answer (P17). Callers limit the attempts.
+ * At log-in, an unknown address, an account that is locked or without a password, and a wrong password take the same look-up,
+ * one stretching and the same answer (P17). Callers limit the attempts.
  */
 
 import { hex } from '../../crypto/bytes.ts';
@@ -98,7 +98,7 @@ function endOf(createdAt: UnixSeconds): UnixSeconds {
 
 type LogInOutcome =
   | { readonly outcome: 'logged_in'; readonly session: BegunSession }
-  /** Unknown address, wrong password, or an account without a password: one answer (P17). */
+  /** Unknown address, wrong password, or an account that is locked or without a password: one answer (P17). */
   | { readonly outcome: 'refused' };
 
 export interface LogInInput {
@@ -117,6 +117,11 @@ export async function logIn(deps: AccountCore, input: LogInInput): Promise<LogIn
   const dataKey = await openWithPassword(deps.hasher, password, input.password, input.clientPrefix);
   if (found === null || password === null || dataKey === null) return refuse(deps.events);
   const { account } = found;
+  if (account.lockedAt !== null) {
+    dataKey.fill(0);
+    deps.events({ event: 'locked_out', account: account.id, by: 'password' });
+    return refuse(deps.events);
+  }
   const session = await beginSession(deps, account, {
     verifier: password.verifier,
     dataKey,

@@ -10,7 +10,8 @@
  * set one for another person's address. A request is answered the same, in the same time, whether or not the address has
  * an account (P17).
  *
- * A reset also serves accounts made by a command, which have no password yet. What can be refused is refused before the
+ * A reset also serves accounts made by a command, which have no password yet, and the links that an operator hands over
+ * (`handed-links.ts`). What can be refused is refused before the
  * ticket is used up. A reset ends every session, and every API token if asked to. Only an API token can carry the data key
  * over: without one the account gets a new key, and the list of what was shared before is lost (P9 allows no other way).
  */
@@ -97,6 +98,11 @@ type TicketOutcome =
   /** Unknown, used, replaced or expired. */
   | { readonly outcome: 'gone' };
 
+type ResetTicketOutcome =
+  /** `isFirst`: the account has neither a password nor a token, so that nothing is replaced or lost. */
+  | { readonly outcome: 'valid'; readonly username: string; readonly isFirst: boolean }
+  | { readonly outcome: 'gone' };
+
 type SignUpOutcome =
   | { readonly outcome: 'signed_up'; readonly session: BegunSession }
   | { readonly outcome: 'gone' }
@@ -110,6 +116,8 @@ type ResetOutcome =
       readonly session: BegunSession;
       /** Whether earlier secrets are still listed: an API token opened the data key. */
       readonly keepsList: boolean;
+      /** As in `ResetTicketOutcome`. */
+      readonly isFirst: boolean;
     }
   | { readonly outcome: 'gone' }
   /** The given API token is not a live one of this account. Nothing was used up. */
@@ -179,18 +187,31 @@ export async function requestReset(
 ): Promise<RequestOutcome> {
   if (!isDeliverable(email)) return { outcome: 'invalid_email' };
   const username = email.toLowerCase();
-  const isKnown = (await deps.store.findAccount(username)) !== null;
+  const account = await deps.store.findAccount(username);
+  const mayReset = account !== null && account.lockedAt === null;
   const drawn = await keepTicket(deps, 'reset', username);
   const link = new Sensitive(deps.links.resetUrl(drawn.ticket.expose()));
   const { expiresAt } = drawn;
   const mail = { to: new Sensitive(username), locale, kind: 'reset', link, expiresAt } as const;
-  sendOneOf(deps, [mail], drawn.isKept && isKnown ? mail : null);
+  sendOneOf(deps, [mail], drawn.isKept && mayReset ? mail : null);
   return { outcome: 'requested' };
 }
 
-export async function checkReset(deps: Pick<AccountCore, 'store'>, ticket: string): Promise<TicketOutcome> {
+export async function checkReset(
+  deps: Pick<AccountCore, 'store'>,
+  ticket: string,
+): Promise<ResetTicketOutcome> {
   const found = await findTicket(deps, 'reset', ticket);
-  return found === null ? { outcome: 'gone' } : { outcome: 'valid', username: found.username };
+  if (found === null) return { outcome: 'gone' };
+  const { username } = found;
+  return { outcome: 'valid', username, isFirst: await hasNothing(deps, username) };
+}
+
+/** Whether nothing opens the account yet. */
+async function hasNothing({ store }: Pick<AccountCore, 'store'>, username: string): Promise<boolean> {
+  const found = await store.findPassword(username);
+  if (found === null || found.password !== null) return false;
+  return (await store.listTokens(found.account.id)).length === 0;
 }
 
 export interface ResetInput {
@@ -216,6 +237,7 @@ export async function resetPassword(deps: AccountCore, input: ResetInput): Promi
     ? await dataKeyOfToken(store, found.username, input.existingToken.expose())
     : drawDataKey(random);
   if (dataKey === null) return { outcome: 'invalid_token' };
+  const isFirst = !keepsList && (await hasNothing(deps, found.username));
   const { password: text, clientPrefix: client } = input;
   const password = await makePassword(deps, { password: text, dataKey, setAt: store.now(), client });
   const account = await store.redeemReset(found.ticketHash, password, input.tokens);
@@ -223,7 +245,7 @@ export async function resetPassword(deps: AccountCore, input: ResetInput): Promi
   reportChange(deps, account, input);
   const session = await begin(deps, account, { password, dataKey, label: input.label });
   // Replaced again at this very moment, by another proof of the address: this link is used up.
-  return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList };
+  return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList, isFirst };
 }
 
 function reportChange(deps: AccountCore, account: Account, { locale, tokens }: ResetInput): void {

@@ -6,7 +6,7 @@
  * its hash and the account's data key wrapped under it.
  *
  * An unknown username and a wrong token take the same steps and the same single look-up, by the token's hash, so they are
- * indistinguishable (P17).
+ * indistinguishable (P17); only the log says that a right token was refused because its account is locked.
  *
  * A token outlives the session that created it, so creating one takes the password, and the owner gets a mail. It opens the
  * account's data key, so it lists what the session lists, within its scopes.
@@ -116,7 +116,7 @@ const useGranularitySeconds = 60;
 const impossibleToken = '0'.repeat(64) as ApiToken;
 
 export async function authenticate(
-  deps: Pick<AccountCore, 'store' | 'inBackground'>,
+  deps: Pick<AccountCore, 'store' | 'events' | 'inBackground'>,
   username: string,
   text: string,
 ): Promise<AccountCaller | null> {
@@ -128,6 +128,10 @@ export async function authenticate(
   if (!isLiveToken(found.token, now)) return null;
   const dataKey = dataKeyOf(token, found.token);
   if (dataKey === null) return null;
+  if (found.account.lockedAt !== null) {
+    deps.events({ event: 'locked_out', account: found.account.id, by: 'token' });
+    return null;
+  }
   if (now - (found.token.lastUsedAt ?? 0) >= useGranularitySeconds)
     deps.inBackground(() => deps.store.noteTokenUse(found.token.tokenId, now));
   const { account, token: stored } = found;

@@ -209,6 +209,29 @@ const ResetPage: FC<ResetProps> = ({ frame, ticket, username, token, tokens, ref
   );
 };
 
+/** Of an account that the operator has just made: nothing is replaced. */
+const FirstPasswordPage: FC<Omit<ResetProps, 'token' | 'tokens'>> = ({
+  frame,
+  ticket,
+  username,
+  refusal,
+}) => {
+  const { say } = frame.words;
+  return (
+    <FormPage
+      {...{ frame, refusal }}
+      title={say('signUp.chooseTitle')}
+      lead={say('signUp.chooseLead')}
+      action={frame.href('reset', ticket)}
+      isSignIn
+      submit={say('reset.submit')}
+    >
+      <UsernameField frame={frame} username={username} />
+      <NewPasswordField frame={frame} name="password" label={say('password.choose')} refusal={refusal} />
+    </FormPage>
+  );
+};
+
 const ResetChanges: FC<FrameProps> = ({ frame: { words } }) => (
   <section class="note">
     <h2>{words.say('reset.changesTitle')}</h2>
@@ -255,10 +278,12 @@ async function showReset(
 ): Promise<PageReply> {
   const found = await accounts.checkReset(key);
   if (found.outcome === 'gone') return pageReply(404, renderPage(<ResetGonePage frame={frame} />));
+  const { username, isFirst } = found;
+  if (isFirst)
+    return formReply(<FirstPasswordPage {...{ frame, ticket: key, username, refusal }} />, refusal);
   const typed = refusal === null ? null : await form();
   const token = typed?.text('token') ?? '';
   const tokens = typed === null ? 'keep' : readTokenFate(typed);
-  const { username } = found;
   return formReply(<ResetPage {...{ frame, ticket: key, username, token, tokens, refusal }} />, refusal);
 }
 
@@ -279,7 +304,8 @@ async function reset(request: PageRequest, deps: AccountPageDeps): Promise<PageR
     case 'reset': {
       if (signedIn !== null) await deps.accounts.logOut(signedIn);
       const list = set.keepsList ? 'reset-kept' : 'reset-lost';
-      const done = tokens === 'revoke' ? (`${list}-tokens` as const) : list;
+      const replaced = tokens === 'revoke' ? (`${list}-tokens` as const) : list;
+      const done = set.isFirst ? 'signed-up' : replaced;
       const cookie = deps.sessionCookie.set(set.session, deps.clock());
       return seeOther(`${frame.href('account')}?done=${done}`, [cookie]);
     }

@@ -1,0 +1,56 @@
+/**
+ * One-time links that the operator prints and hands over, for when no mail goes out: to the first password of a new account, and
+ * to a new one. Each is a reset ticket (`sign-up.ts`), lives a day and replaces the earlier links of its account. It holds no data
+ * key: one that could open the account's list would be the account, in the hands of whoever carries it.
+ */
+
+import { hashToken } from '../../crypto/derive.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { Account, HandedTicket, Ticket } from '../account.ts';
+import { isDeliverable } from '../mail/recipients.ts';
+import type { PlanName } from '../plans.ts';
+import { Sensitive } from '../sensitive.ts';
+import type { UnixSeconds } from '../time.ts';
+import type { AccountAdminCore } from './admin.ts';
+import { drawBearer } from './tokens.ts';
+
+const lifetimeSeconds = 86_400;
+
+interface HandedLink {
+  /** Its link is that of a reset. */
+  readonly ticket: Sensitive<Ticket>;
+  readonly expiresAt: UnixSeconds;
+}
+
+type InviteOutcome =
+  | ({ readonly outcome: 'invited'; readonly username: string } & HandedLink)
+  | { readonly outcome: 'exists' }
+  | { readonly outcome: 'invalid_email' };
+
+export async function inviteAccount(
+  { store, random }: AccountAdminCore,
+  input: { readonly email: string; readonly plan: PlanName },
+): Promise<InviteOutcome> {
+  if (!isDeliverable(input.email)) return { outcome: 'invalid_email' };
+  const createdAt = store.now();
+  const { link, stored } = draw(random, createdAt);
+  const username = input.email.toLowerCase();
+  const account = await store.inviteAccount({ username, plan: input.plan, createdAt }, stored);
+  return account === null ? { outcome: 'exists' } : { outcome: 'invited', username, ...link };
+}
+
+/** `null`: the account is locked, or gone. */
+export async function makeResetLink(
+  { store, random }: AccountAdminCore,
+  { id }: Account,
+): Promise<HandedLink | null> {
+  const { link, stored } = draw(random, store.now());
+  return (await store.replaceResetTickets(id, stored)) ? link : null;
+}
+
+function draw(random: RandomBytes, createdAt: UnixSeconds): { link: HandedLink; stored: HandedTicket } {
+  const { bytes, text } = drawBearer(random);
+  const expiresAt = createdAt + lifetimeSeconds;
+  const stored = { ticketHash: hashToken(bytes, 'ticket'), createdAt, expiresAt };
+  return { link: { ticket: new Sensitive(text as Ticket), expiresAt }, stored };
+}
