@@ -4,8 +4,16 @@
  * They work on the store itself, so they need the data folder and no credentials, also while the server runs. A token is printed
  * once, when it is made, and read from standard input or a file, never from an argument (P18).
  */
-import { type Account, type StoredToken, type TokenScope, tokenScopes } from '../core/account.ts';
+import type { Settings } from '../config/read.ts';
+import {
+  type Account,
+  type ListedAccount,
+  type StoredToken,
+  type TokenScope,
+  tokenScopes,
+} from '../core/account.ts';
 import { createAccount, createToken } from '../core/accounts/admin.ts';
+import { inviteAccount } from '../core/accounts/handed-links.ts';
 import type { PlanName } from '../core/plans.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import {
@@ -20,7 +28,8 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import { timeOf } from './terminal.ts';
+import { printHandedLink } from './handed-link.ts';
+import { plural, timeOf } from './terminal.ts';
 
 const accountPlans: readonly PlanName[] = ['basic', 'identity'];
 
@@ -35,7 +44,7 @@ function parsePlan(text: string): PlanName {
 export async function withAccounts(
   input: Input,
   world: World,
-  work: (accounts: OpenAccounts) => Promise<ExitCode>,
+  work: (accounts: OpenAccounts, settings: Settings) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const settings = await settingsOrWords(world);
   if (settings === null) return 2;
@@ -43,7 +52,7 @@ export async function withAccounts(
   if (opened.outcome === 'no_store') return refuse(world, input, 'no_store', opened.problem);
   if (opened.outcome === 'refused') return refuse(world, input, 'unavailable', opened.problem);
   try {
-    return await work(opened.accounts);
+    return await work(opened.accounts, settings);
   } finally {
     await opened.accounts.close();
   }
@@ -53,25 +62,30 @@ export async function withAccounts(
 export function withAccount(
   input: Input,
   world: World,
-  work: (accounts: OpenAccounts, account: Account) => Promise<ExitCode>,
+  work: (accounts: OpenAccounts, account: Account, settings: Settings) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  return withAccounts(input, world, async (accounts) => {
+  return withAccounts(input, world, async (accounts, settings) => {
     const email = input.words[0] ?? '';
     const account = await accounts.store.findAccount(email.toLowerCase());
     if (account === null) return refuse(world, input, 'no_account', `There is no account ${email}.`);
-    return work(accounts, account);
+    return work(accounts, account, settings);
   });
 }
 
 async function runCreate(input: Input, world: World): Promise<ExitCode> {
   const plan = parsePlan(input.texts.plan ?? 'basic');
   const email = input.words[0] ?? '';
-  return withAccounts(input, world, async (accounts) => {
-    const made = await createAccount(accounts, { email, plan });
+  return withAccounts(input, world, async (accounts, settings) => {
+    const made = await (input.flags.has('link') ? inviteAccount : createAccount)(accounts, { email, plan });
     if (made.outcome === 'exists')
       return refuse(world, input, 'exists', `There is already an account ${email}.`);
     if (made.outcome === 'invalid_email') {
       return refuse(world, input, 'invalid_email', `"${email}" is not an e-mail address.`);
+    }
+    if (made.outcome === 'invited') {
+      const words = [`Account ${made.username} made. Whoever opens this link can set its password.`];
+      printHandedLink(world, input, settings, made, words);
+      return 0;
     }
     const token = made.token.expose();
     if (!input.json) world.terminal.err(`Account ${made.username} made. Its API token is shown only now:\n`);
@@ -83,19 +97,24 @@ async function runCreate(input: Input, world: World): Promise<ExitCode> {
 async function runList(input: Input, world: World): Promise<ExitCode> {
   return withAccounts(input, world, async ({ store }) => {
     const accounts = await store.listAccounts();
-    const json = accounts.map(({ id, username, plan, createdAt }) => ({
-      id,
-      username,
-      plan,
-      created: createdAt,
-    }));
-    const lines = accounts.map(
-      ({ username, plan, createdAt }) => `${username}\t${plan}\t${timeOf(createdAt)}`,
-    );
-    if (lines.length === 0) world.terminal.err('There are no accounts yet.\n');
-    printResult(world, input, json, lines);
+    if (accounts.length === 0) world.terminal.err('There are no accounts yet.\n');
+    printResult(world, input, accounts.map(jsonOfAccount), accounts.map(lineOfAccount));
     return 0;
   });
+}
+
+function jsonOfAccount(account: ListedAccount) {
+  const { id, username, plan, createdAt, lockedAt, hasPassword, tokens, lastUsedAt } = account;
+  const access = { locked: lockedAt, has_password: hasPassword, tokens, last_used: lastUsedAt };
+  return { id, username, plan, created: createdAt, ...access };
+}
+
+function lineOfAccount(account: ListedAccount): string {
+  const { username, plan, createdAt, lockedAt, hasPassword, tokens, lastUsedAt } = account;
+  const opens = `${hasPassword ? 'password' : 'no password'}, ${plural(tokens, 'token')}`;
+  const used = lastUsedAt === null ? 'never used' : `used ${timeOf(lastUsedAt)}`;
+  const locked = lockedAt === null ? [] : [`LOCKED ${timeOf(lockedAt)}`];
+  return [username, plan, timeOf(createdAt), opens, used, ...locked].join('\t');
 }
 
 async function runPlan(input: Input, world: World): Promise<ExitCode> {
@@ -113,13 +132,16 @@ export const accountCommands: readonly Command[] = [
     path: ['account', 'create'],
     summary: 'make an account and print its API token, once',
     words: ['EMAIL'],
-    options: { plan: { type: 'string', value: 'PLAN', doc: 'basic (the default) or identity' } },
+    options: {
+      plan: { type: 'string', value: 'PLAN', doc: 'basic (the default) or identity' },
+      link: { type: 'boolean', doc: 'print a one-time link that sets its password, in place of a token' },
+    },
     example: 'mayfly account create jo@example.org --json',
     run: runCreate,
   },
   {
     path: ['account', 'list'],
-    summary: 'list the accounts',
+    summary: 'list the accounts: what opens them, when they were last used, which are locked',
     words: [],
     options: {},
     example: 'mayfly account list',

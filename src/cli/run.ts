@@ -4,6 +4,7 @@
  * A command runs only when every argument was understood. Nothing of an unexpected error but its class reaches the terminal (P18).
  */
 import { nearestWord } from '../config/nearest.ts';
+import { accessCommands } from './account-access.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
 import {
@@ -59,7 +60,12 @@ export const sections: Readonly<Record<string, readonly Command[]>> = {
     ...backupCommands,
     ...routerCommands,
   ],
-  'Manage its accounts (on its machine)': [...accountCommands, ...tokenCommands, ...domainCommands],
+  'Manage its accounts (on its machine)': [
+    ...accountCommands,
+    ...accessCommands,
+    ...tokenCommands,
+    ...domainCommands,
+  ],
   About: aboutCommands,
 };
 

@@ -11,9 +11,9 @@ const accountUsage = [
 
 describe('a command that does not exist', () => {
   it('below a group of commands is answered with the group’s commands', async () => {
-    const { code, out, err } = await runCli(['account', 'delete', 'you@example.com']);
+    const { code, out, err } = await runCli(['account', 'suspend', 'you@example.com']);
     expect([code, out]).toEqual([2, '']);
-    expect(err).toStartWith(`There is no command "account delete". These exist:\n${accountUsage}`);
+    expect(err).toStartWith(`There is no command "account suspend". These exist:\n${accountUsage}`);
   });
 
   it('is answered with the nearest one, even if several of its words are misspelt', async () => {

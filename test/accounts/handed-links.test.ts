@@ -26,7 +26,8 @@ async function invited(bench: AccountBench): Promise<string> {
 async function resetLink(bench: AccountBench): Promise<string | null> {
   const account = await bench.store.findAccount(email);
   if (account === null) throw new Error('no account');
-  return (await makeResetLink(bench.deps, account))?.ticket.expose() ?? null;
+  const made = await makeResetLink(bench.deps, account);
+  return made.outcome === 'made' ? made.ticket.expose() : null;
 }
 
 const completion = (ticket: string, token = '') => ({

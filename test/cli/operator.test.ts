@@ -108,6 +108,70 @@ describe('mayfly account', () => {
   });
 });
 
+describe('access to an account', () => {
+  const email = 'access@example.org';
+  const newPassword = 'nine quiet kettles ~';
+  const at = (link: string) => `http://127.0.0.1:${server.port}${new URL(link).pathname}`;
+
+  /** Sets a password as a browser does: with the page's form token, and the cookie that it is bound to. */
+  async function setPassword(link: string): Promise<Response> {
+    const page = await fetch(at(link));
+    const token = /name="form-token" value="([0-9a-f]{32})"/.exec(await page.text())?.[1] ?? '';
+    const cookie = page.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ');
+    const body = new URLSearchParams({ 'form-token': token, password: newPassword });
+    return fetch(at(link), { method: 'POST', body, headers: { cookie }, redirect: 'manual' });
+  }
+
+  it('create --link and reset print links that work once on the running server', async () => {
+    const made = JSON.parse((await mayfly(['account', 'create', email, '--link', '--json'], env)).out);
+    expect(made).toMatchObject({ username: email });
+    const set = await setPassword(made.link);
+    expect([set.status, set.headers.get('location')]).toEqual([303, '/account?done=signed-up']);
+    expect((await fetch(at(made.link))).status).toBe(404);
+    const reset = (await mayfly(['account', 'reset', email], env)).out.trim();
+    expect((await setPassword(reset)).headers.get('location')).toBe('/account?done=reset-lost');
+    expect((await fetch(at(reset))).status).toBe(404);
+  });
+
+  it('lock refuses tokens and sessions at once on the running server, and unlock takes the tokens again', async () => {
+    const { token } = JSON.parse((await mayfly(['account', 'token', 'create', email, '--json'], env)).out);
+    const reset = (await mayfly(['account', 'reset', email], env)).out.trim();
+    const cookie = (await setPassword(reset)).headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ');
+    const accountPage = async () => {
+      const url = `http://127.0.0.1:${server.port}/account`;
+      return (await fetch(url, { headers: { cookie }, redirect: 'manual' })).status;
+    };
+    expect([(await authcheck(email, token)).status, await accountPage()]).toEqual([200, 200]);
+    expect((await mayfly(['account', 'lock', email], env)).code).toBe(0);
+    expect([(await authcheck(email, token)).status, await accountPage()]).toEqual([401, 303]);
+    expect((await mayfly(['account', 'reset', email, '--json'], env)).out).toBe('{"error":"locked"}\n');
+    expect((await mayfly(['account', 'unlock', email], env)).code).toBe(0);
+    expect([(await authcheck(email, token)).status, await accountPage()]).toEqual([200, 303]);
+  });
+
+  it('delete ends the account and what it has waiting on the running server, after a yes', async () => {
+    const { token } = JSON.parse((await mayfly(['account', 'token', 'create', email, '--json'], env)).out);
+    const headers = { Authorization: `Basic ${btoa(`${email}:${token}`)}` };
+    const api = `http://127.0.0.1:${server.port}/api/v1`;
+    const body = new URLSearchParams({ secret: 'x' });
+    const made = await (await fetch(`${api}/share`, { method: 'POST', headers, body })).json();
+    const unasked = await mayfly(['account', 'delete', email], env);
+    expect(unasked.code).toBe(1);
+    expect(unasked.err).toContain('Waiting secrets: 1.');
+    expect(unasked.err).toEndWith('Nobody can be asked here: add --yes.\n');
+    const { code, out } = await mayfly(['account', 'delete', email, '--yes', '--json'], env);
+    expect([code, JSON.parse(out)]).toEqual([0, { username: email, deleted: true, burned: 1 }]);
+    expect((await authcheck(email, token)).status).toBe(401);
+    expect((await fetch(`${api}/secret/${made.secret_key}`, { method: 'POST' })).status).toBe(404);
+  });
+});
+
 describe('mayfly domain', () => {
   it('adds, lists and removes a domain of one account', async () => {
     expect((await mayfly(['domain', 'add', 'jo@example.org', 'Secrets.example.org'], env)).code).toBe(0);

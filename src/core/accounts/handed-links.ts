@@ -12,6 +12,7 @@ import type { PlanName } from '../plans.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import type { AccountAdminCore } from './admin.ts';
+import { hasNothing } from './sign-up.ts';
 import { drawBearer } from './tokens.ts';
 
 const lifetimeSeconds = 86_400;
@@ -39,13 +40,17 @@ export async function inviteAccount(
   return account === null ? { outcome: 'exists' } : { outcome: 'invited', username, ...link };
 }
 
-/** `null`: the account is locked, or gone. */
+type ResetLinkOutcome =
+  /** `isFirst`: the account has neither a password nor a token, so that nothing is lost. */
+  ({ readonly outcome: 'made'; readonly isFirst: boolean } & HandedLink) | { readonly outcome: 'locked' };
+
 export async function makeResetLink(
   { store, random }: AccountAdminCore,
-  { id }: Account,
-): Promise<HandedLink | null> {
+  { id, username }: Account,
+): Promise<ResetLinkOutcome> {
   const { link, stored } = draw(random, store.now());
-  return (await store.replaceResetTickets(id, stored)) ? link : null;
+  if (!(await store.replaceResetTickets(id, stored))) return { outcome: 'locked' };
+  return { outcome: 'made', isFirst: await hasNothing({ store }, username), ...link };
 }
 
 function draw(random: RandomBytes, createdAt: UnixSeconds): { link: HandedLink; stored: HandedTicket } {

@@ -31,6 +31,7 @@ import type { AccountCore } from '../core.ts';
 import type { Links } from '../links.ts';
 import { isDeliverable } from '../mail/recipients.ts';
 import type { AccountMail } from '../mailer.ts';
+import type { AccountStore } from '../ports.ts';
 import { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
 import { sendAfter, sendOneOf } from './account-mail.ts';
@@ -207,8 +208,11 @@ export async function checkReset(
   return { outcome: 'valid', username, isFirst: await hasNothing(deps, username) };
 }
 
-/** Whether nothing opens the account yet. */
-async function hasNothing({ store }: Pick<AccountCore, 'store'>, username: string): Promise<boolean> {
+/** Whether the account has neither a password nor a token. */
+export async function hasNothing(
+  { store }: { readonly store: AccountStore },
+  username: string,
+): Promise<boolean> {
   const found = await store.findPassword(username);
   if (found === null || found.password !== null) return false;
   return (await store.listTokens(found.account.id)).length === 0;
