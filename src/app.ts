@@ -112,6 +112,7 @@ export interface RunningApp {
   readonly hasNewKeys: boolean;
   /** Whether another server ran on the data folder when this one came. */
   readonly isSecondServer: boolean;
+  readonly hasAccounts: boolean;
   /** What the store makes of the wall clock. */
   readonly clock: ClockReport;
   /** Resolves when everything is closed, within about ten seconds. */
@@ -380,7 +381,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library after the first answers rather than before the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  const facts = { ...parts.hasStarted, clock: store.clock() };
+  const facts = { ...parts.hasStarted, hasAccounts: await store.hasAccounts(), clock: store.clock() };
   return { port: server.port, ...facts, stop: () => closeAll(closers) };
 }
 

@@ -18,6 +18,7 @@ import { createResolver } from './ops/dns.ts';
 import { type DoctorDeps, examine } from './ops/doctor.ts';
 import { createLineWriter, createLogger, type Logger, writeTo } from './ops/log.ts';
 import { describeFault } from './ops/log-lines.ts';
+import { nextSteps, renderNextSteps } from './ops/next-steps.ts';
 import { slowHashes } from './ops/slow-hashes.ts';
 import { renderRouterWords, renderStartWords } from './ops/start-words.ts';
 
@@ -99,6 +100,10 @@ async function serve(settings: Settings): Promise<ExitCode> {
     const app = await startApp(settings, version, opened.log);
     logger = opened;
     terminal.err(renderStartWords(settings, { version, ...app }));
+    const isService = (await loadSettings()).isStartedBySystemd();
+    const steps = nextSteps(settings, { ...app, isService });
+    terminal.err(renderNextSteps(settings, steps, { isService }));
+    if (steps.length > 0) opened.log({ event: 'setup_open', steps: steps.map(({ name }) => name) });
     await runUntil(stopped, opened, app);
     return 0;
   } catch (error) {

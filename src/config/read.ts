@@ -52,6 +52,11 @@ export function processEnvironment(): Environment {
   return process.env;
 }
 
+/** Whether systemd has started this very process, rather than one that it descends from. */
+export function isStartedBySystemd(): boolean {
+  return process.env.SYSTEMD_EXEC_PID === String(process.pid);
+}
+
 /** An address as an argument of a command, in its one spelling. */
 export function parseServerAddress(text: string): { readonly value: string } | { readonly problem: string } {
   const parsed = definitions.server.kind.parse(text, readTextFile);

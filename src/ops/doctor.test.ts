@@ -55,6 +55,7 @@ async function findingOn(
     addRootCheck: async (_kid: number, check: Uint8Array) => check,
     rootKidsInUse: async () => [],
     mayMakeRoots: async () => true,
+    hasAccounts: async () => true,
     usedBytes: async () => usedBytes,
     clock: () => clock,
   };

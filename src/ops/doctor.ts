@@ -1,15 +1,15 @@
 /** The checks of `mayfly doctor`. They change nothing: a missing folder, key file or check value stays missing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
-import { isIP } from 'node:net';
 import type { SmtpServer } from '../config/addresses.ts';
 import type { Settings } from '../config/read.ts';
-import { isLoopbackHost } from '../core/links.ts';
-import type { RootStore } from '../core/ports.ts';
+import { isLoopbackUrl } from '../core/links.ts';
+import type { AccountStore, RootStore } from '../core/ports.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { Resolver } from '../core/share-domains/check.ts';
 import type { ClockReport, StoreClock } from '../core/time.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import { compareDkimRecord } from './dns.ts';
+import { accountCommand, healthWords, lacksProxy, lacksTls } from './next-steps.ts';
 import { compareRoots, readRootKeys } from './root-keys.ts';
 import {
   clockProblem,
@@ -28,7 +28,7 @@ export interface Finding {
   readonly words: string;
 }
 
-export interface CheckStore extends RootStore, Pick<StoreClock, 'clock'> {
+export interface CheckStore extends RootStore, Pick<AccountStore, 'hasAccounts'>, Pick<StoreClock, 'clock'> {
   usedBytes(): Promise<number>;
 }
 
@@ -135,10 +135,17 @@ async function examineStore(
         ? fault('store', compared.problem)
         : ok('store', 'opens with safe settings, and fits the keys');
     const storage = examineStorage(settings, await opened.store.usedBytes());
-    return [opening, storage, examineClock(opened.store.clock())];
+    const accounts = examineAccounts(settings, await opened.store.hasAccounts());
+    return [opening, storage, accounts, examineClock(opened.store.clock())];
   } finally {
     await opened.close();
   }
+}
+
+function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Finding {
+  if (hasAccounts) return ok('accounts', 'mayfly account list shows them');
+  if (signUpIsOpen) return ok('accounts', 'none yet; sign-up is open');
+  return advice('accounts', `none yet: ${accountCommand}`);
 }
 
 function examineClock(report: ClockReport): Finding {
@@ -148,17 +155,16 @@ function examineClock(report: ClockReport): Finding {
 }
 
 function examineAddress(settings: Settings): Finding {
-  const { baseUrl, trustedProxies } = settings;
+  const { baseUrl } = settings;
   const links = unreachableLinks(settings);
   if (links !== null) return advice('address', `links ${links}`);
-  const { protocol, hostname } = new URL(baseUrl);
-  if (isLoopbackHost(hostname)) return ok('address', `${baseUrl}, for this machine alone`);
-  if (protocol === 'http:')
+  if (isLoopbackUrl(baseUrl)) return ok('address', `${baseUrl}, for this machine alone`);
+  if (lacksTls(settings))
     return advice(
       'address',
       `${baseUrl} is not encrypted: put a proxy with TLS in front and let MAYFLY_BASE_URL start with https`,
     );
-  if (isIP(hostname) === 0 && trustedProxies.ranges.length === 0) {
+  if (lacksProxy(settings)) {
     return advice(
       'address',
       `${baseUrl}; if a proxy stands in front, name it in MAYFLY_TRUSTED_PROXIES, or all its visitors count as one`,
@@ -261,6 +267,7 @@ export async function examine(
     ...(await examineStore(settings, keys.ring, deps)),
     await examinePassphrases(deps),
     examineAddress(settings),
+    ok('health', healthWords(settings)),
     ok('sign-up', signUpWords(settings)),
     ...(await examineMail(settings, deps, recipient)),
     ...(await examineSignature(settings, deps)),

@@ -8,6 +8,7 @@
 import type { AccountId } from '../core/account.ts';
 import type { ServiceEvent } from '../core/events.ts';
 import type { RegionLabel } from '../core/keys.ts';
+import { type StepName, stepNames } from './next-steps.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -27,6 +28,8 @@ export type LogLine =
   | ServiceEvent
   | RequestLine
   | { readonly event: 'started'; readonly port: number; readonly durationMs: number }
+  /** What the start has said to do next. */
+  | { readonly event: 'setup_open'; readonly steps: readonly StepName[] }
   | { readonly event: 'stopping'; readonly signal: 'SIGTERM' | 'SIGINT' | 'SIGHUP' }
   | { readonly event: 'stopped' }
   | { readonly event: 'swept'; readonly records: number; readonly durationMs: number }
@@ -76,7 +79,7 @@ interface Kind {
 export type Field = string | number | boolean | null;
 export type Fields = Readonly<Record<string, Field | readonly string[]>>;
 
-type Form = (value: unknown) => Field | undefined;
+type Form = (value: unknown) => Field | readonly string[] | undefined;
 
 function matching(form: RegExp): Form {
   return (value) => (typeof value === 'string' && form.test(value) ? value : undefined);
@@ -111,6 +114,8 @@ const forms = {
   status: wholeNumber(599),
   durationMs: milliseconds,
   requestId: matching(/^[0-9a-f]{20}$/),
+  steps: (value) =>
+    Array.isArray(value) && value.every((name) => stepNames.includes(name)) ? value : undefined,
   port: wholeNumber(65_535),
   signal: matching(/^SIG(TERM|INT|HUP)$/),
   records: wholeNumber(Number.MAX_SAFE_INTEGER),
@@ -151,6 +156,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
     fields: ['operation', 'method', 'status', 'durationMs', 'requestId', 'account'],
   },
   started: { level: 'info', fields: ['port', 'durationMs'] },
+  setup_open: { level: 'info', fields: ['steps'] },
   stopping: { level: 'info', fields: ['signal'] },
   stopped: { level: 'info', fields: [] },
   swept: { level: 'debug', fields: ['records', 'durationMs'] },
