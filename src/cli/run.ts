@@ -18,6 +18,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
+import { configCommands } from './config.ts';
 import { domainCommands } from './domains.ts';
 import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
@@ -55,6 +56,7 @@ export const sections: Readonly<Record<string, readonly Command[]>> = {
   'Share and read (talks to a server)': [...secretCommands, ...environmentCommands, ...receiptCommands],
   'Run a server': [
     ...serverCommands,
+    ...configCommands,
     ...healthCommands,
     ...storeCommands,
     ...backupCommands,

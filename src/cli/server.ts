@@ -1,5 +1,5 @@
 /**
- * Operators' commands for the server, its store and the router: `mayfly serve|config|doctor|router|burn-all|store set-time`.
+ * Operators' commands for the server, its store and the router: `mayfly serve|doctor|router|burn-all|store set-time`.
  *
  * None of them starts or reports anything with wrong settings, and the store is not changed before the operator has seen what that
  * means and agreed.
@@ -16,7 +16,6 @@ import {
   type Input,
   type OpenAccounts,
   printResult,
-  readOrWords,
   settingsOrWords,
   unlessConfirmed,
   type World,
@@ -26,19 +25,6 @@ import { plural, timeOf } from './terminal.ts';
 async function runServe(_input: Input, world: World): Promise<ExitCode> {
   const settings = await settingsOrWords(world);
   return settings === null ? 2 : world.serve(settings);
-}
-
-async function runConfig(input: Input, world: World): Promise<ExitCode> {
-  const reading = await readOrWords(world);
-  if (reading === null) return 2;
-  const settings = reading.effective;
-  const json = Object.fromEntries(settings.map(({ env, value, given }) => [env, { value, given }]));
-  const width = Math.max(...settings.map(({ env }) => env.length));
-  const lines = settings.map(
-    ({ env, value, given }) => `${env.padEnd(width)}  ${value}${given ? '' : '  (default)'}`,
-  );
-  printResult(world, input, json, lines);
-  return 0;
 }
 
 const marks: Readonly<Record<Finding['verdict'], string>> = {
@@ -65,7 +51,7 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   const settings: Finding = {
     what: 'settings',
     verdict: 'ok',
-    words: `${reading.settings.given.size} set, the others at their defaults`,
+    words: `${reading.settings.given.size} set, the others at their defaults (mayfly config --explain)`,
   };
   const mailTo = input.texts['mail-to'];
   const recipient = mailTo === undefined ? null : new Sensitive(mailTo);
@@ -82,14 +68,6 @@ export const serverCommands: readonly Command[] = [
     options: {},
     example: 'PORT=8080 mayfly serve',
     run: runServe,
-  },
-  {
-    path: ['config'],
-    summary: 'print the settings in effect, without secrets',
-    words: [],
-    options: {},
-    example: 'mayfly config',
-    run: runConfig,
   },
   {
     path: ['doctor'],

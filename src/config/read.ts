@@ -30,11 +30,23 @@ export interface Settings extends SettingValues {
   readonly serverFaults: readonly ServerFault[];
 }
 
-export interface EffectiveSetting {
+/** What docs/configuration.md says of a setting. */
+export interface SettingEntry {
   readonly env: string;
+  /** One sentence or more. */
+  readonly meaning: string;
+  /** As the end of "it must be …". */
+  readonly allowed: string;
+  readonly defaultText: string;
+  readonly isSecret: boolean;
+}
+
+export interface EffectiveSetting extends SettingEntry {
   /** Never a secret. */
   readonly value: string;
   readonly given: boolean;
+  /** The variable that it was read from, `MAYFLY_TOKEN_FILE` for a file; `null` for a default. */
+  readonly source: string | null;
 }
 
 export type ConfigReading =
@@ -44,7 +56,12 @@ export type ConfigReading =
       /** In the order of the table. */
       readonly effective: readonly EffectiveSetting[];
     }
-  | { readonly outcome: 'refused'; readonly refusals: readonly string[] };
+  | {
+      readonly outcome: 'refused';
+      readonly refusals: readonly string[];
+      /** Every setting, whatever is wrong with some. */
+      readonly entries: readonly SettingEntry[];
+    };
 
 const readTextFile: ReadText = (path) => readFileSync(path, 'utf8');
 
@@ -79,18 +96,18 @@ function refuseUnknown(env: Environment): string[] {
 }
 
 /** A text, nothing, or a reason to stop. */
-type Found = { readonly text: string } | { readonly refusal: string } | null;
+type Found = { readonly text: string; readonly source: string } | { readonly refusal: string } | null;
 
 /** A secret's file usually ends in a line break that is not part of the secret: exactly one is dropped. */
 function findText({ env: name, kind }: Definition<unknown>, env: Environment, readText: ReadText): Found {
   const direct = env[name];
   const file = kind.isSecret ? env[`${name}_FILE`] : undefined;
   const hasDirect = direct !== undefined && direct !== '';
-  if (file === undefined || file === '') return hasDirect ? { text: direct } : null;
+  if (file === undefined || file === '') return hasDirect ? { text: direct, source: name } : null;
   if (hasDirect) return { refusal: `${name} and ${name}_FILE are both set: leave one of them out.` };
   try {
     const text = readText(file).replace(/\r?\n$/, '');
-    return text === '' ? { refusal: `${name}_FILE names an empty file.` } : { text };
+    return text === '' ? { refusal: `${name}_FILE names an empty file.` } : { text, source: `${name}_FILE` };
   } catch {
     // The reason is in the operator's hands either way: the path is wrong, or this user may not read it.
     return { refusal: `${name}_FILE names a file that cannot be read: ${file}` };
@@ -104,14 +121,20 @@ function problemSentence({ env, kind }: Definition<unknown>, text: string, probl
   return `${env} ${what}: ${problem}.`;
 }
 
+interface GivenValue {
+  readonly value: unknown;
+  readonly text: string;
+  readonly source: string;
+}
+
 interface Given {
-  readonly values: ReadonlyMap<SettingName, { readonly value: unknown; readonly text: string }>;
+  readonly values: ReadonlyMap<SettingName, GivenValue>;
   readonly refusals: readonly string[];
   readonly serverFaults: readonly ServerFault[];
 }
 
 function readGiven(env: Environment, readText: ReadText): Given {
-  const values = new Map<SettingName, { value: unknown; text: string }>();
+  const values = new Map<SettingName, GivenValue>();
   const refusals: string[] = [];
   const serverFaults: ServerFault[] = [];
   for (const [setting, definition] of definitionList) {
@@ -122,7 +145,7 @@ function readGiven(env: Environment, readText: ReadText): Given {
       continue;
     }
     const parsed = definition.kind.parse(found.text, readText);
-    if ('value' in parsed) values.set(setting, { value: parsed.value, text: found.text });
+    if ('value' in parsed) values.set(setting, { ...found, value: parsed.value });
     else if ('problem' in parsed) refusals.push(problemSentence(definition, found.text, parsed.problem));
     else {
       const sentences = parsed.objections.map((objection) => definition.env + objection);
@@ -146,6 +169,11 @@ function withDefaults(given: Given['values']): SettingValues {
   return { ...values };
 }
 
+function entryOf({ env, doc, kind, defaultText }: Definition<unknown>): SettingEntry {
+  const { allowed, isSecret } = kind;
+  return { env, meaning: doc, allowed, defaultText, isSecret };
+}
+
 /** Every setting, or every reason not to start. */
 export function readConfig(env: Environment, readText: ReadText = readTextFile): ConfigReading {
   const found = readGiven(env, readText);
@@ -153,12 +181,15 @@ export function readConfig(env: Environment, readText: ReadText = readTextFile):
   const given = new Set(found.values.keys());
   const conflicts = found.refusals.length === 0 ? conflictsBetween(values, given) : [];
   const refusals = [...found.refusals, ...conflicts, ...refuseUnknown(env)];
-  if (refusals.length > 0) return { outcome: 'refused', refusals };
-  const effective = definitionList.map(([name, { env: variable, kind }]) => ({
-    env: variable,
-    value: kind.show(values[name], found.values.get(name)?.text ?? null),
-    given: given.has(name),
-  }));
+  if (refusals.length > 0) {
+    const entries = definitionList.map(([, definition]) => entryOf(definition));
+    return { outcome: 'refused', refusals, entries };
+  }
+  const effective = definitionList.map(([name, definition]) => {
+    const { text = null, source = null } = found.values.get(name) ?? {};
+    const value = definition.kind.show(values[name], text);
+    return { ...entryOf(definition), value, given: source !== null, source };
+  });
   const serverFaults = found.serverFaults.length > 0 ? found.serverFaults : localeFaults(values);
   return { outcome: 'read', settings: { ...values, given, serverFaults }, effective };
 }

@@ -7,6 +7,7 @@
 import { isIP } from 'node:net';
 import type { Settings } from '../config/read.ts';
 import { createLinks, isLoopbackHost, isLoopbackUrl } from '../core/links.ts';
+import { wrapWords } from './wrap.ts';
 
 export const stepNames = ['address', 'tls', 'proxy', 'mail', 'sender', 'keys', 'account'] as const;
 export type StepName = (typeof stepNames)[number];
@@ -106,21 +107,7 @@ export function healthWords({ baseUrl, port }: Settings): string {
   return `${path}/readyz answers 200 while it can serve, ${path}/healthz while the process lives (port ${port})`;
 }
 
-/** For terminals of 80 columns; a word that is longer, such as an address, stays whole. */
-const columns = 80;
 const indent = '     ';
-
-function wrap(words: string): string {
-  const lines = [''];
-  for (const word of words.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line === '') lines[lines.length - 1] = word;
-    else if (indent.length + line.length + 1 + word.length <= columns)
-      lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return lines.join(`\n${indent}`);
-}
 
 /** `''` when nothing is open. */
 export function renderNextSteps(
@@ -132,9 +119,9 @@ export function renderNextSteps(
   // The service's user owns the store: root runs commands as that user.
   const typed = (command: string) => (isService ? command.replace(/^mayfly/, 'mayfly-admin') : command);
   const numbered = steps.flatMap(({ words, command }, at) => [
-    `  ${at + 1}. ${wrap(words)}`,
+    `  ${at + 1}. ${wrapWords(words, indent)}`,
     ...(command === undefined ? [] : [`${indent}  ${typed(command)}`]),
   ]);
   const rest = `For load balancers: ${healthWords(settings)}. mayfly doctor checks all of this; docs/deployment.md explains it.`;
-  return ['', 'Next:', ...numbered, '', `${indent}${wrap(rest)}`, ''].join('\n');
+  return ['', 'Next:', ...numbered, '', `${indent}${wrapWords(rest, indent)}`, ''].join('\n');
 }

@@ -1,0 +1,102 @@
+/** `mayfly config`: the settings in effect, and with `--explain` what docs/configuration.md says of each. No secret is printed. */
+import { nearestWord } from '../config/nearest.ts';
+import type { ConfigReading, EffectiveSetting, SettingEntry } from '../config/read.ts';
+import { wrapWords } from '../ops/wrap.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  printResult,
+  readOrWords,
+  UsageError,
+  type World,
+} from './command.ts';
+
+/** The settings that NAME selects: all without one. `port` and `MAYFLY_TOKEN_FILE` name PORT and MAYFLY_TOKEN. */
+function selected<Setting extends SettingEntry>(
+  settings: readonly Setting[],
+  input: Input,
+): readonly Setting[] {
+  const [given] = input.words;
+  if (given === undefined) return settings;
+  const name = given.toUpperCase();
+  const names = ({ env, isSecret }: SettingEntry) => [env, ...(isSecret ? [`${env}_FILE`] : [])];
+  const found = settings.filter((setting) =>
+    names(setting).some((each) => each === name || each === `MAYFLY_${name}`),
+  );
+  if (found.length > 0) return found;
+  const near =
+    nearestWord(name, settings.flatMap(names)) ?? nearestWord(`MAYFLY_${name}`, settings.flatMap(names));
+  const hint = near === null ? ' mayfly config lists them.' : ` Did you mean ${near}?`;
+  throw new UsageError(`There is no such setting.${hint}`);
+}
+
+function printEffective(world: World, input: Input, all: readonly EffectiveSetting[]): void {
+  const settings = selected(all, input);
+  const json = Object.fromEntries(settings.map(({ env, value, given }) => [env, { value, given }]));
+  const width = Math.max(...settings.map(({ env }) => env.length));
+  const lines = settings.map(
+    ({ env, value, given }) => `${env.padEnd(width)}  ${value}${given ? '' : '  (default)'}`,
+  );
+  printResult(world, input, json, lines);
+}
+
+type Explained = SettingEntry & Partial<EffectiveSetting>;
+
+function inEffect({ env, value, source }: Explained): string {
+  if (value === undefined) return 'nothing: the settings are refused';
+  if (source === null) return `${value} (default)`;
+  return source === env ? `${value} (from the environment)` : `${value} (from the file that ${source} names)`;
+}
+
+function textOf(setting: Explained): string {
+  const { env, meaning, allowed, defaultText, isSecret } = setting;
+  const fields = [
+    ['takes', allowed],
+    ...(isSecret ? [['secret', `never shown; ${env}_FILE may name a file that holds it`] as const] : []),
+    ['default', defaultText],
+    ['in effect', inEffect(setting)],
+  ] as const;
+  const rows = fields.map(([name, words]) => `    ${name.padEnd(9)}  ${wrapWords(words, ' '.repeat(15))}`);
+  return [env, `    ${wrapWords(meaning, '    ')}`, ...rows].join('\n');
+}
+
+function jsonOf({ meaning, allowed, defaultText, isSecret, value, given, source }: Explained) {
+  const effect = { value: value ?? null, given: given ?? null, source: source ?? null };
+  return { ...effect, meaning, allowed, default: defaultText, secret: isSecret };
+}
+
+/** Wrong settings are explained too: that is when it is needed. */
+function explain(world: World, input: Input, reading: ConfigReading): ExitCode {
+  const all: readonly Explained[] = reading.outcome === 'read' ? reading.effective : reading.entries;
+  const settings = selected(all, input);
+  const json = Object.fromEntries(settings.map((setting) => [setting.env, jsonOf(setting)]));
+  printResult(world, input, json, [settings.map(textOf).join('\n\n')]);
+  if (reading.outcome === 'read') return 0;
+  for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
+  return 2;
+}
+
+async function runConfig(input: Input, world: World): Promise<ExitCode> {
+  if (input.flags.has('explain')) return explain(world, input, await world.readConfig());
+  const reading = await readOrWords(world);
+  if (reading === null) return 2;
+  printEffective(world, input, reading.effective);
+  return 0;
+}
+
+export const configCommands: readonly Command[] = [
+  {
+    path: ['config'],
+    summary: 'print the settings in effect, or one of them, without secrets',
+    words: ['[NAME]'],
+    options: {
+      explain: {
+        type: 'boolean',
+        doc: 'say what each means and takes, its default, and where it comes from',
+      },
+    },
+    example: 'mayfly config MAYFLY_BASE_URL --explain',
+    run: runConfig,
+  },
+];
