@@ -223,6 +223,20 @@ describe('mayfly-admin', () => {
     await awaitReady();
   });
 
+  it('is what the service says to run next, because systemd has started it', async () => {
+    // There is no journal in this machine.
+    const folder = '/etc/systemd/system/mayfly.service.d';
+    const dropIn = String.raw`[Service]\nStandardError=file:/run/mayfly.err\n`;
+    await run(`mkdir ${folder}; printf '${dropIn}' >${folder}/said.conf; systemctl daemon-reload`);
+    await run('systemctl restart mayfly');
+    await awaitReady();
+    // What a start says, it has said before it stops.
+    const said = await run('systemctl stop mayfly; cat /run/mayfly.err');
+    expect(said).toContain('  mayfly-admin doctor --mail-to you@example.com\n');
+    await run(`rm -r ${folder}; systemctl daemon-reload; systemctl start mayfly`);
+    await awaitReady();
+  });
+
   it('ends as the command does', async () => {
     expect((await machine?.run('mayfly-admin account plan nobody@example.com basic'))?.code).toBe(1);
   });

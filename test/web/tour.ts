@@ -6,9 +6,11 @@
 import type { Page } from 'playwright-core';
 import { builtInRateLimits } from '../../src/config/json-files.ts';
 import { tokenScopes } from '../../src/core/account.ts';
+import { inviteAccount } from '../../src/core/accounts/handed-links.ts';
 import { ServiceError } from '../../src/core/errors.ts';
 import type { RegionLabel, Regions } from '../../src/core/keys.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
+import { systemRandom } from '../../src/crypto/random.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { giveDomain } from '../support/own-domain.ts';
 import { mailedTicket, newPassword, password } from './account-visitor.ts';
@@ -327,6 +329,12 @@ async function walkLoggingIn(page: Page, site: Site, look: Look): Promise<void> 
   await page.context().clearCookies({ name: /mayfly$/ });
   await open(page, site, '/log-in');
   await look('log-in');
+  const deps = { store: site.app.store, random: systemRandom };
+  const invited = await inviteAccount(deps, { email: 'new@example.com', plan: 'basic' });
+  if (invited.outcome !== 'invited') throw new Error(invited.outcome);
+  await open(page, site, `/reset/${invited.ticket.expose()}`);
+  await look('first-password');
+  await open(page, site, '/log-in');
   await page.fill('#email', email);
   await page.fill('#password', 'not the password');
   await send(page, '/log-in');
