@@ -7,6 +7,7 @@
 import type { Account } from '../core/account.ts';
 import { deleteWithSecrets } from '../core/accounts/deletion.ts';
 import { makeResetLink } from '../core/accounts/handed-links.ts';
+import { wrapWords } from '../ops/wrap.ts';
 import { withAccount } from './accounts.ts';
 import {
   type Command,
@@ -21,10 +22,9 @@ import {
 import { printHandedLink } from './handed-link.ts';
 import { plural, timeOf } from './terminal.ts';
 
-const whatAResetLoses = [
-  'Using it ends every session. The list of what was shared before is lost, unless an API token of the account is entered',
-  'beside the new password. Links, receipts and API tokens keep working.',
-];
+const whatAResetLoses =
+  'Using it ends every session. The list of what was shared before is lost, unless an API token of the account is entered ' +
+  'beside the new password. Links, receipts and API tokens keep working.';
 
 async function runReset(input: Input, world: World): Promise<ExitCode> {
   return withAccount(input, world, async (accounts, account, settings) => {
@@ -38,7 +38,7 @@ async function runReset(input: Input, world: World): Promise<ExitCode> {
     const which = isFirst ? 'the first' : 'a new';
     const words = [
       `Whoever opens this link can set ${which} password for ${username}. Earlier links no longer work.`,
-      ...(isFirst ? [] : whatAResetLoses),
+      ...(isFirst ? [] : [wrapWords(whatAResetLoses, '')]),
     ];
     printHandedLink(world, input, settings, { username, ticket, expiresAt }, words);
     return 0;
@@ -49,14 +49,12 @@ async function runLock(input: Input, world: World): Promise<ExitCode> {
   return withAccount(input, world, async ({ store }, account) => {
     const changed = await store.lockAccount(account.id);
     const { username, lockedAt } = (await store.findAccountById(account.id)) ?? account;
-    const done =
-      `Account ${username} locked, also on servers that run: its sessions have ended, and its password and API tokens are\n` +
-      'refused as wrong ones are. What it shared can still be read, and its receipts stay.\n' +
-      `mayfly account unlock ${username} lifts it.\n`;
-    const words = changed
-      ? done
-      : `${username} is locked already, since ${timeOf(lockedAt ?? store.now())}.\n`;
-    if (!input.json) world.terminal.err(words);
+    const effect =
+      `Account ${username} locked, also on servers that run: its sessions have ended, and its password and API tokens are ` +
+      'refused as wrong ones are. What it shared can still be read, and its receipts stay.';
+    const done = `${wrapWords(effect, '')}\nTo lift it: mayfly account unlock ${username}`;
+    const already = `${username} is locked already, since ${timeOf(lockedAt ?? store.now())}.`;
+    if (!input.json) world.terminal.err(`${changed ? done : already}\n`);
     printResult(world, input, { username, locked: lockedAt, changed }, []);
     return 0;
   });
@@ -81,10 +79,10 @@ async function effectOf({ store }: OpenAccounts, account: Account): Promise<stri
   return [
     `Deleting ${username} (plan ${plan}, made ${timeOf(createdAt)}):`,
     `  Waiting secrets: ${waiting}. They are burned and never open.`,
-    `  Receipts: ${receipts}. They leave the list, lose their labels, and open by their addresses until they expire.`,
+    `  Receipts: ${receipts}. They lose their labels, and only their addresses open them.`,
     `  API tokens: ${tokens.length}. They stop working, as do the password and every session.`,
     ...(domains.length === 0 ? [] : [`  Share domains: ${domains.join(', ')}. Links on them stop working.`]),
-    `This cannot be undone. To keep everybody out and delete nothing: mayfly account lock ${username}`,
+    `This cannot be undone. To only keep everybody out: mayfly account lock ${username}`,
     '',
   ].join('\n');
 }
