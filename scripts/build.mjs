@@ -1,47 +1,55 @@
-/**
- * `npm run build`: Mayfly and its runtime as one executable, `dist/mayfly` or the given path. Runs on Node 20 with nothing installed.
- *
- * The threads are further entries in the same folder, because the executable looks for a thread's code next to its own.
- * Bytecode, and chunks for what is loaded at first use, more than halve its start.
- */
-
-import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+/** `npm run build`: Mayfly and its runtime as one executable. Runs on Node 20 with nothing installed. */
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildFor, buildHere } from './executable.mjs';
 import { install, root } from './install.mjs';
-import { bunStep, runStep } from './run-step.mjs';
+import { targets } from './targets.mjs';
 
-const limitMs = 120_000;
-const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts', 'src/store/sqlite/copier.ts'];
-const outfile = process.argv[2] ?? join(root, 'dist', 'mayfly');
+const names = targets.map(({ name }) => name);
+const usage = `npm run build                      one executable for this machine, dist/mayfly
+npm run build -- PATH              the same, as the given file
+npm run build -- --target TARGET   for another system, in dist/; may be repeated
+npm run build -- --all             for all of these:
+
+  ${names.slice(0, 4).join(', ')}
+  ${names.slice(4).join(', ')}
+
+npm run release                    all of them, with packages, a list of what is inside, and checksums
+`;
+
+function refuse(words) {
+  process.stderr.write(`${words}\n\n${usage}`);
+  process.exit(2);
+}
+
+function readArguments() {
+  const options = {
+    all: { type: 'boolean' },
+    target: { type: 'string', multiple: true },
+    help: { type: 'boolean' },
+  };
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+const wanted = values.all ? names : [...new Set(values.target)];
+const unknown = wanted.filter((name) => !names.includes(name));
+if (unknown.length > 0) refuse(`There is no target ${unknown.join(', ')}.`);
+if (positionals.length > (wanted.length > 0 ? 0 : 1)) refuse(`What is ${positionals.at(-1)}?`);
 
 if (!install()) process.exit(1);
 
-mkdirSync(dirname(outfile), { recursive: true });
-// The bundler also leaves source maps beside the executable, which holds them.
-const folder = mkdtempSync(`${outfile}-`);
-const made = join(folder, 'mayfly');
-const flags = [
-  '--compile',
-  '--bytecode',
-  // The only format with chunks; unlike CommonJS it also keeps the address by which the thread's code is found.
-  '--format=esm',
-  '--splitting',
-  '--minify-syntax',
-  '--minify-whitespace',
-  // A fault in the log still names the line of a source.
-  '--sourcemap=inline',
-  // Settings come from the environment alone, not from files in the folder of the caller.
-  '--no-compile-autoload-dotenv',
-  '--no-compile-autoload-bunfig',
-  '--entry-naming',
-  '[name].[ext]',
-];
-const step = bunStep(
-  `one executable: ${outfile}`,
-  ['build', ...flags, ...entries, '--outfile', made],
-  limitMs,
-);
-const isWell = await runStep({ ...step, env: { NODE_ENV: 'production' } });
-if (isWell) renameSync(made, outfile);
-rmSync(folder, { recursive: true });
+const dist = join(root, 'dist');
+let isWell = true;
+if (wanted.length === 0) isWell = await buildHere(resolve(positionals[0] ?? join(dist, 'mayfly')));
+for (const target of targets.filter(({ name }) => wanted.includes(name)))
+  isWell = isWell && (await buildFor(target, join(dist, `mayfly-${target.name}${target.suffix}`)));
 process.exit(isWell ? 0 : 1);

@@ -49,16 +49,23 @@ export function isInstalled() {
   return installed.mtimeMs >= (stat(lockPath)?.mtimeMs ?? 0) || isSameTree(lockPath, installedPath);
 }
 
-function run(command, args) {
+function run(command, args, cwd = root) {
   // npm's report goes where words go: standard output is for results.
-  const options = { cwd: root, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' };
+  const options = { cwd, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' };
   return spawnSync(command, args, options).status ?? 1;
 }
 
 /** `npm` itself, or the very npm that runs this script. */
-function runNpm(args) {
+function runNpm(args, cwd) {
   const own = process.env.npm_execpath;
-  return /npm-cli\.js$/.test(own ?? '') ? run(process.execPath, [own, ...args]) : run('npm', args);
+  return /npm-cli\.js$/.test(own ?? '') ? run(process.execPath, [own, ...args], cwd) : run('npm', args, cwd);
+}
+
+/** What the program needs on another system, in a folder that holds the lock. `flags` name the system. */
+export function installFor(folder, flags) {
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
+  // The packages' own scripts would run for this system.
+  return runNpm(['ci', '--omit=dev', '--ignore-scripts', ...flags, ...quiet], folder) === 0;
 }
 
 /** Tells `start.sh` that nothing is missing; newer than the files that say what is installed. */

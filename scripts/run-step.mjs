@@ -34,15 +34,15 @@ function endGroup(child, signal) {
 const graceMs = 5_000;
 
 /**
- * @param {{ name: string, command: string, args: string[], limitMs: number, env?: Record<string, string> }} step
+ * @param {{ name: string, command: string, args: string[], limitMs: number, cwd?: string, env?: Record<string, string> }} step
  * @returns {Promise<boolean>} whether it ended well and in time
  */
-export function runStep({ name, command, args, limitMs, env = {} }) {
+export function runStep({ name, command, args, limitMs, cwd = root, env = {} }) {
   say(`\n== ${name}`);
   const startMs = Date.now();
   return new Promise((resolve) => {
     const child = spawn(command, args, {
-      cwd: root,
+      cwd,
       stdio: 'inherit',
       env: { ...cleanEnvironment(), ...env },
       detached: true,
