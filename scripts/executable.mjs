@@ -5,11 +5,12 @@
  * Bytecode, and chunks for what is loaded at first use, more than halve its start. The same sources give the same bytes, in
  * whatever folder they are (docs/decisions/032-the-same-bytes.md).
  */
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { installFor, root } from './install.mjs';
 import { bunStep, runStep } from './run-step.mjs';
+import { targets } from './targets.mjs';
 
 const limitMs = 120_000;
 const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts', 'src/store/sqlite/copier.ts'];
@@ -34,22 +35,49 @@ const flags = [
   '[name].[ext]',
 ];
 
+/**
+ * Settings of the bundler by which every name of the native part leads to the target's own. Its package looks for signs of musl
+ * at each start, and would not find them on every system.
+ */
+function writeSettings(folder, cwd, native) {
+  const path = join(folder, 'tsconfig.json');
+  const own = join(cwd, 'node_modules', native);
+  const names = ['gnu', 'musl'].map((libc) => native.replace(/gnu$|musl$/, libc));
+  const paths = Object.fromEntries(
+    names.flatMap((name) => [
+      [name, [own]],
+      [`${name}/*`, [`${own}/*`]],
+    ]),
+  );
+  writeFileSync(path, JSON.stringify({ extends: join(cwd, 'tsconfig.json'), compilerOptions: { paths } }));
+  return path;
+}
+
 /** From the sources and packages in `cwd`. @returns whether it was made */
-async function compile(name, outfile, cwd, more) {
+async function compile(name, outfile, cwd, { native, more = [] }) {
   mkdirSync(dirname(outfile), { recursive: true });
   // The bundler also leaves source maps beside the executable, which holds them.
   const folder = mkdtempSync(`${outfile}-`);
   const made = join(folder, 'mayfly.exe');
-  const step = bunStep(name, ['build', ...flags, ...more, ...entries, '--outfile', made], limitMs);
+  const settings = `--tsconfig-override=${writeSettings(folder, cwd, native)}`;
+  const args = ['build', settings, ...flags, ...more, ...entries, '--outfile', made];
+  const step = bunStep(name, args, limitMs);
   const isWell = await runStep({ ...step, cwd, env: { NODE_ENV: 'production' } });
   if (isWell) renameSync(made, outfile);
   rmSync(folder, { recursive: true });
   return isWell;
 }
 
+/** The target that npm installed packages for. */
+function targetHere() {
+  const here = targets.find(({ native }) => existsSync(join(root, 'node_modules', native)));
+  if (here === undefined) throw new Error(`there are no packages for this system: ${process.platform} ${process.arch}`);
+  return here;
+}
+
 /** @returns whether it was made */
 export function buildHere(outfile) {
-  return compile(`one executable: ${outfile}`, outfile, root, []);
+  return compile(`one executable: ${outfile}`, outfile, root, targetHere());
 }
 
 const inputs = [
@@ -67,7 +95,7 @@ const inputs = [
  * From a copy of the sources beside the target's own packages, which npm checks against package-lock.json. Nothing else is
  * downloaded. @returns whether it was made
  */
-export async function buildFor({ name, runtime, npm, suffix }, outfile) {
+export async function buildFor({ name, runtime, native, npm, suffix }, outfile) {
   const folder = mkdtempSync(join(tmpdir(), `mayfly-${name}-`));
   try {
     for (const path of inputs) cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -75,7 +103,7 @@ export async function buildFor({ name, runtime, npm, suffix }, outfile) {
     if (!installFor(folder, npm)) return false;
     const program = join(folder, 'node_modules', '@oven', runtime, 'bin', `bun${suffix}`);
     const more = [`--target=${runtime}`, `--compile-executable-path=${program}`];
-    return await compile(`an executable for ${name}: ${outfile}`, outfile, folder, more);
+    return await compile(`an executable for ${name}: ${outfile}`, outfile, folder, { native, more });
   } finally {
     rmSync(folder, { recursive: true });
   }
