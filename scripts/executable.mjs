@@ -71,7 +71,8 @@ async function compile(name, outfile, cwd, { native, more = [] }) {
 /** The target that npm installed packages for. */
 function targetHere() {
   const here = targets.find(({ native }) => existsSync(join(root, 'node_modules', native)));
-  if (here === undefined) throw new Error(`there are no packages for this system: ${process.platform} ${process.arch}`);
+  if (here === undefined)
+    throw new Error(`there are no packages for this system: ${process.platform} ${process.arch}`);
   return here;
 }
 

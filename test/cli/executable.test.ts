@@ -1,12 +1,14 @@
 /** The single executable serves exactly what a checkout serves, without Node, packages or sources next to it. */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildExecutable } from '../support/executable.ts';
-import { freePort, makeDataDir, watch } from '../support/started-server.ts';
+import {
+  buildExecutable,
+  type EndedExecutable,
+  runExecutable,
+  serveExecutable,
+} from '../support/executable.ts';
 
 setDefaultTimeout(120_000);
 
@@ -14,47 +16,53 @@ let folder: string;
 let executable: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
   executable = join(folder, 'mayfly');
   await buildExecutable(executable);
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the executable', () => {
-  it('serves from any folder, stores durably, stretches a passphrase, backs up and restores', async () => {
-    const port = await freePort();
-    const env = { PORT: String(port), MAYFLY_DATA_DIR: await makeDataDir() };
-    const child = spawn(executable, ['serve'], { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe'] });
-    const { stderr, exited } = watch(child);
-    await once(child.stderr, 'data');
-    expect(stderr()).toContain('is ready');
+function done({ code, stdout, stderr }: EndedExecutable): string {
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout.trim();
+}
 
-    const api = `http://127.0.0.1:${port}/api/v1`;
-    const form = new URLSearchParams({ secret: 'open sesame', passphrase: 'thyme' });
-    const made = await fetch(`${api}/share`, { method: 'POST', body: form });
-    const { secret_key: key } = (await made.json()) as { secret_key: string };
-    const read = () =>
-      fetch(`${api}/secret/${key}`, { method: 'POST', body: new URLSearchParams({ passphrase: 'thyme' }) });
-    expect(await (await read()).json()).toMatchObject({ value: 'open sesame' });
-    expect((await read()).status).toBe(404);
+describe('the executable, alone in an empty folder, without Node', () => {
+  it('serves, shares, reveals, backs up and restores', async () => {
+    const cwd = mkdtempSync(join(folder, 'empty-'));
+    writeFileSync(join(cwd, 'passphrase'), 'thyme\n');
+    await using server = await serveExecutable(executable, { cwd });
+    const env = { MAYFLY_SERVER: server.origin };
+    const run = (args: readonly string[], input = '') => runExecutable(executable, args, { cwd, env, input });
 
-    const module = await fetch(`http://127.0.0.1:${port}/sdk/mayfly.js`);
+    const link = done(await run(['share', '--passphrase-file', 'passphrase'], 'open sesame\n'));
+    expect(done(await run(['reveal', link, '--passphrase-file', 'passphrase']))).toBe('open sesame');
+    expect((await run(['reveal', link, '--passphrase-file', 'passphrase'])).code).toBe(1);
+    const waiting = done(await run(['share'], 'in the backup'));
+
+    const module = await fetch(`${server.origin}/sdk/mayfly.js`);
     expect([module.status, await module.text()]).toEqual([200, expect.stringContaining('createClient,')]);
+    expect((await fetch(`${server.origin}/`)).status).toBe(200);
 
-    const backup = join(folder, 'backup.db');
-    const run = async (args: readonly string[], dataDir: string) => {
-      const command = spawn(executable, args, {
-        cwd: '/',
-        env: { MAYFLY_DATA_DIR: dataDir },
-        stdio: 'ignore',
-      });
-      return (await once(command, 'exit'))[0];
-    };
-    expect(await run(['backup', backup], env.MAYFLY_DATA_DIR)).toBe(0);
-    expect(await run(['restore', backup, '--yes'], join(folder, 'restored'))).toBe(0);
+    const inFolder = (args: readonly string[], dataDir: string) =>
+      runExecutable(executable, args, { cwd, env: { MAYFLY_DATA_DIR: dataDir } });
+    done(await inFolder(['backup', 'backup.db'], 'data'));
+    done(await inFolder(['restore', 'backup.db', '--yes'], 'restored'));
+    await server.stop();
+    expect(readdirSync(cwd).sort()).toEqual(['backup.db', 'data', 'passphrase', 'restored']);
 
-    child.kill('SIGTERM');
-    expect(await exited).toEqual({ code: 0, signal: null });
-    await rm(env.MAYFLY_DATA_DIR, { recursive: true });
+    copyFileSync(join(cwd, 'data', 'keys.json'), join(cwd, 'restored', 'keys.json'));
+    const restored = await serveExecutable(executable, { cwd, env: { MAYFLY_DATA_DIR: 'restored' } });
+    await using _ = restored;
+    const again = await runExecutable(
+      executable,
+      ['reveal', waiting.replace(server.origin, restored.origin)],
+      {
+        cwd,
+        env: { MAYFLY_SERVER: restored.origin },
+      },
+    );
+    expect([again.code, again.stdout]).toEqual([1, '']);
+    await restored.stop();
   });
 });

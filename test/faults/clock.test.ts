@@ -3,10 +3,10 @@
  * file, and leaves the time since boot alone. Nothing is lost, nothing expired is released, and what should end does.
  */
 import { expect, test } from 'bun:test';
-import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { faketimeLibrary } from '../support/faketime.ts';
 import { type StartedServer, startServer } from '../support/started-server.ts';
 
 /** A few seconds, so that a secret expires during the test. */
@@ -15,13 +15,6 @@ const secretsEach = 20;
 /** 60 s: longer than the time between two sweeps. */
 const maxPolls = 600;
 const pollMilliseconds = 100;
-
-function faketimeLibrary(): string {
-  const paths = readdirSync('/usr/lib').map((name) => join('/usr/lib', name, 'faketime/libfaketimeMT.so.1'));
-  const found = paths.find((path) => existsSync(path));
-  if (found === undefined) throw new Error('libfaketime is not installed');
-  return found;
-}
 
 interface Api {
   create(fields: Record<string, string>): Promise<string>;
