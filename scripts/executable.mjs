@@ -13,14 +13,24 @@ import { bunStep, runStep } from './run-step.mjs';
 import { targets } from './targets.mjs';
 
 const limitMs = 120_000;
-const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts', 'src/store/sqlite/copier.ts'];
+export const entries = ['scripts/entry.ts', 'src/store/sqlite/writer.ts', 'src/store/sqlite/copier.ts'];
+
+/** What every form of the program is bundled with. */
+export const portableFlags = [
+  // The only format with chunks; unlike CommonJS it also keeps the address by which the thread's code is found.
+  '--format=esm',
+  '--splitting',
+  // The bundler would write the folder of the build in its place.
+  '--define',
+  '__dirname="/mayfly"',
+  '--entry-naming',
+  '[name].[ext]',
+];
 
 const flags = [
   '--compile',
   '--bytecode',
-  // The only format with chunks; unlike CommonJS it also keeps the address by which the thread's code is found.
-  '--format=esm',
-  '--splitting',
+  ...portableFlags,
   '--minify-syntax',
   '--minify-whitespace',
   // A fault in the log still names the line of a source.
@@ -28,11 +38,6 @@ const flags = [
   // Settings come from the environment alone, not from files in the folder of the caller.
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',
-  // The bundler would write the folder of the build in its place.
-  '--define',
-  '__dirname="/mayfly"',
-  '--entry-naming',
-  '[name].[ext]',
 ];
 
 /**

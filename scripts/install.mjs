@@ -68,6 +68,27 @@ export function installFor(folder, flags) {
   return runNpm(['ci', '--omit=dev', '--ignore-scripts', ...flags, ...quiet], folder) === 0;
 }
 
+/** What npm prints on standard output, which is a result. */
+export function npmOutput(args, cwd = root) {
+  const own = process.env.npm_execpath;
+  const [command, first] = /npm-cli\.js$/.test(own ?? '') ? [process.execPath, [own]] : ['npm', []];
+  const options = {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 2],
+    shell: process.platform === 'win32',
+  };
+  const { status, stdout } = spawnSync(command, [...first, ...args], { ...options, maxBuffer: 100_000_000 });
+  if (status !== 0) throw new Error(`npm ${args.join(' ')} ended with ${status}`);
+  return stdout;
+}
+
+/** @returns the path of the tarball in `outdir` */
+export function packFolder(folder, outdir) {
+  const args = ['pack', '--silent', '--offline', '--ignore-scripts', '--pack-destination', outdir];
+  return join(outdir, npmOutput(args, folder).trim());
+}
+
 /** Tells `start.sh` that nothing is missing; newer than the files that say what is installed. */
 function markInstalled() {
   try {
