@@ -1,0 +1,157 @@
+/**
+ * `npm run release`: everything that people install, in `dist/release` or the given folder, which must be new. The same commit
+ * gives the same bytes. Needs what `npm run build -- --all` needs, and dpkg-deb.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { architectures, makeDebianPackage } from './debian.mjs';
+import { buildFor } from './executable.mjs';
+import { install, npmOutput, packFolder, root } from './install.mjs';
+import { thirdPartyLicences } from './licences.mjs';
+import { makeNpmPackage } from './npm-package.mjs';
+import { runStep } from './run-step.mjs';
+import { targets } from './targets.mjs';
+
+const limitMs = 120_000;
+const usual = join(root, 'dist', 'release');
+const usage = `npm run release                        everything that people install, in dist/release
+npm run release -- FOLDER              the same in a new folder
+npm run release -- --target TARGET     executables for these systems only; may be repeated
+
+Files carry the time of the commit, or that of SOURCE_DATE_EPOCH.
+`;
+
+function refuse(words) {
+  process.stderr.write(`${words}\n\n${usage}`);
+  process.exit(2);
+}
+
+function readArguments() {
+  const options = { target: { type: 'string', multiple: true }, help: { type: 'boolean' } };
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+function commitSeconds() {
+  const given = process.env.SOURCE_DATE_EPOCH;
+  const { stdout } = spawnSync('git', ['log', '-1', '--format=%ct'], { cwd: root, encoding: 'utf8' });
+  const seconds = Number((given ?? stdout ?? '').trim() || Number.NaN);
+  if (Number.isSafeInteger(seconds)) return seconds;
+  return refuse(
+    'There is no commit to take the time of files from. Set SOURCE_DATE_EPOCH to seconds since 1970.',
+  );
+}
+
+/** What is inside, with what npm draws anew each time taken from the commit and the contents. */
+function writeSbom(path, seconds) {
+  const args = [
+    'sbom',
+    '--sbom-format',
+    'cyclonedx',
+    '--omit',
+    'dev',
+    '--package-lock-only',
+    '--loglevel=error',
+  ];
+  const sbom = JSON.parse(npmOutput(args));
+  sbom.metadata.timestamp = new Date(seconds * 1_000).toISOString();
+  // npm calls it as the folder is called.
+  sbom.metadata.component.name = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).name;
+  sbom.serialNumber = '';
+  const hash = createHash('sha256').update(JSON.stringify(sbom)).digest('hex');
+  // A UUID of version 8 (RFC 9562 §5.8): all but the marks of version and variant is the hash.
+  const groups = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(12, 15)}`, `8${hash.slice(15, 18)}`];
+  sbom.serialNumber = `urn:uuid:${[...groups, hash.slice(18, 30)].join('-')}`;
+  writeFileSync(path, `${JSON.stringify(sbom, null, 2)}\n`);
+}
+
+function writeSums(folder) {
+  const lines = readdirSync(folder)
+    .sort()
+    .map(
+      (name) =>
+        `${createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex')}  ${name}\n`,
+    );
+  writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
+}
+
+async function makeSdkPackage(folder) {
+  const made = join(folder, '.sdk');
+  const args = [join(root, 'scripts', 'build-sdk.mjs'), made];
+  if (!(await runStep({ name: 'the client', command: process.execPath, args, limitMs }))) return false;
+  packFolder(made, folder);
+  rmSync(made, { recursive: true });
+  return true;
+}
+
+async function makeAll(folder, wanted, seconds) {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  for (const [index, target] of wanted.entries()) {
+    process.stdout.write(`\n== ${index + 1} of ${wanted.length} systems\n`);
+    const executable = join(folder, `mayfly-${version}-${target.name}${target.suffix}`);
+    if (!(await buildFor(target, executable))) return false;
+    const architecture = architectures[target.name];
+    if (architecture === undefined) continue;
+    process.stdout.write(`\n== a Debian package for ${architecture} (half a minute)\n`);
+    makeDebianPackage({ executable, architecture, outdir: folder, seconds });
+  }
+  if ((await makeNpmPackage(folder)) === null || !(await makeSdkPackage(folder))) return false;
+  writeFileSync(join(folder, 'LICENSES.txt'), thirdPartyLicences());
+  writeSbom(join(folder, `mayfly-${version}.cdx.json`), seconds);
+  writeSums(folder);
+  return true;
+}
+
+const { values, positionals } = readArguments();
+if (values.help) {
+  process.stdout.write(usage);
+  process.exit(0);
+}
+const names = targets.map(({ name }) => name);
+const unknown = (values.target ?? []).filter((name) => !names.includes(name));
+if (unknown.length > 0) refuse(`There is no target ${unknown.join(', ')}: there are ${names.join(', ')}.`);
+if (positionals.length > 1) refuse(`What is ${positionals[1]}?`);
+const outdir = resolve(positionals[0] ?? usual);
+// A folder that was named by the caller is never emptied.
+if (outdir !== usual && existsSync(outdir)) refuse(`${outdir} exists already.`);
+const seconds = commitSeconds();
+
+if (!install()) process.exit(1);
+
+mkdirSync(dirname(outdir), { recursive: true });
+const folder = mkdtempSync(`${outdir}-`);
+let isWell = false;
+try {
+  isWell = await makeAll(
+    folder,
+    targets.filter(({ name }) => values.target?.includes(name) ?? true),
+    seconds,
+  );
+  if (isWell) {
+    rmSync(outdir, { recursive: true, force: true });
+    chmodSync(folder, 0o755);
+    renameSync(folder, outdir);
+    process.stdout.write(`\n${readFileSync(join(outdir, 'SHA256SUMS'), 'utf8')}\nIn ${outdir}\n`);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(isWell ? 0 : 1);
