@@ -3,13 +3,11 @@
  * gives the same bytes. Needs what `npm run build -- --all` needs, and dpkg-deb.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -19,7 +17,8 @@ import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { architectures, makeDebianPackage } from './debian.mjs';
 import { buildFor } from './executable.mjs';
-import { install, npmOutput, packFolder, root } from './install.mjs';
+import { install, packFolder, root } from './install.mjs';
+import { writeSbom, writeSums } from './inventory.mjs';
 import { thirdPartyLicences } from './licences.mjs';
 import { makeNpmPackage } from './npm-package.mjs';
 import { runStep } from './run-step.mjs';
@@ -56,41 +55,6 @@ function commitSeconds() {
   return refuse(
     'There is no commit to take the time of files from. Set SOURCE_DATE_EPOCH to seconds since 1970.',
   );
-}
-
-/** What is inside, with what npm draws anew each time taken from the commit and the contents. */
-function writeSbom(path, seconds) {
-  const args = [
-    'sbom',
-    '--sbom-format',
-    'cyclonedx',
-    '--omit',
-    'dev',
-    '--package-lock-only',
-    '--loglevel=error',
-  ];
-  const sbom = JSON.parse(npmOutput(args));
-  sbom.metadata.timestamp = new Date(seconds * 1_000).toISOString();
-  // npm calls it as the folder is called.
-  sbom.metadata.component.name = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).name;
-  sbom.serialNumber = '';
-  const hash = createHash('sha256').update(JSON.stringify(sbom)).digest('hex');
-  // A UUID of version 8 (RFC 9562 §5.8): all but the marks of version and variant is the hash.
-  const groups = [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(12, 15)}`, `8${hash.slice(15, 18)}`];
-  sbom.serialNumber = `urn:uuid:${[...groups, hash.slice(18, 30)].join('-')}`;
-  writeFileSync(path, `${JSON.stringify(sbom, null, 2)}\n`);
-}
-
-function writeSums(folder) {
-  const lines = readdirSync(folder)
-    .sort()
-    .map(
-      (name) =>
-        `${createHash('sha256')
-          .update(readFileSync(join(folder, name)))
-          .digest('hex')}  ${name}\n`,
-    );
-  writeFileSync(join(folder, 'SHA256SUMS'), lines.join(''));
 }
 
 async function makeSdkPackage(folder) {

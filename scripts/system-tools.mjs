@@ -68,6 +68,7 @@ const tools = [
     mark: /'systemd-analyze'/,
     isThere: () => onPath('systemd-analyze') && onPath('dbus-daemon'),
   },
+  { name: 'lintian', mark: /'lintian'/, isThere: () => onPath('lintian') },
   { name: 'iproute2', mark: /'container\.sh'/, isThere: () => onPath('ip') || existsSync('/usr/sbin/ip') },
 ];
 

@@ -46,7 +46,7 @@ inside='
   pivot_root . old
   umount -l /old
   exec env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin container=test \
-    SYSTEMD_UNIT_PATH=/etc/systemd/system:/run/systemd/transient \
+    SYSTEMD_UNIT_PATH=/etc/systemd/system:/run/systemd/transient:/run/packaged \
     /usr/lib/systemd/systemd --system --unit=machine.target --log-target=console --show-status=no
 '
 status=0

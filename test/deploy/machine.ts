@@ -85,7 +85,7 @@ export async function startMachine(files: Readonly<Record<string, string>>): Pro
   const first = childOf(childOf(outer.pid ?? 0));
   const enter = ['--target', `${first}`, '--mount', '--pid', '--uts', '--ipc', '--cgroup', '--root', '--wd'];
   const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin';
-  const units = 'SYSTEMD_UNIT_PATH=/etc/systemd/system:/run/systemd/transient';
+  const units = 'SYSTEMD_UNIT_PATH=/etc/systemd/system:/run/systemd/transient:/run/packaged';
   const shell = ['/usr/bin/env', '-i', path, units, 'sh', '-c'];
   return {
     run: (text) =>

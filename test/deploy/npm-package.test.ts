@@ -1,0 +1,131 @@
+/** The npm package as its user gets it: `npx` in an empty folder, with Node, npm and a registry. */
+import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, repositoryRoot, watch } from '../support/started-server.ts';
+import { startRegistry } from './registry.ts';
+
+setDefaultTimeout(120_000);
+
+let folder = '';
+let tarball = '';
+const registry = startRegistry();
+
+/** Without the settings that npm hands to what it runs. */
+function start(command: string, args: readonly string[], cwd: string, more: Record<string, string> = {}) {
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    npm_config_cache: join(folder, 'cache'),
+    npm_config_registry: registry.url.href,
+    npm_config_update_notifier: 'false',
+    ...more,
+  };
+  const child = spawn(command, [...args], { cwd, env, stdio: ['pipe', 'pipe', 'pipe'] });
+  return { child, ...watch(child) };
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  more?: Record<string, string>,
+  input = '',
+) {
+  const { child, stdout, stderr, exited } = start(command, args, cwd, more);
+  child.stdin.end(input);
+  const { code } = await exited;
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+function emptyFolder(name: string): string {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-npx-'));
+  const script = `import { makeNpmPackage } from '${repositoryRoot}/scripts/npm-package.mjs';
+    console.log(await makeNpmPackage('${folder}'));`;
+  const made = await run('node', ['--input-type=module', '--eval', script], folder);
+  expect(made).toMatchObject({ code: 0 });
+  tarball = made.stdout.trim().split('\n').at(-1) ?? '';
+});
+afterAll(async () => {
+  await registry.stop(true);
+  rmSync(folder, { recursive: true });
+});
+
+describe('the npm package', () => {
+  it('holds the program, its launcher and its papers, in about a megabyte', async () => {
+    const { stdout } = await run('tar', ['-tzf', tarball], folder);
+    const names = stdout.trim().split('\n');
+    const papers = ['CHANGELOG.md', 'LICENSE', 'LICENSES.txt', 'README.md', 'package.json'];
+    const others = names
+      .map((name) => name.replace('package/', ''))
+      .filter((name) => !/^lib\/[\w-]+\.js$/.test(name));
+    expect(others.sort()).toEqual([...papers, 'bunfig.toml', 'mayfly.mjs', 'pass-through.mjs'].sort());
+    expect(statSync(tarball).size).toBeWithin(500_000, 1_500_000);
+  });
+
+  it('asks for the runtime and the native part at exact versions, and has no script', async () => {
+    const { stdout } = await run('tar', ['-xzOf', tarball, 'package/package.json'], folder);
+    const manifest = JSON.parse(stdout) as Record<string, Record<string, string>>;
+    const own = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8'));
+    expect(Object.keys(manifest)).not.toContain('scripts');
+    expect(manifest.dependencies).toEqual({ '@node-rs/argon2': own.dependencies['@node-rs/argon2'] });
+    expect(new Set(Object.values(manifest.optionalDependencies ?? {}))).toEqual(
+      new Set([own.dependencies.bun]),
+    );
+  });
+
+  it('names the works of others in it', async () => {
+    const { stdout } = await run('tar', ['-xzOf', tarball, 'package/LICENSES.txt'], folder);
+    for (const name of ['hono', 'zod', 'pino', 'nodemailer', 'bun', '@node-rs/argon2'])
+      expect(stdout).toMatch(new RegExp(`^${name} \\d+\\.\\d+`, 'm'));
+  });
+});
+
+describe('npx in an empty folder', () => {
+  it('serves from ./data, shares and reveals once, runs no script to install anything, and ends as asked', async () => {
+    const cwd = emptyFolder('empty');
+    copyFileSync(tarball, join(cwd, 'mayfly.tgz'));
+    const port = await freePort();
+    const server = start('npx', ['--yes', './mayfly.tgz', 'serve'], cwd, {
+      PORT: String(port),
+      npm_config_ignore_scripts: 'true',
+    });
+    const ready = Promise.withResolvers<void>();
+    server.child.stderr.on('data', () => server.stderr().includes('is ready') && ready.resolve());
+    await Promise.race([ready.promise, server.exited]);
+    expect(server.stderr()).toContain(`is ready: http://localhost:${port}`);
+
+    const env = { MAYFLY_SERVER: `http://127.0.0.1:${port}` };
+    const shared = await run('npx', ['--yes', './mayfly.tgz', 'share'], cwd, env, 'open sesame\n');
+    expect(shared.code).toBe(0);
+    const key = shared.stdout.trim().split('/').at(-1);
+    const reveal = () => fetch(`${env.MAYFLY_SERVER}/api/v1/secret/${key}`, { method: 'POST' });
+    expect(await (await reveal()).json()).toMatchObject({ value: 'open sesame' });
+    expect((await reveal()).status).toBe(404);
+    const body = new URLSearchParams({ secret: 'thyme is needed', passphrase: 'thyme' });
+    const made = await fetch(`${env.MAYFLY_SERVER}/api/v1/share`, { method: 'POST', body });
+    expect(made.status).toBe(200);
+
+    server.child.kill('SIGTERM');
+    await server.exited;
+    expect(readdirSync(cwd).sort()).toEqual(['data', 'mayfly.tgz']);
+  });
+
+  it('says what is missing where npm was told to leave the runtime out', async () => {
+    const cwd = emptyFolder('bare');
+    const flags = ['--omit=optional', '--no-audit', '--no-fund'];
+    expect(await run('npm', ['install', tarball, ...flags], cwd)).toMatchObject({ code: 0 });
+    const { code, stderr } = await run(join(cwd, 'node_modules', '.bin', 'mayfly'), ['version'], cwd);
+    expect(code).toBe(1);
+    expect(stderr).toContain('needs the package @oven/bun-');
+    expect(stderr).toContain('--omit=optional');
+  });
+});
