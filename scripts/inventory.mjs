@@ -4,18 +4,24 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npmOutput, root } from './install.mjs';
 
+const isDevelopment = ({ properties = [] }) =>
+  properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true');
+
+/** npm's own `--omit dev` also omits what the program needs itself, where a package for development needs it too. */
+function dropDevelopment(sbom) {
+  const dropped = new Set(sbom.components.filter(isDevelopment).map((component) => component['bom-ref']));
+  const isKept = (ref) => !dropped.has(ref);
+  sbom.components = sbom.components.filter((component) => isKept(component['bom-ref']));
+  sbom.dependencies = sbom.dependencies
+    .filter(({ ref }) => isKept(ref))
+    .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(isKept) }));
+}
+
 /** What is inside, with what npm draws anew each time taken from the commit and the contents. */
 export function writeSbom(path, seconds) {
-  const args = [
-    'sbom',
-    '--sbom-format',
-    'cyclonedx',
-    '--omit',
-    'dev',
-    '--package-lock-only',
-    '--loglevel=error',
-  ];
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--loglevel=error'];
   const sbom = JSON.parse(npmOutput(args));
+  dropDevelopment(sbom);
   sbom.metadata.timestamp = new Date(seconds * 1_000).toISOString();
   // npm calls it as the folder is called.
   sbom.metadata.component.name = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).name;
