@@ -5,7 +5,16 @@
  * Bytecode, and chunks for what is loaded at first use, more than halve its start. The same sources give the same bytes, in
  * whatever folder they are (docs/decisions/032-the-same-bytes.md).
  */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { installFor, root } from './install.mjs';
@@ -54,7 +63,9 @@ function writeSettings(folder, cwd, native) {
       [`${name}/*`, [`${own}/*`]],
     ]),
   );
-  writeFileSync(path, JSON.stringify({ extends: join(cwd, 'tsconfig.json'), compilerOptions: { paths } }));
+  // Not by `extends`, which the bundler does not follow in node_modules, where `npm start` builds.
+  const { compilerOptions } = JSON.parse(readFileSync(join(cwd, 'tsconfig.json'), 'utf8'));
+  writeFileSync(path, JSON.stringify({ compilerOptions: { ...compilerOptions, paths } }));
   return path;
 }
 

@@ -25,7 +25,6 @@ function makePackage(name: string, parts: Record<string, unknown>, umask = '022'
     outdir: join(folder, name),
     architecture: 'amd64',
     seconds,
-    compression: ['-Znone'],
     ...parts,
   };
   const script = `import { makeDebianPackage } from '${repositoryRoot}/scripts/debian.mjs';
@@ -60,7 +59,9 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'mayfly-deb-'));
   const executable = join(folder, 'mayfly');
   await buildExecutable(executable);
-  const [older, newer] = [first, second].map((version) => makePackage('made', { executable, version }));
+  const [older, newer] = [first, second].map((version) =>
+    makePackage('made', { executable, version, compression: ['-Znone'] }),
+  );
   machine = await startMachine({
     'older.deb': older ?? '',
     'newer.deb': newer ?? '',
