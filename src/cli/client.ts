@@ -82,6 +82,10 @@ export interface ChosenClient {
   readonly server: string;
 }
 
+function patientFetch(server: string, { fetch, terminal }: World): World['fetch'] {
+  return (url, init) => terminal.waiting(`Waiting for ${server}`, () => fetch(url, init));
+}
+
 /** The client for each link, or for none; `null` when the settings are wrong, with the reasons on standard error. */
 export async function clientChooser(
   input: Input,
@@ -92,7 +96,8 @@ export async function clientChooser(
   const named = await serverGiven(input, world);
   return (link) => {
     const choice = chooseServer(named, settings, link);
-    return { client: createClient({ ...choice, fetch: world.fetch }), server: choice.server };
+    const fetch = patientFetch(choice.server, world);
+    return { client: createClient({ ...choice, fetch }), server: choice.server };
   };
 }
 

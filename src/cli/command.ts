@@ -1,12 +1,10 @@
 /**
- * A command as a value, what it may touch, and how its arguments are read.
+ * A command as a value, and what it may touch.
  *
  * Results go to standard output and messages to standard error, so that a result can be piped. A command ends with 0 (done),
  * 1 (refused or failed) or 2 (wrong usage or settings) and never ends the process itself. No message repeats a value, which may be
  * the secret (P18).
  */
-import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
-import { nearestWord } from '../config/nearest.ts';
 import type { ConfigReading, Settings } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
@@ -74,6 +72,8 @@ export interface OptionUsage {
   readonly value?: string;
   /** May be given several times; absent otherwise. */
   readonly isRepeatable?: true;
+  /** All that the value may be, or each part of it between commas; absent where it is open. */
+  readonly choices?: readonly string[];
   readonly doc: string;
 }
 
@@ -101,22 +101,19 @@ export interface Command {
   readonly rest?: string;
   readonly options: Readonly<Record<string, OptionUsage>>;
   readonly example: string;
+  /** Further ones. */
+  readonly examples?: readonly string[];
+  /** All that a word may be, by its name in `words`. */
+  readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly run: (input: Input, world: World) => Promise<ExitCode | ProgramExit>;
 }
 
 /** Options of every command. */
 export const commonOptions: Readonly<Record<string, OptionUsage>> = {
   json: { type: 'boolean', doc: 'print the result as JSON' },
+  quiet: { type: 'boolean', doc: 'no words on standard error, unless it fails or asks' },
   help: { type: 'boolean', doc: 'print this help' },
 };
-
-export function parseArgsOptions(command: Command): ParseArgsOptionsConfig {
-  const all = { ...command.options, ...commonOptions };
-  const options = Object.entries(all).map(
-    ([name, { type, isRepeatable = false }]) => [name, { type, multiple: isRepeatable }] as const,
-  );
-  return { ...Object.fromEntries(options), help: { type: 'boolean', short: 'h' } };
-}
 
 /** Thrown by a command for invalid arguments: exit code 2 and the command's usage. */
 export class UsageError extends Error {
@@ -162,83 +159,6 @@ export async function readOrWords(world: World): Promise<Extract<ConfigReading, 
   if (reading.outcome === 'read') return reading;
   for (const refusal of reading.refusals) world.terminal.err(`${refusal}\n`);
   return null;
-}
-
-type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
-type OptionToken = Extract<Token, { kind: 'option' }>;
-
-/** `null` when the option is right. */
-function problemOf(command: Command, { name, rawName, value, inlineValue }: OptionToken): string | null {
-  const known = { ...command.options, ...commonOptions };
-  if (!rawName.startsWith('--'))
-    return name === 'help' ? null : 'Options have two hyphens and a name, such as --json.';
-  const option = Object.hasOwn(known, name) ? known[name] : undefined;
-  if (option === undefined) {
-    const near = nearestWord(name, Object.keys(known));
-    return `There is no option ${rawName}.${near === null ? '' : ` Did you mean --${near}?`}`;
-  }
-  if (option.type === 'boolean') return value === undefined ? null : `${rawName} takes no value.`;
-  // Probably the next option; a value that begins with a hyphen needs `=`.
-  const isOption = inlineValue !== true && value !== undefined && value !== '-' && value.startsWith('-');
-  return value === undefined || isOption ? `${rawName} needs a value: ${rawName} ${option.value}.` : null;
-}
-
-function assertOptions(command: Command, args: readonly string[]): void {
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: parseArgsOptions(command),
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  });
-  const given = tokens.filter((token) => token.kind === 'option');
-  const problems = given.map((token) => problemOf(command, token)).filter((problem) => problem !== null);
-  if (problems.length > 0) throw new UsageError([...new Set(problems)].join('\n'));
-}
-
-function assertWordCount(command: Command, words: readonly string[]): void {
-  const required = command.words.filter((word) => !word.startsWith('['));
-  const missing = required[words.length];
-  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  const extra = words[command.words.length];
-  // Not quoted: it may be the secret that was meant to be shared.
-  if (extra !== undefined) throw new UsageError('Unexpected argument.');
-}
-
-function assertRest({ rest: usage }: Command, words: readonly string[], rest: readonly string[]): void {
-  if (usage === undefined || rest.length > 0) return;
-  const [missing] = usage.split(' ');
-  throw new UsageError(words.length > 0 ? `Put -- before ${missing}.` : `${missing} is missing.`);
-}
-
-/** The command's own arguments, and those after `--`, which may look like its own. */
-function splitAtRest(
-  command: Command,
-  args: readonly string[],
-): [own: readonly string[], rest: readonly string[]] {
-  const end = command.rest === undefined ? -1 : args.indexOf('--');
-  return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
-}
-
-/** Throws `UsageError`, naming the nearest option for each unknown one. */
-export function readInput(command: Command, args: readonly string[]): Input {
-  const [own, rest] = splitAtRest(command, args);
-  assertOptions(command, own);
-  const options = parseArgsOptions(command);
-  const { values, positionals } = parseArgs({ args: [...own], options, allowPositionals: true });
-  const texts: Record<string, string> = {};
-  const lists: Record<string, readonly string[]> = {};
-  const flags = new Set<string>();
-  for (const [name, value] of Object.entries(values)) {
-    if (typeof value === 'string') texts[name] = value;
-    if (value === true) flags.add(name);
-    if (Array.isArray(value)) lists[name] = value.filter((each) => typeof each === 'string');
-  }
-  if (!flags.has('help')) {
-    assertRest(command, positionals, rest);
-    assertWordCount(command, positionals);
-  }
-  return { words: positionals, texts, lists, flags, json: flags.has('json'), rest };
 }
 
 /** Text byte for byte; what would not come back as it went in is refused. @throws UsageError when it is not UTF-8 */

@@ -280,23 +280,3 @@ describe('wrong usage of mayfly run', () => {
     expect(err).toContain('There is no such secret');
   });
 });
-
-it('mayfly run --help', async () => {
-  expect((await installation({}).run('--help')).out).toBe(`\
-mayfly run: read secrets once and run a command with them in its environment
-
-Usage: mayfly run [OPTIONS] -- COMMAND [ARGS]
-
-Options:
-  --secret NAME=LINK      read LINK into the variable NAME; may be repeated; ps and the history of the shell show it
-  --secrets-file FILE     read NAME=LINK lines from a file, - for standard input: ps does not show these
-  --passphrase            ask for a passphrase
-  --passphrase-file FILE  read the passphrase from a file, - for standard input
-  --exact                 keep the line break at the end of a value, which is left out otherwise
-  --server URL            the installation; MAYFLY_SERVER, or http://localhost:3000, without it
-  --json                  print the result as JSON
-  --help                  print this help
-
-Example: mayfly run --secrets-file links.txt -- ./deploy.sh --to production
-`);
-});

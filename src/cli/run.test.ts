@@ -32,7 +32,7 @@ describe('a command', () => {
       const { code, out, err } = await run([...command.path, '--help']);
       expect([command.path, code, err]).toEqual([command.path, 0, '']);
       expect(out).toContain(`Usage: mayfly ${command.path.join(' ')}`);
-      expect(out).toContain(`Example: `);
+      expect(out).toContain('\nExamples:\n  ');
     }
   });
 
@@ -377,7 +377,7 @@ describe('mayfly account token', () => {
   });
 
   it('create --help names the scopes', async () => {
-    expect((await run([...create, '--help'])).out).toMatch(/--scope SCOPES +.*create, manage, read-recent/);
+    expect((await run([...create, '--help'])).out).toMatch(/--scope SCOPES +.*create, manage,\s+read-recent/);
   });
 
   it('list shows what each may do and when it was last used', async () => {

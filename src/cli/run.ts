@@ -7,17 +7,7 @@ import { nearestWord } from '../config/nearest.ts';
 import { accessCommands } from './account-access.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
-import {
-  type Command,
-  commonOptions,
-  type ExitCode,
-  type Input,
-  type OptionUsage,
-  readInput,
-  refuse,
-  UsageError,
-  type World,
-} from './command.ts';
+import { type Command, type ExitCode, type Input, refuse, UsageError, type World } from './command.ts';
 import { configCommands } from './config.ts';
 import { domainCommands } from './domains.ts';
 import { environmentCommands } from './environment.ts';
@@ -26,6 +16,8 @@ import type { ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { secretCommands } from './secrets.ts';
 import { routerCommands, serverCommands, storeCommands } from './server.ts';
+import { readInput, renderCommandHelp, renderOverview, renderUsage } from './shell.ts';
+import { heldBack } from './terminal.ts';
 
 const aboutCommands: readonly Command[] = [
   {
@@ -72,64 +64,6 @@ export const sections: Readonly<Record<string, readonly Command[]>> = {
 };
 
 export const commands: readonly Command[] = Object.values(sections).flat();
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
-}
-
-function nameOf(command: Command): string {
-  return ['mayfly', ...command.path].join(' ');
-}
-
-function optionRow([name, { value, doc }]: [string, OptionUsage]): readonly [string, string] {
-  return [value === undefined ? `--${name}` : `--${name} ${value}`, doc];
-}
-
-function restOf({ rest }: Command): readonly string[] {
-  return rest === undefined ? [] : ['--', rest];
-}
-
-function renderUsage(command: Command): string {
-  const options = Object.keys(command.options).length === 0 ? [] : ['[OPTIONS]'];
-  return [nameOf(command), ...command.words, ...options, ...restOf(command)].join(' ');
-}
-
-export function renderCommandHelp(command: Command): string {
-  const options = Object.entries({ ...command.options, ...commonOptions }).map(optionRow);
-  return [
-    `${nameOf(command)}: ${command.summary}`,
-    '',
-    `Usage: ${renderUsage(command)}`,
-    '',
-    'Options:',
-    ...columns(options),
-    '',
-    `Example: ${command.example}`,
-    '',
-  ].join('\n');
-}
-
-/** @param sections the commands by heading */
-function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
-  const parts = Object.entries(sections).map(([heading, commands]) => {
-    const rows = commands.map(
-      (command) =>
-        [[...command.path, ...command.words, ...restOf(command)].join(' '), command.summary] as const,
-    );
-    return [`${heading}:`, ...columns(rows), ''].join('\n');
-  });
-  return [
-    'mayfly: share a secret once, read it once',
-    '',
-    'Usage: mayfly COMMAND [WORDS] [OPTIONS]',
-    '',
-    ...parts,
-    'Every command takes --json and --help. Settings: docs/configuration.md, or mayfly config.',
-    'Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings; mayfly run ends as its COMMAND does.',
-    '',
-  ].join('\n');
-}
 
 /** The commands that begin with all of these words. */
 function commandsBelow(words: readonly string[]): readonly Command[] {
@@ -186,6 +120,13 @@ function findCommand(args: readonly string[]): Command | null {
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
 }
 
+async function runQuietly(command: Command, input: Input, world: World): Promise<ExitCode | ProgramExit> {
+  const held = heldBack(world.terminal);
+  const code = await command.run(input, { ...world, terminal: held.terminal });
+  if (code !== 0) held.release();
+  return code;
+}
+
 async function runFound(
   command: Command,
   args: readonly string[],
@@ -198,7 +139,7 @@ async function runFound(
       world.terminal.out(renderCommandHelp(command));
       return 0;
     }
-    return await command.run(input, world);
+    return await (input.flags.has('quiet') ? runQuietly(command, input, world) : command.run(input, world));
   } catch (error) {
     if (error instanceof UsageError) {
       world.terminal.err(`${error.message}\nUsage: ${renderUsage(command)}\n`);
@@ -241,7 +182,7 @@ export async function runCommand(args: readonly string[], world: World): Promise
     return 2;
   }
   if (first === '--version') return runCommand(['version'], world);
-  if (first === '--help' || first === '-h') return runCommand(['help'], world);
+  if (first === '--help' || first === '-h') return runCommand(['help', ...rest.filter(isWord)], world);
   if (first === 'help' && rest.some(isWord)) return printHelp(rest.filter(isWord), world);
   const command = findCommand(args);
   if (command !== null) return runFound(command, args.slice(command.path.length), world);

@@ -55,7 +55,7 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   };
   const mailTo = input.texts['mail-to'];
   const recipient = mailTo === undefined ? null : new Sensitive(mailTo);
-  const found = await world.examine(reading.settings, recipient);
+  const found = await world.terminal.waiting('Checking', () => world.examine(reading.settings, recipient));
   const isSettingWrong = found.some(({ what }) => what === settings.what);
   return report(isSettingWrong ? found : [settings, ...found], input, world);
 }

@@ -141,11 +141,3 @@ describe('wrong usage of mayfly share --env-file', () => {
     expect((await installation(most)()).sent).toHaveLength(40);
   });
 });
-
-it('mayfly share --help', async () => {
-  const { world, written } = fakeWorld();
-  await runCommand(['share', '--help'], world);
-  expect(written.out).toContain(
-    '  --env-file FILE         share each NAME=value line, - for standard input; print NAME=LINK lines for mayfly run; names stay here\n',
-  );
-});

@@ -22,6 +22,8 @@ function installation(command: readonly string[]) {
         },
         isInteractive: answer !== null,
         isOutputSeen: false,
+        isErrorSeen: false,
+        waiting: (_words, work) => work(),
         readInput: unasked,
         ask: async (question) => {
           written.err += question;

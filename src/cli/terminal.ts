@@ -13,6 +13,10 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Standard output is a terminal. */
   readonly isOutputSeen: boolean;
+  /** Standard error is a terminal. */
+  readonly isErrorSeen: boolean;
+  /** Does the work, and shows that it goes on when it takes more than a second and standard error is a terminal. */
+  waiting<Result>(words: string, work: () => Promise<Result>): Promise<Result>;
   /** Everything on standard input. */
   readInput(): Promise<Uint8Array>;
   /** One line, as typed; `null` without a terminal or at the end of input. */
@@ -70,13 +74,65 @@ function readLine(): string | null {
   return length === 0 ? null : new TextDecoder().decode(chunk.subarray(0, length));
 }
 
+const patienceMs = 1_000;
+const frameMs = 100;
+const frames = ['|', '/', '-', '\\'] as const;
+
+/** One line, drawn over itself and taken away at the end. */
+async function withSpinner<Result>(words: string, work: () => Promise<Result>): Promise<Result> {
+  let frame = 0;
+  const draw = () => writeAll(2, `\r${frames[frame++ % frames.length]} ${words} …`);
+  let drawing: Timer | undefined;
+  const patience = setTimeout(() => {
+    drawing = setInterval(draw, frameMs);
+  }, patienceMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(patience);
+    clearInterval(drawing);
+    if (frame > 0) writeAll(2, '\r\u001b[K');
+  }
+}
+
+/** Keeps words back until the command fails or asks. */
+export function heldBack(terminal: Terminal): { readonly terminal: Terminal; release(): void } {
+  let words = '';
+  const release = () => {
+    const released = words;
+    words = '';
+    if (released !== '') terminal.err(released);
+  };
+  const afterWords = <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    release();
+    return ask();
+  };
+  const err = (text: string) => {
+    words += text;
+  };
+  return {
+    terminal: {
+      ...terminal,
+      err,
+      waiting: (_words, work) => work(),
+      readInput: () => (terminal.isInteractive ? afterWords(terminal.readInput) : terminal.readInput()),
+      ask: (question) => afterWords(() => terminal.ask(question)),
+      askHidden: (question) => afterWords(() => terminal.askHidden(question)),
+    },
+    release,
+  };
+}
+
 export function openTerminal(): Terminal {
   const isInteractive = process.stdin.isTTY === true;
+  const isErrorSeen = process.stderr.isTTY === true;
   return {
     out: (text) => writeAll(1, text),
     err: (text) => writeAll(2, text),
     isInteractive,
     isOutputSeen: process.stdout.isTTY === true,
+    isErrorSeen,
+    waiting: (words, work) => (isErrorSeen ? withSpinner(words, work) : work()),
     readInput: readAll,
     async ask(question) {
       if (!isInteractive) return null;

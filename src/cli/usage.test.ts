@@ -1,7 +1,8 @@
 /** How invalid commands are answered, and how to find help. */
 import { describe, expect, it } from 'bun:test';
 import { cliSecret, runCli } from '../../test/support/cli-world.ts';
-import { commands, renderCommandHelp } from './run.ts';
+import { commands } from './run.ts';
+import { renderCommandHelp } from './shell.ts';
 
 const accountUsage = [
   '  mayfly account create EMAIL [OPTIONS]\n',

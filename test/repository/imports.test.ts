@@ -46,7 +46,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'bun',
     'node:*',
   ],
-  'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'node:*'],
+  'src/cli': ['src/config', 'src/core', 'src/ops', 'sdk', 'commander', 'qr', 'node:*'],
   'src/site.ts': ['src/config', 'src/core', 'src/http', 'src/locale', 'src/api', 'src/web'],
   'src/router-app.ts': ['src/config', 'src/router', 'src/ops'],
   'src/app.ts': ['src/*', 'node:*'],

@@ -21,6 +21,8 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       },
       isInteractive: false,
       isOutputSeen: false,
+      isErrorSeen: false,
+      waiting: (_words, work) => work(),
       readInput: async () => new TextEncoder().encode(input),
       ask: async () => null,
       askHidden: async () => null,

@@ -1,0 +1,174 @@
+/**
+ * The library for the shell (commander) between a command's value and its arguments: it reads them and lays out the help.
+ *
+ * Words of refusals are ours, because the library's repeat what was given, which may be the secret (P18)
+ * (docs/decisions/033-commander-for-the-shell.md).
+ */
+import { Option, Command as Shell } from 'commander';
+import { nearestWord } from '../config/nearest.ts';
+import { type Command, commonOptions, type Input, type OptionUsage, UsageError } from './command.ts';
+
+/** As wide as every terminal is, and as mail and tickets keep it. */
+const helpColumns = 80;
+const commonHeading = 'Options of every command:';
+
+export function nameOf(command: Command): string {
+  return ['mayfly', ...command.path].join(' ');
+}
+
+function restOf({ rest }: Command): readonly string[] {
+  return rest === undefined ? [] : ['--', rest];
+}
+
+export function renderUsage(command: Command): string {
+  const options = Object.keys(command.options).length === 0 ? [] : ['[OPTIONS]'];
+  return [nameOf(command), ...command.words, ...options, ...restOf(command)].join(' ');
+}
+
+export function examplesOf({ example, examples = [] }: Command): readonly string[] {
+  return [example, ...examples];
+}
+
+/** `--ttl TIME`. */
+export function optionTerm(name: string, { value }: OptionUsage): string {
+  return value === undefined ? `--${name}` : `--${name} ${value}`;
+}
+
+function toShellOption(name: string, usage: OptionUsage, heading: string): Option {
+  const short = name === 'help' ? '-h, ' : '';
+  // Optional to the library, which otherwise takes the next option for the value.
+  const flags = usage.type === 'boolean' ? `${short}--${name}` : `--${name} [VALUE]`;
+  const option = new Option(flags, usage.doc).helpGroup(heading);
+  if (usage.isRepeatable)
+    option.argParser((value, earlier: readonly string[] | undefined) => [...(earlier ?? []), value]);
+  return option;
+}
+
+/** @param usages the options' own spelling, which help shows */
+function createShell(name: string, usages: Readonly<Record<string, OptionUsage>> = {}): Shell {
+  return new Shell(name)
+    .helpOption(false)
+    .helpCommand(false)
+    .configureHelp({
+      helpWidth: helpColumns,
+      optionTerm: ({ short, long }) => {
+        const known = long?.slice(2) ?? '';
+        const term = optionTerm(known, usages[known] ?? { type: 'boolean', doc: '' });
+        return short === undefined ? term : `${short}, ${term}`;
+      },
+    });
+}
+
+function toShell(command: Command): Shell {
+  const usages = { ...command.options, ...commonOptions };
+  const shell = createShell(nameOf(command), usages)
+    .description(`${sentence(command.summary)}`)
+    .usage(renderUsage(command).slice(nameOf(command).length + 1));
+  for (const [name, usage] of Object.entries(usages))
+    shell.addOption(toShellOption(name, usage, name in commonOptions ? commonHeading : 'Options:'));
+  return shell;
+}
+
+/** A summary as a sentence. */
+export function sentence(words: string): string {
+  return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+}
+
+export function renderCommandHelp(command: Command): string {
+  const examples = examplesOf(command).map((example) => `  ${example}\n`);
+  return `${toShell(command).helpInformation()}\nExamples:\n${examples.join('')}`;
+}
+
+/** @param sections the commands by heading */
+export function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
+  const program = createShell('mayfly')
+    .description('Share a secret once, read it once.')
+    .usage('COMMAND [WORDS] [OPTIONS]');
+  for (const [heading, commands] of Object.entries(sections)) {
+    for (const command of commands) {
+      const term = [...command.path, ...command.words, ...restOf(command)].join(' ');
+      program.addCommand(createShell(term).usage(' ').summary(command.summary).helpGroup(`${heading}:`));
+    }
+  }
+  program.configureHelp({ helpWidth: helpColumns, subcommandTerm: (shell) => shell.name() });
+  return `${program.helpInformation()}
+Every command takes --json, --quiet and --help. Settings: mayfly config.
+Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings; mayfly run
+ends as its COMMAND does.
+`;
+}
+
+/** What is wrong with an argument that the library knows no option for. */
+function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): string {
+  // Nothing of it is repeated: it may be the beginning of the secret.
+  if (!arg.startsWith('--')) return 'Options have two hyphens and a name, such as --json.';
+  const [long = ''] = arg.split('=');
+  const name = long.slice(2);
+  if (Object.hasOwn(usages, name)) return `${long} takes no value.`;
+  const near = nearestWord(name, Object.keys(usages));
+  return `There is no option ${long}.${near === null ? '' : ` Did you mean --${near}?`}`;
+}
+
+function assertOptions(
+  unknown: readonly string[],
+  given: ReadonlyMap<string, unknown>,
+  usages: Readonly<Record<string, OptionUsage>>,
+): void {
+  // The library reads no value as `true`.
+  const empty = Object.entries(usages).filter(
+    ([name, { type }]) => type === 'string' && given.get(name) === true,
+  );
+  const missing = empty.map(([name, usage]) => `--${name} needs a value: ${optionTerm(name, usage)}.`);
+  const end = unknown.indexOf('--');
+  const options = unknown.slice(0, end === -1 ? unknown.length : end).filter((arg) => /^-./.test(arg));
+  const problems = [...missing, ...options.map((arg) => problemOf(arg, usages))];
+  if (problems.length > 0) throw new UsageError([...new Set(problems)].join('\n'));
+}
+
+function assertWordCount(command: Command, words: readonly string[]): void {
+  const required = command.words.filter((word) => !word.startsWith('['));
+  const missing = required[words.length];
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+  const extra = words[command.words.length];
+  // Not quoted: it may be the secret that was meant to be shared.
+  if (extra !== undefined) throw new UsageError('Unexpected argument.');
+}
+
+function assertRest({ rest: usage }: Command, words: readonly string[], rest: readonly string[]): void {
+  if (usage === undefined || rest.length > 0) return;
+  const [missing] = usage.split(' ');
+  throw new UsageError(words.length > 0 ? `Put -- before ${missing}.` : `${missing} is missing.`);
+}
+
+/** The command's own arguments, and those after `--`, which may look like its own. */
+function splitAtRest(
+  command: Command,
+  args: readonly string[],
+): [own: readonly string[], rest: readonly string[]] {
+  const end = command.rest === undefined ? -1 : args.indexOf('--');
+  return end === -1 ? [args, []] : [args.slice(0, end), args.slice(end + 1)];
+}
+
+/** Throws `UsageError`, naming the nearest option for each unknown one. */
+export function readInput(command: Command, args: readonly string[]): Input {
+  const [own, rest] = splitAtRest(command, args);
+  const shell = toShell(command);
+  const { operands: words, unknown } = shell.parseOptions([...own]);
+  const given = new Map(
+    shell.options.map((option) => [option.name(), shell.getOptionValue(option.attributeName())] as const),
+  );
+  assertOptions(unknown, given, { ...command.options, ...commonOptions });
+  const texts: Record<string, string> = {};
+  const lists: Record<string, readonly string[]> = {};
+  const flags = new Set<string>();
+  for (const [name, value] of given) {
+    if (typeof value === 'string') texts[name] = value;
+    if (value === true) flags.add(name);
+    if (Array.isArray(value)) lists[name] = value.filter((each) => typeof each === 'string');
+  }
+  if (!flags.has('help')) {
+    assertRest(command, words, rest);
+    assertWordCount(command, words);
+  }
+  return { words, texts, lists, flags, json: flags.has('json'), rest };
+}
