@@ -7,8 +7,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
+import { openClipboard } from './cli/clipboard.ts';
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
 import { statusOf } from './cli/health.ts';
+import { openOutputFile } from './cli/output-file.ts';
 import { openPrograms } from './cli/programs.ts';
 import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
@@ -85,6 +87,8 @@ async function runUntil(
 
 /** Settings and their schemas load only for the commands that need them. */
 const loadSettings = () => import('./config/read.ts');
+
+const readEnvironment = async () => (await loadSettings()).processEnvironment();
 
 async function serve(settings: Settings): Promise<ExitCode> {
   const { serverRegionProblem } = await import('./config/conflicts.ts');
@@ -188,7 +192,9 @@ const world: World = {
   fetch: (url, init) => fetch(url, init),
   statusOf,
   readFile: async (path) => new Uint8Array(await readFile(path)),
-  programs: openPrograms(async () => (await loadSettings()).processEnvironment()),
+  programs: openPrograms(readEnvironment),
+  openOutputFile,
+  openClipboard: async () => openClipboard(terminal, await readEnvironment()),
 };
 
 void runCommand(process.argv.slice(2), world).then((code) => process.exit(code));

@@ -11,6 +11,8 @@ import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../cor
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
+import type { Clipboard } from './clipboard.ts';
+import type { OutputFileOutcome } from './output-file.ts';
 import type { ProgramExit, Programs } from './programs.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -64,6 +66,10 @@ export interface World {
   readonly statusOf: (url: string, limitMs: number) => Promise<number | null>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly programs: Programs;
+  /** @param isReplacing whether a file that is there may be replaced */
+  readonly openOutputFile: (path: string, isReplacing: boolean) => Promise<OutputFileOutcome>;
+  /** `null` where there is none. */
+  readonly openClipboard: () => Promise<Clipboard | null>;
 }
 
 export interface OptionUsage {

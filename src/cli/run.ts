@@ -14,6 +14,7 @@ import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
 import type { ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
+import { revealCommands } from './reveal.ts';
 import { secretCommands } from './secrets.ts';
 import { routerCommands, serverCommands, storeCommands } from './server.ts';
 import { readInput, renderCommandHelp, renderOverview, renderUsage } from './shell.ts';
@@ -45,7 +46,12 @@ const aboutCommands: readonly Command[] = [
 ];
 
 export const sections: Readonly<Record<string, readonly Command[]>> = {
-  'Share and read (talks to a server)': [...secretCommands, ...environmentCommands, ...receiptCommands],
+  'Share and read (talks to a server)': [
+    ...secretCommands,
+    ...revealCommands,
+    ...environmentCommands,
+    ...receiptCommands,
+  ],
   'Run a server': [
     ...serverCommands,
     ...configCommands,

@@ -1,8 +1,5 @@
 /**
- * Commands for people: `mayfly share|generate|reveal|status`, on top of the client (`sdk/`).
- *
- * `reveal` writes the value and nothing else to standard output, byte for byte, so that a file shared with `--exact` comes out
- * unchanged.
+ * Commands for people: `mayfly share|generate|status`, on top of the client (`sdk/`).
  */
 import {
   type Created,
@@ -13,7 +10,6 @@ import {
   type NoticeKind,
   parseLink,
   type Receipt,
-  type Revealed,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 import {
@@ -23,7 +19,6 @@ import {
   passphraseOptions,
   readLink,
   readNewPassphrase,
-  readPassphrase,
   readValue,
   sentenceOf,
   serverOption,
@@ -36,11 +31,14 @@ import {
   type OptionUsage,
   printResult,
   readTextFrom,
+  refuse,
   UsageError,
   type World,
 } from './command.ts';
 import { type Assignment, fileLabel, maxVariables, parseEnvFile } from './env-file.ts';
+import { renderQr } from './qr.ts';
 import { printReceipt, printRemarks, remarksJsonOf, waitingWords } from './receipts.ts';
+import { noClipboard } from './reveal.ts';
 import { timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
@@ -50,10 +48,13 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   notify: {
     type: 'string',
     value: 'KINDS',
+    choices: ['read', 'burned', 'expiring', 'none'],
     doc: 'mail the account: of read,burned,expiring, or none; needs an account',
   },
   'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
   memo: { type: 'string', value: 'TEXT', doc: 'a label for the creator alone, up to 500 characters' },
+  qr: { type: 'boolean', doc: 'show the link as a QR code too, on standard error' },
+  copy: { type: 'boolean', doc: 'put the link on the clipboard too' },
   ...serverOption,
 };
 
@@ -94,6 +95,36 @@ function jsonOf(created: Created | Generated) {
   };
 }
 
+/** What becomes of the link besides being printed; an exit code: it was refused, in words. */
+async function openLinkCopies(
+  input: Input,
+  world: World,
+): Promise<((link: string) => Promise<void>) | ExitCode> {
+  const clipboard = input.flags.has('copy') ? await world.openClipboard() : undefined;
+  if (clipboard === null) return refuse(world, input, 'no_clipboard', `${noClipboard} Nothing was shared.`);
+  return async (link) => {
+    if (input.flags.has('qr')) world.terminal.show(await renderQr(link));
+    const isCopied = await clipboard?.copy(link);
+    if (isCopied === false) world.terminal.err('The link could not be put on the clipboard.\n');
+  };
+}
+
+/** Creates it, and gives the link to everything that was asked for. */
+async function create(
+  input: Input,
+  world: World,
+  work: (client: MayflyClient) => Promise<Created | Generated>,
+): Promise<ExitCode> {
+  const copies = await openLinkCopies(input, world);
+  if (typeof copies === 'number') return copies;
+  return withClient(input, world, null, async (client) => {
+    const created = await work(client);
+    const code = printCreated(created, input, world);
+    await copies(created.link);
+    return code;
+  });
+}
+
 function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {
   const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
   printRemarks(created, world);
@@ -114,6 +145,8 @@ function assertForEnvFile({ words, texts, flags }: Input): void {
   if (words.length > 0) throw new UsageError('Share either standard input or the lines of --env-file.');
   if (flags.has('exact'))
     throw new UsageError('--exact has no meaning with --env-file: its quotes say what is in a value.');
+  if (flags.has('qr') || flags.has('copy'))
+    throw new UsageError('--qr and --copy show one link: they do not go with --env-file.');
   if (texts.recipient !== undefined)
     throw new UsageError(
       '--recipient does not go with --env-file: the mails would not say which link is which.',
@@ -201,9 +234,7 @@ async function runShare(input: Input, world: World): Promise<ExitCode> {
   const creation = await readCreation(input, world);
   const value = await readValue(input, world);
   if (value === '') throw new UsageError('There is nothing to share: standard input is empty.');
-  return withClient(input, world, null, async (client) =>
-    printCreated(await client.conceal({ ...creation, value }), input, world),
-  );
+  return create(input, world, (client) => client.conceal({ ...creation, value }));
 }
 
 const characterSets = ['lower', 'upper', 'digits', 'symbols'] as const;
@@ -230,34 +261,7 @@ async function runGenerate(input: Input, world: World): Promise<ExitCode> {
     ...(length === undefined ? {} : { length: parseLength(length) }),
     ...(charset === undefined ? {} : { charset: parseCharset(charset) }),
   };
-  return withClient(input, world, null, async (client) =>
-    printCreated(await client.generate(generation), input, world),
-  );
-}
-
-/** A line break after the value helps a person and would spoil a file. */
-function printRevealed({ secretKey, value }: Revealed, input: Input, world: World): ExitCode {
-  if (input.json) printResult(world, input, { secret_key: secretKey, value }, []);
-  else world.terminal.out(world.terminal.isOutputSeen && !value.endsWith('\n') ? `${value}\n` : value);
-  return 0;
-}
-
-async function runReveal(input: Input, world: World): Promise<ExitCode> {
-  const link = await readLink(input, world);
-  const passphrase = await readPassphrase(input, world);
-  return withClient(input, world, link, async (client) => {
-    const proof = passphrase === undefined ? {} : { passphrase };
-    try {
-      return printRevealed(await client.reveal(link, proof), input, world);
-    } catch (error) {
-      const isMissing =
-        error instanceof MayflyError && error.code === 'incorrect_passphrase' && passphrase === undefined;
-      if (!isMissing || !world.terminal.isInteractive) throw error;
-      const asked = await world.terminal.askHidden('Passphrase: ');
-      if (asked === null) throw error;
-      return printRevealed(await client.reveal(link, { passphrase: asked }), input, world);
-    }
-  });
+  return create(input, world, (client) => client.generate(generation));
 }
 
 function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCode {
@@ -311,6 +315,11 @@ export const secretCommands: readonly Command[] = [
       },
     },
     example: 'mayfly share --ttl 1h < password.txt',
+    examples: [
+      'mayfly share --exact < id_ed25519',
+      'mayfly share --env-file .env --ttl 1d > links.txt',
+      'mayfly share --qr --passphrase',
+    ],
     run: runShare,
   },
   {
@@ -319,20 +328,17 @@ export const secretCommands: readonly Command[] = [
     words: [],
     options: {
       length: { type: 'string', value: 'N', doc: '4 to 128 characters; 12 without it' },
-      charset: { type: 'string', value: 'SETS', doc: 'of lower,upper,digits,symbols; all without it' },
+      charset: {
+        type: 'string',
+        value: 'SETS',
+        choices: characterSets,
+        doc: 'of lower,upper,digits,symbols; all without it',
+      },
       ...creationOptions,
     },
     example: 'mayfly generate --length 20',
+    examples: ['mayfly generate --charset lower,digits --recipient alan@example.org'],
     run: runGenerate,
-  },
-  {
-    path: ['reveal'],
-    summary: 'read a secret, once',
-    words: ['[LINK]'],
-    options: { ...passphraseOptions, ...serverOption },
-    example:
-      'mayfly reveal https://secrets.example.org/secret/2gm6ci1q0tn9n5z4yrcq3a6i0y1x5wd > password.txt',
-    run: runReveal,
   },
   {
     path: ['status'],

@@ -20,6 +20,7 @@ function installation(command: readonly string[]) {
         err(text) {
           written.err += text;
         },
+        show: () => {},
         isInteractive: answer !== null,
         isOutputSeen: false,
         isErrorSeen: false,
@@ -45,6 +46,8 @@ function installation(command: readonly string[]) {
       fetch: unasked,
       statusOf: unasked,
       readFile: unasked,
+      openOutputFile: unasked,
+      openClipboard: unasked,
       programs: { find: unasked, run: unasked },
     };
     return { code: await runCommand(args, world), ...written };

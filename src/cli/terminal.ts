@@ -9,6 +9,8 @@ import { readSync, writeSync } from 'node:fs';
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** What was asked for and is no result: on standard error, and with `--quiet` too. */
+  show(text: string): void;
   /** Standard input is a terminal. */
   readonly isInteractive: boolean;
   /** Standard output is a terminal. */
@@ -129,6 +131,7 @@ export function openTerminal(): Terminal {
   return {
     out: (text) => writeAll(1, text),
     err: (text) => writeAll(2, text),
+    show: (text) => writeAll(2, text),
     isInteractive,
     isOutputSeen: process.stdout.isTTY === true,
     isErrorSeen,

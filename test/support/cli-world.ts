@@ -19,6 +19,9 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       err: (text) => {
         written.err += text;
       },
+      show: (text) => {
+        written.err += text;
+      },
       isInteractive: false,
       isOutputSeen: false,
       isErrorSeen: false,
@@ -48,6 +51,8 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       find: async () => null,
       run: async () => ({ outcome: 'not_started', reason: 'ENOENT' }),
     },
+    openOutputFile: async (path) => ({ outcome: 'refused', problem: `${path} may not be written.` }),
+    openClipboard: async () => null,
     ...overrides,
   };
   return { world, written, requests };
