@@ -10,6 +10,7 @@ import packageFile from '../package.json' with { type: 'json' };
 import { openClipboard } from './cli/clipboard.ts';
 import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
 import { statusOf } from './cli/health.ts';
+import { openLogins } from './cli/logins.ts';
 import { openOutputFile } from './cli/output-file.ts';
 import { openPrograms } from './cli/programs.ts';
 import { runCommand } from './cli/run.ts';
@@ -194,6 +195,7 @@ const world: World = {
   readFile: async (path) => new Uint8Array(await readFile(path)),
   programs: openPrograms(readEnvironment),
   openOutputFile,
+  openLogins: async () => openLogins(await readEnvironment(), process.platform, Bun.secrets),
   openClipboard: async () => openClipboard(terminal, await readEnvironment()),
 };
 

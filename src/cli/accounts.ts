@@ -133,7 +133,7 @@ export const accountCommands: readonly Command[] = [
     summary: 'make an account and print its API token, once',
     words: ['EMAIL'],
     options: {
-      plan: { type: 'string', value: 'PLAN', doc: 'basic (the default) or identity' },
+      plan: { type: 'string', value: 'PLAN', choices: accountPlans, doc: 'basic (the default) or identity' },
       link: { type: 'boolean', doc: 'print a one-time link that sets its password, in place of a token' },
     },
     example: 'mayfly account create jo@example.org --json',
@@ -151,6 +151,7 @@ export const accountCommands: readonly Command[] = [
     path: ['account', 'plan'],
     summary: "change an account's plan",
     words: ['EMAIL', 'PLAN'],
+    choices: { PLAN: accountPlans },
     options: {},
     example: 'mayfly account plan jo@example.org identity',
     run: runPlan,
@@ -290,6 +291,8 @@ export const tokenCommands: readonly Command[] = [
       scope: {
         type: 'string',
         value: 'SCOPES',
+        choices: tokenScopes,
+        isList: true,
         doc: `what it may do, separated by commas: ${listOfScopes}; all without it`,
       },
       expires: { type: 'string', value: 'DAYS', doc: 'stop working after so many days' },

@@ -1,7 +1,8 @@
 /**
  * What the commands for people share: choosing the server, asking for texts, and errors as sentences.
  *
- * Credentials go to the configured server, or without one to the server that this call names, never to wherever a link points.
+ * Credentials of the settings go to the configured server, or without one to the server that this call names; those of a login to the
+ * server that they were kept for. None go to wherever a link points.
  */
 import {
   type ClientOptions,
@@ -11,24 +12,27 @@ import {
   parseLink,
 } from '../../sdk/mayfly.ts';
 import type { Settings } from '../config/read.ts';
+import type { Sensitive } from '../core/sensitive.ts';
 import {
   decodeText,
   type ExitCode,
   type Input,
   type OptionUsage,
+  Refusal,
   readTextFrom,
   refuse,
   settingsOrWords,
   UsageError,
   type World,
 } from './command.ts';
+import type { LoginPlace, Logins } from './logins.ts';
 import { durationWords } from './terminal.ts';
 
 export const serverOption: Readonly<Record<string, OptionUsage>> = {
   server: {
     type: 'string',
     value: 'URL',
-    doc: 'the installation; MAYFLY_SERVER, or http://localhost:3000, without it',
+    doc: 'the installation; without it MAYFLY_SERVER, the latest login, or http://localhost:3000',
   },
 };
 
@@ -52,7 +56,8 @@ export function parseTtl(text: string, name: string): number {
   return Number(digits) * factor;
 }
 
-async function serverGiven(input: Input, world: World): Promise<string | null> {
+/** The server that this call names; `null` when it names none. */
+export async function namedServer(input: Input, world: World): Promise<string | null> {
   const text = input.texts.server;
   if (text === undefined) return null;
   const parsed = await world.parseServerAddress(text);
@@ -60,20 +65,66 @@ async function serverGiven(input: Input, world: World): Promise<string | null> {
   return parsed.value;
 }
 
-function chooseServer(
+/** As whom a call is made. */
+export interface Caller {
+  readonly username: string;
+  readonly token: Sensitive<string>;
+  readonly from: 'settings' | LoginPlace;
+}
+
+interface Choice {
+  readonly server: string;
+  /** `null`: anonymous. */
+  readonly caller: Caller | null;
+}
+
+/** @throws Refusal */
+export async function openLoginsOrRefuse(world: World): Promise<Logins> {
+  const opened = await world.openLogins();
+  if (opened.outcome === 'open') return opened.logins;
+  throw new Refusal('logins_unusable', opened.problem);
+}
+
+/** `null` where this user can have none. @throws Refusal when they cannot be read */
+async function loginsIfAny(world: World): Promise<Logins | null> {
+  const opened = await world.openLogins();
+  if (opened.outcome === 'refused') throw new Refusal('logins_unusable', opened.problem);
+  return opened.outcome === 'open' ? opened.logins : null;
+}
+
+/** @throws Refusal when there is a login whose token cannot be had: to go on without it would be another caller */
+async function loginAt(server: string, logins: Logins): Promise<Caller | null> {
+  const login = logins.all.find((each) => each.server === server);
+  if (login === undefined) return null;
+  const token = await logins.tokenOf(login);
+  if (token !== null) return { username: login.username, token, from: login.place };
+  throw new Refusal(
+    'keyring_closed',
+    `The keyring of this system does not give out the token for ${server}: unlock it, or log in again.`,
+  );
+}
+
+/**
+ * Settings win over logins. Without a server that is named or set, the latest login's is meant.
+ * @param link that is to be opened
+ */
+export async function chooseCaller(
   named: string | null,
   settings: Settings,
   link: string | null,
-): Pick<ClientOptions, 'server' | 'credentials'> {
+  world: World,
+): Promise<Choice> {
+  const { username, token } = settings;
   const isConfigured = settings.given.has('server');
-  const chosen = named ?? settings.server;
+  const own = username === null || token === null ? null : ({ username, token, from: 'settings' } as const);
+  const logins = own === null ? await loginsIfAny(world) : null;
+  const latest = isConfigured ? undefined : logins?.all.at(-1)?.server;
+  const chosen = named ?? latest ?? settings.server;
   // A link names its server, but a chosen server wins, because share domains point to it too.
   const linked = named !== null || isConfigured || link === null ? null : (parseLink(link)?.server ?? null);
   const server = linked ?? chosen;
-  const { username, token } = settings;
-  const mayCarry = server === (isConfigured ? settings.server : chosen);
-  if (username === null || token === null || !mayCarry) return { server };
-  return { server, credentials: { username, token: token.expose() } };
+  if (own === null) return { server, caller: logins === null ? null : await loginAt(server, logins) };
+  return { server, caller: server === (isConfigured ? settings.server : chosen) ? own : null };
 }
 
 export interface ChosenClient {
@@ -90,15 +141,20 @@ function patientFetch(server: string, { fetch, terminal }: World): World['fetch'
 export async function clientChooser(
   input: Input,
   world: World,
-): Promise<((link: string | null) => ChosenClient) | null> {
+): Promise<((link: string | null) => Promise<ChosenClient>) | null> {
   const settings = await settingsOrWords(world);
   if (settings === null) return null;
-  const named = await serverGiven(input, world);
-  return (link) => {
-    const choice = chooseServer(named, settings, link);
-    const fetch = patientFetch(choice.server, world);
-    return { client: createClient({ ...choice, fetch }), server: choice.server };
+  const named = await namedServer(input, world);
+  return async (link) => {
+    const { server, caller } = await chooseCaller(named, settings, link, world);
+    const fetch = patientFetch(server, world);
+    return { client: createClient({ server, ...credentialsOf(caller), fetch }), server };
   };
+}
+
+function credentialsOf(caller: Caller | null): Pick<ClientOptions, 'credentials'> {
+  if (caller === null) return {};
+  return { credentials: { username: caller.username, token: caller.token.expose() } };
 }
 
 /** Runs the work with a client; a refusal by the server becomes a sentence and exit code 1. */
@@ -110,7 +166,7 @@ export async function withClient(
 ): Promise<ExitCode> {
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
-  const { client, server } = choose(link);
+  const { client, server } = await choose(link);
   try {
     return await work(client);
   } catch (error) {
@@ -127,7 +183,8 @@ export function sentenceOf(error: MayflyError, server: string): string {
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
   if (error.code === 'unreachable') return `${server} could not be reached.`;
-  if (error.code === 'not_authorized') return 'This needs an account: set MAYFLY_USERNAME and MAYFLY_TOKEN.';
+  if (error.code === 'not_authorized')
+    return 'This needs an account: use mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.';
   return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}${wait}`;
 }
 

@@ -12,6 +12,7 @@ import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
 import type { Clipboard } from './clipboard.ts';
+import type { LoginsOutcome } from './logins.ts';
 import type { OutputFileOutcome } from './output-file.ts';
 import type { ProgramExit, Programs } from './programs.ts';
 import type { Terminal } from './terminal.ts';
@@ -68,6 +69,7 @@ export interface World {
   readonly programs: Programs;
   /** @param isReplacing whether a file that is there may be replaced */
   readonly openOutputFile: (path: string, isReplacing: boolean) => Promise<OutputFileOutcome>;
+  readonly openLogins: () => Promise<LoginsOutcome>;
   /** `null` where there is none. */
   readonly openClipboard: () => Promise<Clipboard | null>;
 }
@@ -78,8 +80,10 @@ export interface OptionUsage {
   readonly value?: string;
   /** May be given several times; absent otherwise. */
   readonly isRepeatable?: true;
-  /** All that the value may be, or each part of it between commas; absent where it is open. */
+  /** All that the value may be; absent where it is open. */
   readonly choices?: readonly string[];
+  /** Commas part several of `choices`. */
+  readonly isList?: true;
   readonly doc: string;
 }
 
@@ -124,6 +128,17 @@ export const commonOptions: Readonly<Record<string, OptionUsage>> = {
 /** Thrown by a command for invalid arguments: exit code 2 and the command's usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** Thrown by a command that cannot go on: exit code 1, and `code` with `--json`. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: string;
+
+  constructor(code: string, sentence: string) {
+    super(sentence);
+    this.code = code;
+  }
 }
 
 /** A result: JSON when asked for, else lines. */

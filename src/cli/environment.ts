@@ -211,7 +211,7 @@ async function runRun(input: Input, world: World): Promise<ExitCode | ProgramExi
   const links = parseEntries(await readEntries(input, world));
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
-  const secrets = links.map((each) => ({ ...each, ...choose(each.link) }));
+  const secrets = await Promise.all(links.map(async (each) => ({ ...each, ...(await choose(each.link)) })));
   try {
     return await runWith(secrets, input, world);
   } catch (error) {

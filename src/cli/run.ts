@@ -7,11 +7,20 @@ import { nearestWord } from '../config/nearest.ts';
 import { accessCommands } from './account-access.ts';
 import { accountCommands, tokenCommands } from './accounts.ts';
 import { backupCommands } from './backups.ts';
-import { type Command, type ExitCode, type Input, refuse, UsageError, type World } from './command.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  Refusal,
+  refuse,
+  UsageError,
+  type World,
+} from './command.ts';
 import { configCommands } from './config.ts';
 import { domainCommands } from './domains.ts';
 import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
+import { loginCommands } from './login.ts';
 import type { ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { revealCommands } from './reveal.ts';
@@ -51,6 +60,7 @@ export const sections: Readonly<Record<string, readonly Command[]>> = {
     ...revealCommands,
     ...environmentCommands,
     ...receiptCommands,
+    ...loginCommands,
   ],
   'Run a server': [
     ...serverCommands,
@@ -126,11 +136,17 @@ function findCommand(args: readonly string[]): Command | null {
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
 }
 
+const unheard: Input = { words: [], texts: {}, lists: {}, flags: new Set(), json: false, rest: [] };
+
 async function runQuietly(command: Command, input: Input, world: World): Promise<ExitCode | ProgramExit> {
   const held = heldBack(world.terminal);
-  const code = await command.run(input, { ...world, terminal: held.terminal });
-  if (code !== 0) held.release();
-  return code;
+  let code: ExitCode | ProgramExit = 1;
+  try {
+    code = await command.run(input, { ...world, terminal: held.terminal });
+    return code;
+  } finally {
+    if (code !== 0) held.release();
+  }
 }
 
 async function runFound(
@@ -151,15 +167,12 @@ async function runFound(
       world.terminal.err(`${error.message}\nUsage: ${renderUsage(command)}\n`);
       return 2;
     }
+    const heard = input ?? unheard;
+    if (error instanceof Refusal) return refuse(world, heard, error.code, error.message);
     const name = error instanceof Error ? error.name : 'unknown error';
     const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
     const sentence = `mayfly ${command.path.join(' ')} failed (${name}${code}).`;
-    return refuse(
-      world,
-      input ?? { words: [], texts: {}, lists: {}, flags: new Set(), json: false, rest: [] },
-      'failed',
-      sentence,
-    );
+    return refuse(world, heard, 'failed', sentence);
   }
 }
 

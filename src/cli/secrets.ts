@@ -49,6 +49,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
     type: 'string',
     value: 'KINDS',
     choices: ['read', 'burned', 'expiring', 'none'],
+    isList: true,
     doc: 'mail the account: of read,burned,expiring, or none; needs an account',
   },
   'share-domain': { type: 'string', value: 'DOMAIN', doc: "use this domain of the account's for the link" },
@@ -223,7 +224,7 @@ async function shareEnvFile(file: string, input: Input, world: World): Promise<E
   const assignments = await readEnvFile(file, world);
   const creation = await readCreation(input, world);
   const choose = await clientChooser(input, world);
-  return choose === null ? 2 : shareEach(assignments, creation, choose(null), input, world);
+  return choose === null ? 2 : shareEach(assignments, creation, await choose(null), input, world);
 }
 
 async function runShare(input: Input, world: World): Promise<ExitCode> {
@@ -332,6 +333,7 @@ export const secretCommands: readonly Command[] = [
         type: 'string',
         value: 'SETS',
         choices: characterSets,
+        isList: true,
         doc: 'of lower,upper,digits,symbols; all without it',
       },
       ...creationOptions,

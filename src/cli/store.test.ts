@@ -48,6 +48,7 @@ function installation(command: readonly string[]) {
       readFile: unasked,
       openOutputFile: unasked,
       openClipboard: unasked,
+      openLogins: unasked,
       programs: { find: unasked, run: unasked },
     };
     return { code: await runCommand(args, world), ...written };

@@ -1,12 +1,36 @@
 /** A world for commands without a terminal, a store or a network: nothing outside is touched. */
 import type { World } from '../../src/cli/command.ts';
+import type { Login, Logins } from '../../src/cli/logins.ts';
 import { runCommand } from '../../src/cli/run.ts';
 import { parseServerAddress, readConfig } from '../../src/config/read.ts';
+import type { Sensitive } from '../../src/core/sensitive.ts';
 
 /** The content of a passphrase file; no message may contain it. */
 export const cliSecret = 'hunter2-canary';
 
 const noBackups = async () => ({ outcome: 'refused', problem: 'No store here.' }) as const;
+
+/** Logins that last as long as the test; their tokens are in a keyring. */
+export function fakeLogins(): Logins {
+  const tokens = new Map<string, Sensitive<string>>();
+  const all: Login[] = [];
+  const remove = async ({ server }: Pick<Login, 'server'>) => {
+    const at = all.findIndex((each) => each.server === server);
+    if (at !== -1) all.splice(at, 1);
+  };
+  return {
+    all,
+    path: 'credentials.json',
+    tokenOf: async ({ server }) => tokens.get(server) ?? null,
+    async keep(server, username, token) {
+      await remove({ server });
+      tokens.set(server, token);
+      all.push({ server, username, place: 'keyring' });
+      return 'keyring';
+    },
+    remove,
+  };
+}
 
 export function fakeWorld(overrides: Partial<World> = {}, input = '') {
   const written = { out: '', err: '' };
@@ -53,6 +77,7 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
     },
     openOutputFile: async (path) => ({ outcome: 'refused', problem: `${path} may not be written.` }),
     openClipboard: async () => null,
+    openLogins: async () => ({ outcome: 'open', logins: fakeLogins() }),
     ...overrides,
   };
   return { world, written, requests };

@@ -1,0 +1,163 @@
+/**
+ * Logins: for each server the account, and its API token in the system's keyring; where there is none, in the file that lists them,
+ * which only this user can read.
+ *
+ * A token is given out for the very server that it was kept for, and for no other.
+ */
+import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Sensitive } from '../core/sensitive.ts';
+import type { Environment } from './programs.ts';
+
+export type LoginPlace = 'keyring' | 'file';
+
+export interface Login {
+  readonly server: string;
+  readonly username: string;
+  readonly place: LoginPlace;
+}
+
+export interface Logins {
+  /** Oldest first. */
+  readonly all: readonly Login[];
+  /** The file that lists them. */
+  readonly path: string;
+  /** `null`: the keyring does not give it out. */
+  tokenOf(login: Login): Promise<Sensitive<string> | null>;
+  /** In place of an earlier one of the server. */
+  keep(server: string, username: string, token: Sensitive<string>): Promise<LoginPlace>;
+  remove(login: Login): Promise<void>;
+}
+
+export type LoginsOutcome =
+  | { readonly outcome: 'open'; readonly logins: Logins }
+  /** This user has no folder for settings, as a service without HOME. */
+  | { readonly outcome: 'nowhere'; readonly problem: string }
+  | { readonly outcome: 'refused'; readonly problem: string };
+
+/** The system's own store of passwords; each method throws where there is none. */
+export interface Keyring {
+  get(account: { service: string; name: string }): Promise<string | null>;
+  set(account: { service: string; name: string; value: string }): Promise<void>;
+  delete(account: { service: string; name: string }): Promise<boolean>;
+}
+
+interface Entry {
+  readonly username: string;
+  /** Absent when the keyring has it. */
+  readonly token?: string;
+}
+
+type Entries = ReadonlyMap<string, Entry>;
+
+const service = 'mayfly';
+const othersBits = 0o077;
+
+/** `null` where this system names no folder for it. */
+export function credentialsPath(environment: Environment, platform: string): string | null {
+  const { XDG_CONFIG_HOME, HOME, APPDATA } = environment;
+  const folder = platform === 'win32' ? APPDATA : XDG_CONFIG_HOME || (HOME && join(HOME, '.config'));
+  return folder ? join(folder, 'mayfly', 'credentials.json') : null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parseEntry(value: unknown): Entry | null {
+  if (!isRecord(value) || typeof value.username !== 'string') return null;
+  if (value.token === undefined) return { username: value.username };
+  return typeof value.token === 'string' ? { username: value.username, token: value.token } : null;
+}
+
+function parseEntries(text: string): Entries | null {
+  const json: unknown = JSON.parse(text);
+  if (!isRecord(json) || json.version !== 1 || !isRecord(json.servers)) return null;
+  const entries = new Map<string, Entry>();
+  for (const [server, value] of Object.entries(json.servers)) {
+    const entry = parseEntry(value);
+    if (entry === null) return null;
+    entries.set(server, entry);
+  }
+  return entries;
+}
+
+type Found = { readonly entries: Entries } | { readonly problem: string };
+
+async function readEntries(path: string, platform: string): Promise<Found> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return { entries: new Map() };
+  // Windows has no such bits; its folder for settings belongs to the user.
+  if (platform !== 'win32' && (found.mode & othersBits) !== 0)
+    return { problem: `${path} may be read by others: chmod 600 it, and replace the tokens in it.` };
+  try {
+    const entries = parseEntries(await readFile(path, 'utf8'));
+    if (entries !== null) return { entries };
+  } catch {
+    // The same words hold for what cannot be read and what is not JSON.
+  }
+  return { problem: `${path} cannot be read as mayfly login writes it: remove it, and log in again.` };
+}
+
+/** Whole or not at all, and never readable by others. */
+async function writeEntries(path: string, entries: Entries): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(
+      `${JSON.stringify({ version: 1, servers: Object.fromEntries(entries) }, null, 2)}\n`,
+    );
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+function createLogins(path: string, first: Entries, keyring: Keyring): Logins {
+  const entries = new Map(first);
+  const forget = (server: string) => keyring.delete({ service, name: server }).catch(() => false);
+  return {
+    path,
+    get all() {
+      return [...entries].map(([server, { username, token }]) => {
+        return { server, username, place: token === undefined ? 'keyring' : 'file' } as const;
+      });
+    },
+    async tokenOf({ server }) {
+      const kept = entries.get(server)?.token;
+      const token = kept ?? (await keyring.get({ service, name: server }).catch(() => null));
+      return token === null ? null : new Sensitive(token);
+    },
+    async keep(server, username, token) {
+      const value = token.expose();
+      const isInKeyring = await keyring.set({ service, name: server, value }).then(
+        () => true,
+        () => false,
+      );
+      entries.delete(server);
+      entries.set(server, isInKeyring ? { username } : { username, token: value });
+      await writeEntries(path, entries);
+      return isInKeyring ? 'keyring' : 'file';
+    },
+    async remove({ server, place }) {
+      if (place === 'keyring') await forget(server);
+      entries.delete(server);
+      await writeEntries(path, entries);
+    },
+  };
+}
+
+export async function openLogins(
+  environment: Environment,
+  platform: string,
+  keyring: Keyring,
+): Promise<LoginsOutcome> {
+  const path = credentialsPath(environment, platform);
+  if (path === null)
+    return { outcome: 'nowhere', problem: 'There is no folder for logins: set HOME or XDG_CONFIG_HOME.' };
+  const found = await readEntries(path, platform);
+  if ('problem' in found) return { outcome: 'refused', problem: found.problem };
+  return { outcome: 'open', logins: createLogins(path, found.entries, keyring) };
+}
