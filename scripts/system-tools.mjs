@@ -46,6 +46,16 @@ const tools = [
     mark: /from 'playwright-core'/,
     isThere: () => onPath('chromium') && onPath('chromium-headless-shell'),
   },
+  { name: 'tmux', mark: /'tmux'/, isThere: () => onPath('tmux') },
+  { name: 'zsh', mark: /'zsh'/, isThere: () => onPath('zsh') },
+  { name: 'fish', mark: /'fish'/, isThere: () => onPath('fish') },
+  { name: 'groff-base', mark: /'groff'/, isThere: () => onPath('groff') },
+  {
+    name: 'gnome-keyring',
+    packages: ['gnome-keyring', 'libsecret-1-0', 'dbus'],
+    mark: /'gnome-keyring-daemon'/,
+    isThere: () => onPath('gnome-keyring-daemon') && onPath('dbus-run-session'),
+  },
   { name: 'curl', packages: ['curl', 'ca-certificates'], mark: /'curl'/, isThere: () => onPath('curl') },
   { name: 'python3', mark: /'python3'/, isThere: () => onPath('python3') },
   {

@@ -11,16 +11,19 @@ import {
   type Command,
   type ExitCode,
   type Input,
+  printResult,
   Refusal,
   refuse,
   UsageError,
   type World,
 } from './command.ts';
+import { renderCompletion, shells } from './completion.ts';
 import { configCommands } from './config.ts';
 import { domainCommands } from './domains.ts';
 import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
 import { loginCommands } from './login.ts';
+import { renderManual } from './man.ts';
 import type { ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { revealCommands } from './reveal.ts';
@@ -38,6 +41,39 @@ const aboutCommands: readonly Command[] = [
     example: 'mayfly help share',
     run: async (_input, { terminal }) => {
       terminal.out(renderOverview(sections));
+      return 0;
+    },
+  },
+  {
+    path: ['completion'],
+    summary: 'print a script that completes commands, options and values in a shell',
+    words: ['SHELL'],
+    choices: { SHELL: shells },
+    options: {},
+    example: 'mayfly completion bash > ~/.local/share/bash-completion/completions/mayfly',
+    examples: [
+      'mayfly completion fish > ~/.config/fish/completions/mayfly.fish',
+      'mayfly completion zsh > ~/.zfunc/_mayfly    # .zshrc: fpath+=(~/.zfunc); autoload -U compinit; compinit',
+      'source <(mayfly completion bash)    # for this shell alone; the same with zsh',
+    ],
+    run: async (input, world) => {
+      const shell = shells.find((known) => known === input.words[0]);
+      if (shell === undefined) throw new UsageError(`SHELL is one of ${shells.join(', ')}.`);
+      const script = renderCompletion(shell, commands);
+      printResult(world, input, { shell, script }, [script.trimEnd()]);
+      return 0;
+    },
+  },
+  {
+    path: ['man'],
+    summary: 'print the manual page, for man(1)',
+    words: [],
+    options: {},
+    example: 'mayfly man | man -l -',
+    examples: ['mayfly man > /usr/local/share/man/man1/mayfly.1'],
+    run: async (input, world) => {
+      const manual = renderManual(sections, world.version);
+      printResult(world, input, { manual }, [manual.trimEnd()]);
       return 0;
     },
   },
