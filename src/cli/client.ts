@@ -37,7 +37,11 @@ export const serverOption: Readonly<Record<string, OptionUsage>> = {
 };
 
 export const passphraseOptions: Readonly<Record<string, OptionUsage>> = {
-  passphrase: { type: 'boolean', doc: 'ask for a passphrase' },
+  passphrase: {
+    type: 'boolean',
+    instead: 'it asks, so that the passphrase is not seen; --passphrase-file reads it from a file',
+    doc: 'ask for a passphrase',
+  },
   'passphrase-file': {
     type: 'string',
     value: 'FILE',
@@ -116,6 +120,8 @@ export async function chooseCaller(
 ): Promise<Choice> {
   const { username, token } = settings;
   const isConfigured = settings.given.has('server');
+  if ((username === null) !== (token === null))
+    throw new UsageError('MAYFLY_USERNAME and MAYFLY_TOKEN go together: set both or neither.');
   const own = username === null || token === null ? null : ({ username, token, from: 'settings' } as const);
   const logins = own === null ? await loginsIfAny(world) : null;
   const latest = isConfigured ? undefined : logins?.all.at(-1)?.server;
@@ -131,6 +137,7 @@ export interface ChosenClient {
   readonly client: MayflyClient;
   /** Its server, for sentences. */
   readonly server: string;
+  readonly isAnonymous: boolean;
 }
 
 function patientFetch(server: string, { fetch, terminal }: World): World['fetch'] {
@@ -148,7 +155,11 @@ export async function clientChooser(
   return async (link) => {
     const { server, caller } = await chooseCaller(named, settings, link, world);
     const fetch = patientFetch(server, world);
-    return { client: createClient({ server, ...credentialsOf(caller), fetch }), server };
+    return {
+      client: createClient({ server, ...credentialsOf(caller), fetch }),
+      server,
+      isAnonymous: caller === null,
+    };
   };
 }
 
@@ -166,16 +177,19 @@ export async function withClient(
 ): Promise<ExitCode> {
   const choose = await clientChooser(input, world);
   if (choose === null) return 2;
-  const { client, server } = await choose(link);
+  const chosen = await choose(link);
   try {
-    return await work(client);
+    return await work(chosen.client);
   } catch (error) {
-    if (error instanceof MayflyError) return refuse(world, input, error.code, sentenceOf(error, server));
+    if (error instanceof MayflyError) return refuse(world, input, error.code, sentenceOf(error, chosen));
     throw error;
   }
 }
 
-export function sentenceOf(error: MayflyError, server: string): string {
+export function sentenceOf(
+  error: MayflyError,
+  { server, isAnonymous }: Pick<ChosenClient, 'server' | 'isAnonymous'>,
+): string {
   const wait =
     error.retryAfterSeconds === null ? '' : ` Try again in ${durationWords(error.retryAfterSeconds)}.`;
   if (error.code === 'unknown_secret')
@@ -183,6 +197,8 @@ export function sentenceOf(error: MayflyError, server: string): string {
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
   if (error.code === 'unreachable') return `${server} could not be reached.`;
+  if (error.code === 'not_authorized' && !isAnonymous)
+    return `${server} does not take this account with this token: see mayfly whoami.`;
   if (error.code === 'not_authorized')
     return 'This needs an account: use mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.';
   return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}${wait}`;
@@ -244,8 +260,31 @@ export async function readValue(input: Input, world: World): Promise<string> {
   return value;
 }
 
-/** The link or key in the first word, or on standard input when it is `-`: an argument is fine for what opens once. */
-export async function readLink(input: Input, world: World): Promise<string> {
-  const [word = '-'] = input.words;
-  return word === '-' ? decodeText(await world.terminal.readInput()).trim() : word;
+async function readLinkText([word = '-']: readonly string[], { terminal }: World): Promise<string> {
+  if (word !== '-') return word;
+  const asked = terminal.isInteractive ? await terminal.ask('Link or key: ') : null;
+  return (asked ?? decodeText(await terminal.readInput())).trim();
+}
+
+const otherLinks = {
+  secret: 'This is the link of a receipt: it shows what became of the secret, and does not open it.',
+  receipt:
+    'This is the link that opens the secret. The metadata key is needed, which was shown when it was shared.',
+} as const;
+
+/**
+ * The link or key in the first word; without it or for `-` on standard input: an argument is fine for what opens once.
+ * @param wanted what only will do
+ */
+export async function readLink(
+  input: Input,
+  world: World,
+  wanted: 'secret' | 'receipt' | 'either' = 'either',
+): Promise<string> {
+  const text = await readLinkText(input.words, world);
+  if (text === '') throw new UsageError('There is no link or key: give it as a word, or pipe it in.');
+  const kind = parseLink(text)?.kind;
+  const isOther = wanted !== 'either' && kind !== undefined && kind !== 'unknown' && kind !== wanted;
+  if (isOther) throw new Refusal('invalid_key', otherLinks[wanted]);
+  return text;
 }

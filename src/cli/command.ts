@@ -80,6 +80,8 @@ export interface OptionUsage {
   readonly value?: string;
   /** May be given several times; absent otherwise. */
   readonly isRepeatable?: true;
+  /** What to do where people give a value to an option that takes none. */
+  readonly instead?: string;
   /** All that the value may be; absent where it is open. */
   readonly choices?: readonly string[];
   /** Commas part several of `choices`. */

@@ -25,7 +25,9 @@ import { timeOf } from './terminal.ts';
 export function parseDomain(text: string): string {
   const name = toAsciiName(text);
   if (typeof name === 'string' && name.includes('.')) return name;
-  throw new UsageError(`"${text}" is not a domain: write it without https:// and without a path.`);
+  throw new UsageError(
+    `"${text}" is not a domain: write it as in secrets.example.org, without https:// and a path.`,
+  );
 }
 
 /** Above what any account has: what a plan would otherwise say, the operator says. */

@@ -226,7 +226,7 @@ describe('a run that fails', () => {
   });
 });
 
-const usage = 'Usage: mayfly run [OPTIONS] -- COMMAND [ARGS]\n';
+const usage = 'Usage: mayfly run [OPTIONS] -- COMMAND [ARGS]\nSee mayfly run --help.\n';
 const form = 'NAME has letters, digits and _, and no digit first';
 
 describe('wrong usage of mayfly run', () => {

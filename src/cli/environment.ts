@@ -4,8 +4,15 @@
  * A reveal cannot be undone. So everything that shows without one is checked first: names, links, the program, that every secret still
  * waits, and every passphrase. Values are in no message, argument or file, nor in this process's own environment (P18).
  */
-import { type MayflyClient, MayflyError, parseLink } from '../../sdk/mayfly.ts';
-import { clientChooser, passphraseOptions, readPassphrase, sentenceOf, serverOption } from './client.ts';
+import { MayflyError, parseLink } from '../../sdk/mayfly.ts';
+import {
+  type ChosenClient,
+  clientChooser,
+  passphraseOptions,
+  readPassphrase,
+  sentenceOf,
+  serverOption,
+} from './client.ts';
 import { type Command, type ExitCode, type Input, readTextFrom, UsageError, type World } from './command.ts';
 import { contentLines, fileLabel, maxVariables, nameRule, splitAssignment } from './env-file.ts';
 import type { ProgramExit } from './programs.ts';
@@ -69,10 +76,7 @@ function parseEntries(entries: readonly Entry[]): NamedLink[] {
   return links;
 }
 
-interface NamedSecret extends NamedLink {
-  readonly client: MayflyClient;
-  readonly server: string;
-}
+interface NamedSecret extends NamedLink, ChosenClient {}
 
 /** Why the program is not started. */
 class Stop extends Error {
@@ -108,9 +112,9 @@ function lossWords({ lost, unsure }: Stop): string {
   return [...gone, ...(unsure === null ? [] : [`It is unknown whether ${unsure} was read.`])].join(' ');
 }
 
-function refusalOf({ name, server }: NamedSecret, error: unknown): { code: string; sentence: string } {
+function refusalOf(secret: NamedSecret, error: unknown): { code: string; sentence: string } {
   if (!(error instanceof MayflyError)) throw error;
-  return { code: error.code, sentence: `${name}: ${sentenceOf(error, server)}` };
+  return { code: error.code, sentence: `${secret.name}: ${sentenceOf(error, secret)}` };
 }
 
 /** Whether each needs a passphrase. @throws Stop that names every one that cannot be read */

@@ -143,9 +143,9 @@ async function runLogout(input: Input, world: World): Promise<ExitCode> {
 }
 
 const sources: Readonly<Record<Caller['from'], string>> = {
-  settings: 'by MAYFLY_USERNAME and MAYFLY_TOKEN',
-  keyring: 'by the keyring of this system',
-  file: 'by the file of mayfly login',
+  settings: 'with the token of MAYFLY_TOKEN',
+  keyring: 'with the token in the keyring of this system',
+  file: 'with the token in the file of mayfly login',
 };
 
 async function runWhoami(input: Input, world: World): Promise<ExitCode> {
@@ -157,7 +157,7 @@ async function runWhoami(input: Input, world: World): Promise<ExitCode> {
       world,
       input,
       'not_logged_in',
-      `You are nobody at ${server}: mayfly login makes you somebody.`,
+      `You are not logged in to ${server}: see mayfly login --help.`,
     );
   const { username, token, from } = caller;
   if (!(await isAccepted(server, username, token, world)))
@@ -165,9 +165,9 @@ async function runWhoami(input: Input, world: World): Promise<ExitCode> {
       world,
       input,
       'not_authorized',
-      `${server} no longer takes the token of ${plain(username)} (${sources[from]}).`,
+      `${server} does not know ${plain(username)} ${sources[from]}.`,
     );
-  if (!input.json) world.terminal.err(`At ${server}, ${sources[from]}:\n`);
+  if (!input.json) world.terminal.err(`At ${server}, ${sources[from]}.\n`);
   printResult(world, input, { server, username, from }, [plain(username)]);
   return 0;
 }

@@ -101,7 +101,7 @@ function lineOf(receipt: Receipt): string {
 }
 
 async function runBurn(input: Input, world: World): Promise<ExitCode> {
-  const link = await readLink(input, world);
+  const link = await readLink(input, world, 'receipt');
   return withClient(input, world, link, async (client) => {
     const receipt = await client.burn(link);
     if (!input.json) world.terminal.err('Burned: nobody can read it any more.\n');
@@ -111,7 +111,7 @@ async function runBurn(input: Input, world: World): Promise<ExitCode> {
 }
 
 async function runDeliver(input: Input, world: World): Promise<ExitCode> {
-  const link = await readLink(input, world);
+  const link = await readLink(input, world, 'receipt');
   const [, recipient] = input.words;
   return withClient(input, world, link, async (client) => {
     const receipt = await client.deliver(link, recipient === undefined ? {} : { recipient });
@@ -130,7 +130,7 @@ function printMemo(receipt: Receipt, input: Input, world: World): ExitCode {
 
 /** Without a text it shows the memo; an empty one removes it. */
 async function runMemo(input: Input, world: World): Promise<ExitCode> {
-  const link = await readLink(input, world);
+  const link = await readLink(input, world, 'receipt');
   const [, memo] = input.words;
   return withClient(input, world, link, async (client) => {
     if (memo === undefined) return printMemo(await client.receipt(link), input, world);
@@ -155,7 +155,7 @@ function printTtl(receipt: Receipt, input: Input, world: World): ExitCode {
 async function runTtl(input: Input, world: World): Promise<ExitCode> {
   const [, time] = input.words;
   const ttlSeconds = time === undefined ? null : parseTtl(time, 'TIME');
-  const link = await readLink(input, world);
+  const link = await readLink(input, world, 'receipt');
   return withClient(input, world, link, async (client) => {
     if (ttlSeconds === null) return printTtl(await client.receipt(link), input, world);
     const receipt = await client.setTtl(link, ttlSeconds);
@@ -173,7 +173,7 @@ const maxLimit = 1_000;
 
 function parseLimit(text: string): number {
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > maxLimit) throw new UsageError(`--limit takes 1 to ${maxLimit}.`);
+  if (limit < 1 || limit > maxLimit) throw new UsageError(`--limit takes a whole number, 1 to ${maxLimit}.`);
   return limit;
 }
 

@@ -33,7 +33,7 @@ function assertOneDestination({ texts, flags }: Input): void {
 }
 
 export const noClipboard =
-  'There is no clipboard here: neither wl-copy, xclip, xsel, pbcopy or PowerShell for the desktop of this session, nor a terminal.';
+  'There is no clipboard here: neither a desktop with wl-copy, xclip or xsel, nor a terminal.';
 
 /** An exit code: it was refused, in words. */
 async function openDestination(input: Input, world: World): Promise<Destination | ExitCode> {
@@ -130,7 +130,7 @@ async function reveal(
 
 async function runReveal(input: Input, world: World): Promise<ExitCode> {
   assertOneDestination(input);
-  const link = await readLink(input, world);
+  const link = await readLink(input, world, 'secret');
   const passphrase = await readPassphrase(input, world);
   return withClient(input, world, link, async (client) => {
     const destination = await openDestination(input, world);

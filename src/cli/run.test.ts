@@ -10,6 +10,7 @@ import { parseScopes } from './accounts.ts';
 import { parseTtl } from './client.ts';
 import { parseDomain } from './domains.ts';
 import { commands, runCommand } from './run.ts';
+import { examplesOf, readInput } from './shell.ts';
 
 describe('a command', () => {
   it('that does not exist is wrong usage, with the nearest one named', async () => {
@@ -36,26 +37,22 @@ describe('a command', () => {
     }
   });
 
-  it('has an example that is itself right usage', () => {
-    for (const { path, words, options, example } of commands) {
-      const [, ...args] = example
-        .replace(/^(?:[A-Z_]+=\S+ )+/, '')
-        .replace(/ ([<>]|--) .*$/, '')
-        .split(' ');
-      expect(args.slice(0, path.length)).toEqual([...path]);
-      const given = args.slice(path.length);
-      const names = given.filter((arg) => arg.startsWith('--')).map((arg) => arg.slice(2));
-      expect(names.filter((name) => name !== 'json' && !(name in options))).toEqual([]);
-      expect(given.filter((arg) => !arg.startsWith('--')).length).toBeLessThanOrEqual(
-        words.length + names.length,
-      );
+  it('has examples that are themselves right usage', () => {
+    for (const command of commands) {
+      for (const example of examplesOf(command)) {
+        const [, line = ''] =
+          /^(?:[A-Z_]+=\S+ )*(?:source <\()?mayfly (.*?)\)?(?: [|<>#].*)?$/.exec(example) ?? [];
+        const args = line.trim().split(' ');
+        expect(args.slice(0, command.path.length)).toEqual([...command.path]);
+        expect(() => readInput(command, args.slice(command.path.length))).not.toThrow();
+      }
     }
   });
 
   it('with an unknown option or a missing word is wrong usage, and does nothing', async () => {
     expect(await run(['account', 'create'])).toMatchObject({
       code: 2,
-      err: 'EMAIL is missing.\nUsage: mayfly account create EMAIL [OPTIONS]\n',
+      err: 'EMAIL is missing.\nUsage: mayfly account create EMAIL [OPTIONS]\nSee mayfly account create --help.\n',
     });
     expect(await run(['account', 'create', 'jo@example.org', '--admin'])).toMatchObject({ code: 2, out: '' });
     expect((await run(['account', 'create', 'jo@example.org', '--plan', 'gold'])).err).toContain(

@@ -157,7 +157,8 @@ function unknownCommandWords(args: readonly string[]): string {
   const below = commandsBelow(words);
   const isCommand = below.some(({ path }) => path.length === words.length);
   const isAsGiven = words.every((word, index) => word === given[index]);
-  if (isAsGiven && words.length === given.length) return `Ambiguous command:\n${listOf(below)}`;
+  if (isAsGiven && words.length === given.length)
+    return `"${words.join(' ')}" is not a whole command. These exist:\n${listOf(below)}`;
   const unknown = unknownIn(given, words, isCommand || words.length === given.length);
   if (words.length === 0) return `${unknown} See mayfly help.\n`;
   const hint = isAsGiven ? '' : ` Did you mean "${words.join(' ')}"?`;
@@ -170,6 +171,10 @@ function unknownCommandWords(args: readonly string[]): string {
 function findCommand(args: readonly string[]): Command | null {
   const matching = commands.filter(({ path }) => path.every((word, index) => args[index] === word));
   return matching.sort((a, b) => b.path.length - a.path.length)[0] ?? null;
+}
+
+function usageWords(command: Command): string {
+  return `Usage: ${renderUsage(command)}\nSee mayfly ${command.path.join(' ')} --help.\n`;
 }
 
 const unheard: Input = { words: [], texts: {}, lists: {}, flags: new Set(), json: false, rest: [] };
@@ -200,7 +205,7 @@ async function runFound(
     return await (input.flags.has('quiet') ? runQuietly(command, input, world) : command.run(input, world));
   } catch (error) {
     if (error instanceof UsageError) {
-      world.terminal.err(`${error.message}\nUsage: ${renderUsage(command)}\n`);
+      world.terminal.err(`${error.message}\n${usageWords(command)}`);
       return 2;
     }
     const heard = input ?? unheard;

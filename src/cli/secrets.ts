@@ -194,14 +194,14 @@ function printShared(
 async function shareEach(
   assignments: readonly Assignment[],
   creation: CreateOptions,
-  { client, server }: ChosenClient,
+  chosen: ChosenClient,
   input: Input,
   world: World,
 ): Promise<ExitCode> {
   const shared = new Map<string, Created>();
   for (const { name, value } of assignments) {
     try {
-      const created = await client.conceal({ ...creation, value });
+      const created = await chosen.client.conceal({ ...creation, value });
       printRemarks(created, world);
       if (!input.json) world.terminal.out(`${name}=${created.link}\n`);
       shared.set(name, created);
@@ -209,7 +209,7 @@ async function shareEach(
       if (!(error instanceof MayflyError)) throw error;
       printShared(shared, { error: error.code, name }, input, world);
       world.terminal.err(
-        `${name}: ${sentenceOf(error, server)}\n` +
+        `${name}: ${sentenceOf(error, chosen)}\n` +
           `${shared.size} of ${assignments.length} were shared: ${name} and what follows it were not.\n`,
       );
       return 1;
@@ -251,7 +251,7 @@ function parseCharset(text: string): (typeof characterSets)[number][] {
 
 function parseLength(text: string): number {
   const length = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : 0;
-  if (length < 4 || length > 128) throw new UsageError('--length takes 4 to 128.');
+  if (length < 4 || length > 128) throw new UsageError('--length takes a whole number, 4 to 128.');
   return length;
 }
 

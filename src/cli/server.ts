@@ -67,6 +67,7 @@ export const serverCommands: readonly Command[] = [
     words: [],
     options: {},
     example: 'PORT=8080 mayfly serve',
+    examples: ['HOST=0.0.0.0 MAYFLY_BASE_URL=https://secrets.example.org mayfly serve'],
     run: runServe,
   },
   {

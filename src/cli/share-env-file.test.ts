@@ -89,7 +89,7 @@ describe('mayfly share --env-file', () => {
   });
 });
 
-const usage = 'Usage: mayfly share [-] [OPTIONS]\n';
+const usage = 'Usage: mayfly share [-] [OPTIONS]\nSee mayfly share --help.\n';
 
 describe('wrong usage of mayfly share --env-file', () => {
   const many = Array.from({ length: 41 }, (_, at) => `N${at}=x`).join('\n');

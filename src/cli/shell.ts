@@ -98,13 +98,17 @@ ends as its COMMAND does.
 `;
 }
 
+const withoutValue = (name: string, { instead }: OptionUsage): string =>
+  `--${name} takes no value${instead === undefined ? '' : `: ${instead}`}.`;
+
 /** What is wrong with an argument that the library knows no option for. */
 function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): string {
   // Nothing of it is repeated: it may be the beginning of the secret.
   if (!arg.startsWith('--')) return 'Options have two hyphens and a name, such as --json.';
   const [long = ''] = arg.split('=');
   const name = long.slice(2);
-  if (Object.hasOwn(usages, name)) return `${long} takes no value.`;
+  const known = Object.hasOwn(usages, name) ? usages[name] : undefined;
+  if (known !== undefined) return withoutValue(name, known);
   const near = nearestWord(name, Object.keys(usages));
   return `There is no option ${long}.${near === null ? '' : ` Did you mean --${near}?`}`;
 }
@@ -125,13 +129,25 @@ function assertOptions(
   if (problems.length > 0) throw new UsageError([...new Set(problems)].join('\n'));
 }
 
-function assertWordCount(command: Command, words: readonly string[]): void {
+/** People give a value to an option that takes none: `--passphrase hunter2`. */
+function tooManyWords({ options, words, path, rest }: Command, given: ReadonlyMap<string, unknown>): string {
+  const meant = Object.entries(options).find(([name, { instead }]) => instead && given.get(name) === true);
+  if (meant !== undefined) return withoutValue(...meant);
+  if (rest !== undefined) return 'Only options may come before --.';
+  const allowed = words.map((word) => word.replace(/[[\]]/g, '').replace(/^-$/, '- for standard input'));
+  return `There are too many words: mayfly ${path.join(' ')} takes ${allowed.length === 0 ? 'none' : `only ${allowed.join(' and ')}`}.`;
+}
+
+function assertWordCount(
+  command: Command,
+  words: readonly string[],
+  given: ReadonlyMap<string, unknown>,
+): void {
   const required = command.words.filter((word) => !word.startsWith('['));
   const missing = required[words.length];
   if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  const extra = words[command.words.length];
-  // Not quoted: it may be the secret that was meant to be shared.
-  if (extra !== undefined) throw new UsageError('Unexpected argument.');
+  // The word is not quoted: it may be the secret that was meant to be shared.
+  if (words.length > command.words.length) throw new UsageError(tooManyWords(command, given));
 }
 
 function assertRest({ rest: usage }: Command, words: readonly string[], rest: readonly string[]): void {
@@ -168,7 +184,7 @@ export function readInput(command: Command, args: readonly string[]): Input {
   }
   if (!flags.has('help')) {
     assertRest(command, words, rest);
-    assertWordCount(command, words);
+    assertWordCount(command, words, given);
   }
   return { words, texts, lists, flags, json: flags.has('json'), rest };
 }
