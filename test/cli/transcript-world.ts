@@ -1,0 +1,197 @@
+/** An installation in memory for one line of a transcript: the real service and commands, with fixed time and files. */
+import type { World } from '../../src/cli/command.ts';
+import { readConfig } from '../../src/config/read.ts';
+import { Sensitive } from '../../src/core/sensitive.ts';
+import { systemRandom } from '../../src/crypto/random.ts';
+import type { Finding } from '../../src/ops/doctor.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { fakeLogins, fakeWorld } from '../support/cli-world.ts';
+import type { Call } from './transcript.ts';
+
+const server = 'http://localhost:3000';
+const email = 'jo@example.org';
+const passphrase = 'correct horse';
+
+export interface Installation {
+  /** What `$NAME` in a line means. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string>>;
+  worldFor(
+    call: Call,
+    answers: readonly string[],
+  ): { world: World; written: () => { out: string; err: string } };
+  /** Everything random, by a name. */
+  masked(text: string): string;
+}
+
+const findings: readonly Finding[] = [
+  { what: 'folder', verdict: 'ok', words: './data belongs to this user alone' },
+  { what: 'mail', verdict: 'advice', words: 'no mail server: set MAYFLY_SMTP_URL' },
+];
+
+const facts = { takenAt: 1_746_700_000, waiting: 2, accounts: 1 };
+const backupOf = async (file: string) =>
+  file.endsWith('.db')
+    ? ({ outcome: 'done', facts } as const)
+    : ({ outcome: 'refused', problem: 'It is not a backup of Mayfly.' } as const);
+
+/** Names for what is random: keys, tokens and what the server drew. */
+function mask(text: string, variables: Readonly<Record<string, string>>): string {
+  let masked = text;
+  for (const [name, value] of Object.entries(variables))
+    if (value.length >= 31) masked = masked.replaceAll(value, `$${name}`);
+  const seen = new Map<string, number>();
+  return masked
+    .replace(/\b[0-9a-z]{31}\b/g, (key) => {
+      if (!seen.has(key)) seen.set(key, seen.size + 1);
+      return `<key ${seen.get(key)}>`;
+    })
+    .replace(/\b[0-9a-f]{64}\b/g, '<token>');
+}
+
+/** Secrets and an account to speak of, named as the lines name them. */
+async function furnish(app: TestApp): Promise<Record<string, string>> {
+  const { id: accountId, token, authorization } = await app.account(email);
+  const domain = { accountId, name: 'links.example.org', state: 'verified', challenge: null } as const;
+  await app.store.addDomain({ ...domain, createdAt: app.clock.now() }, 10);
+  const made = async (secret: Record<string, unknown>) => {
+    const headers = { 'Content-Type': 'application/json', Authorization: authorization };
+    const init = { method: 'POST', headers, body: JSON.stringify({ secret }) };
+    const answer = await app.fetch('/api/v2/secret/conceal', init);
+    const { record } = (await answer.json()) as { record: Record<'metadata' | 'secret', { key: string }> };
+    return { key: record.secret.key, metadata: record.metadata.key };
+  };
+  const waiting = await made({ secret: 'hunter2', memo: 'for the office' });
+  const locked = await made({ secret: 'hunter2', passphrase });
+  const gone = await made({ secret: 'hunter2' });
+  await app.fetch(`/api/v2/secret/${gone.key}/reveal`, { method: 'POST' });
+  return {
+    LINK: `${server}/secret/${waiting.key}`,
+    LOCKED: `${server}/secret/${locked.key}`,
+    GONE: `${server}/secret/${gone.key}`,
+    RECEIPT: `${server}/receipt/${waiting.metadata}`,
+    KEY: waiting.key,
+    METADATA: waiting.metadata,
+    GONE_METADATA: gone.metadata,
+    TOKEN: token,
+  };
+}
+
+export async function makeInstallation(): Promise<Installation> {
+  const app = createTestApp({ baseUrl: server });
+  const variables = await furnish(app);
+  /** What the server drew. */
+  const drawn: string[] = [];
+  const { LINK = '', GONE = '', TOKEN = '' } = variables;
+  const files: Record<string, string> = {
+    'password.txt': 'hunter2\n',
+    'empty.txt': '',
+    'passphrase.txt': `${passphrase}\n`,
+    'wrong.txt': 'wrong horse\n',
+    'link.txt': `${LINK}\n`,
+    'token.txt': `${TOKEN}\n`,
+    'old-token.txt': `${'0'.repeat(64)}\n`,
+    '.env': 'USER=app\nPASSWORD="hunter2"\n',
+    'broken.env': 'USER=app\nPASSWORD=hunter2 or so\n',
+    'links.txt': `PASSWORD=${LINK}\n`,
+    'old-links.txt': `PASSWORD=${GONE}\n`,
+  };
+
+  function worldFor({ env, input }: Call, answers: readonly string[]) {
+    const typed = [...answers];
+    const prompts = { err: '' };
+    const ask = async (question: string) => {
+      prompts.err = `${question}\n`;
+      world.terminal.err(prompts.err);
+      return typed.shift() ?? null;
+    };
+    const { world: base, written } = fakeWorld({}, input ?? `${typed[0] ?? ''}\n`);
+    const isInteractive = answers.length > 0 && input === null;
+    const world: World = {
+      ...base,
+      ...outsideOf(app, files, drawn),
+      readConfig: async () => readConfig(env, readText),
+      terminal: {
+        ...base.terminal,
+        ...(isInteractive ? { isInteractive, ask, askHidden: ask } : {}),
+      },
+      openLogins: async () => ({ outcome: 'open', logins: await loginsFor(env, TOKEN) }),
+    };
+    return { world, written: () => written };
+  }
+
+  function readText(path: string): string {
+    const text = files[path];
+    if (text === undefined) throw new Error('there is no such file');
+    return text;
+  }
+
+  return {
+    variables,
+    files,
+    worldFor,
+    masked: (text) =>
+      mask(
+        drawn.reduce((left, value) => left.replace(value, '<drawn>'), text),
+        variables,
+      ),
+  };
+}
+
+/** Of whom is logged in, unless the settings say. */
+async function loginsFor({ XDG_CONFIG_HOME }: Readonly<Record<string, string>>, token: string) {
+  const logins = fakeLogins();
+  if (XDG_CONFIG_HOME !== 'nobody') await logins.keep(server, email, new Sensitive(token));
+  return logins;
+}
+
+const isOurs = (url: string) => url.startsWith(`${server}/`);
+
+/** What is outside of the command: the server, the store, files and programs. */
+function outsideOf(app: TestApp, files: Readonly<Record<string, string>>, drawn: string[]): Partial<World> {
+  const { store } = app;
+  return {
+    fetch: async (url, init) => {
+      if (!isOurs(url)) throw new TypeError('no such host');
+      const answer = await app.handler(new Request(url, init));
+      const { record } = (await answer.clone().json()) as { record?: { secret?: { secret_value?: string } } };
+      const value = record?.secret?.secret_value;
+      if (url.endsWith('/generate') && value !== undefined) drawn.push(value);
+      return answer;
+    },
+    openAccounts: async ({ dataDir }) =>
+      dataDir === 'nothing'
+        ? {
+            outcome: 'no_store',
+            problem: 'There is no store in nothing. Start Mayfly once, or set MAYFLY_DATA_DIR.',
+          }
+        : { outcome: 'open', accounts: { store, random: systemRandom, close: async () => {} } },
+    backups: {
+      write: (_settings, file) => backupOf(file),
+      look: (_settings, file) => backupOf(file),
+      restore: (_settings, file) => backupOf(file),
+    },
+    examine: async () => findings,
+    statusOf: async (url) => (url.startsWith('http://127.0.0.1:3000/') ? 200 : null),
+    readFile: async (path) => {
+      const text = files[path];
+      if (text === undefined) throw new Error('there is no such file');
+      return new TextEncoder().encode(text);
+    },
+    programs: {
+      find: async (command) =>
+        command === 'deploy' || command === 'printenv' ? `/usr/bin/${command}` : null,
+      run: async ({ variables }) => {
+        variables.clear();
+        return { outcome: 'ended', exit: 0 as never };
+      },
+    },
+    openOutputFile: async (path) =>
+      files[path] === undefined
+        ? { outcome: 'open', file: { keep: async () => {}, drop: async () => {} } }
+        : {
+            outcome: 'refused',
+            problem: `${path} is there already: choose another name, or replace it with --force.`,
+          },
+  };
+}
