@@ -12,7 +12,7 @@ import type { ExitCode, OpenAccountsOutcome, World } from './cli/command.ts';
 import { statusOf } from './cli/health.ts';
 import { openLogins } from './cli/logins.ts';
 import { openOutputFile } from './cli/output-file.ts';
-import { openPrograms } from './cli/programs.ts';
+import { leaveMemoryOutOfDumps, openPrograms } from './cli/programs.ts';
 import { runCommand } from './cli/run.ts';
 import { openTerminal } from './cli/terminal.ts';
 import type { Settings } from './config/read.ts';
@@ -194,6 +194,7 @@ const world: World = {
   statusOf,
   readFile: async (path) => new Uint8Array(await readFile(path)),
   programs: openPrograms(readEnvironment),
+  leaveMemoryOutOfDumps,
   openOutputFile,
   openLogins: async () => openLogins(await readEnvironment(), process.platform, Bun.secrets),
   openClipboard: async () => openClipboard(terminal, await readEnvironment()),

@@ -67,6 +67,8 @@ export interface World {
   readonly statusOf: (url: string, limitMs: number) => Promise<number | null>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly programs: Programs;
+  /** Before this process holds a value or a token. */
+  readonly leaveMemoryOutOfDumps: () => void;
   /** @param isReplacing whether a file that is there may be replaced */
   readonly openOutputFile: (path: string, isReplacing: boolean) => Promise<OutputFileOutcome>;
   readonly openLogins: () => Promise<LoginsOutcome>;

@@ -31,6 +31,9 @@ export interface Programs {
   run(program: Program): Promise<ProgramOutcome>;
 }
 
+/** As a shell says it of what Ctrl-C ended. */
+export const interruptedExit = 130 as ProgramExit;
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const passedOn = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP'] as const;
@@ -62,11 +65,8 @@ function startChild({ file, args, variables }: Program, environment: Environment
   }
 }
 
-/**
- * From now on this process only waits, and a core dump of it could hold the values, which strings cannot be cleared of. The program
- * has a filter of its own by now (core(5)).
- */
-function leaveMemoryOutOfDumps(): void {
+/** A core dump of this process could hold values, which strings cannot be cleared of. Programs started later inherit it (core(5)). */
+export function leaveMemoryOutOfDumps(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
@@ -85,6 +85,7 @@ function runProgram(program: Program, environment: Environment): Promise<Program
   });
   try {
     child = startChild(program, environment);
+    // From now on this process only waits, and the program has a filter of its own.
     leaveMemoryOutOfDumps();
     child.on('error', (error) => resolve({ outcome: 'not_started', reason: reasonOf(error) }));
     child.on('exit', (code, signal) => resolve({ outcome: 'ended', exit: exitOf(code, signal) }));

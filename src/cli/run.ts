@@ -24,13 +24,13 @@ import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
 import { loginCommands } from './login.ts';
 import { renderManual } from './man.ts';
-import type { ProgramExit } from './programs.ts';
+import { interruptedExit, type ProgramExit } from './programs.ts';
 import { receiptCommands } from './receipts.ts';
 import { revealCommands } from './reveal.ts';
 import { secretCommands } from './secrets.ts';
 import { routerCommands, serverCommands, storeCommands } from './server.ts';
 import { readInput, renderCommandHelp, renderOverview, renderUsage } from './shell.ts';
-import { heldBack } from './terminal.ts';
+import { heldBack, Interrupted } from './terminal.ts';
 
 const aboutCommands: readonly Command[] = [
   {
@@ -208,6 +208,7 @@ async function runFound(
       world.terminal.err(`${error.message}\n${usageWords(command)}`);
       return 2;
     }
+    if (error instanceof Interrupted) return interruptedExit;
     const heard = input ?? unheard;
     if (error instanceof Refusal) return refuse(world, heard, error.code, error.message);
     const name = error instanceof Error ? error.name : 'unknown error';

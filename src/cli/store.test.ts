@@ -46,6 +46,7 @@ function installation(command: readonly string[]) {
       fetch: unasked,
       statusOf: unasked,
       readFile: unasked,
+      leaveMemoryOutOfDumps: () => {},
       openOutputFile: unasked,
       openClipboard: unasked,
       openLogins: unasked,

@@ -23,8 +23,13 @@ export interface Terminal {
   readInput(): Promise<Uint8Array>;
   /** One line, as typed; `null` without a terminal or at the end of input. */
   ask(question: string): Promise<string | null>;
-  /** One line, not echoed; `null` without a terminal or at Ctrl-C. */
+  /** One line, not echoed; `null` without a terminal. @throws Interrupted at Ctrl-C */
   askHidden(question: string): Promise<string | null>;
+}
+
+/** Ctrl-C at a question that is read key by key; elsewhere it is a signal, which ends the process with the same exit code. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
 }
 
 /** Writes everything, even to a pipe that takes it in parts. */
@@ -48,17 +53,21 @@ async function readAll(): Promise<Uint8Array> {
 const enter = [0x0a, 0x0d, 0x04];
 const callOff = 0x03;
 const erase = [0x08, 0x7f];
+const eraseLine = 0x15;
+const firstPrintable = 0x20;
 
-/** Takes bytes until Enter; `null` at Ctrl-C. Raw mode: nothing is echoed and we see every key. */
-function readHiddenLine(): string | null {
+/** Takes bytes until Enter. Raw mode: nothing is echoed and we see every key. */
+function readHiddenLine(): string {
   const bytes: number[] = [];
   const one = new Uint8Array(1);
   while (readSync(0, one) === 1) {
     const byte = one[0] ?? 0;
-    if (byte === callOff) return null;
+    if (byte === callOff) throw new Interrupted();
     if (enter.includes(byte)) break;
-    if (erase.includes(byte)) eraseCharacter(bytes);
-    else bytes.push(byte);
+    if (byte === eraseLine) bytes.length = 0;
+    else if (erase.includes(byte)) eraseCharacter(bytes);
+    // Ctrl-Z and its like would be in a passphrase that nobody can type again.
+    else if (byte >= firstPrintable) bytes.push(byte);
   }
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(new Uint8Array(bytes));
 }

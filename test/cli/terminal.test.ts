@@ -1,0 +1,171 @@
+/** The command at a real terminal: what it asks, what is seen there, and where nothing of it is left (P18). */
+import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { repositoryRoot, type StartedServer, startServer } from '../support/started-server.ts';
+import { openTmux, type TerminalSession } from '../support/tmux.ts';
+
+const passphrase = 'canary-horse-7c41';
+const value = 'canary-value-93be';
+
+let server: StartedServer;
+let folder = '';
+beforeAll(async () => {
+  server = await startServer();
+  folder = mkdtempSync(join(tmpdir(), 'mayfly-'));
+  await mkdir(join(folder, 'bin'));
+  const script = `#!/bin/sh\nexec ${process.execPath} ${join(repositoryRoot, 'src/main.ts')} "$@"\n`;
+  await writeFile(join(folder, 'bin', 'mayfly'), script, { mode: 0o755 });
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+/** A shell with a history, in which `mayfly` talks to the server. */
+async function openShell(): Promise<TerminalSession> {
+  const terminal = await openTmux(['bash', '--norc', '--noprofile'], {
+    PATH: `${join(folder, 'bin')}:${process.env.PATH}`,
+    HOME: folder,
+    HISTFILE: join(folder, 'history'),
+    PS1: '> ',
+    TERM: 'screen',
+    LANG: 'C.UTF-8',
+    MAYFLY_SERVER: `http://127.0.0.1:${server.port}`,
+    MAYFLY_DATA_DIR: server.dataDir,
+  });
+  await terminal.until(/^>/m);
+  return terminal;
+}
+
+/** Types a line, and waits for what follows it. */
+async function enter(terminal: TerminalSession, text: string, then: RegExp): Promise<string> {
+  terminal.type(text);
+  terminal.press('Enter');
+  return terminal.until(then);
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    // It ended meanwhile.
+    return '';
+  }
+}
+
+/** What \`ps\` shows of every process, with its environment. */
+function processes(): readonly { readonly pid: string; readonly shown: string }[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => ({
+      pid,
+      shown: readOrNothing(`/proc/${pid}/cmdline`) + readOrNothing(`/proc/${pid}/environ`),
+    }));
+}
+
+function commandOf(words: string): string {
+  const found = processes().find(({ shown }) =>
+    shown.includes(`src/main.ts\0${words.replaceAll(' ', '\0')}\0`),
+  );
+  if (found === undefined) throw new Error(`nobody runs mayfly ${words}`);
+  return found.pid;
+}
+
+function assertUnseen(texts: readonly string[]): void {
+  const seen = processes().filter(({ shown }) => texts.some((text) => shown.includes(text)));
+  expect(seen.map(({ pid }) => pid)).toEqual([]);
+}
+
+describe('at a terminal', () => {
+  it('share asks twice for the passphrase, unseen, and takes the secret until Ctrl-D; reveal asks for it too', async () => {
+    await using terminal = await openShell();
+    await enter(terminal, 'mayfly share --passphrase', /^Passphrase: $/m);
+    await enter(terminal, passphrase, /^The same again: $/m);
+    assertUnseen([passphrase]);
+    await enter(terminal, passphrase, /press Ctrl-D/);
+    await enter(terminal, value, new RegExp(`^${value}$`, 'm'));
+    assertUnseen([passphrase, value]);
+    expect(readFileSync(`/proc/${commandOf('share --passphrase')}/coredump_filter`, 'utf8').trim()).toBe(
+      '00000000',
+    );
+    terminal.press('C-d');
+    const link = /http:\S+\/secret\/\S+/.exec(await terminal.until(/\/secret\/[0-9a-z]{31}/))?.[0] ?? '';
+    terminal.type('clear');
+    terminal.press('Enter');
+    const own = link.replace('localhost', '127.0.0.1');
+    await enter(terminal, `mayfly reveal ${own}`, /^Passphrase: $/m);
+    const pid = commandOf(`reveal ${own}`);
+    expect(readFileSync(`/proc/${pid}/coredump_filter`, 'utf8').trim()).toBe('00000000');
+    await enter(terminal, passphrase, new RegExp(`^${value}$`, 'm'));
+    await enter(terminal, 'history -a; echo kept', /^kept$/m);
+    const history = await readFile(join(folder, 'history'), 'utf8');
+    expect(history).toContain('mayfly share --passphrase\n');
+    expect(history).not.toContain('canary');
+    expect(terminal.history()).not.toContain(passphrase);
+    expect(server.stdout() + server.stderr()).not.toContain('canary');
+  }, 60_000);
+
+  it('a corrected passphrase is the corrected one, and two that differ share nothing', async () => {
+    await using terminal = await openShell();
+    await enter(terminal, 'mayfly share --passphrase; echo "code $?"', /^Passphrase: $/m);
+    terminal.type('wröng');
+    terminal.press('C-u');
+    terminal.type('one of them');
+    terminal.press('BSpace', 'C-z');
+    await enter(terminal, '', /^The same again: $/m);
+    const seen = await enter(terminal, 'one of the others', /^code \d+$/m);
+    expect(seen).toContain('The two passphrases differ.');
+    expect(seen).toMatch(/^code 2$/m);
+    await enter(terminal, 'clear; mayfly share --passphrase < /dev/tty', /^Passphrase: $/m);
+    terminal.type('on');
+    terminal.press('C-u');
+    await enter(terminal, 'onee\u007f', /^The same again: $/m);
+    await enter(terminal, 'one', /press Ctrl-D/);
+    terminal.press('C-c');
+  }, 60_000);
+
+  it('Ctrl-C at any question ends with 130, does nothing, and leaves the terminal as it was', async () => {
+    await using terminal = await openShell();
+    await enter(terminal, 'stty -a > before; echo noted', /^noted$/m);
+    for (const [line, question] of [
+      ['mayfly share --passphrase', /^Passphrase: $/m],
+      ['mayfly share', /press Ctrl-D/],
+      [
+        'mayfly login --server https://secrets.example.org jo@example.org',
+        /^API token \(it is not shown\): $/m,
+      ],
+      ['mayfly reveal', /^Link or key: $/m],
+    ] as const) {
+      await enter(terminal, `clear; ${line}; echo "code $?"`, question);
+      terminal.type('half');
+      terminal.press('C-c');
+      // Bash leaves the whole list where a signal ended a part of it.
+      const asked = await enter(terminal, '', /(code \d+|^> $)/m);
+      if (!/code 130/.test(asked)) await enter(terminal, 'echo "code $?"', /^code 130$/m);
+      await enter(terminal, 'clear; stty -a > after; cmp before after && echo sane', /^sane$/m);
+    }
+  }, 60_000);
+
+  it('a y/N question takes anything but yes for no', async () => {
+    await using terminal = await openShell();
+    await enter(terminal, 'echo hunter22 | mayfly share --quiet', /\/secret\//);
+    for (const answer of ['', 'n', 'yep']) {
+      await enter(terminal, 'clear; mayfly burn-all; echo "code $?"', /Burn all of them\? \[y\/N\] $/m);
+      expect(await enter(terminal, answer, /^code \d$/m)).toMatch(/Nothing was changed\.\s+code 1/);
+    }
+    await enter(terminal, 'clear; mayfly burn-all; echo "code $?"', /Burn all of them\? \[y\/N\] $/m);
+    expect(await enter(terminal, 'Yes', /^code \d$/m)).toMatch(/burned\.\s+code 0/);
+  }, 60_000);
+
+  it('without a clipboard program the terminal’s own is asked for, and the value is printed when it did not arrive', async () => {
+    await using terminal = await openShell();
+    await enter(terminal, `printf '${value}' > v; mayfly share --quiet < v`, /\/secret\//);
+    const link = /[0-9a-z]{31}/.exec(terminal.screen())?.[0] ?? '';
+    await enter(terminal, `clear; mayfly reveal --copy ${link}`, /Has it arrived\? \[Y\/n\] $/m);
+    expect(terminal.screen()).not.toContain(value);
+    await enter(terminal, 'n', new RegExp(`^${value}$`, 'm'));
+  }, 60_000);
+});

@@ -1,0 +1,1 @@
+canary-value-93be
