@@ -168,4 +168,22 @@ describe('at a terminal', () => {
     expect(terminal.screen()).not.toContain(value);
     await enter(terminal, 'n', new RegExp(`^${value}$`, 'm'));
   }, 60_000);
+
+  it('a server that takes long is waited for in sight, and nothing of that stays', async () => {
+    await using terminal = await openShell();
+    const seen = Promise.withResolvers<void>();
+    const slow = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      async fetch() {
+        await seen.promise;
+        return Response.json({ success: false, error: 'unknown_secret', message: 'x' }, { status: 404 });
+      },
+    });
+    const status = `mayfly status 0123456789abcdefghijklmnopqrstu --server http://127.0.0.1:${slow.port}`;
+    await enter(terminal, `clear; ${status}; echo "code $?"`, /^[|/\\-] Waiting for http:\S+ …$/m);
+    seen.resolve();
+    expect(await terminal.until(/^code 1$/m)).not.toContain('Waiting');
+    await slow.stop(true);
+  }, 60_000);
 });
