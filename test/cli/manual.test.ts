@@ -1,8 +1,11 @@
 /** The manual page, as groff reads it. */
 import { expect, it } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { commands } from '../../src/cli/run.ts';
-import { optionTerm, renderUsage } from '../../src/cli/shell.ts';
+import { optionTerm, readInput, renderUsage } from '../../src/cli/shell.ts';
 import { runCli } from '../support/cli-world.ts';
+import { repositoryRoot } from '../support/started-server.ts';
 
 function render(source: string) {
   const ran = Bun.spawnSync(['groff', '-man', '-ww', '-Tascii', '-P-cbou', '-rLL=200n'], {
@@ -24,4 +27,17 @@ it('the manual page has every command and option, without a warning of groff', a
 
 it('self-test: a warning of groff is seen', () => {
   expect(render('.TH X 1\n.XYZ\n').warnings).toContain('XYZ');
+});
+
+it('every line of docs/command.md is right usage', () => {
+  const page = readFileSync(join(repositoryRoot, 'docs', 'command.md'), 'utf8');
+  const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
+  const lines = blocks.flatMap((block) => block.trim().split('\n'));
+  expect(lines.length).toBeGreaterThan(15);
+  for (const line of lines) {
+    const [, ...args] = line.replace(/ [<>] .*$/, '').split(' ');
+    const command = commands.find(({ path }) => path.every((word, index) => args[index] === word));
+    if (command === undefined) throw new Error(`there is no such command: ${line}`);
+    expect(() => readInput(command, args.slice(command.path.length))).not.toThrow();
+  }
 });
