@@ -23,6 +23,7 @@ import {
   refuse,
   settingsOrWords,
   UsageError,
+  valueIsNoWord,
   type World,
 } from './command.ts';
 import type { LoginPlace, Logins } from './logins.ts';
@@ -249,8 +250,7 @@ function noteLeftOut(input: Input, world: World, value: string): void {
  */
 export async function readValue(input: Input, world: World): Promise<string> {
   const [source = '-'] = input.words;
-  if (source !== '-')
-    throw new UsageError('Pipe the value in, or type it: an argument stays in the history of your shell.');
+  if (source !== '-') throw new UsageError(valueIsNoWord);
   if (world.terminal.isInteractive)
     world.terminal.err('Type the secret, then press Ctrl-D on a line of its own:\n');
   const text = decodeText(await world.terminal.readInput());

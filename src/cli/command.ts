@@ -129,6 +129,8 @@ export const commonOptions: Readonly<Record<string, OptionUsage>> = {
   help: { type: 'boolean', doc: 'print this help' },
 };
 
+export const valueIsNoWord = 'Pipe the value in, or type it: an argument stays in the history of your shell.';
+
 /** Thrown by a command for invalid arguments: exit code 2 and the command's usage. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

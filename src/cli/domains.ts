@@ -93,7 +93,8 @@ async function runVerify(input: Input, world: World): Promise<ExitCode> {
     const domain = await store.findDomain(id, name);
     const resolver = createResolver(settings.dnsServers);
     const checks = createDomainChecks({ store, resolver, target: settings.domainTarget, events: () => {} });
-    const checked = domain === null ? null : await checks.check(domain);
+    const checked =
+      domain === null ? null : await world.terminal.waiting('Asking the DNS', () => checks.check(domain));
     if (checked === null)
       return refuse(world, input, 'no_domain', `${username} has no share domain ${name}.`);
     if (checked === 'taken') return refuse(world, input, 'taken', `${name} belongs to another account.`);

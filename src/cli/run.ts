@@ -37,6 +37,9 @@ const aboutCommands: readonly Command[] = [
     path: ['help'],
     summary: 'print this overview, or the help of a command',
     words: ['[COMMAND]'],
+    get choices() {
+      return { COMMAND: [...new Set(commands.flatMap(({ path }) => path[0] ?? []))] };
+    },
     options: {},
     example: 'mayfly help share',
     run: async (_input, { terminal }) => {

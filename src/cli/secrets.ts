@@ -24,6 +24,7 @@ import {
   serverOption,
   withClient,
 } from './client.ts';
+import type { Clipboard } from './clipboard.ts';
 import {
   type Command,
   type ExitCode,
@@ -96,6 +97,11 @@ function jsonOf(created: Created | Generated) {
   };
 }
 
+function copyWords(isCopied: boolean, { isSure }: Clipboard): string {
+  if (!isCopied) return 'The link could not be put on the clipboard.';
+  return isSure ? 'The link is on the clipboard.' : 'The link was sent to the clipboard of your terminal.';
+}
+
 /** What becomes of the link besides being printed; an exit code: it was refused, in words. */
 async function openLinkCopies(
   input: Input,
@@ -105,8 +111,9 @@ async function openLinkCopies(
   if (clipboard === null) return refuse(world, input, 'no_clipboard', `${noClipboard} Nothing was shared.`);
   return async (link) => {
     if (input.flags.has('qr')) world.terminal.show(await renderQr(link));
-    const isCopied = await clipboard?.copy(link);
-    if (isCopied === false) world.terminal.err('The link could not be put on the clipboard.\n');
+    if (clipboard === undefined) return;
+    const isCopied = await clipboard.copy(link);
+    if (!isCopied || !input.json) world.terminal.err(`${copyWords(isCopied, clipboard)}\n`);
   };
 }
 

@@ -6,7 +6,14 @@
  */
 import { Option, Command as Shell } from 'commander';
 import { nearestWord } from '../config/nearest.ts';
-import { type Command, commonOptions, type Input, type OptionUsage, UsageError } from './command.ts';
+import {
+  type Command,
+  commonOptions,
+  type Input,
+  type OptionUsage,
+  UsageError,
+  valueIsNoWord,
+} from './command.ts';
 
 /** As wide as every terminal is, and as mail and tickets keep it. */
 const helpColumns = 80;
@@ -134,7 +141,8 @@ function tooManyWords({ options, words, path, rest }: Command, given: ReadonlyMa
   const meant = Object.entries(options).find(([name, { instead }]) => instead && given.get(name) === true);
   if (meant !== undefined) return withoutValue(...meant);
   if (rest !== undefined) return 'Only options may come before --.';
-  const allowed = words.map((word) => word.replace(/[[\]]/g, '').replace(/^-$/, '- for standard input'));
+  if (words.includes('[-]')) return valueIsNoWord;
+  const allowed = words.map((word) => word.replace(/[[\]]/g, ''));
   return `There are too many words: mayfly ${path.join(' ')} takes ${allowed.length === 0 ? 'none' : `only ${allowed.join(' and ')}`}.`;
 }
 

@@ -29,6 +29,7 @@ const offers: readonly (readonly [typed: string, offered: readonly string[]])[] 
   ['mayfly generate --charset u', ['upper']],
   ['mayfly generate --charset lower,d', ['lower,digits']],
   ['mayfly completion ', ['bash', 'fish', 'zsh']],
+  ['mayfly help acc', ['account']],
   ['mayfly share --ttl ', []],
   ['mayfly share hunter', []],
   ['mayfly nonsense ', []],
@@ -82,6 +83,12 @@ describe('bash', () => {
 });
 
 describe('fish', () => {
+  it('offers files where a file is named, and nowhere else', () => {
+    for (const typed of ['mayfly restore bac', 'mayfly reveal --out bac', 'mayfly run -- cat bac'])
+      expect(fishOffers(typed)).toEqual(['backup one.db']);
+    expect(fishOffers('mayfly generate bac')).toEqual([]);
+  });
+
   it.each(offers)('after %p offers %p', (typed, offered) => {
     expect(fishOffers(typed)).toEqual(offered);
   });

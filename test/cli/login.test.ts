@@ -14,6 +14,9 @@ import {
 } from '../support/started-server.ts';
 import { mayfly } from './command-run.ts';
 
+/** Debian's, as scripts/system-tools.mjs installs it. */
+const keyringDaemon = 'gnome-keyring-daemon';
+
 let server: StartedServer;
 let address = '';
 let folder = '';
@@ -237,7 +240,7 @@ describe('a login with the keyring of the desktop', () => {
     const run = join(config, 'run');
     await mkdir(run, { mode: 0o700 });
     const script = `
-      printf '\\n' | gnome-keyring-daemon --unlock --components=secrets > /dev/null 2>&1
+      printf '\\n' | ${keyringDaemon} --unlock --components=secrets > /dev/null 2>&1
       mayfly() { "$BUN" src/main.ts "$@"; }
       mayfly login jo@example.org --token-file "$TOKEN_FILE" --server "$ADDRESS" &&
       mayfly whoami && mayfly recent && mayfly logout && ! mayfly whoami`;

@@ -72,13 +72,16 @@ export function parseCall({ line, answers }: Step, { variables, files }: Install
   };
 }
 
+/** A whole script or list on one line says nothing to its reader. */
+const cut = (line: string): string => (line.length > 400 ? `${line.slice(0, 400)} …` : line);
+
 function prefixed(text: string, prefix: string): string[] {
   return text === ''
     ? []
     : text
         .replace(/\n$/, '')
         .split('\n')
-        .map((line) => `${prefix}${line}`.trimEnd());
+        .map((line) => cut(`${prefix}${line}`.trimEnd()));
 }
 
 export async function runStep(step: Step): Promise<string> {
