@@ -12,6 +12,7 @@ import {
   type ExitCode,
   type Input,
   printResult,
+  Refusal,
   refuse,
   UsageError,
   type World,
@@ -109,6 +110,9 @@ function deliver(
   return print(revealed, input, world);
 }
 
+const missingPassphrase =
+  'The passphrase is missing: use --passphrase-file or MAYFLY_PASSPHRASE. The secret was not consumed.';
+
 /** Asks for the passphrase where it turns out that there is one. */
 async function reveal(
   client: MayflyClient,
@@ -121,7 +125,8 @@ async function reveal(
   } catch (error) {
     const isMissing =
       error instanceof MayflyError && error.code === 'incorrect_passphrase' && passphrase === undefined;
-    if (!isMissing || !terminal.isInteractive) throw error;
+    if (!isMissing) throw error;
+    if (!terminal.isInteractive) throw new Refusal('incorrect_passphrase', missingPassphrase);
     const asked = await terminal.askHidden('Passphrase: ');
     if (asked === null) throw error;
     return client.reveal(link, { passphrase: asked });

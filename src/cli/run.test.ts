@@ -97,6 +97,31 @@ describe('a command', () => {
   });
 });
 
+describe('--quiet', () => {
+  it('keeps no words back from those who are asked, and none of an error', async () => {
+    const { world, written } = fakeWorld();
+    const seen: string[] = [];
+    const ask = async (question: string) => {
+      seen.push(written.err, question);
+      return 'n';
+    };
+    const facts = { takenAt: 0, waiting: 1, accounts: 1 };
+    const backups = { ...world.backups, look: async () => ({ outcome: 'done', facts }) as const };
+    const terminal = { ...world.terminal, isInteractive: true, ask };
+    expect(await runCommand(['restore', 'x.db', '--quiet'], { ...world, backups, terminal })).toBe(1);
+    expect(seen[0]).toContain('all of it is burned');
+    expect(written.err).toEndWith('Nothing was changed.\n');
+  });
+
+  it('keeps the words of an error that nobody foresaw', async () => {
+    const openAccounts = async () => {
+      throw new RangeError(secret);
+    };
+    const { code, err } = await run(['account', 'list', '--quiet'], { openAccounts });
+    expect([code, err]).toEqual([1, 'mayfly account list failed (RangeError).\n']);
+  });
+});
+
 describe('the commands for people', () => {
   const key = '0123456789abcdefghijklmnopqrstu';
   const env = {

@@ -108,6 +108,12 @@ ends as its COMMAND does.
 const withoutValue = (name: string, { instead }: OptionUsage): string =>
   `--${name} takes no value${instead === undefined ? '' : `: ${instead}`}.`;
 
+/** `--output` for `--out`, `--mail` for `--mail-to`. */
+function longerOrShorter(name: string, names: readonly string[]): string | null {
+  if (name.length < 3) return null;
+  return names.find((known) => known.startsWith(name) || name.startsWith(known)) ?? null;
+}
+
 /** What is wrong with an argument that the library knows no option for. */
 function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): string {
   // Nothing of it is repeated: it may be the beginning of the secret.
@@ -116,7 +122,8 @@ function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): 
   const name = long.slice(2);
   const known = Object.hasOwn(usages, name) ? usages[name] : undefined;
   if (known !== undefined) return withoutValue(name, known);
-  const near = nearestWord(name, Object.keys(usages));
+  const names = Object.keys(usages);
+  const near = nearestWord(name, names) ?? longerOrShorter(name, names);
   return `There is no option ${long}.${near === null ? '' : ` Did you mean --${near}?`}`;
 }
 

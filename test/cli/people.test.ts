@@ -66,10 +66,13 @@ describe('sharing and reading with the command', () => {
     await writeFile(file, 'correct horse\n');
     const link = (await mayfly(['share', '--exact', '--passphrase-file', file], anonymous, value)).out.trim();
     expect((await mayfly(['status', link], anonymous)).out).toContain('with a passphrase');
-    for (const env of [anonymous, { ...anonymous, MAYFLY_PASSPHRASE: 'wrong' }]) {
+    for (const [env, words] of [
+      [anonymous, 'The passphrase is missing: use --passphrase-file or MAYFLY_PASSPHRASE.'],
+      [{ ...anonymous, MAYFLY_PASSPHRASE: 'wrong' }, 'The passphrase is missing or wrong.'],
+    ] as const) {
       const refused = await mayfly(['reveal', link], env);
       expect([refused.code, refused.out]).toEqual([1, '']);
-      expect(refused.err).toBe('The passphrase is missing or wrong. The secret was not consumed.\n');
+      expect(refused.err).toBe(`${words} The secret was not consumed.\n`);
     }
     expect((await mayfly(['reveal', link], { ...anonymous, MAYFLY_PASSPHRASE: 'correct horse' })).out).toBe(
       value,
