@@ -18,7 +18,7 @@ import {
   UsageError,
   type World,
 } from './command.ts';
-import type { LoginPlace } from './logins.ts';
+import type { LoginPlace, Logins } from './logins.ts';
 import { plain } from './receipts.ts';
 
 const limitMs = 30_000;
@@ -87,6 +87,11 @@ async function readToken(input: Input, world: World): Promise<Sensitive<string>>
   return new Sensitive(token);
 }
 
+function notWritten(error: unknown, { path }: Logins): never {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  throw new Refusal('not_written', `${path} cannot be written (${code}).`);
+}
+
 function placeWords(place: LoginPlace, path: string): string {
   return place === 'keyring' ? 'the keyring of this system' : `${path}, which only you can read`;
 }
@@ -113,7 +118,9 @@ async function runLogin(input: Input, world: World): Promise<ExitCode> {
       'not_authorized',
       `${server} does not know this address with this token. It takes API tokens, not the password: make one on your account's page.`,
     );
-  const place = await logins.keep(server, username, token);
+  const place = await logins
+    .keep(server, username, token)
+    .catch((error: unknown) => notWritten(error, logins));
   if (!input.json)
     world.terminal.err(
       `Logged in to ${server} as ${username}. The token is kept in ${placeWords(place, logins.path)}.\n`,
@@ -133,11 +140,15 @@ async function runLogout(input: Input, world: World): Promise<ExitCode> {
     const where = named === null ? '' : ` to ${named}`;
     return refuse(world, input, 'not_logged_in', `You are not logged in${where}.`);
   }
-  await logins.remove(login);
+  const isGone = await logins.remove(login).catch((error: unknown) => notWritten(error, logins));
   const { server, username } = login;
   if (!input.json)
     world.terminal.err(
       `Logged out of ${server}. The token itself still works elsewhere: your account's page there can revoke it.\n`,
+    );
+  if (!isGone)
+    world.terminal.err(
+      'The keyring of this system did not open, and keeps the token: remove "mayfly" from it.\n',
     );
   printResult(world, input, { server, username }, []);
   return 0;

@@ -4,7 +4,7 @@
  *
  * A token is given out for the very server that it was kept for, and for no other.
  */
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Sensitive } from '../core/sensitive.ts';
 import type { Environment } from './programs.ts';
@@ -26,7 +26,8 @@ export interface Logins {
   tokenOf(login: Login): Promise<Sensitive<string> | null>;
   /** In place of an earlier one of the server. */
   keep(server: string, username: string, token: Sensitive<string>): Promise<LoginPlace>;
-  remove(login: Login): Promise<void>;
+  /** Whether the token is gone too; a keyring that does not open keeps it. */
+  remove(login: Login): Promise<boolean>;
 }
 
 export type LoginsOutcome =
@@ -103,7 +104,9 @@ async function readEntries(path: string, platform: string): Promise<Found> {
 async function writeEntries(path: string, entries: Entries): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}`;
-  const file = await open(draft, 'w', 0o600);
+  // Left behind by a process that ended before it was done.
+  await rm(draft, { force: true });
+  const file = await open(draft, 'wx', 0o600);
   try {
     await file.writeFile(
       `${JSON.stringify({ version: 1, servers: Object.fromEntries(entries) }, null, 2)}\n`,
@@ -117,7 +120,6 @@ async function writeEntries(path: string, entries: Entries): Promise<void> {
 
 function createLogins(path: string, first: Entries, keyring: Keyring): Logins {
   const entries = new Map(first);
-  const forget = (server: string) => keyring.delete({ service, name: server }).catch(() => false);
   return {
     path,
     get all() {
@@ -142,9 +144,15 @@ function createLogins(path: string, first: Entries, keyring: Keyring): Logins {
       return isInKeyring ? 'keyring' : 'file';
     },
     async remove({ server, place }) {
-      if (place === 'keyring') await forget(server);
+      const isGone =
+        place === 'file' ||
+        (await keyring.delete({ service, name: server }).then(
+          () => true,
+          () => false,
+        ));
       entries.delete(server);
       await writeEntries(path, entries);
+      return isGone;
     },
   };
 }

@@ -103,6 +103,16 @@ describe('a login without a keyring', () => {
     expect((await mayfly(['share'], env, 'x')).err).toContain('remove it, and log in again');
   });
 
+  it('that cannot be kept says so', async () => {
+    const { config, login } = await person();
+    await writeFile(join(config, 'mayfly'), 'in the way');
+    const { code, err } = await login();
+    expect([code, err]).toEqual([
+      1,
+      `${join(config, 'mayfly', 'credentials.json')} cannot be written (EEXIST).\n`,
+    ]);
+  });
+
   it('loses to the settings', async () => {
     const { env, login } = await person();
     await login();
@@ -231,6 +241,9 @@ describe('the list of logins', () => {
     expect(await readFile(again.path, 'utf8')).not.toMatch(/"token"/);
     tokens.clear();
     expect(await again.tokenOf(b)).toBe(null);
+    expect(await again.remove(b)).toBe(true);
+    const closed = await openLogins({ XDG_CONFIG_HOME: config }, 'linux', noKeyring);
+    expect(closed.outcome === 'open' && (await closed.logins.remove(a))).toBe(false);
   });
 });
 

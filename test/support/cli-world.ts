@@ -17,6 +17,7 @@ export function fakeLogins(): Logins {
   const remove = async ({ server }: Pick<Login, 'server'>) => {
     const at = all.findIndex((each) => each.server === server);
     if (at !== -1) all.splice(at, 1);
+    return true;
   };
   return {
     all,
