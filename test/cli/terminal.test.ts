@@ -1,6 +1,6 @@
 /** The command at a real terminal: what it asks, what is seen there, and where nothing of it is left (P18). */
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,6 +106,22 @@ describe('at a terminal', () => {
     expect(history).not.toContain('canary');
     expect(terminal.history()).not.toContain(passphrase);
     expect(server.stdout() + server.stderr()).not.toContain('canary');
+  }, 60_000);
+
+  it('a core file, where the system leaves one, holds neither passphrase nor secret', async () => {
+    await using terminal = await openShell();
+    const cores = join(folder, 'cores');
+    await enter(terminal, `mkdir ${cores}; cd ${cores}; ulimit -c unlimited; clear; echo moved`, /^moved$/m);
+    await enter(terminal, 'mayfly share --passphrase; echo "code $?"', /^Passphrase: $/m);
+    await enter(terminal, passphrase, /^The same again: $/m);
+    await enter(terminal, passphrase, /press Ctrl-D/);
+    terminal.press('C-\\');
+    await terminal.until(/^code 131$/m);
+    for (const name of readdirSync(cores)) {
+      // With memory in it, it would be too large to read.
+      expect([name, statSync(join(cores, name)).size < 1_000_000]).toEqual([name, true]);
+      expect([name, readFileSync(join(cores, name)).includes(passphrase)]).toEqual([name, false]);
+    }
   }, 60_000);
 
   it('a corrected passphrase is the corrected one, and two that differ share nothing', async () => {
