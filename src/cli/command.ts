@@ -117,6 +117,8 @@ export interface Command {
   readonly example: string;
   /** Further ones. */
   readonly examples?: readonly string[];
+  /** A line under them in the help. */
+  readonly note?: string;
   /** All that a word may be, by its name in `words`. */
   readonly choices?: Readonly<Record<string, readonly string[]>>;
   readonly run: (input: Input, world: World) => Promise<ExitCode | ProgramExit>;

@@ -24,6 +24,7 @@ function commandLines(command: Command): readonly string[] {
     roff(sentence(command.summary)),
     ...Object.entries(command.options).flatMap(optionLines),
     ...exampleLines(examplesOf(command)),
+    ...(command.note === undefined ? [] : ['.PP', roff(command.note)]),
   ];
 }
 

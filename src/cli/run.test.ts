@@ -10,7 +10,7 @@ import { parseScopes } from './accounts.ts';
 import { parseTtl } from './client.ts';
 import { parseDomain } from './domains.ts';
 import { commands, runCommand } from './run.ts';
-import { examplesOf, readInput } from './shell.ts';
+import { examplesOf, readInput, renderUsage } from './shell.ts';
 
 describe('a command', () => {
   it('that does not exist is wrong usage, with the nearest one named', async () => {
@@ -32,7 +32,7 @@ describe('a command', () => {
     for (const command of commands) {
       const { code, out, err } = await run([...command.path, '--help']);
       expect([command.path, code, err]).toEqual([command.path, 0, '']);
-      expect(out).toContain(`Usage: mayfly ${command.path.join(' ')}`);
+      expect(out).toStartWith(`Usage: ${renderUsage(command)}\n`);
       expect(out).toContain('\nExamples:\n  ');
     }
   });

@@ -42,8 +42,9 @@ const aboutCommands: readonly Command[] = [
     },
     options: {},
     example: 'mayfly help share',
-    run: async (_input, { terminal }) => {
-      terminal.out(renderOverview(sections));
+    run: async (input, world) => {
+      const help = renderOverview(sections);
+      printResult(world, input, { help }, [help.trimEnd()]);
       return 0;
     },
   },
@@ -56,9 +57,10 @@ const aboutCommands: readonly Command[] = [
     example: 'mayfly completion bash > ~/.local/share/bash-completion/completions/mayfly',
     examples: [
       'mayfly completion fish > ~/.config/fish/completions/mayfly.fish',
-      'mayfly completion zsh > ~/.zfunc/_mayfly    # .zshrc: fpath+=(~/.zfunc); autoload -U compinit; compinit',
-      'source <(mayfly completion bash)    # for this shell alone; the same with zsh',
+      'mayfly completion zsh > ~/.zfunc/_mayfly',
+      'source <(mayfly completion bash)',
     ],
+    note: 'For zsh, ~/.zshrc has: fpath+=(~/.zfunc); autoload -U compinit; compinit',
     run: async (input, world) => {
       const shell = shells.find((known) => known === input.words[0]);
       if (shell === undefined) throw new UsageError(`SHELL is one of ${shells.join(', ')}.`);

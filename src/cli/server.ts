@@ -60,6 +60,8 @@ async function runDoctor(input: Input, world: World): Promise<ExitCode> {
   return report(isSettingWrong ? found : [settings, ...found], input, world);
 }
 
+const settingsNote = 'Settings come from the environment: mayfly config shows all of them.';
+
 export const serverCommands: readonly Command[] = [
   {
     path: ['serve'],
@@ -68,6 +70,7 @@ export const serverCommands: readonly Command[] = [
     options: {},
     example: 'PORT=8080 mayfly serve',
     examples: ['HOST=0.0.0.0 MAYFLY_BASE_URL=https://secrets.example.org mayfly serve'],
+    note: settingsNote,
     run: runServe,
   },
   {
@@ -98,6 +101,7 @@ export const routerCommands: readonly Command[] = [
     words: [],
     options: {},
     example: 'MAYFLY_REGIONS=us=https://us.example.com,eu=https://eu.example.com PORT=8080 mayfly router',
+    note: settingsNote,
     run: runRouter,
   },
 ];

@@ -51,13 +51,18 @@ function toShellOption(name: string, usage: OptionUsage, heading: string): Optio
   return option;
 }
 
-/** @param usages the options' own spelling, which help shows */
-function createShell(name: string, usages: Readonly<Record<string, OptionUsage>> = {}): Shell {
+/**
+ * @param usage its whole line, because the library takes an empty rest for none given and writes its own
+ * @param usages the options' own spelling, which help shows
+ */
+function createShell(name: string, usage: string, usages: Readonly<Record<string, OptionUsage>> = {}): Shell {
   return new Shell(name)
     .helpOption(false)
     .helpCommand(false)
     .configureHelp({
       helpWidth: helpColumns,
+      commandUsage: () => usage,
+      subcommandTerm: (below) => below.name(),
       optionTerm: ({ short, long }) => {
         const known = long?.slice(2) ?? '';
         const term = optionTerm(known, usages[known] ?? { type: 'boolean', doc: '' });
@@ -68,9 +73,9 @@ function createShell(name: string, usages: Readonly<Record<string, OptionUsage>>
 
 function toShell(command: Command): Shell {
   const usages = { ...command.options, ...commonOptions };
-  const shell = createShell(nameOf(command), usages)
-    .description(`${sentence(command.summary)}`)
-    .usage(renderUsage(command).slice(nameOf(command).length + 1));
+  const shell = createShell(nameOf(command), renderUsage(command), usages).description(
+    sentence(command.summary),
+  );
   for (const [name, usage] of Object.entries(usages))
     shell.addOption(toShellOption(name, usage, name in commonOptions ? commonHeading : 'Options:'));
   return shell;
@@ -83,21 +88,21 @@ export function sentence(words: string): string {
 
 export function renderCommandHelp(command: Command): string {
   const examples = examplesOf(command).map((example) => `  ${example}\n`);
-  return `${toShell(command).helpInformation()}\nExamples:\n${examples.join('')}`;
+  const note = command.note === undefined ? '' : `\n${command.note}\n`;
+  return `${toShell(command).helpInformation()}\nExamples:\n${examples.join('')}${note}`;
 }
 
 /** @param sections the commands by heading */
 export function renderOverview(sections: Readonly<Record<string, readonly Command[]>>): string {
-  const program = createShell('mayfly')
-    .description('Share a secret once, read it once.')
-    .usage('COMMAND [WORDS] [OPTIONS]');
+  const program = createShell('mayfly', 'mayfly COMMAND [WORDS] [OPTIONS]').description(
+    'Share a secret once, read it once.',
+  );
   for (const [heading, commands] of Object.entries(sections)) {
     for (const command of commands) {
       const term = [...command.path, ...command.words, ...restOf(command)].join(' ');
-      program.addCommand(createShell(term).usage(' ').summary(command.summary).helpGroup(`${heading}:`));
+      program.addCommand(createShell(term, term).summary(command.summary).helpGroup(`${heading}:`));
     }
   }
-  program.configureHelp({ helpWidth: helpColumns, subcommandTerm: (shell) => shell.name() });
   return `${program.helpInformation()}
 Every command takes --json, --quiet and --help. Settings: mayfly config.
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings; mayfly run

@@ -103,6 +103,16 @@ describe('an option', () => {
 });
 
 describe('help', () => {
+  it('fits into 80 columns, examples aside', async () => {
+    for (const args of [['help'], ...commands.map(({ path }) => ['help', ...path])]) {
+      const lines = (await runCli(args)).out.split('\n');
+      const wide = lines.filter(
+        (line) => line.length > 80 && !line.startsWith('  mayfly ') && !/^ {2}[A-Z_]+=/.test(line),
+      );
+      expect(wide).toEqual([]);
+    }
+  });
+
   it('of a command follows mayfly help as well as --help and -h', async () => {
     for (const command of commands) {
       for (const args of [
