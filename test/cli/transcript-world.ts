@@ -10,6 +10,7 @@ import type { Call } from './transcript.ts';
 
 const server = 'http://localhost:3000';
 const email = 'jo@example.org';
+const lockedEmail = 'locked@example.org';
 const passphrase = 'correct horse';
 
 export interface Installation {
@@ -52,6 +53,7 @@ function mask(text: string, variables: Readonly<Record<string, string>>): string
 /** Secrets and an account to speak of, named as the lines name them. */
 async function furnish(app: TestApp): Promise<Record<string, string>> {
   const { id: accountId, token, authorization } = await app.account(email);
+  await app.store.lockAccount((await app.account(lockedEmail)).id);
   const domain = { accountId, name: 'links.example.org', state: 'verified', challenge: null } as const;
   await app.store.addDomain({ ...domain, createdAt: app.clock.now() }, 10);
   const made = async (secret: Record<string, unknown>) => {
