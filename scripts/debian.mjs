@@ -30,7 +30,7 @@ const { version: ownVersion, description } = JSON.parse(read('package.json'));
 const { DEBFULLNAME = 'Mayfly', DEBEMAIL = 'mayfly@packages.invalid' } = process.env;
 const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
 
-/** What a shell and man(1) read, where this version has a command that prints it. */
+/** What a shell and man(1) read, as the command prints it. */
 const printed = [
   [['completion', 'bash'], 'usr/share/bash-completion/completions/mayfly'],
   [['completion', 'zsh'], 'usr/share/zsh/vendor-completions/_mayfly'],
@@ -38,7 +38,7 @@ const printed = [
   [['man'], 'usr/share/man/man1/mayfly.1.gz'],
 ];
 
-/** Of the sources, because another processor's executable does not run here. `null` where there is no such command. */
+/** Of the sources, because another processor's executable does not run here. */
 function print(args) {
   const flags = ['--no-install', '--no-env-file', join(root, 'src', 'main.ts')];
   const { status, stdout, stderr } = spawnSync(bun, [...flags, ...args], {
@@ -46,8 +46,6 @@ function print(args) {
     encoding: 'utf8',
     env: {},
   });
-  const wrongUsage = 2;
-  if (status === wrongUsage) return null;
   if (status !== 0) throw new Error(`mayfly ${args.join(' ')} ended with ${status}: ${stderr}`);
   return stdout;
 }
@@ -84,10 +82,10 @@ function filesOf({ executable, version, seconds }) {
   const inUsr = (text) => text.replaceAll('/usr/local/', '/usr/');
   const doc = 'usr/share/doc/mayfly';
   const examples = ['Caddyfile', 'haproxy.cfg', 'nginx.conf'];
-  const texts = printed
-    .map(([args, path]) => [path, print(args)])
-    .filter(([, text]) => text !== null)
-    .map(([path, text]) => [path, 0o644, path.endsWith('.gz') ? packed(text) : text]);
+  const texts = printed.map(([args, path]) => {
+    const text = print(args);
+    return [path, 0o644, path.endsWith('.gz') ? packed(text) : text];
+  });
   return [
     ['usr/bin/mayfly', 0o755, readFileSync(executable)],
     ['usr/sbin/mayfly-admin', 0o755, inUsr(read('deploy', 'mayfly-admin'))],
