@@ -5,9 +5,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { deno, loadProgram, newerNode } from '../support/registry-program.ts';
 import { repositoryRoot, type StartedServer, startServer, watch } from '../support/started-server.ts';
 import { launchBrowser, openVisitor } from '../web/browser.ts';
-import { deno, loadProgram, newerNode } from './registry-program.ts';
 import { scenario } from './scenario.ts';
 
 setDefaultTimeout(120_000);

@@ -158,14 +158,34 @@ describe('a restored store', () => {
     expect(await again.claim(await found(again, fresh.secretId), clientStays)).toBe('won');
   });
 
-  it('is not made where there is a store, of a store, of a damaged backup, or of anything else', async () => {
+  it('P1: opens nothing that waited either when it is made of a store’s own file, as Litestream restores one', async () => {
+    const { clock, waiting, short, made } = await restored();
+    await opened.pop()?.[Symbol.asyncDispose]();
+    await opened.pop()?.[Symbol.asyncDispose]();
+    rmSync(at('new'), { recursive: true });
+    copyFileSync(at('live/mayfly.db'), at('replica'));
+    expect(factsIn(previewRestore(at('replica'), at('new')))).toMatchObject({ waiting: 2, accounts: 0 });
+    const before = readFileSync(at('replica'));
+    factsIn(await restoreStore(at('replica'), at('new'), clock.wall() + 60, unwatched));
+    expect(readFileSync(at('replica')).equals(before)).toBe(true);
+    const again = await openAt(at('new'), clock);
+    expect(await again.findSecret(waiting.secretId)).toBeNull();
+    expect((await again.findReceipt(waiting.receiptId))?.state).toBe('burned');
+    expect((await again.findReceipt(short.receiptId))?.state).not.toBe('burned');
+    expect(made.waiting).toBe(1);
+  });
+
+  it('is not made where there is a store, of a store in use, of a damaged backup, or of anything else', async () => {
     const { clock } = await restored();
     const restore = (from: string, to: string) => restoreStore(at(from), at(to), clock.wall(), unwatched);
     expect(problemIn(await restore('backup', 'live'))).toContain('There is a store in');
     expect(problemIn(previewRestore(at('backup'), at('live')))).toContain('There is a store in');
     expect(problemIn(previewRestore(at('nothing'), at('other')))).toStartWith('There is no such');
+    expect(problemIn(previewRestore(at('live/mayfly.db'), at('other')))).toContain('mayfly backup');
+    expect(problemIn(await restore('live/mayfly.db', 'other'))).toContain('mayfly.db-wal');
     await opened.pop()?.[Symbol.asyncDispose]();
-    expect(problemIn(await restore('live/mayfly.db', 'other'))).toContain('not a backup');
+    writeFileSync(at('empty'), '');
+    expect(problemIn(await restore('empty', 'other'))).toBe('This is a database of another program.');
     writeFileSync(at('text'), 'not a database, but long enough to look like one'.repeat(200));
     expect(problemIn(await restore('text', 'other'))).toBe('This is not a backup.');
     expect(problemIn(await restore('nothing', 'other'))).toStartWith('There is no such');

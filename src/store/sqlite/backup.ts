@@ -4,8 +4,9 @@
  * A backup is one moment of the store, taken while others read and write, without bytes that were erased. It carries a mark of its
  * own, with which no server opens it: what waited in it may have been opened since, and would open a second time (P1). The
  * transaction that takes the mark off burns all that waited, also what has expired by this machine's clock, which may be wrong.
+ * A copy that another program made has no such mark: only a restore makes it safe.
  */
-import { Database } from 'bun:sqlite';
+import { constants, Database } from 'bun:sqlite';
 import {
   closeSync,
   copyFileSync,
@@ -19,10 +20,19 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { BackupFacts, BackupOutcome, OnProgress } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
-import { assertMarked, migrate, openConnection, setMark, writerSettings } from './database.ts';
+import {
+  assertMarked,
+  isMarked,
+  type Mark,
+  migrate,
+  openConnection,
+  setMark,
+  writerSettings,
+} from './database.ts';
 import { codeOf, hasStore, messageOf } from './files.ts';
 import { endRecord } from './records.ts';
 
@@ -53,17 +63,45 @@ function backUp(database: string, backup: string): BackupFacts {
   });
 }
 
+/** The file alone as it is: no log beside it is read, and none is made. */
+function openAsIs(path: string): Database {
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
+  return new Database(`${pathToFileURL(path)}?immutable=1`, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+/**
+ * A backup, or a store's own file alone, as Litestream restores one: as long as all that waited is burned, it may become a store too.
+ * @throws StoreRefusal when the file is neither, or a log beside it has later changes
+ */
+function assertRestorable(db: Database, backup: string): Mark {
+  const mark = isMarked(db, 'store') ? 'store' : 'backup';
+  assertMarked(db, mark);
+  if (mark === 'store' && sizeOf(`${backup}-wal`) > 0)
+    throw new StoreRefusal(
+      'not_a_store',
+      `Its latest changes are in ${backup}-wal: make a file of both with mayfly backup.`,
+    );
+  return mark;
+}
+
+function lookAt<Result>(backup: string, work: (db: Database) => Result): Result {
+  using file = closing(openAsIs(backup));
+  return work(file.db);
+}
+
 function look(backup: string): BackupFacts {
-  using file = closing(new Database(backup, { readonly: true }));
-  assertMarked(file.db, 'backup');
-  return factsOf(file.db);
+  return lookAt(backup, (db) => {
+    assertRestorable(db, backup);
+    return factsOf(db);
+  });
 }
 
 function restore(backup: string, database: string, at: UnixSeconds): BackupFacts {
+  const mark = lookAt(backup, (db) => assertRestorable(db, backup));
   return writeWhole(database, (part) => {
     copyFileSync(backup, part);
-    using file = closing(openConnection(part, writerSettings, 'backup'));
-    migrate(file.db, 'backup');
+    using file = closing(openConnection(part, writerSettings, mark));
+    migrate(file.db, mark);
     assertIntact(file.db);
     const facts = factsOf(file.db);
     file.db.run('BEGIN IMMEDIATE');

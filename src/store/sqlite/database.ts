@@ -143,18 +143,19 @@ export function setMark(db: Database, mark: Mark): void {
   db.run(`PRAGMA application_id = ${marks[mark]}`);
 }
 
+export function isMarked(db: Database, mark: Mark): boolean {
+  return numberOf(db, 'application_id') === marks[mark];
+}
+
 /** Brings the schema up to date. @param mark what the file must be; an empty one becomes a store */
 export function migrate(db: Database, mark: Mark = 'store'): void {
   const version = assertMarked(db, mark);
   for (let next = version; next < migrations.length; next += 1) apply(db, next, mark);
 }
 
-const misplaced: Readonly<Record<Mark, string>> = {
-  store:
-    'mayfly.db in the data folder is a backup. What waited in it may have been opened since, so no server opens it as it is: ' +
-    'move it out of the folder and run mayfly restore with its new path.',
-  backup: 'This is the database of a store, not a backup: mayfly backup makes one.',
-};
+const aBackup =
+  'mayfly.db in the data folder is a backup. What waited in it may have been opened since, so no server opens it as it is: ' +
+  'move it out of the folder and run mayfly restore with its new path.';
 
 const foreign: Readonly<Record<Mark, string>> = {
   store: 'mayfly.db in the data folder is a database of another program. Choose another MAYFLY_DATA_DIR.',
@@ -164,13 +165,11 @@ const foreign: Readonly<Record<Mark, string>> = {
 /** The version of its schema. @throws StoreRefusal when it is not what it must be, or of a later version */
 export function assertMarked(db: Database, mark: Mark): number {
   const version = numberOf(db, 'user_version');
-  const found = numberOf(db, 'application_id');
   const tables = db.query<{ n: number }, []>('SELECT count(*) AS n FROM sqlite_schema').get()?.n ?? 0;
   const isEmpty = version === 0 && tables === 0 && mark === 'store';
-  if (found !== marks[mark] && !isEmpty) {
-    const isOther = found === marks[mark === 'store' ? 'backup' : 'store'];
-    throw isOther
-      ? new StoreRefusal('not_a_store', misplaced[mark])
+  if (!isMarked(db, mark) && !isEmpty) {
+    throw mark === 'store' && isMarked(db, 'backup')
+      ? new StoreRefusal('not_a_store', aBackup)
       : new StoreRefusal('foreign_database', foreign[mark]);
   }
   if (version > migrations.length) {

