@@ -19,7 +19,7 @@ afterAll(() => rm(folder, { recursive: true }));
 /** What is offered, in the order of the alphabet; files as the shell itself offers them. */
 const offers: readonly (readonly [typed: string, offered: readonly string[]])[] = [
   ['mayfly sta', ['status']],
-  ['mayfly account ', ['create', 'list', 'plan', 'token']],
+  ['mayfly account ', ['create', 'delete', 'list', 'lock', 'plan', 'reset', 'token', 'unlock']],
   ['mayfly account token ', ['create', 'list', 'revoke']],
   ['mayfly share --pa', ['--passphrase', '--passphrase-file']],
   ['mayfly share --ttl 1h --q', ['--qr', '--quiet']],
