@@ -45,6 +45,7 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
   let callOff = (): void => {};
   let running: Promise<void> = Promise.resolve();
   let unscrubbedSinceMs: number | null = null;
+  let nextToldMs = promisedMs;
   let clockTold: ClockVerdict = 'agreed';
   let isMoved = false;
 
@@ -66,7 +67,12 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     const nowMs = deps.monotonicMs();
     unscrubbedSinceMs = isDone ? null : (unscrubbedSinceMs ?? nowMs);
     const waitedMs = unscrubbedSinceMs === null ? 0 : nowMs - unscrubbedSinceMs;
-    if (waitedMs > promisedMs) deps.log({ event: 'scrub_waiting', durationMs: waitedMs });
+    if (isDone) nextToldMs = promisedMs;
+    else if (waitedMs > promisedMs && waitedMs >= nextToldMs) {
+      deps.log({ event: 'scrub_waiting', durationMs: waitedMs });
+      // A program that keeps its place in the log, such as Litestream, does so for as long as it runs.
+      nextToldMs = 2 * waitedMs;
+    }
     return isDone;
   }
 

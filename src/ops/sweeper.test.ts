@@ -114,6 +114,19 @@ describe('the sweeper', () => {
     expect(lines).toEqual([{ event: 'scrub_waiting', durationMs: 65_000 }]);
   });
 
+  it('tells of a scrub that goes on waiting ever less often, and of the next one anew', async () => {
+    let isWaiting = true;
+    const { time, lines } = setUp({ scrub: async () => !isWaiting });
+    await time.advance(600_000);
+    const waited = lines.map((line) => 'durationMs' in line && line.durationMs);
+    expect(waited).toEqual([65_000, 130_000, 260_000, 520_000]);
+    isWaiting = false;
+    await time.advance(60_000);
+    isWaiting = true;
+    await time.advance(100_000);
+    expect(lines).toHaveLength(5);
+  });
+
   it('tells of a failure and tries again; a failed sweep does not keep the scrub from running', async () => {
     const error = new Error('disk');
     const { time, calls, lines } = setUp({ sweep: () => Promise.reject(error) });
