@@ -1,4 +1,4 @@
-# Mayfly as a container: docs/deployment.md says how to run it.
+# Mayfly as a container: docs/install.md says how to run it.
 
 FROM node:20-bookworm-slim AS build
 WORKDIR /mayfly

@@ -82,6 +82,7 @@ function filesOf({ executable, version, seconds }) {
   const inUsr = (text) => text.replaceAll('/usr/local/', '/usr/');
   const doc = 'usr/share/doc/mayfly';
   const examples = ['Caddyfile', 'haproxy.cfg', 'nginx.conf'];
+  const pages = ['operating.md', 'proxies.md', 'backup.md', 'upgrade.md', 'configuration.md', 'command.md'];
   const texts = printed.map(([args, path]) => {
     const text = print(args);
     return [path, 0o644, path.endsWith('.gz') ? packed(text) : text];
@@ -97,6 +98,7 @@ function filesOf({ executable, version, seconds }) {
     [`${doc}/changelog.gz`, 0o644, packed(changelog(version, seconds))],
     [`${doc}/NEWS.gz`, 0o644, packed(read('CHANGELOG.md'))],
     ['usr/share/lintian/overrides/mayfly', 0o644, read('deploy', 'debian', 'lintian-overrides')],
+    ...pages.map((name) => [`${doc}/${name}`, 0o644, read('docs', name)]),
     ...examples.map((name) => [`${doc}/examples/${name}`, 0o644, read('deploy', name)]),
     ...texts,
     ['DEBIAN/conffiles', 0o644, '/etc/mayfly/mayfly.env\n'],

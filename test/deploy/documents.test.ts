@@ -1,13 +1,14 @@
-/** The settings named in docs/deployment.md and the files of deploy/ exist, and the Caddyfile explains everything it reads. */
+/** The settings named in operators' pages and the files of deploy/ exist, and the Caddyfile explains everything it reads. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { repositoryRoot } from '../support/started-server.ts';
 import { shippedCaddyfile } from './caddy.ts';
 import { unknownSettingsIn } from './settings-named.ts';
 
-const pagePath = join(repositoryRoot, 'docs', 'deployment.md');
-const page = readFileSync(pagePath, 'utf8');
+const docs = join(repositoryRoot, 'docs');
+const pageNames = ['install.md', 'proxies.md', 'operating.md', 'backup.md', 'upgrade.md', 'regions.md'];
+const page = pageNames.map((name) => readFileSync(join(docs, name), 'utf8')).join('\n');
 const caddyfile = readFileSync(shippedCaddyfile, 'utf8');
 const otherFiles = ['nginx.conf', 'haproxy.cfg'].map((name) =>
   readFileSync(join(repositoryRoot, 'deploy', name), 'utf8'),
@@ -16,7 +17,7 @@ const otherFiles = ['nginx.conf', 'haproxy.cfg'].map((name) =>
 const placeholders = [...caddyfile.matchAll(/\{\$([A-Z_]+)/g)].map(([, name = '']) => name);
 const unknownIn = (text: string) => unknownSettingsIn(text, placeholders);
 
-describe('the page about deployment', () => {
+describe('the pages for operators', () => {
   test('names only settings that there are, of Mayfly or of the Caddyfile', () => {
     expect(unknownIn(page)).toEqual([]);
     for (const file of [caddyfile, ...otherFiles]) expect(unknownIn(file)).toEqual([]);
@@ -30,7 +31,7 @@ describe('the page about deployment', () => {
     const targets = [...page.matchAll(/\]\(([^)#]+)\)/g)].map(([, target = '']) => target);
     const local = targets.filter((target) => !target.includes('://'));
     expect(local.length).toBeGreaterThan(0);
-    expect(local.filter((target) => !existsSync(join(dirname(pagePath), target)))).toEqual([]);
+    expect(local.filter((target) => !existsSync(join(docs, target)))).toEqual([]);
   });
 });
 

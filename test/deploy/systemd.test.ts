@@ -1,4 +1,4 @@
-/** deploy/mayfly.service under a real systemd: installed as docs/deployment.md says, confined, and complete. */
+/** deploy/mayfly.service under a real systemd: installed as docs/install.md says, confined, and complete. */
 import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,9 +14,9 @@ setDefaultTimeout(120_000);
 
 const deploy = join(repositoryRoot, 'deploy');
 const unit = readFileSync(join(deploy, 'mayfly.service'), 'utf8');
-const page = readFileSync(join(repositoryRoot, 'docs', 'deployment.md'), 'utf8');
+const page = readFileSync(join(repositoryRoot, 'docs', 'install.md'), 'utf8');
 
-/** The blocks of commands under a heading of docs/deployment.md. */
+/** The blocks of commands under a heading of docs/install.md. */
 function commandsUnder(heading: string): string[] {
   const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
