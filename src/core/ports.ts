@@ -55,8 +55,8 @@ export interface SecretStore {
 
   /**
    * Stores a record. Resolves only when it is durable at the store's class (fsync done). Rejects with `storage_full`
-   * when there is no room, `unavailable` otherwise, also for an owner that is not there; after a rejection the secret
-   * either was not stored or will expire without ever having been announced (P5).
+   * when there is no room, `unavailable` otherwise, also for an owner that is not there and for a closed root (`RootStore`);
+   * after a rejection the secret either was not stored or will expire without ever having been announced (P5).
    */
   put(record: NewRecord): Promise<void>;
 
@@ -98,8 +98,9 @@ export interface SecretStore {
 
   /**
    * Gives a waiting secret another expiry, if its expiry is still `from`: in one atomic step with the receipt's own expiry, the
-   * sealed secret wrapped for it (as long as before), its notice, and how long its guesses are counted. A claim that was
-   * decided by what was found before still takes it: what a claim proves has not changed. Whether it was changed.
+   * sealed secret wrapped for it (as long as before), its notice, and how long its guesses are counted; not if it was
+   * re-wrapped for another root meanwhile. A claim that was decided by what was found before still takes it: what a claim
+   * proves has not changed. Whether it was changed.
    */
   setExpiry(id: ReceiptId, from: UnixSeconds, to: NewExpiry): Promise<boolean>;
 
@@ -315,21 +316,6 @@ export interface AccountStore {
   continueDeletion(id: AccountId, limit: number): Promise<DeletionStep | null>;
   /** At most `limit` deleted accounts whose deletion is not finished, whoever began it. */
   listDeletions(limit: number): Promise<AccountId[]>;
-}
-
-/** What tells a server at its start whether it has the right wrapping roots (P12). */
-export interface RootStore {
-  /** The check value kept for a wrapping root, 32 bytes, by key id; `null` when none is kept yet. */
-  findRootCheck(kid: number): Promise<Uint8Array | null>;
-  /** Keeps the check of a root that has none. The one that is kept now: of two nodes that start at once, both get the same. */
-  addRootCheck(kid: number, check: Uint8Array): Promise<Uint8Array>;
-  /** Distinct key ids of all roots that live records are wrapped under; it may also name some that no longer are. */
-  rootKidsInUse(): Promise<number[]>;
-  /**
-   * Whether this node may make the key file of a store that has never served. On one machine the file itself is made once,
-   * so always; a store that several machines share says so to the first that asks, and never again.
-   */
-  mayMakeRoots(): Promise<boolean>;
 }
 
 /**

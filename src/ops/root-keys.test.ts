@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSettableClock } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
-import type { RootStore } from '../core/ports.ts';
+import type { RootStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
 import { compareRoots, makeRootKeys, openRootKeys, readRootKeys } from './root-keys.ts';
 

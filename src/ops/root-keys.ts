@@ -20,7 +20,7 @@ import {
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../config/json.ts';
-import type { RootStore } from '../core/ports.ts';
+import type { RootStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
 

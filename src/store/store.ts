@@ -5,13 +5,20 @@ import type {
   AttemptStore,
   DomainStore,
   Reservation,
-  RootStore,
   SecretStore,
 } from '../core/ports.ts';
+import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { StoredDelivery } from '../core/secret.ts';
 import type { StoreClock, UnixSeconds } from '../core/time.ts';
 
-export interface Store extends SecretStore, AttemptStore, AccountStore, DomainStore, RootStore, StoreClock {
+export interface Store
+  extends SecretStore,
+    AttemptStore,
+    AccountStore,
+    DomainStore,
+    RootStore,
+    RotationStore,
+    StoreClock {
   /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
   usedBytes(): Promise<number>;
 }

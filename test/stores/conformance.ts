@@ -16,6 +16,7 @@ import { mailChecks } from './conformance/mail.ts';
 import { memoChecks } from './conformance/memos.ts';
 import { passwordChecks } from './conformance/passwords.ts';
 import { receiptChecks } from './conformance/receipts.ts';
+import { rotationChecks } from './conformance/rotation.ts';
 import { secretChecks } from './conformance/secrets.ts';
 import { sessionChecks } from './conformance/sessions.ts';
 import { sweepChecks } from './conformance/sweeps.ts';
@@ -37,5 +38,6 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...sweepChecks,
   ...deletionChecks,
   ...domainChecks,
+  ...rotationChecks,
   ...twoHandleChecks,
 ];

@@ -18,6 +18,7 @@ import { createMemoryAttempts } from './memory/attempts.ts';
 import { createMemoryRecords } from './memory/records.ts';
 import { createMemoryStore } from './memory.ts';
 import { processDefects } from './process-defects.ts';
+import { rotationDefects } from './rotation-defects.ts';
 import { openMemorySubject } from './subjects.ts';
 import { sweepDefects } from './sweep-defects.ts';
 
@@ -406,6 +407,7 @@ export const seededDefects: readonly SeededDefect[] = [
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,
+  ...rotationDefects,
   ...sweepDefects,
   ...processDefects,
 ];

@@ -19,6 +19,7 @@ import memos from './migrations/008-memos.sql' with { type: 'text' };
 import sharedWork from './migrations/009-shared-work.sql' with { type: 'text' };
 import ownerIndex from './migrations/010-owner-index.sql' with { type: 'text' };
 import accountAccess from './migrations/011-account-access.sql' with { type: 'text' };
+import rootFloor from './migrations/012-root-floor.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -128,6 +129,7 @@ const migrations: readonly string[] = [
   sharedWork,
   ownerIndex,
   accountAccess,
+  rootFloor,
 ];
 
 /** The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of a backup, "mayb", which no server opens. */

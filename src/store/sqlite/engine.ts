@@ -84,6 +84,7 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     burnAll: records.burnAll,
     markViewed: records.markViewed,
     setExpiry: records.setExpiry,
+    replaceWrapping: records.replaceWrapping,
     setMemo: records.setMemo,
     queueDelivery: records.queueDelivery,
     setDelivery: records.setDelivery,

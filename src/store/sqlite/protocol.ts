@@ -7,8 +7,8 @@ import type {
   DueNotice,
   NewExpiry,
   Reservation,
-  RootStore,
 } from '../../core/ports.ts';
+import type { RootStore, RotationStore } from '../../core/root-store.ts';
 import type { StoredDelivery } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { RefusalReason } from '../store.ts';
@@ -21,7 +21,7 @@ export interface Located<Id> {
   readonly position: number;
 }
 
-type StorePorts = AccountStore & DomainStore & RootStore;
+type StorePorts = AccountStore & DomainStore & RootStore & RotationStore;
 
 /** Writes of the ports that reach the writer as they are: the same name, arguments and answer. */
 export const forwarded = [
@@ -53,6 +53,8 @@ export const forwarded = [
   'removeDomain',
   'takeDomainsToCheck',
   'addRootCheck',
+  'closeRootsBefore',
+  'forgetRoots',
 ] as const satisfies readonly (keyof StorePorts)[];
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
@@ -73,6 +75,7 @@ export interface Decisions extends Taken<Forwarded> {
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
   setExpiry(at: Located<ReceiptId>, from: UnixSeconds, to: NewExpiry): boolean;
+  replaceWrapping(at: Located<SecretId>, from: Uint8Array, to: Uint8Array): boolean;
   setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
   queueDelivery(
     at: Located<ReceiptId>,

@@ -41,7 +41,7 @@ import {
   memoColumns,
 } from './mail.ts';
 import type { Deciding } from './protocol.ts';
-import { createRootUses } from './roots.ts';
+import { createRootUses, namedRoot } from './roots.ts';
 
 interface SecretRow {
   position: number;
@@ -224,12 +224,13 @@ export type RecordWrites = Deciding<
   | 'burnAll'
   | 'markViewed'
   | 'setExpiry'
+  | 'replaceWrapping'
   | 'setMemo'
   | 'queueDelivery'
   | 'setDelivery'
   | 'takeDueNotices'
 > & {
-  /** The position of the new row; `null`, and nothing stored, when its account is not there. */
+  /** The position of the new row; `null`, and nothing stored, when its account is not there or its root was closed. */
   put(record: PutFrame): number | null;
   /** Whether this claim took the secret. */
   claim(now: UnixSeconds, target: LocatedClaim): boolean;
@@ -241,7 +242,8 @@ const insertRecord = `
   INSERT INTO records (state, row_version, owner, created_at, expires_at, receipt_expires_at, ended_at, viewed_at,
     sweep_at, delivery, delivery_at, marks, root_kid, secret_hint, receipt_hint, secret_id, receipt_id,
     share_domain, details_box, recent_box, creator_box, sealed_secret)
-  VALUES ('w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, x'', ?15)`;
+  SELECT 'w', 1, ?1, ?2, ?3, ?4, ?3, ?4, ?3, ?5, ?2, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, x'', ?15
+  WHERE ?7 >= (SELECT kid FROM root_floor)`;
 
 /** The one way a waiting secret ends before its time, at `?1`; the condition is the caller's. */
 export const endRecord = (state: 'r' | 'b') => `
@@ -266,13 +268,19 @@ const viewRecord = `
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1
   RETURNING viewed_at`;
 
-/** A row that would change its size is left alone (see 001-records.sql). */
+/** A row that would change its size, or has another root by now, is left alone (see 001-records.sql). */
 const changeExpiry = `
   UPDATE records SET expires_at = ?5, ended_at = ?5, sweep_at = ?5, receipt_expires_at = ?6,
     viewed_at = iif(viewed_at = receipt_expires_at, ?6, viewed_at), sealed_secret = ?7
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1 AND expires_at = ?4
-    AND length(sealed_secret) = length(?7)
+    AND length(sealed_secret) = length(?7) AND ${namedRoot} = substr(?7, 2, 2)
   RETURNING secret_id`;
+
+/** `row_version` stays: whoever has proven a link by the bytes before still claims (P3). */
+const changeWrapping = `
+  UPDATE records SET sealed_secret = ?4
+  WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND sealed_secret = ?3 AND length(?4) = length(?3)
+  RETURNING expires_at`;
 
 export function createRecordWrites(db: Database): RecordWrites {
   const insert = db.query(insertRecord);
@@ -286,6 +294,9 @@ export function createRecordWrites(db: Database): RecordWrites {
     { secret_id: Uint8Array },
     [number, number, Uint8Array, number, number, number, Uint8Array]
   >(changeExpiry);
+  const wrapping = db.query<{ expires_at: UnixSeconds }, [number, Uint8Array, Uint8Array, Uint8Array]>(
+    changeWrapping,
+  );
   const guesses = db.query('UPDATE attempt_lives SET ends_at = ?1 WHERE secret_id = ?2');
   const { queue, keepNotice, forgetNotice, queueDelivery, setDelivery, takeDueNotices } =
     createMailWrites(db);
@@ -296,8 +307,7 @@ export function createRecordWrites(db: Database): RecordWrites {
     put(record) {
       if (record.owner !== null && owner.get(record.owner) === null) return null;
       const kid = rootKidOf(record.sealedSecret) ?? 0;
-      rootUses.note(kid, record.expiresAt);
-      const { lastInsertRowid } = insert.run(
+      const { changes, lastInsertRowid } = insert.run(
         record.owner,
         record.createdAt,
         record.expiresAt,
@@ -314,6 +324,8 @@ export function createRecordWrites(db: Database): RecordWrites {
         record.recentBox,
         record.sealedSecret,
       );
+      if (changes === 0) return null;
+      rootUses.note(kid, record.expiresAt);
       const position = Number(lastInsertRowid);
       if (record.deliveryStaleAt !== null) queue(position, record.createdAt, record.deliveryStaleAt);
       if (record.noticeDueAt !== null) keepNotice(position, record.noticeDueAt);
@@ -337,6 +349,11 @@ export function createRecordWrites(db: Database): RecordWrites {
       if (noticeDueAt === null) forgetNotice(position);
       else keepNotice(position, noticeDueAt);
       return true;
+    },
+    replaceWrapping(_now, { position, id }, from, to) {
+      const replaced = wrapping.get(position, id, from, to);
+      if (replaced !== null) rootUses.note(rootKidOf(to) ?? 0, replaced.expires_at);
+      return replaced !== null;
     },
     setMemo,
     queueDelivery,

@@ -1,10 +1,13 @@
 /**
- * The wrapping roots: the check value of each, and which of them live records may be under.
+ * The wrapping roots: the check value of each, which of them live records may be under, and the first that is still open.
  *
- * For the latter an upper bound is kept for each root, in whole days, so that most puts need not write it; the exact answer then
- * takes a look at the few roots that have not passed theirs.
+ * For the second an upper bound is kept for each root, in whole days, so that most puts need not write it; the exact answer then
+ * takes a look at the few roots that have not passed theirs. The sealed bytes themselves name their root: the column `root_kid` would
+ * change the row's size with it (see 001-records.sql), so it stays what it was at creation.
  */
 import type { Database } from 'bun:sqlite';
+import type { SecretId } from '../../core/keys.ts';
+import type { OlderRootsBatch } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import type { Deciding } from './protocol.ts';
 
@@ -42,36 +45,63 @@ function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
     .map((row) => row.kid);
   const live = (order: 'ASC' | 'DESC') =>
     db.query(
-      `SELECT 1 FROM records WHERE root_kid = ?1 AND state = 'w' AND expires_at > ?2 ORDER BY position ${order} LIMIT 1`,
+      `SELECT 1 FROM records WHERE ${namedRoot} = ?1 AND state = 'w' AND expires_at > ?2 ORDER BY position ${order} LIMIT 1`,
     );
-  return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(kid, now) !== null);
+  return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(nameOf(kid), now) !== null);
 }
+
+/** The root that a row's sealed bytes name, as two bytes: they compare as the numbers do. */
+export const namedRoot = 'substr(sealed_secret, 2, 2)';
+const nameOf = (kid: number): Uint8Array => new Uint8Array([kid >> 8, kid & 255]);
+
+const selectOlder = `
+  SELECT position, iif(state = 'w' AND expires_at > ?3 AND ${namedRoot} < ?4, secret_id, NULL) AS secret_id
+  FROM records WHERE position > ?1 ORDER BY position LIMIT ?2`;
 
 const selectCheck = 'SELECT check_value FROM root_checks WHERE kid = ?1';
 
 export interface RootReads {
   findRootCheck(kid: number): Uint8Array | null;
   rootKidsInUse(now: UnixSeconds): number[];
+  listUnderOlderRoots(kid: number, after: number, limit: number, now: UnixSeconds): OlderRootsBatch;
 }
 
 export function createRootReads(db: Database): RootReads {
   const check = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
+  const older = db.query<
+    { position: number; secret_id: SecretId | null },
+    [number, number, number, Uint8Array]
+  >(selectOlder);
   return {
     findRootCheck: (kid) => check.get(kid)?.check_value ?? null,
     rootKidsInUse: (now) => readRootKidsInUse(db, now),
+    listUnderOlderRoots(kid, after, limit, now) {
+      const rows = older.all(after, limit, now, nameOf(kid));
+      const secretIds = rows.map((row) => row.secret_id).filter((id) => id !== null);
+      const last = rows.at(-1);
+      return { secretIds, next: last === undefined || rows.length < limit ? null : String(last.position) };
+    },
   };
 }
 
-export function createRootWrites(db: Database): Deciding<'addRootCheck'> {
+export function createRootWrites(
+  db: Database,
+): Deciding<'addRootCheck' | 'closeRootsBefore' | 'forgetRoots'> {
   const insertCheck = db.query(
     'INSERT INTO root_checks (kid, check_value) VALUES (?1, ?2) ON CONFLICT (kid) DO NOTHING',
   );
   const kept = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
+  const raiseFloor = db.query('UPDATE root_floor SET kid = max(kid, ?1)');
+  const forget = db.query('DELETE FROM root_uses WHERE kid = ?1 AND kid < (SELECT kid FROM root_floor)');
   return {
     addRootCheck(_now, kid, check) {
       // The first value stays: a root that does not fit it must be noticed, not written over it (P12).
       insertCheck.run(kid, check);
       return kept.get(kid)?.check_value ?? check;
+    },
+    closeRootsBefore: (_now, kid) => void raiseFloor.run(kid),
+    forgetRoots(_now, kids) {
+      for (const kid of kids) forget.run(kid);
     },
   };
 }

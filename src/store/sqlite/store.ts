@@ -13,9 +13,9 @@ import type {
   ClaimTarget,
   DomainStore,
   IsAbandoned,
-  RootStore,
   SecretStore,
 } from '../../core/ports.ts';
+import type { RootStore, RotationStore } from '../../core/root-store.ts';
 import type { MachineClock, StoreClock } from '../../core/time.ts';
 import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
@@ -126,7 +126,7 @@ function createStore(parts: Parts): SqliteStore {
     ...attemptStore(parts),
     ...forwards(parts.queue),
     ...accountReads(parts),
-    ...rootReads(parts),
+    ...rootStore(parts),
     ...domainReads(parts),
     ...storeClock(parts),
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
@@ -268,12 +268,19 @@ function accountReads({ db, time: { now }, reader }: Parts): Read<AccountStore> 
   };
 }
 
-function rootReads({ db, time: { now }, reader }: Parts): Read<RootStore> {
+function rootStore({ db, queue, locator, time, reader }: Parts): Read<RootStore & RotationStore> {
   const reads = createRootReads(db);
   return {
     findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),
-    rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(now())),
+    rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(time.earliest())),
     mayMakeRoots: async () => true,
+    listUnderOlderRoots: (kid, after, limit) =>
+      reader.read(() => reads.listUnderOlderRoots(kid, Number(after ?? 0), limit, time.earliest())),
+    async replaceWrapping(asked, from, to) {
+      const [id, before, after] = [asked.slice() as SecretId, from.slice(), to.slice()];
+      const position = await reader.read(() => locator.ofSecret(id));
+      return position !== null && queue.decide('replaceWrapping', { id, position }, before, after);
+    },
   };
 }
 

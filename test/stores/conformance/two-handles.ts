@@ -10,6 +10,7 @@ import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './che
 import { claimChecks } from './claims.ts';
 import { domainChecks } from './domains.ts';
 import { mailChecks } from './mail.ts';
+import { rotationChecks } from './rotation.ts';
 
 const alsoThroughTwo: readonly string[] = [
   'the first mail of a new record is in flight from its creation on',
@@ -57,6 +58,7 @@ const isForTwo = ({ needs }: ConformanceCheck): boolean => needs.every((means) =
 export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...claimChecks,
   ...attemptChecks,
+  ...rotationChecks,
   ...alsoThroughTwo.map(checkNamed),
   ...ownChecks,
 ]

@@ -9,7 +9,8 @@ import {
   noticeKinds,
   type StoredToken,
 } from '../../../src/core/account.ts';
-import type { AccountStore, DomainStore, NewToken, RootStore } from '../../../src/core/ports.ts';
+import type { AccountStore, DomainStore, NewToken } from '../../../src/core/ports.ts';
+import type { RootStore, RotationStore } from '../../../src/core/root-store.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { finishedDeletionSeconds } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
@@ -28,7 +29,7 @@ import type { MemoryRecords } from './records.ts';
 import { createMemorySessions, endSessionsOf, type MemorySessions } from './sessions.ts';
 
 export interface MemoryAccounts {
-  readonly store: AccountStore & DomainStore & RootStore;
+  readonly store: AccountStore & DomainStore & RootStore & RotationStore;
   /** Forgets up to `limit` expired sessions, tickets that no longer count and finished deletions; returns how many. */
   forgetStale(limit: number): number;
 }
@@ -40,7 +41,7 @@ export function createMemoryAccounts(
   tables: AccountTables,
   isShared = false,
 ): MemoryAccounts {
-  const store: AccountStore & DomainStore & RootStore = {
+  const store: AccountStore & DomainStore & RootStore & RotationStore = {
     ...accountMethods(tables, records, time),
     ...tokenMethods(tables),
     ...createMemoryPasswords(tables, time),
@@ -198,7 +199,7 @@ function tokenMethods(tables: AccountTables): TokenMethods {
   };
 }
 
-function rootMethods(records: MemoryRecords, isShared: boolean): RootStore {
+function rootMethods(records: MemoryRecords, isShared: boolean): RootStore & RotationStore {
   let wasAsked = false;
   const checks = new Map<number, Uint8Array>();
   return {
@@ -210,6 +211,11 @@ function rootMethods(records: MemoryRecords, isShared: boolean): RootStore {
       return kept.slice();
     },
     rootKidsInUse: async () => records.rootKidsInUse(),
+    listUnderOlderRoots: async (...asked) => records.listUnderOlderRoots(...asked),
+    replaceWrapping: async (...given) => records.replaceWrapping(...given),
+    closeRootsBefore: async (kid) => records.closeRootsBefore(kid),
+    // Nothing is kept but the records themselves.
+    forgetRoots: async () => {},
     async mayMakeRoots() {
       const isFirst = !wasAsked;
       wasAsked = true;

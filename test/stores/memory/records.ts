@@ -8,6 +8,7 @@ import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { ClaimOutcome, DueNotice, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
+import type { OlderRootsBatch } from '../../../src/core/root-store.ts';
 import {
   isWaiting,
   type NewRecord,
@@ -54,6 +55,9 @@ export interface MemoryRecords {
   /** When a secret expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
+  listUnderOlderRoots(kid: number, after: string | null, limit: number): OlderRootsBatch;
+  replaceWrapping(id: SecretId, from: Uint8Array, to: Uint8Array): boolean;
+  closeRootsBefore(kid: number): void;
   /** Burns the waiting secrets in one batch of an account's records, in order, and erases their recent boxes and memos. */
   endOwned(owner: AccountId, batch: Batch): EndedBatch;
 }
@@ -145,6 +149,16 @@ class RecordTable {
   readonly #bySecretId = new Map<string, MemoryRecord>();
   readonly #byReceiptId = new Map<string, MemoryRecord>();
   #lastPosition = 0;
+  /** No record is stored under a root before this one. */
+  #rootFloor = 0;
+
+  closeRootsBefore(kid: number): void {
+    this.#rootFloor = Math.max(this.#rootFloor, kid);
+  }
+
+  isClosed(kid: number): boolean {
+    return kid < this.#rootFloor;
+  }
 
   insert(newRecord: NewRecord): void {
     this.#lastPosition += 1;
@@ -210,6 +224,9 @@ function secretMethods(
       if (record.owner !== null && !isAccount(record.owner)) {
         throw new ServiceError('unavailable', 'The account of the record is not there.');
       }
+      if (table.isClosed(rootKidOf(record.sealedSecret) ?? 0)) {
+        throw new ServiceError('unavailable', 'The root of the record was closed.');
+      }
       table.insert(record);
     },
     async findSecret(id) {
@@ -271,6 +288,8 @@ function receiptMethods(
     async setExpiry(id, from, to) {
       const record = table.ofReceipt(id, time.now());
       if (record === null || !isWaiting(record, time.now()) || record.expiresAt !== from) return false;
+      if (record.sealedSecret === null || rootKidOf(record.sealedSecret) !== rootKidOf(to.sealedSecret))
+        return false;
       Object.assign(record, { ...to, sealedSecret: to.sealedSecret.slice() });
       return true;
     },
@@ -357,6 +376,30 @@ function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
   return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
 }
 
+function listUnderOlderRoots(
+  table: RecordTable,
+  kid: number,
+  { after, limit }: Batch,
+  now: UnixSeconds,
+): OlderRootsBatch {
+  const later = table.all().filter(({ position }) => position > after);
+  const batch = later.sort((a, b) => a.position - b.position).slice(0, limit);
+  const isOlder = (record: MemoryRecord) =>
+    isWaiting(record, now) && record.sealedSecret !== null && (rootKidOf(record.sealedSecret) ?? 0) < kid;
+  const last = batch.at(-1);
+  return {
+    secretIds: batch.filter(isOlder).map(({ secretId }) => secretId.slice() as SecretId),
+    next: last === undefined || batch.length < limit ? null : String(last.position),
+  };
+}
+
+function replaceWrapping(record: MemoryRecord | null, from: Uint8Array, to: Uint8Array): boolean {
+  if (record?.state !== 'waiting' || record.sealedSecret === null) return false;
+  if (textOf(record.sealedSecret) !== textOf(from) || from.length !== to.length) return false;
+  record.sealedSecret = to.slice();
+  return true;
+}
+
 /** Whether the account exists now. */
 type IsAccount = (id: AccountId) => boolean;
 
@@ -375,7 +418,11 @@ export function createMemoryRecords(
       return { waiting: waiting.length, receipts: owned.length };
     },
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
-    rootKidsInUse: () => rootKidsInUse(table, time.now()),
+    rootKidsInUse: () => rootKidsInUse(table, time.earliest()),
+    listUnderOlderRoots: (kid, after, limit) =>
+      listUnderOlderRoots(table, kid, { after: Number(after ?? 0), limit }, time.earliest()),
+    replaceWrapping: (id, from, to) => replaceWrapping(table.ofSecret(id), from, to),
+    closeRootsBefore: (kid) => table.closeRootsBefore(kid),
     endOwned: (owner, batch) => endOwned(table, owner, batch, time.now()),
   };
 }
