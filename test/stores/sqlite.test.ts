@@ -303,6 +303,29 @@ describe('erasure', () => {
     expect(remainsAmong([...alive.keys()])).toEqual([]);
   }, 30_000);
 
+  it('P10: leaves no byte of an older wrapping once secrets were re-wrapped, nor of those that were then read', async () => {
+    await using store = await open();
+    const dice = createDice(seed);
+    const count = 600;
+    const under = (kid: number, n: number, length: number) =>
+      new Uint8Array([2, 0, kid, ...marked(n + kid * count, length)]);
+    const records = [];
+    for (let n = 0; n < count; n += 1) {
+      const length = n % 50 === 0 ? 9_000 : 64 + dice(1_200);
+      records.push(await putNew(store, { sealedSecret: under(1, n, length) }));
+    }
+    for (const [n, { secretId, sealedSecret }] of records.entries()) {
+      const to = under(2, n, sealedSecret.length - 3);
+      expect(await store.replaceWrapping(secretId, sealedSecret, to)).toBe(true);
+    }
+    expect(await store.scrub()).toBe(true);
+    const [first, second] = [1, 2].map((kid) => records.map((_, n) => n + kid * count));
+    expect([remainsAmong(first ?? []), remainsAmong(second ?? []).length]).toEqual([[], count]);
+    for (const { secretId } of records) await store.claim(await found(store, secretId), clientStays);
+    expect(await store.scrub()).toBe(true);
+    expect(remainsAmong(second ?? [])).toEqual([]);
+  }, 30_000);
+
   it('P10: is what the scan above would notice if a row were deleted beside a live one', () => {
     const db = new Database(join(directory, 'naive.db'), { create: true });
     for (const pragma of ['journal_mode = WAL', 'secure_delete = ON', 'synchronous = OFF'])
