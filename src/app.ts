@@ -41,7 +41,7 @@ import {
   type OpenMetrics,
   openMetrics,
 } from './ops/metrics.ts';
-import { openRootKeys } from './ops/root-keys.ts';
+import { openRootKeys, watchRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';
@@ -251,11 +251,11 @@ function listenInternally(
   closers.push(server.stop);
 }
 
-async function openKeys(settings: Settings, store: Store) {
-  const wallClockMs = Date.now;
-  const keys = await openRootKeys(settings.rootKeysFile, store, { random: systemRandom, wallClockMs });
-  if (keys.outcome === 'refused') throw new StartRefusal(keys.problem);
-  return keys;
+async function openKeys({ rootKeysFile: path }: Settings, store: Store, log: Log) {
+  const opened = await openRootKeys(path, store, { random: systemRandom, wallClockMs: Date.now });
+  if (opened.outcome === 'refused') throw new StartRefusal(opened.problem);
+  const { ring, isNew } = opened;
+  return { keys: watchRootKeys({ path, ring, store, log, after }), isNew };
 }
 
 async function openDomains(
@@ -299,7 +299,9 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   closers.push(close);
   const mark = markServing(settings.dataDir);
   closers.push(mark.leave);
-  const { ring, isNew } = await openKeys(settings, store);
+  const { keys, isNew } = await openKeys(settings, store, log);
+  closers.push(keys.stop);
+  const { ring } = keys;
   const { events, onAnswer, metrics } = await openObservers(settings, store, mailWatch, log);
   const links = createLinks(settings.baseUrl);
   const { siteHost } = links;

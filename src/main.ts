@@ -192,6 +192,8 @@ const world: World = {
   },
   fetch: (url, init) => fetch(url, init),
   statusOf,
+  wallClockMs: Date.now,
+  sleep: (milliseconds) => Bun.sleep(milliseconds),
   readFile: async (path) => new Uint8Array(await readFile(path)),
   programs: openPrograms(readEnvironment),
   leaveMemoryOutOfDumps,

@@ -8,6 +8,7 @@
 import type { ConfigReading, Settings } from '../config/read.ts';
 import type { AccountAdminCore } from '../core/accounts/admin.ts';
 import type { BackupOutcome, DomainStore, OnProgress, SecretStore } from '../core/ports.ts';
+import type { RootStore, RotationStore } from '../core/root-store.ts';
 import type { Sensitive } from '../core/sensitive.ts';
 import type { StoreClock } from '../core/time.ts';
 import type { Finding } from '../ops/doctor.ts';
@@ -24,7 +25,9 @@ export interface OpenAccounts extends AccountAdminCore {
   readonly store: AccountAdminCore['store'] &
     DomainStore &
     StoreClock &
-    Pick<SecretStore, 'burnAll' | 'scrub'>;
+    RootStore &
+    RotationStore &
+    Pick<SecretStore, 'findSecret' | 'burnAll' | 'scrub'>;
   close(): Promise<void>;
 }
 
@@ -65,6 +68,9 @@ export interface World {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   /** The status of the answer to a GET without any proxy; `null` when none comes in time. */
   readonly statusOf: (url: string, limitMs: number) => Promise<number | null>;
+  readonly wallClockMs: () => number;
+  /** Resolves after so many milliseconds. */
+  readonly sleep: (milliseconds: number) => Promise<void>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly programs: Programs;
   /** Before this process holds a value or a token. */

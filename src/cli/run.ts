@@ -22,6 +22,7 @@ import { configCommands } from './config.ts';
 import { domainCommands } from './domains.ts';
 import { environmentCommands } from './environment.ts';
 import { healthCommands } from './health.ts';
+import { keyCommands } from './keys.ts';
 import { loginCommands } from './login.ts';
 import { renderManual } from './man.ts';
 import { interruptedExit, type ProgramExit } from './programs.ts';
@@ -109,6 +110,7 @@ export const sections: Readonly<Record<string, readonly Command[]>> = {
     ...healthCommands,
     ...storeCommands,
     ...backupCommands,
+    ...keyCommands,
     ...routerCommands,
   ],
   'Manage its accounts (on its machine)': [

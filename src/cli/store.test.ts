@@ -45,6 +45,8 @@ function installation(command: readonly string[]) {
       examine: unasked,
       fetch: unasked,
       statusOf: unasked,
+      wallClockMs: Date.now,
+      sleep: unasked,
       readFile: unasked,
       leaveMemoryOutOfDumps: () => {},
       openOutputFile: unasked,

@@ -11,7 +11,8 @@ import type { ClockReport, StoreClock } from '../core/time.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import { compareDkimRecord } from './dns.ts';
 import { accountCommand, healthWords, lacksProxy, lacksTls } from './next-steps.ts';
-import { compareRoots, readRootKeys } from './root-keys.ts';
+import { readRootKeys } from './root-key-file.ts';
+import { compareRoots } from './root-keys.ts';
 import {
   clockProblem,
   isUnsigned,

@@ -44,9 +44,20 @@ export type LogLine =
   | { readonly event: 'clock_agreed' }
   /** The store's files are not where they were opened, so that nothing is answered; or they are again. */
   | { readonly event: 'store_moved' | 'store_back' }
+  /** A root of the changed key file wraps new secrets from now on; or the file is not one to serve with: `mayfly doctor` says why. */
+  | { readonly event: 'root_taken'; readonly kid: number }
+  | { readonly event: 'root_keys_refused' }
   | {
       readonly event: 'fault';
-      readonly where: 'request' | 'deletions' | 'sweep' | 'scrub' | 'notices' | 'domains' | 'process';
+      readonly where:
+        | 'request'
+        | 'deletions'
+        | 'sweep'
+        | 'scrub'
+        | 'notices'
+        | 'domains'
+        | 'keys'
+        | 'process';
       /** Only its class, its code and where in the source it happened are written, never its message. */
       readonly error: unknown;
       readonly requestId?: string;
@@ -127,7 +138,8 @@ const forms = {
   region: matching(/^[0-9a-z]{2}$/),
   by: matching(/^(password|reset|token)$/),
   burned: wholeNumber(Number.MAX_SAFE_INTEGER),
-  where: matching(/^(request|sweep|scrub|notices|domains|process)$/),
+  where: matching(/^(request|deletions|sweep|scrub|notices|domains|keys|process)$/),
+  kid: wholeNumber(0xffff),
 } as const satisfies Readonly<Record<string, Form>>;
 
 const kinds: Readonly<Record<EventName, Kind>> = {
@@ -166,6 +178,8 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   scrub_waiting: { level: 'warn', fields: ['durationMs'] },
   store_moved: { level: 'error', fields: [] },
   store_back: { level: 'info', fields: [] },
+  root_taken: { level: 'info', fields: ['kid'] },
+  root_keys_refused: { level: 'error', fields: [] },
   fault: { level: 'error', fields: ['where', 'requestId'] },
   mail_fault: { level: 'warn', fields: ['code', 'replyCode', 'willRetry'] },
   mail_server_lost: { level: 'warn', fields: ['code'] },

@@ -6,7 +6,8 @@ import { createSettableClock } from '../../test/stores/conformance/check.ts';
 import { createMemoryStore } from '../../test/stores/memory.ts';
 import type { RootStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
-import { compareRoots, makeRootKeys, openRootKeys, readRootKeys } from './root-keys.ts';
+import { makeRootKeys, readRootKeys } from './root-key-file.ts';
+import { compareRoots, openRootKeys } from './root-keys.ts';
 
 let folder = '';
 let path = '';

@@ -1,147 +1,26 @@
 /**
- * The wrapping roots of this installation: reading the key file, making it once, and checking it against the store.
+ * The wrapping roots against the store: checked at the start, added, retired, and taken from the file while the server runs.
  *
- * The file is `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO 8601>"}]}`. A start with a wrong, damaged,
- * lost or world-readable key file refuses to serve and says what to do (P12). A new file is made only for a store that has never held a
- * secret, and is on disk before the first is wrapped.
+ * A start with a wrong, damaged, lost or world-readable key file refuses to serve and says what to do (P12). A new file is made only for a
+ * store that has never held a secret, and is on disk before the first is wrapped. A root wraps nothing before the store keeps its check.
  */
 import { timingSafeEqual } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
-import { z } from 'zod';
-import { readJson } from '../config/json.ts';
-import type { RootStore } from '../core/root-store.ts';
+import type { RootStore, RotationStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
-import type { RandomBytes } from '../crypto/random.ts';
-
-type Refused = { readonly outcome: 'refused'; readonly problem: string };
-export type RootKeysReading =
-  | { readonly outcome: 'read'; readonly ring: KeyRing }
-  | { readonly outcome: 'missing' }
-  | Refused;
-
-const rootBytes = 32;
-const restore = 'Restore it from your backup, or the secrets stored so far cannot be opened';
-
-function refused(problem: string): Refused {
-  return { outcome: 'refused', problem };
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
-}
-
-// No message holds any of the file's content.
-const keyRule = 'must be 32 bytes in base64url: 43 characters';
-const kidRule = 'must be a whole number from 1 to 65535';
-const key = z.string(keyRule).transform((text, context) => {
-  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
-  // 43 characters carry two bits too many: only one spelling of a key is accepted.
-  if (bytes.length === rootBytes && Buffer.from(bytes).toString('base64url') === text) return bytes;
-  context.addIssue(keyRule);
-  return z.NEVER;
-});
-const root = z.object(
-  { kid: z.int(kidRule).min(1, kidRule).max(0xffff, kidRule), key },
-  'must be an object of kid, key',
-);
-const rootsRule = 'must be a list of at least one root, each with a kid of its own';
-const keyFile = z
-  .object(
-    {
-      version: z.literal(1, 'must be 1'),
-      roots: z
-        .array(root, rootsRule)
-        .refine(
-          (roots) => roots.length > 0 && new Set(roots.map(({ kid }) => kid)).size === roots.length,
-          rootsRule,
-        ),
-    },
-    'must be a JSON object of version, roots',
-  )
-  .transform(({ roots }) => createKeyRing(roots));
-
-/** Whether others than the owner may read it. Windows has no such bits. */
-function isOpenToOthers(path: string): boolean {
-  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
-}
-
-export function readRootKeys(path: string): RootKeysReading {
-  try {
-    if (isOpenToOthers(path)) {
-      return refused(
-        `The key file ${path} can be read by other users of this machine: run chmod 600 ${path}`,
-      );
-    }
-    const file = readJson(readFileSync(path, 'utf8'), keyFile);
-    return 'value' in file
-      ? { outcome: 'read', ring: file.value }
-      : refused(`The key file ${path} is damaged: ${file.problems.join(', and ')}. ${restore}.`);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return { outcome: 'missing' };
-    return refused(`The key file ${path} cannot be read (${codeOf(error)}): let this user read it.`);
-  }
-}
-
-function syncFolder(path: string): void {
-  // Windows cannot open a folder; there the file's own sync has to do.
-  if (process.platform === 'win32') return;
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-function writeSynced(path: string, text: string): void {
-  const file = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-export interface NewRootDeps {
-  readonly random: RandomBytes;
-  readonly wallClockMs: () => number;
-}
-
-/**
- * Makes a file with one fresh root. A file that another process made in the meantime stays and is what counts: the link
- * fails where the name exists, and appears only with its whole content behind it.
- */
-export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
-  const key = Buffer.from(deps.random(rootBytes)).toString('base64url');
-  const created = new Date(deps.wallClockMs()).toISOString();
-  const unfinished = `${path}.${Buffer.from(deps.random(8)).toString('hex')}.new`;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeSynced(
-      unfinished,
-      `${JSON.stringify({ version: 1, roots: [{ kid: 1, key, created }] }, null, 2)}\n`,
-    );
-    linkSync(unfinished, path);
-    syncFolder(dirname(path));
-  } catch (error) {
-    if (codeOf(error) !== 'EEXIST') return refused(`The key file ${path} cannot be made (${codeOf(error)}).`);
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
-  return readRootKeys(path);
-}
+import type { Log } from './log.ts';
+import {
+  changeRootKeys,
+  type FiledRoot,
+  makeRootKeys,
+  type NewRootDeps,
+  newRoot,
+  type Refused,
+  type RootKeysChange,
+  readRootKeys,
+  refused,
+  restore,
+  versionOfFile,
+} from './root-key-file.ts';
 
 /** A store that has never been served has neither checks nor secrets. Accounts do not count: no root wraps them. */
 async function hasServed(store: RootStore): Promise<boolean> {
@@ -227,4 +106,136 @@ export async function openRootKeys(path: string, store: RootStore, deps: NewRoot
   if (reading.outcome === 'refused') return reading;
   const verified = await verifyRoots(reading.ring, path, store);
   return verified.outcome === 'refused' ? verified : { outcome: 'open', ring: reading.ring, isNew };
+}
+
+type ReadFile = Extract<ReturnType<typeof readRootKeys>, { outcome: 'read' }>;
+
+/** A fresh root whose check the store keeps, so that no other node has one of its key id. */
+async function drawRoot(file: ReadFile, store: RootStore, deps: NewRootDeps): Promise<FiledRoot | null> {
+  for (let kid = file.ring.current.kid + 1; kid <= 0xffff; kid += 1) {
+    const root = newRoot(kid, deps);
+    const own = rootCheck(root);
+    if (timingSafeEqual(await store.addRootCheck(kid, own), own)) return root;
+  }
+  return null;
+}
+
+/** Adds a root to the key file; servers wrap new secrets under it once they have taken it from there. */
+export function addRoot(path: string, store: RootStore, deps: NewRootDeps): Promise<RootKeysChange> {
+  return changeRootKeys(path, deps, async (file) => {
+    const compared = await compareRoots(file.ring, path, store);
+    if (compared.outcome === 'refused') return compared;
+    const root = await drawRoot(file, store, deps);
+    return root === null
+      ? refused('There is no key id left: 65535 is the last.')
+      : { outcome: 'changed', roots: [...file.roots, root] };
+  });
+}
+
+/**
+ * Removes from the key file the older roots that no secret is under any more. They are closed first, so that none comes under them
+ * between the look and the removal; servers must have taken the current root by then, or they store nothing.
+ */
+export function retireRoots(
+  path: string,
+  store: RootStore & Pick<RotationStore, 'closeRootsBefore' | 'forgetRoots'>,
+  deps: Pick<NewRootDeps, 'random'>,
+): Promise<RootKeysChange> {
+  return changeRootKeys(path, deps, async ({ ring, roots }) => {
+    await store.closeRootsBefore(ring.current.kid);
+    const inUse = await store.rootKidsInUse();
+    const stays = ({ kid }: FiledRoot) => kid === ring.current.kid || inUse.includes(kid);
+    const gone = roots.filter((each) => !stays(each)).map(({ kid }) => kid);
+    await store.forgetRoots(gone);
+    return { outcome: 'changed', roots: roots.filter(stays) };
+  });
+}
+
+/** How often a running server looks whether the key file has changed. */
+export const rootKeysPollMs = 1_000;
+/** By then every server that works has taken a root from the file. */
+export const rootKeysTakenMs = 4 * rootKeysPollMs;
+
+export interface RootKeyWatchDeps {
+  readonly path: string;
+  /** As the start has verified it. */
+  readonly ring: KeyRing;
+  readonly store: RootStore;
+  readonly log: Log;
+  /** Runs a function once, after so many milliseconds; returns how to call it off. */
+  readonly after: (milliseconds: number, run: () => void) => () => void;
+}
+
+export interface RootKeyWatch {
+  /** Follows the file: finds every root that was ever in it since the start, and wraps under its newest. */
+  readonly ring: KeyRing;
+  stop(): Promise<void>;
+}
+
+/** Keeps the ring of a running server up to date with the key file. */
+export function watchRootKeys({ path, ring, store, log, after }: RootKeyWatchDeps): RootKeyWatch {
+  let known = ring;
+  let { current } = ring;
+  let looked = versionOfFile(path);
+  let taken = looked;
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let callOff = after(rootKeysPollMs, poll);
+
+  /** What the file has, for finding; a root that is known stays what it is. */
+  function read(): KeyRing | null {
+    looked = versionOfFile(path);
+    const reading = readRootKeys(path);
+    if (reading.outcome !== 'read') return null;
+    const all = new Map([...reading.ring.all, ...known.all].map((root) => [root.kid, root]));
+    known = createKeyRing([...all.values()]);
+    return reading.ring;
+  }
+
+  async function take(): Promise<void> {
+    const version = versionOfFile(path);
+    if (version === taken) return;
+    const filed = read();
+    const verified = filed === null ? null : await verifyRoots(filed, path, store);
+    taken = version;
+    if (filed === null || verified?.outcome !== 'verified') {
+      log({ event: 'root_keys_refused' });
+      return;
+    }
+    const isNew = current.kid !== filed.current.kid;
+    current = known.find(filed.current.kid) ?? current;
+    if (isNew) log({ event: 'root_taken', kid: current.kid });
+  }
+
+  function poll(): void {
+    running = take()
+      // The store does not answer: the file has not been taken, so the next poll tries again.
+      .catch((error: unknown) => log({ event: 'fault', where: 'keys', error }))
+      .then(() => {
+        if (!stopped) callOff = after(rootKeysPollMs, poll);
+      });
+  }
+
+  return {
+    ring: {
+      get current() {
+        return current;
+      },
+      get all() {
+        return known.all;
+      },
+      find(kid) {
+        const root = known.find(kid);
+        // Another process has re-wrapped a secret under a root that was added since the last look.
+        if (root !== null || versionOfFile(path) === looked) return root;
+        read();
+        return known.find(kid);
+      },
+    },
+    async stop() {
+      stopped = true;
+      callOff();
+      await running;
+    },
+  };
 }

@@ -17,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AccountId, tokenScopes } from '../../src/core/account.ts';
+import type { NewRecord } from '../../src/core/secret.ts';
 import { writerSettings } from '../../src/store/sqlite/database.ts';
 import { openSqliteStore, openWithSettings, type SqliteStore } from '../../src/store/sqlite/store.ts';
 import { StoreRefusal } from '../../src/store/store.ts';
@@ -309,7 +310,7 @@ describe('erasure', () => {
     const count = 600;
     const under = (kid: number, n: number, length: number) =>
       new Uint8Array([2, 0, kid, ...marked(n + kid * count, length)]);
-    const records = [];
+    const records: NewRecord[] = [];
     for (let n = 0; n < count; n += 1) {
       const length = n % 50 === 0 ? 9_000 : 64 + dice(1_200);
       records.push(await putNew(store, { sealedSecret: under(1, n, length) }));

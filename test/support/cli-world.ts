@@ -71,6 +71,8 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       );
     },
     statusOf: async () => null,
+    wallClockMs: () => 1_800_000_000_000,
+    sleep: async () => {},
     readFile: async () => new TextEncoder().encode(`${cliSecret}\n`),
     programs: {
       find: async () => null,

@@ -1,0 +1,227 @@
+/**
+ * Operators' commands for the wrapping roots: `mayfly keys list|add|rotate|retire`.
+ *
+ * Three steps, each of which may be repeated: a new root, what waits under it, and the old one out of the key file. Servers go on
+ * serving; no step leaves a secret under a root that the file no longer has (P12).
+ */
+import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
+import type { KeyRing } from '../crypto/keyring.ts';
+import { ageOfFileMs, type FiledRoot, readRootKeys } from '../ops/root-key-file.ts';
+import { addRoot, compareRoots, retireRoots, rootKeysTakenMs } from '../ops/root-keys.ts';
+import { withAccounts } from './accounts.ts';
+import {
+  type Command,
+  type ExitCode,
+  type Input,
+  type OpenAccounts,
+  printResult,
+  refuse,
+  settingsOrWords,
+  unlessConfirmed,
+  type World,
+} from './command.ts';
+import { plural, timeOf } from './terminal.ts';
+
+interface OpenKeys extends Pick<OpenAccounts, 'store' | 'random'> {
+  readonly path: string;
+  readonly ring: KeyRing;
+  readonly roots: readonly FiledRoot[];
+}
+
+/** Opens the store and the key file, and does the work if they belong together. */
+async function withKeys(
+  input: Input,
+  world: World,
+  work: (keys: OpenKeys) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const settings = await settingsOrWords(world);
+  if (settings === null) return 2;
+  const path = settings.rootKeysFile;
+  return withAccounts(input, world, async ({ store, random }) => {
+    const file = readRootKeys(path);
+    const compared = file.outcome === 'refused' ? file : await compareRoots(ringOf(file), path, store);
+    if (compared.outcome === 'refused') return refuse(world, input, 'keys', compared.problem);
+    if (file.outcome !== 'read')
+      return refuse(world, input, 'keys', `There is no key file ${path} yet: start Mayfly once.`);
+    return work({ path, ring: file.ring, roots: file.roots, store, random });
+  });
+}
+
+const ringOf = (file: Exclude<ReturnType<typeof readRootKeys>, { outcome: 'refused' }>): KeyRing | null =>
+  file.outcome === 'read' ? file.ring : null;
+
+/** `root 1`, `roots 1 and 2`, `roots 1, 2 and 3`. */
+function rootsWords(kids: readonly number[]): string {
+  const last = kids.at(-1);
+  return kids.length === 1 ? `root ${last}` : `roots ${kids.slice(0, -1).join(', ')} and ${last}`;
+}
+
+async function runList(input: Input, world: World): Promise<ExitCode> {
+  return withKeys(input, world, async ({ ring, roots, store }) => {
+    const inUse = await store.rootKidsInUse();
+    const rows = roots.map(({ kid, created = null }) => ({
+      kid,
+      created,
+      current: kid === ring.current.kid,
+      in_use: inUse.includes(kid),
+    }));
+    const lines = rows.map(({ kid, created, current, in_use }) =>
+      [kid, created ?? '-', current ? 'current' : 'older', in_use ? 'in use' : 'not in use'].join('\t'),
+    );
+    printResult(world, input, rows, lines);
+    return 0;
+  });
+}
+
+async function runAdd(input: Input, world: World): Promise<ExitCode> {
+  return withKeys(input, world, async ({ path, store, random }) => {
+    const added = await addRoot(path, store, { random, wallClockMs: world.wallClockMs });
+    if (added.outcome === 'refused') return refuse(world, input, 'keys', added.problem);
+    const kids = added.roots.map(({ kid }) => kid);
+    const kid = Math.max(...kids);
+    if (!input.json)
+      world.terminal.err(
+        `Root ${kid} is in ${path}. Keep a copy of the file, apart from the store’s backups.\n` +
+          `Servers that run wrap new secrets under it within ${rootKeysTakenMs / 1_000} seconds.\n` +
+          'Next: mayfly keys rotate puts under it what waits under the others.\n',
+      );
+    printResult(world, input, { added: kid, roots: kids }, []);
+    return 0;
+  });
+}
+
+/** Until every server has taken the file's newest root, so that nothing they store is refused once the older ones are closed. */
+async function untilTaken(path: string, world: World): Promise<void> {
+  const waitMs = rootKeysTakenMs - ageOfFileMs(path, world.wallClockMs);
+  if (waitMs > 0) await world.sleep(waitMs);
+}
+
+/** A line for each of these, so that a large store shows that it goes on. */
+const progressSecrets = 20_000;
+
+/** Re-wraps everything, closes the older roots, and re-wraps what was stored under them in between. */
+async function rotate(keys: OpenKeys, input: Input, world: World): Promise<RewrapReport> {
+  const { store, ring, path } = keys;
+  const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
+  let shown = 0;
+  const first = await rewrapOlder(keys, (soFar) => {
+    if (input.json || soFar < shown + progressSecrets) return;
+    shown = soFar;
+    world.terminal.err(`${soFar} of ${waiting}\n`);
+  });
+  await untilTaken(path, world);
+  await store.closeRootsBefore(ring.current.kid);
+  const last = await rewrapOlder(keys, () => {});
+  // Where a reader is in the way, the server's own scrub follows.
+  await store.scrub();
+  return { ...last, rewrapped: first.rewrapped + last.rewrapped };
+}
+
+function remainsWords({ fixed, fixedUntil, damaged }: RewrapReport): string {
+  const waits = fixed === 1 ? 'waits' : 'wait';
+  const ofVersion1 =
+    fixed === 0
+      ? ''
+      : `${plural(fixed, 'secret')} of an earlier version of Mayfly cannot be re-wrapped and ${waits} under an older root until read, ` +
+        `burned or expired, at the latest ${timeOf(fixedUntil ?? 0)}.\n`;
+  return damaged === 0
+    ? ofVersion1
+    : `${ofVersion1}${plural(damaged, 'damaged secret')} cannot be opened by any root.\n`;
+}
+
+function rotatedWords(report: RewrapReport, { ring }: OpenKeys): string {
+  const { kid } = ring.current;
+  const isAll = report.fixed + report.damaged === 0;
+  const done =
+    report.rewrapped === 0 && isAll
+      ? `Everything that waits is under root ${kid}.`
+      : `Done. ${plural(report.rewrapped, 'secret')} re-wrapped under root ${kid}.`;
+  const hasOlder = ring.all.length > 1;
+  const next = hasOlder
+    ? 'Next: mayfly keys retire removes the older roots from the key file.\n'
+    : 'mayfly keys add makes another root.\n';
+  return `${done}\n${remainsWords(report)}${isAll ? next : ''}`;
+}
+
+async function runRotate(input: Input, world: World): Promise<ExitCode> {
+  return withKeys(input, world, async (keys) => {
+    const report = await rotate(keys, input, world);
+    const { rewrapped, fixed, fixedUntil, damaged } = report;
+    if (!input.json) world.terminal.err(rotatedWords(report, keys));
+    const json = { root: keys.ring.current.kid, rewrapped, fixed, fixed_until: fixedUntil, damaged };
+    printResult(world, input, json, []);
+    return 0;
+  });
+}
+
+async function runRetire(input: Input, world: World): Promise<ExitCode> {
+  return withKeys(input, world, async ({ path, ring, store, random }) => {
+    const older = ring.all.filter(({ kid }) => kid !== ring.current.kid).map(({ kid }) => kid);
+    const inUse = await store.rootKidsInUse();
+    const unused = older.filter((kid) => !inUse.includes(kid));
+    if (unused.length === 0)
+      return older.length === 0
+        ? nothingToRetire(input, world, ring.current.kid)
+        : refuse(
+            world,
+            input,
+            'in_use',
+            `Secrets wait under ${rootsWords(older)}: run mayfly keys rotate first.`,
+          );
+    world.terminal.err(
+      `No secret waits under ${rootsWords(unused)}. Removed from ${path}, ${unused.length === 1 ? 'it is' : 'they are'} gone for good here; ` +
+        'copies of the file still have it.\n',
+    );
+    const unconfirmed = await unlessConfirmed(world, input, `Remove ${rootsWords(unused)}?`);
+    if (unconfirmed !== null) return unconfirmed;
+    await untilTaken(path, world);
+    const retired = await retireRoots(path, store, { random });
+    if (retired.outcome === 'refused') return refuse(world, input, 'keys', retired.problem);
+    const kept = retired.roots.map(({ kid }) => kid);
+    const gone = ring.all.map(({ kid }) => kid).filter((kid) => !kept.includes(kid));
+    if (!input.json) world.terminal.err(`Done. ${path} has ${rootsWords(kept)}. Make a new copy of it.\n`);
+    printResult(world, input, { retired: gone, roots: kept }, []);
+    return 0;
+  });
+}
+
+function nothingToRetire(input: Input, world: World, kid: number): ExitCode {
+  if (!input.json) world.terminal.err(`There is no root but ${kid}: nothing to do.\n`);
+  printResult(world, input, { retired: [], roots: [kid] }, []);
+  return 0;
+}
+
+export const keyCommands: readonly Command[] = [
+  {
+    path: ['keys', 'list'],
+    summary: 'list the wrapping roots: which one wraps new secrets, and which are in use',
+    words: [],
+    options: {},
+    example: 'mayfly keys list',
+    run: runList,
+  },
+  {
+    path: ['keys', 'add'],
+    summary: 'add a wrapping root to the key file, also while the server runs',
+    words: [],
+    options: {},
+    example: 'mayfly keys add',
+    run: runAdd,
+  },
+  {
+    path: ['keys', 'rotate'],
+    summary: 're-wrap everything that waits under the newest root',
+    words: [],
+    options: {},
+    example: 'mayfly keys rotate',
+    run: runRotate,
+  },
+  {
+    path: ['keys', 'retire'],
+    summary: 'remove the older roots from the key file, once nothing waits under them',
+    words: [],
+    options: { yes: { type: 'boolean', doc: 'do not ask' } },
+    example: 'mayfly keys retire',
+    run: runRetire,
+  },
+];

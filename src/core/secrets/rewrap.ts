@@ -1,0 +1,98 @@
+/**
+ * Rotation: what waits under older roots comes under the current one, while servers serve (P12).
+ *
+ * Nothing under the outer layer is opened (P9), and nothing but the sealed bytes changes, so a reader never notices (P3). Of a
+ * re-wrapping and any other change at once neither is lost: it is put in place only where the bytes are those that were read.
+ */
+import { rewrapSecret, unwrapSecret } from '../../crypto/envelope.ts';
+import type { KeyRing } from '../../crypto/keyring.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
+import type { SecretId } from '../keys.ts';
+import type { SecretStore } from '../ports.ts';
+import type { RotationStore } from '../root-store.ts';
+import type { UnixSeconds } from '../time.ts';
+
+export interface RewrapDeps {
+  readonly store: Pick<SecretStore, 'findSecret'> &
+    Pick<RotationStore, 'listUnderOlderRoots' | 'replaceWrapping'>;
+  readonly ring: KeyRing;
+  readonly random: RandomBytes;
+}
+
+export interface RewrapReport {
+  readonly rewrapped: number;
+  /** Of version 1 of the envelope, which binds both layers to the root: they wait under it until they are read or expire. */
+  readonly fixed: number;
+  /** When the last of those expires; `null` when there are none. */
+  readonly fixedUntil: UnixSeconds | null;
+  /** That no root of the ring opens. */
+  readonly damaged: number;
+}
+
+/** Records that one call of the store looks at. */
+const batchRecords = 500;
+/** So many are in memory at once, and their writes share a transaction. */
+const atOnce = 64;
+
+type Rewrapped =
+  | { readonly outcome: 'rewrapped' | 'gone' | 'changed' | 'damaged' }
+  | { readonly outcome: 'fixed'; readonly expiresAt: UnixSeconds };
+
+async function rewrapOne({ store, ring, random }: RewrapDeps, id: SecretId): Promise<Rewrapped> {
+  const stored = await store.findSecret(id);
+  if (stored === null) return { outcome: 'gone' };
+  const { sealedSecret, expiresAt } = stored;
+  const rewrapped = rewrapSecret(sealedSecret, stored, ring, random, { root: ring.current });
+  if (rewrapped === null) {
+    const isWhole = unwrapSecret(sealedSecret, stored, ring).outcome === 'unwrapped';
+    return isWhole ? { outcome: 'fixed', expiresAt } : { outcome: 'damaged' };
+  }
+  const isReplaced = await store.replaceWrapping(id, sealedSecret, rewrapped);
+  return { outcome: isReplaced ? 'rewrapped' : 'changed' };
+}
+
+interface Pass {
+  readonly counts: Record<Rewrapped['outcome'], number>;
+  readonly fixedUntil: UnixSeconds | null;
+}
+
+/** Once through the store. */
+async function pass(deps: RewrapDeps, onProgress: (rewrapped: number) => void): Promise<Pass> {
+  const counts: Pass['counts'] = { rewrapped: 0, gone: 0, changed: 0, damaged: 0, fixed: 0 };
+  let fixedUntil: UnixSeconds | null = null;
+  for (let after: string | null = null; ; ) {
+    const { secretIds, next } = await deps.store.listUnderOlderRoots(
+      deps.ring.current.kid,
+      after,
+      batchRecords,
+    );
+    for (let at = 0; at < secretIds.length; at += atOnce) {
+      const some = secretIds.slice(at, at + atOnce);
+      for (const each of await Promise.all(some.map((id) => rewrapOne(deps, id)))) {
+        counts[each.outcome] += 1;
+        if (each.outcome === 'fixed') fixedUntil = Math.max(fixedUntil ?? 0, each.expiresAt);
+      }
+    }
+    onProgress(counts.rewrapped);
+    if (next === null) return { counts, fixedUntil };
+    after = next;
+  }
+}
+
+/**
+ * Re-wraps until a pass through the store finds nothing that was changed meanwhile. What servers still store under older roots comes
+ * under the current one too, as long as it is stored before the last pass: close the older roots first to leave nothing out.
+ * @param onProgress called now and then with how many were re-wrapped so far
+ */
+export async function rewrapOlder(
+  deps: RewrapDeps,
+  onProgress: (rewrapped: number) => void,
+): Promise<RewrapReport> {
+  let before = 0;
+  for (;;) {
+    const { counts, fixedUntil } = await pass(deps, (rewrapped) => onProgress(before + rewrapped));
+    before += counts.rewrapped;
+    const { fixed, damaged } = counts;
+    if (counts.changed === 0) return { rewrapped: before, fixed, fixedUntil, damaged };
+  }
+}

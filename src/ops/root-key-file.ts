@@ -1,0 +1,243 @@
+/**
+ * The key file: the wrapping roots of this installation.
+ *
+ * It is `{"version":1,"roots":[{"kid":1,"key":"<base64url of 32 bytes>","created":"<ISO 8601>"}]}`, readable by its owner alone. A change
+ * is on disk as a whole or not at all, and one command at a time makes one.
+ */
+import {
+  closeSync,
+  fchownSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { readJson } from '../config/json.ts';
+import { createKeyRing, type KeyRing, type RootKey } from '../crypto/keyring.ts';
+import type { RandomBytes } from '../crypto/random.ts';
+
+export type Refused = { readonly outcome: 'refused'; readonly problem: string };
+
+/** A root as the file has it. */
+export interface FiledRoot extends RootKey {
+  /** ISO 8601; absent in a file that was written by hand. */
+  readonly created?: string | undefined;
+}
+
+export type RootKeysReading =
+  | { readonly outcome: 'read'; readonly ring: KeyRing; readonly roots: readonly FiledRoot[] }
+  | { readonly outcome: 'missing' }
+  | Refused;
+
+const rootBytes = 32;
+export const restore = 'Restore it from your backup, or the secrets stored so far cannot be opened';
+
+export function refused(problem: string): Refused {
+  return { outcome: 'refused', problem };
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+}
+
+// No message holds any of the file's content.
+const keyRule = 'must be 32 bytes in base64url: 43 characters';
+const kidRule = 'must be a whole number from 1 to 65535';
+const key = z.string(keyRule).transform((text, context) => {
+  const bytes = new Uint8Array(Buffer.from(text, 'base64url'));
+  // 43 characters carry two bits too many: only one spelling of a key is accepted.
+  if (bytes.length === rootBytes && Buffer.from(bytes).toString('base64url') === text) return bytes;
+  context.addIssue(keyRule);
+  return z.NEVER;
+});
+const root = z.object(
+  {
+    kid: z.int(kidRule).min(1, kidRule).max(0xffff, kidRule),
+    key,
+    created: z.string('must be a time').optional(),
+  },
+  'must be an object of kid, key',
+);
+const rootsRule = 'must be a list of at least one root, each with a kid of its own';
+const keyFile = z
+  .object(
+    {
+      version: z.literal(1, 'must be 1'),
+      roots: z
+        .array(root, rootsRule)
+        .refine(
+          (roots) => roots.length > 0 && new Set(roots.map(({ kid }) => kid)).size === roots.length,
+          rootsRule,
+        ),
+    },
+    'must be a JSON object of version, roots',
+  )
+  .transform(({ roots }) => ({ ring: createKeyRing(roots), roots }));
+
+/** Whether others than the owner may read it. Windows has no such bits. */
+function isOpenToOthers(path: string): boolean {
+  return process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0;
+}
+
+export function readRootKeys(path: string): RootKeysReading {
+  try {
+    if (isOpenToOthers(path)) {
+      return refused(
+        `The key file ${path} can be read by other users of this machine: run chmod 600 ${path}`,
+      );
+    }
+    const file = readJson(readFileSync(path, 'utf8'), keyFile);
+    return 'value' in file
+      ? { outcome: 'read', ...file.value }
+      : refused(`The key file ${path} is damaged: ${file.problems.join(', and ')}. ${restore}.`);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return { outcome: 'missing' };
+    return refused(`The key file ${path} cannot be read (${codeOf(error)}): let this user read it.`);
+  }
+}
+
+function syncFolder(path: string): void {
+  // Windows cannot open a folder; there the file's own sync has to do.
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function writeSynced(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+export interface NewRootDeps {
+  readonly random: RandomBytes;
+  readonly wallClockMs: () => number;
+}
+
+/** A fresh root of this key id. */
+export const newRoot = (kid: number, deps: NewRootDeps): FiledRoot => ({
+  kid,
+  key: deps.random(rootBytes),
+  created: new Date(deps.wallClockMs()).toISOString(),
+});
+
+/** Written whole beside the file, so that the file is never there in part. Returns its path. */
+function writeBeside(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): string {
+  const beside = `${path}.${Buffer.from(deps.random(8)).toString('hex')}.new`;
+  const texts = roots.map(({ kid, key, created }) => ({
+    kid,
+    key: Buffer.from(key).toString('base64url'),
+    created,
+  }));
+  writeSynced(beside, `${JSON.stringify({ version: 1, roots: texts }, null, 2)}\n`);
+  return beside;
+}
+
+/**
+ * Makes a file with one fresh root. A file that another process made in the meantime stays and is what counts: the link
+ * fails where the name exists, and appears only with its whole content behind it.
+ */
+export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
+  let unfinished: string | null = null;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    unfinished = writeBeside(path, [newRoot(1, deps)], deps);
+    linkSync(unfinished, path);
+    syncFolder(dirname(path));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') return refused(`The key file ${path} cannot be made (${codeOf(error)}).`);
+  } finally {
+    if (unfinished !== null) rmSync(unfinished, { force: true });
+  }
+  return readRootKeys(path);
+}
+
+/** Puts these roots in place of the file's, for the same owner. Throws what the file system says. */
+function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): void {
+  const { uid, gid } = statSync(path);
+  const beside = writeBeside(path, roots, deps);
+  try {
+    // An operator may be root, and the server is not.
+    if (process.platform !== 'win32') giveTo(beside, uid, gid);
+    renameSync(beside, path);
+    syncFolder(dirname(path));
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+function giveTo(path: string, uid: number, gid: number): void {
+  const file = openSync(path, 'r+');
+  try {
+    fchownSync(file, uid, gid);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What becomes of the file: other roots, or why it stays as it is. */
+export type RootKeysChange = { readonly outcome: 'changed'; readonly roots: readonly FiledRoot[] } | Refused;
+
+/**
+ * Changes the key file by what it has. Only one process at a time does: two that read it at once would lose the root of one, with every
+ * secret that a server had wrapped under it by then.
+ */
+export async function changeRootKeys(
+  path: string,
+  deps: Pick<NewRootDeps, 'random'>,
+  change: (file: Extract<RootKeysReading, { outcome: 'read' }>) => Promise<RootKeysChange>,
+): Promise<RootKeysChange> {
+  const lock = `${path}.lock`;
+  try {
+    closeSync(openSync(lock, 'wx', 0o600));
+  } catch (error) {
+    return refused(
+      codeOf(error) === 'EEXIST'
+        ? `Another command changes the key file ${path}. If none does, remove ${lock}.`
+        : `The key file ${path} cannot be changed (${codeOf(error)}): let this user write its folder.`,
+    );
+  }
+  try {
+    const file = readRootKeys(path);
+    if (file.outcome === 'missing') return refused(`The key file ${path} is missing. ${restore}.`);
+    if (file.outcome === 'refused') return file;
+    const changed = await change(file);
+    // The name may be a link, which stays.
+    if (changed.outcome === 'changed') replaceRoots(realpathSync(path), changed.roots, deps);
+    return changed;
+  } catch (error) {
+    if (codeOf(error) === 'unknown reason') throw error;
+    return refused(`The key file ${path} cannot be changed (${codeOf(error)}). It is as it was.`);
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** The same file has the same text; `null` when there is none. */
+export function versionOfFile(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? null : [stat.dev, stat.ino, stat.size, stat.mtimeNs].join(' ');
+}
+
+/** How long ago the file was changed, by the clock that also dated it; 0 when it is not there, or dated in the future. */
+export function ageOfFileMs(path: string, wallClockMs: () => number): number {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? 0 : Math.max(0, wallClockMs() - stat.mtimeMs);
+}
