@@ -12,6 +12,8 @@ export interface RootStore {
    * they were closed and looked for.
    */
   rootKidsInUse(): Promise<number[]>;
+  /** Records are stored under this root and later ones (`RotationStore.closeRootsBefore`); 0 when none was ever closed. */
+  findFirstOpenRoot(): Promise<number>;
   /**
    * Whether this node may make the key file of a store that has never served. On one machine the file itself is made once,
    * so always; a store that several machines share says so to the first that asks, and never again.
@@ -32,6 +34,7 @@ export interface RotationStore {
   /**
    * Puts another wrapping, as long as before, in place of a waiting secret's sealed bytes, if they are still `from`; one atomic step.
    * Nothing else changes, so a claim that was decided by what was found before still takes the secret. Whether it was replaced.
+   * Rejects as `unavailable` when the root of `to` is closed.
    */
   replaceWrapping(id: SecretId, from: Uint8Array, to: Uint8Array): Promise<boolean>;
   /**

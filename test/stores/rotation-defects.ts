@@ -129,6 +129,40 @@ export const rotationDefects: readonly SeededDefect[] = [
     seed: (store) => ({ ...store, closeRootsBefore: async () => {} }),
   },
   {
+    defect: 'a re-wrapping does not mind closed roots',
+    caughtBy: 'nothing is re-wrapped under a closed root',
+    seed(store) {
+      let floor = 0;
+      return {
+        ...store,
+        async closeRootsBefore(kid) {
+          floor = kid;
+        },
+        async put(record) {
+          if ((rootKidOf(record.sealedSecret) ?? 0) < floor)
+            throw new ServiceError('unavailable', 'The root of the record was closed.');
+          return store.put(record);
+        },
+        findFirstOpenRoot: async () => floor,
+      };
+    },
+  },
+  {
+    defect: 'the first open root is that of the last closing',
+    caughtBy: 'the first open root is known',
+    seed(store) {
+      let floor = 0;
+      return {
+        ...store,
+        async closeRootsBefore(kid) {
+          floor = kid;
+          return store.closeRootsBefore(kid);
+        },
+        findFirstOpenRoot: async () => floor,
+      };
+    },
+  },
+  {
     defect: 'closing an older root opens the later ones again',
     caughtBy: 'nothing is stored under a closed root, and everything under the others',
     seed(store) {

@@ -75,7 +75,8 @@ export interface Decisions extends Taken<Forwarded> {
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;
   setExpiry(at: Located<ReceiptId>, from: UnixSeconds, to: NewExpiry): boolean;
-  replaceWrapping(at: Located<SecretId>, from: Uint8Array, to: Uint8Array): boolean;
+  /** `null`: its root is closed. */
+  replaceWrapping(at: Located<SecretId>, from: Uint8Array, to: Uint8Array): boolean | null;
   setMemo(at: Located<ReceiptId>, memoBox: Uint8Array | null): boolean;
   queueDelivery(
     at: Located<ReceiptId>,

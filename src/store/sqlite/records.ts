@@ -297,6 +297,7 @@ export function createRecordWrites(db: Database): RecordWrites {
   const wrapping = db.query<{ expires_at: UnixSeconds }, [number, Uint8Array, Uint8Array, Uint8Array]>(
     changeWrapping,
   );
+  const closing = db.query('SELECT 1 FROM root_floor WHERE kid > ?1');
   const guesses = db.query('UPDATE attempt_lives SET ends_at = ?1 WHERE secret_id = ?2');
   const { queue, keepNotice, forgetNotice, queueDelivery, setDelivery, takeDueNotices } =
     createMailWrites(db);
@@ -351,8 +352,10 @@ export function createRecordWrites(db: Database): RecordWrites {
       return true;
     },
     replaceWrapping(_now, { position, id }, from, to) {
+      const kid = rootKidOf(to) ?? 0;
+      if (closing.get(kid) !== null) return null;
       const replaced = wrapping.get(position, id, from, to);
-      if (replaced !== null) rootUses.note(rootKidOf(to) ?? 0, replaced.expires_at);
+      if (replaced !== null) rootUses.note(kid, replaced.expires_at);
       return replaced !== null;
     },
     setMemo,

@@ -63,6 +63,7 @@ const selectCheck = 'SELECT check_value FROM root_checks WHERE kid = ?1';
 export interface RootReads {
   findRootCheck(kid: number): Uint8Array | null;
   rootKidsInUse(now: UnixSeconds): number[];
+  findFirstOpenRoot(): number;
   listUnderOlderRoots(kid: number, after: number, limit: number, now: UnixSeconds): OlderRootsBatch;
 }
 
@@ -72,9 +73,11 @@ export function createRootReads(db: Database): RootReads {
     { position: number; secret_id: SecretId | null },
     [number, number, number, Uint8Array]
   >(selectOlder);
+  const floor = db.query<{ kid: number }, []>('SELECT kid FROM root_floor');
   return {
     findRootCheck: (kid) => check.get(kid)?.check_value ?? null,
     rootKidsInUse: (now) => readRootKidsInUse(db, now),
+    findFirstOpenRoot: () => floor.get()?.kid ?? 0,
     listUnderOlderRoots(kid, after, limit, now) {
       const rows = older.all(after, limit, now, nameOf(kid));
       const secretIds = rows.map((row) => row.secret_id).filter((id) => id !== null);

@@ -5,6 +5,7 @@
  * steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
+import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type {
   AccountStore,
@@ -273,13 +274,17 @@ function rootStore({ db, queue, locator, time, reader }: Parts): Read<RootStore 
   return {
     findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),
     rootKidsInUse: () => reader.read(() => reads.rootKidsInUse(time.earliest())),
+    findFirstOpenRoot: () => reader.read(reads.findFirstOpenRoot),
     mayMakeRoots: async () => true,
     listUnderOlderRoots: (kid, after, limit) =>
       reader.read(() => reads.listUnderOlderRoots(kid, Number(after ?? 0), limit, time.earliest())),
     async replaceWrapping(asked, from, to) {
       const [id, before, after] = [asked.slice() as SecretId, from.slice(), to.slice()];
       const position = await reader.read(() => locator.ofSecret(id));
-      return position !== null && queue.decide('replaceWrapping', { id, position }, before, after);
+      if (position === null) return false;
+      const replaced = await queue.decide('replaceWrapping', { id, position }, before, after);
+      if (replaced === null) throw new ServiceError('unavailable', 'The root of the wrapping was closed.');
+      return replaced;
     },
   };
 }

@@ -174,6 +174,22 @@ export const rotationChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check('P12', 'nothing is re-wrapped under a closed root', async ({ store }) => {
+    const record = await putNew(store, {}, 1);
+    await store.closeRootsBefore(3);
+    const replacing = store.replaceWrapping(record.secretId, record.sealedSecret, wrappedUnder(2, record));
+    await refusalOf(replacing, 'a record was re-wrapped under a root that was closed');
+    assert.deepEqual((await found(store, record.secretId)).sealedSecret, record.sealedSecret);
+    await rewrap(store, record, 3);
+  }),
+
+  check('P12', 'the first open root is known', async ({ store }) => {
+    assert.equal(await store.findFirstOpenRoot(), 0);
+    await store.closeRootsBefore(300);
+    await store.closeRootsBefore(2);
+    assert.equal(await store.findFirstOpenRoot(), 300);
+  }),
+
   check('P12', 'forgetting roots never hides one that is open', async ({ store }) => {
     const record = await putNew(store, {}, 1);
     await putNew(store, {}, 2);
@@ -206,6 +222,7 @@ export const rotationChecks: readonly ConformanceCheck[] = [
     const again = await reopen();
     assert.deepEqual((await found(again, record.secretId)).sealedSecret, to);
     await refusalOf(again.put(newRecord(again.now(), {}, 1)), 'a restart has opened a closed root');
+    assert.equal(await again.findFirstOpenRoot(), 2);
     await putNew(again, {}, 2);
   }),
 ];

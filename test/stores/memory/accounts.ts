@@ -211,6 +211,7 @@ function rootMethods(records: MemoryRecords, isShared: boolean): RootStore & Rot
       return kept.slice();
     },
     rootKidsInUse: async () => records.rootKidsInUse(),
+    findFirstOpenRoot: async () => records.firstOpenRoot(),
     listUnderOlderRoots: async (...asked) => records.listUnderOlderRoots(...asked),
     replaceWrapping: async (...given) => records.replaceWrapping(...given),
     closeRootsBefore: async (kid) => records.closeRootsBefore(kid),

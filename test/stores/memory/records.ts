@@ -55,6 +55,7 @@ export interface MemoryRecords {
   /** When a secret expires; `null` for an unknown one. */
   expiryOf(id: SecretId): UnixSeconds | null;
   rootKidsInUse(): number[];
+  firstOpenRoot(): number;
   listUnderOlderRoots(kid: number, after: string | null, limit: number): OlderRootsBatch;
   replaceWrapping(id: SecretId, from: Uint8Array, to: Uint8Array): boolean;
   closeRootsBefore(kid: number): void;
@@ -150,14 +151,15 @@ class RecordTable {
   readonly #byReceiptId = new Map<string, MemoryRecord>();
   #lastPosition = 0;
   /** No record is stored under a root before this one. */
-  #rootFloor = 0;
+  rootFloor = 0;
 
   closeRootsBefore(kid: number): void {
-    this.#rootFloor = Math.max(this.#rootFloor, kid);
+    this.rootFloor = Math.max(this.rootFloor, kid);
   }
 
-  isClosed(kid: number): boolean {
-    return kid < this.#rootFloor;
+  assertOpen(sealedSecret: Uint8Array): void {
+    if ((rootKidOf(sealedSecret) ?? 0) < this.rootFloor)
+      throw new ServiceError('unavailable', 'The root of the record was closed.');
   }
 
   insert(newRecord: NewRecord): void {
@@ -224,9 +226,7 @@ function secretMethods(
       if (record.owner !== null && !isAccount(record.owner)) {
         throw new ServiceError('unavailable', 'The account of the record is not there.');
       }
-      if (table.isClosed(rootKidOf(record.sealedSecret) ?? 0)) {
-        throw new ServiceError('unavailable', 'The root of the record was closed.');
-      }
+      table.assertOpen(record.sealedSecret);
       table.insert(record);
     },
     async findSecret(id) {
@@ -419,9 +419,13 @@ export function createMemoryRecords(
     },
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
     rootKidsInUse: () => rootKidsInUse(table, time.earliest()),
+    firstOpenRoot: () => table.rootFloor,
     listUnderOlderRoots: (kid, after, limit) =>
       listUnderOlderRoots(table, kid, { after: Number(after ?? 0), limit }, time.earliest()),
-    replaceWrapping: (id, from, to) => replaceWrapping(table.ofSecret(id), from, to),
+    replaceWrapping(id, from, to) {
+      table.assertOpen(to);
+      return replaceWrapping(table.ofSecret(id), from, to);
+    },
     closeRootsBefore: (kid) => table.closeRootsBefore(kid),
     endOwned: (owner, batch) => endOwned(table, owner, batch, time.now()),
   };
