@@ -54,6 +54,7 @@ async function findingOn(
     findRootCheck: async () => null,
     addRootCheck: async (_kid: number, check: Uint8Array) => check,
     rootKidsInUse: async () => [],
+    findFirstOpenRoot: async () => 0,
     mayMakeRoots: async () => true,
     hasAccounts: async () => true,
     usedBytes: async () => usedBytes,

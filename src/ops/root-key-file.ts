@@ -16,7 +16,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
@@ -118,7 +118,7 @@ function syncFolder(path: string): void {
 function writeSynced(path: string, text: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {
-    writeSync(file, text);
+    writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -168,7 +168,7 @@ export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
   return readRootKeys(path);
 }
 
-/** Puts these roots in place of the file's, for the same owner. Throws what the file system says. */
+/** Puts these roots in place of the file's, for the same owner. @throws what the file system says */
 function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): void {
   const { uid, gid } = statSync(path);
   const beside = writeBeside(path, roots, deps);
@@ -204,40 +204,71 @@ export async function changeRootKeys(
   deps: Pick<NewRootDeps, 'random'>,
   change: (file: Extract<RootKeysReading, { outcome: 'read' }>) => Promise<RootKeysChange>,
 ): Promise<RootKeysChange> {
-  const lock = `${path}.lock`;
-  try {
-    closeSync(openSync(lock, 'wx', 0o600));
-  } catch (error) {
-    return refused(
-      codeOf(error) === 'EEXIST'
-        ? `Another command changes the key file ${path}. If none does, remove ${lock}.`
-        : `The key file ${path} cannot be changed (${codeOf(error)}): let this user write its folder.`,
-    );
-  }
+  const target = targetOf(path);
+  const lock = `${target}.lock`;
+  const locked = takeLock(lock, path);
+  if (locked !== null) return locked;
   try {
     const file = readRootKeys(path);
     if (file.outcome === 'missing') return refused(`The key file ${path} is missing. ${restore}.`);
     if (file.outcome === 'refused') return file;
     const changed = await change(file);
-    // The name may be a link, which stays.
-    if (changed.outcome === 'changed') replaceRoots(realpathSync(path), changed.roots, deps);
-    return changed;
-  } catch (error) {
-    if (codeOf(error) === 'unknown reason') throw error;
-    return refused(`The key file ${path} cannot be changed (${codeOf(error)}). It is as it was.`);
+    if (changed.outcome === 'refused') return changed;
+    return putInPlace(target, changed, deps) ?? changed;
   } finally {
     rmSync(lock, { force: true });
   }
 }
 
-/** The same file has the same text; `null` when there is none. */
-export function versionOfFile(path: string): string | null {
-  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return stat === undefined ? null : [stat.dev, stat.ino, stat.size, stat.mtimeNs].join(' ');
+/** The file itself where the name is a link: the link stays, and every name of the file has the same lock. */
+function targetOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
-/** How long ago the file was changed, by the clock that also dated it; 0 when it is not there, or dated in the future. */
+function takeLock(lock: string, path: string): Refused | null {
+  try {
+    closeSync(openSync(lock, 'wx', 0o600));
+    return null;
+  } catch (error) {
+    return refused(
+      codeOf(error) === 'EEXIST'
+        ? `Another command is changing the key file ${path}. If none is, remove ${lock}.`
+        : `The key file ${path} cannot be changed (${codeOf(error)}): let this user write its folder.`,
+    );
+  }
+}
+
+function putInPlace(
+  target: string,
+  { roots }: Extract<RootKeysChange, { outcome: 'changed' }>,
+  deps: Pick<NewRootDeps, 'random'>,
+): Refused | null {
+  try {
+    replaceRoots(target, roots, deps);
+    return null;
+  } catch (error) {
+    return refused(
+      `The key file ${target} could not be written (${codeOf(error)}): mayfly keys list shows what it has.`,
+    );
+  }
+}
+
+/** The same file has the same text and lets the same users read it: the time of the last change is of both. */
+export function versionOfFile(path: string): string {
+  try {
+    const { dev, ino, size, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, ctimeNs].join(' ');
+  } catch (error) {
+    return codeOf(error);
+  }
+}
+
+/** How long ago the file came here or was changed; 0 when it is not there, or dated in the future. */
 export function ageOfFileMs(path: string, wallClockMs: () => number): number {
   const stat = statSync(path, { throwIfNoEntry: false });
-  return stat === undefined ? 0 : Math.max(0, wallClockMs() - stat.mtimeMs);
+  return stat === undefined ? 0 : Math.max(0, wallClockMs() - stat.ctimeMs);
 }

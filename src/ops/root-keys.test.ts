@@ -34,6 +34,7 @@ function checkStore(inUse: readonly number[] = []): RootStore & { readonly check
       return kept;
     },
     rootKidsInUse: async () => [...inUse],
+    findFirstOpenRoot: async () => 0,
     mayMakeRoots: async () => true,
   };
 }

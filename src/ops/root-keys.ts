@@ -48,6 +48,11 @@ export async function compareRoots(
       `The key file ${path} lacks root ${absent}, which stored secrets are wrapped under. ${restore}.`,
     );
   }
+  if (ring.current.kid < (await store.findFirstOpenRoot())) {
+    return refused(
+      `The key file ${path} is an old copy: its roots were rotated since, and the store takes no secret under them. Restore the newest copy.`,
+    );
+  }
   for (const root of ring.all) {
     const problem = judgeRoot(root, await store.findRootCheck(root.kid), inUse.includes(root.kid));
     if (problem !== null) return refused(`The key file ${path}: ${problem}. ${restore}.`);
@@ -66,7 +71,7 @@ function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): st
 }
 
 /** As `compareRoots`, and keeps the checks of new roots: after it the ring may wrap secrets. */
-async function verifyRoots(
+export async function verifyRoots(
   ring: KeyRing,
   path: string,
   store: RootStore,
@@ -142,6 +147,8 @@ export function retireRoots(
   deps: Pick<NewRootDeps, 'random'>,
 ): Promise<RootKeysChange> {
   return changeRootKeys(path, deps, async ({ ring, roots }) => {
+    const compared = await compareRoots(ring, path, store);
+    if (compared.outcome === 'refused') return compared;
     await store.closeRootsBefore(ring.current.kid);
     const inUse = await store.rootKidsInUse();
     const stays = ({ kid }: FiledRoot) => kid === ring.current.kid || inUse.includes(kid);
@@ -167,14 +174,16 @@ export interface RootKeyWatchDeps {
 }
 
 export interface RootKeyWatch {
-  /** Follows the file: finds every root that was ever in it since the start, and wraps under its newest. */
+  /** Follows the file: finds every root that was taken from it since the start, and wraps under its newest. */
   readonly ring: KeyRing;
   stop(): Promise<void>;
 }
 
 /** Keeps the ring of a running server up to date with the key file. */
 export function watchRootKeys({ path, ring, store, log, after }: RootKeyWatchDeps): RootKeyWatch {
-  let known = ring;
+  let verified = ring;
+  /** As the file was last read, whatever the store knows of it: good for finding, and nothing is wrapped under it. */
+  let filed = ring;
   let { current } = ring;
   let looked = versionOfFile(path);
   let taken = looked;
@@ -182,28 +191,30 @@ export function watchRootKeys({ path, ring, store, log, after }: RootKeyWatchDep
   let running: Promise<void> = Promise.resolve();
   let callOff = after(rootKeysPollMs, poll);
 
-  /** What the file has, for finding; a root that is known stays what it is. */
   function read(): KeyRing | null {
     looked = versionOfFile(path);
     const reading = readRootKeys(path);
     if (reading.outcome !== 'read') return null;
-    const all = new Map([...reading.ring.all, ...known.all].map((root) => [root.kid, root]));
-    known = createKeyRing([...all.values()]);
-    return reading.ring;
+    filed = reading.ring;
+    return filed;
   }
+
+  const findKnown = (kid: number): RootKey | null => verified.find(kid) ?? filed.find(kid);
 
   async function take(): Promise<void> {
     const version = versionOfFile(path);
     if (version === taken) return;
-    const filed = read();
-    const verified = filed === null ? null : await verifyRoots(filed, path, store);
+    const found = read();
+    const answer = found === null ? null : await verifyRoots(found, path, store);
     taken = version;
-    if (filed === null || verified?.outcome !== 'verified') {
+    if (found === null || answer?.outcome !== 'verified') {
       log({ event: 'root_keys_refused' });
       return;
     }
-    const isNew = current.kid !== filed.current.kid;
-    current = known.find(filed.current.kid) ?? current;
+    const all = new Map([...verified.all, ...found.all].map((root) => [root.kid, root]));
+    verified = createKeyRing([...all.values()]);
+    const isNew = current.kid !== found.current.kid;
+    current = found.current;
     if (isNew) log({ event: 'root_taken', kid: current.kid });
   }
 
@@ -222,14 +233,14 @@ export function watchRootKeys({ path, ring, store, log, after }: RootKeyWatchDep
         return current;
       },
       get all() {
-        return known.all;
+        return verified.all;
       },
       find(kid) {
-        const root = known.find(kid);
+        const root = findKnown(kid);
         // Another process has re-wrapped a secret under a root that was added since the last look.
         if (root !== null || versionOfFile(path) === looked) return root;
         read();
-        return known.find(kid);
+        return findKnown(kid);
       },
     },
     async stop() {
