@@ -17,7 +17,7 @@ import { createService, type SecretService, type ServiceParts } from '../../src/
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { clientStays } from '../stores/conformance/check.ts';
-import { createMemoryStore } from '../stores/memory.ts';
+import { createMemoryStore, type MemoryStore } from '../stores/memory.ts';
 import { steadyClock } from './clocks.ts';
 import { noOptions } from './inputs.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -55,6 +55,8 @@ export function createCountingHasher(): CountingHasher {
 export interface Bench {
   readonly service: SecretService;
   readonly deps: ServiceParts;
+  /** The store itself, whatever wraps it for the service. */
+  readonly memory: MemoryStore;
   readonly hasher: CountingHasher;
   readonly events: ServiceEvent[];
   readonly mails: SecretLinkMail[];
@@ -134,6 +136,7 @@ export function createBench(
   const bench: Bench = {
     service,
     deps,
+    memory,
     hasher,
     events,
     mails,
