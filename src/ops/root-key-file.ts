@@ -257,11 +257,11 @@ function putInPlace(
   }
 }
 
-/** The same file has the same text and lets the same users read it: the time of the last change is of both. */
+/** The same file has the same text and lets the same users read it. */
 export function versionOfFile(path: string): string {
   try {
-    const { dev, ino, size, ctimeNs } = statSync(path, { bigint: true });
-    return [dev, ino, size, ctimeNs].join(' ');
+    const { dev, ino, size, mode, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mode, ctimeNs].join(' ');
   } catch (error) {
     return codeOf(error);
   }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSettableClock } from '../../test/stores/conformance/check.ts';
-import { createMemoryStore } from '../../test/stores/memory.ts';
+import { createSettableClock, newRecord, putNew } from '../../test/stores/conformance/check.ts';
+import { createMemoryStore, type MemoryStore } from '../../test/stores/memory.ts';
 import type { RootStore } from '../core/root-store.ts';
 import { createKeyRing, type KeyRing, rootCheck } from '../crypto/keyring.ts';
-import { makeRootKeys, readRootKeys } from './root-key-file.ts';
-import { compareRoots, openRootKeys } from './root-keys.ts';
+import { makeRootKeys, newRoot, readRootKeys } from './root-key-file.ts';
+import { addRoot, compareRoots, openRootKeys, retireRoots } from './root-keys.ts';
 
 let folder = '';
 let path = '';
@@ -210,5 +210,208 @@ describe('the key file', () => {
     expect(await compareRoots(null, path, store)).toEqual({ outcome: 'same' });
     expect(store.checks.size).toBe(0);
     expect(readRootKeys(path).outcome).toBe('missing');
+  });
+});
+
+function kidsInFile(file = path): readonly number[] {
+  const reading = readRootKeys(file);
+  return reading.outcome === 'read' ? reading.ring.all.map(({ kid }) => kid) : [];
+}
+
+/** A key file with roots up to `kid`, and the store that knows them. */
+async function installation(kid: number): Promise<MemoryStore> {
+  const store = createMemoryStore({ clock: createSettableClock() });
+  await open(store);
+  while ((kidsInFile().at(-1) ?? 0) < kid) await addRoot(path, store, deps);
+  return store;
+}
+
+async function addProblem(store: RootStore, file = path): Promise<string> {
+  const added = await addRoot(file, store, deps);
+  return added.outcome === 'refused' ? added.problem : '';
+}
+
+describe('another root', () => {
+  it('P12: is in the file once the store keeps its check, and not before', async () => {
+    const store = await installation(1);
+    const kidsAtCheck: number[] = [];
+    const added = await addRoot(
+      path,
+      {
+        ...store,
+        async addRootCheck(...given) {
+          kidsAtCheck.push(...kidsInFile());
+          return store.addRootCheck(...given);
+        },
+      },
+      deps,
+    );
+    expect([added.outcome, kidsAtCheck, kidsInFile()]).toEqual(['changed', [1], [1, 2]]);
+    const { ring } = await open(store);
+    expect(await store.findRootCheck(2)).toEqual(rootCheck(ring.current));
+  });
+
+  it('P12: of two that are added at once one is refused, and none is lost', async () => {
+    const store = await installation(1);
+    const added = await Promise.all([1, 2].map(() => addRoot(path, store, deps)));
+    expect(added.map(({ outcome }) => outcome).sort()).toEqual(['changed', 'refused']);
+    expect(kidsInFile()).toEqual([1, 2]);
+    await addRoot(path, store, deps);
+    expect(kidsInFile()).toEqual([1, 2, 3]);
+    expect((await open(store)).ring.current.kid).toBe(3);
+  });
+
+  it('P12: has no key id that another node has given to a root of its own', async () => {
+    const store = await installation(1);
+    const other = join(folder, 'other.json');
+    await writeFile(other, await readFile(path), { mode: 0o600 });
+    await addRoot(other, store, deps);
+    await addRoot(path, store, deps);
+    expect([kidsInFile(other), kidsInFile()]).toEqual([
+      [1, 2],
+      [1, 3],
+    ]);
+  });
+
+  it('is not added to a file that does not fit the store', async () => {
+    expect(await addProblem(checkStore([1]))).toContain('is missing. Restore it');
+    makeRootKeys(path, deps);
+    expect(await addProblem(checkStore([1]))).toContain('no check of it');
+    expect(await addProblem(checkStore([2]))).toContain('lacks root 2');
+    expect(kidsInFile()).toEqual([1]);
+  });
+
+  it('is refused when there is no key id left', async () => {
+    const { key } = newRoot(1, deps);
+    const roots = [{ kid: 65_535, key: Buffer.from(key).toString('base64url') }];
+    await writeFile(path, JSON.stringify({ version: 1, roots }), { mode: 0o600 });
+    expect(await addProblem(checkStore())).toBe('There is no key id left: 65535 is the last.');
+  });
+});
+
+/** Whether each secret that waits is under a root that the file has. */
+async function isServable(store: MemoryStore): Promise<boolean> {
+  const kids = kidsInFile();
+  return (await store.rootKidsInUse()).every((kid) => kids.includes(kid));
+}
+
+/** Runs `before` ahead of each call that retiring makes. */
+function beforeCalls(store: MemoryStore, before: () => Promise<void>): MemoryStore {
+  const names = [
+    'findFirstOpenRoot',
+    'findRootCheck',
+    'rootKidsInUse',
+    'closeRootsBefore',
+    'forgetRoots',
+  ] as const;
+  const calls = names.map((name) => [
+    name,
+    async (...given: unknown[]) => {
+      await before();
+      return Reflect.apply(store[name], store, given);
+    },
+  ]);
+  return { ...store, ...Object.fromEntries(calls) };
+}
+
+describe('retiring older roots', () => {
+  it('P12: removes those that nothing waits under, and keeps the others', async () => {
+    const store = await installation(4);
+    await putNew(store, {}, 2);
+    const retired = await retireRoots(path, store, deps);
+    expect([retired.outcome, kidsInFile()]).toEqual(['changed', [2, 4]]);
+    const { ring } = await open(store);
+    expect([ring.current.kid, ring.find(1), ring.find(3)]).toEqual([4, null, null]);
+    await expect(putNew(store, {}, 3)).rejects.toMatchObject({ code: 'unavailable' });
+    await retireRoots(path, store, deps);
+    expect(kidsInFile()).toEqual([2, 4]);
+  });
+
+  it('P12: keeps a root that a server stores something under meanwhile, whenever it does', async () => {
+    const outcomes = new Set<string>();
+    for (let at = 0; at < 9; at += 1) {
+      await rm(path, { force: true });
+      const store = await installation(2);
+      let calls = 0;
+      let stored = 'nothing';
+      const racing = beforeCalls(store, async () => {
+        calls += 1;
+        if (calls !== at) return;
+        stored = await store.put(newRecord(store.now(), {}, 1)).then(
+          () => 'stored',
+          () => 'refused',
+        );
+      });
+      await retireRoots(path, racing, deps);
+      expect([at, await isServable(store)]).toEqual([at, true]);
+      expect(kidsInFile()).toEqual(stored === 'stored' ? [1, 2] : [2]);
+      outcomes.add(stored);
+    }
+    expect(outcomes).toEqual(new Set(['nothing', 'stored', 'refused']));
+  });
+
+  it('P12: may end anywhere: a start with the file as it is serves, and the next run ends it', async () => {
+    const dead = new Error('the process has ended');
+    for (let at = 1; ; at += 1) {
+      await rm(path, { force: true });
+      const store = await installation(3);
+      await putNew(store, {}, 3);
+      let calls = 0;
+      const dying = beforeCalls(store, async () => {
+        calls += 1;
+        if (calls === at) throw dead;
+      });
+      const end = await retireRoots(path, dying, deps).catch((error: unknown) => error);
+      if (end !== dead) {
+        expect([calls, kidsInFile()]).toEqual([at - 1, [3]]);
+        break;
+      }
+      expect([at, kidsInFile()]).toEqual([at, [1, 2, 3]]);
+      expect((await open(store)).ring.current.kid).toBe(3);
+      await putNew(store, {}, 3);
+      await retireRoots(path, store, deps);
+      expect(kidsInFile()).toEqual([3]);
+    }
+  });
+
+  it('P12: that cannot write the file has only closed what nothing waits under', async () => {
+    const store = await installation(2);
+    await putNew(store, {}, 2);
+    // So long that a file beside it cannot be named.
+    const short = path;
+    path = join(folder, 'k'.repeat(245));
+    await rename(short, path);
+    expect(await retireRoots(path, store, deps)).toMatchObject({ outcome: 'refused' });
+    expect(kidsInFile()).toEqual([1, 2]);
+    expect((await open(store)).ring.current.kid).toBe(2);
+    await putNew(store, {}, 2);
+    await rename(path, short);
+    path = short;
+    await retireRoots(path, store, deps);
+    expect(kidsInFile()).toEqual([2]);
+  });
+
+  it('P12: closes nothing for a file that does not fit the store', async () => {
+    const store = await installation(1);
+    await store.addRootCheck(2, new Uint8Array(32));
+    const { key } = newRoot(1, deps);
+    const file = JSON.parse(await readFile(path, 'utf8'));
+    file.roots.push({ kid: 2, key: Buffer.from(key).toString('base64url') });
+    await writeFile(path, JSON.stringify(file), { mode: 0o600 });
+    expect(await retireRoots(path, store, deps)).toMatchObject({ outcome: 'refused' });
+    expect(await store.findFirstOpenRoot()).toBe(0);
+    await putNew(store, {}, 1);
+  });
+
+  it('P12: makes an older copy of the file stop the start, even when nothing waits', async () => {
+    const store = await installation(1);
+    const copy = await readFile(path);
+    await addRoot(path, store, deps);
+    await retireRoots(path, store, deps);
+    await writeFile(path, copy);
+    expect(await problem(store)).toBe(
+      `The key file ${path} is an old copy: its roots were rotated since, and the store takes no secret under them. Restore the newest copy.`,
+    );
+    expect(await addProblem(store)).toContain('is an old copy');
   });
 });

@@ -36,7 +36,7 @@ function createVault(options: Parameters<typeof createBench>[0] = {}) {
 
 type Vault = ReturnType<typeof createVault>;
 
-async function valueOf(service: Vault['served'], secretKey: string, passphrase?: string): Promise<string> {
+async function readValue(service: Vault['served'], secretKey: string, passphrase?: string): Promise<string> {
   const revealed = await service.reveal(guess(secretKey, passphrase), anonymous);
   return revealed.outcome === 'revealed' ? revealed.value.expose() : revealed.outcome;
 }
@@ -57,10 +57,10 @@ describe('a rotation', () => {
       state: 'new',
       recipient: 'al*****@e*****.com',
     });
-    expect(await valueOf(servedAfter, guarded.secretKey, 'wrong')).toBe('passphrase_wrong');
-    expect(await valueOf(servedAfter, guarded.secretKey, 'right')).toBe('guarded');
-    expect(await valueOf(servedAfter, mailed.secretKey)).toBe('mailed');
-    expect(await valueOf(servedAfter, mailed.secretKey)).toBe('unknown');
+    expect(await readValue(servedAfter, guarded.secretKey, 'wrong')).toBe('passphrase_wrong');
+    expect(await readValue(servedAfter, guarded.secretKey, 'right')).toBe('guarded');
+    expect(await readValue(servedAfter, mailed.secretKey)).toBe('mailed');
+    expect(await readValue(servedAfter, mailed.secretKey)).toBe('unknown');
   });
 
   it('P9: carries the inner layer over as it is', async () => {
@@ -90,14 +90,14 @@ describe('a rotation', () => {
     const made: { readonly secretKey: string }[] = [];
     for (let at = 0; at < 1_203; at += 1) made.push(await bench.share(`value ${at}`));
     const isRead = (at: number) => at % 3 === 1;
-    for (const { secretKey } of made.filter((_, at) => isRead(at))) await valueOf(bench.service, secretKey);
+    for (const { secretKey } of made.filter((_, at) => isRead(at))) await readValue(bench.service, secretKey);
     const progress: number[] = [];
     const report = await rotate({}, (rewrapped) => progress.push(rewrapped));
     expect(report).toEqual({ ...nothing, rewrapped: 802 });
     expect(progress.length).toBeGreaterThan(2);
     expect(progress).toEqual(progress.toSorted((a, b) => a - b));
     expect(progress.at(-1)).toBe(802);
-    const values = await Promise.all(made.map(({ secretKey }) => valueOf(servedAfter, secretKey)));
+    const values = await Promise.all(made.map(({ secretKey }) => readValue(servedAfter, secretKey)));
     expect(values).toEqual(made.map((_, at) => (isRead(at) ? 'unknown' : `value ${at}`)));
   });
 
@@ -113,7 +113,9 @@ describe('a rotation', () => {
     });
     expect(report).toEqual({ ...nothing, rewrapped: 1 });
     expect(await rotate()).toEqual({ ...nothing, rewrapped: 1 });
-    expect(await Promise.all(late.map(({ secretKey }) => valueOf(servedAfter, secretKey)))).toEqual(['late']);
+    expect(await Promise.all(late.map(({ secretKey }) => readValue(servedAfter, secretKey)))).toEqual([
+      'late',
+    ]);
   });
 
   it('reports secrets of version 1, which open as before, and until when the last of them waits', async () => {
@@ -130,7 +132,7 @@ describe('a rotation', () => {
     expect(await rotate()).toEqual(report);
     expect(await rotate()).toEqual({ ...report, rewrapped: 0 });
     expect(await bench.memory.rootKidsInUse()).toEqual([1, 2]);
-    const values = await Promise.all(old.map(({ secretKey }) => valueOf(served, secretKey)));
+    const values = await Promise.all(old.map(({ secretKey }) => readValue(served, secretKey)));
     expect(values).toEqual(old.map(() => 'of before'));
     expect(await rotate()).toEqual(nothing);
   });
@@ -142,7 +144,7 @@ describe('a rotation', () => {
     const { secretKey } = await bench.share('the value');
     expect(await rotate()).toEqual({ ...nothing, rewrapped: 1, damaged: 1 });
     expect((await bench.memory.findSecret(damaged.secretId))?.sealedSecret).toEqual(damaged.sealedSecret);
-    expect(await valueOf(servedAfter, secretKey)).toBe('the value');
+    expect(await readValue(servedAfter, secretKey)).toBe('the value');
   });
 
   it('ends with a fault when another rotation has closed its root, and takes nothing', async () => {
@@ -151,7 +153,7 @@ describe('a rotation', () => {
     await bench.memory.closeRootsBefore(3);
     await expect(rotate()).rejects.toMatchObject({ name: 'ServiceError', code: 'unavailable' });
     expect(await bench.memory.rootKidsInUse()).toEqual([1]);
-    expect(await valueOf(served, secretKey)).toBe('the value');
+    expect(await readValue(served, secretKey)).toBe('the value');
   });
 });
 
@@ -186,11 +188,11 @@ describe('what happens to a secret during a rotation', () => {
     const { secretKey, metadataKey } = await vault.bench.share('the value');
     let value = '';
     const report = await rotateWith(vault, step, async () => {
-      value = await valueOf(vault.served, secretKey);
+      value = await readValue(vault.served, secretKey);
     });
     expect(value).toBe('the value');
     expect(report).toEqual({ ...nothing, rewrapped: step === 'after it is re-wrapped' ? 1 : 0 });
-    expect(await valueOf(vault.served, secretKey)).toBe('unknown');
+    expect(await readValue(vault.served, secretKey)).toBe('unknown');
     const receipt = await vault.served.findReceipt({ metadataKey, authority: 'holder' }, anonymous);
     expect(found(receipt).state).toBe('received');
   });
@@ -203,7 +205,7 @@ describe('what happens to a secret during a rotation', () => {
     await rotateWith(vault, step, async () => {
       expect((await vault.served.burn(burn, caller)).outcome).toBe('burned');
     });
-    expect(await valueOf(vault.served, secretKey)).toBe('unknown');
+    expect(await readValue(vault.served, secretKey)).toBe('unknown');
     const [record] = vault.bench.records;
     const stored = record && (await vault.bench.memory.findReceipt(record.receiptId));
     expect([stored?.state, stored?.sealedSecret]).toEqual(['burned', null]);
@@ -224,7 +226,7 @@ describe('what happens to a secret during a rotation', () => {
     const stored = record && (await bench.memory.findSecret(record.secretId));
     expect(stored?.expiresAt).toBe(startOfTime + day);
     bench.advance(day - 1);
-    expect(await valueOf(servedAfter, secretKey)).toBe('the value');
+    expect(await readValue(servedAfter, secretKey)).toBe('the value');
   });
 
   it('P3: a reader who has proven the link before it is re-wrapped takes the secret after', async () => {
@@ -244,7 +246,7 @@ describe('what happens to a secret during a rotation', () => {
       rewrapped = (await vault.rotate()).rewrapped;
     };
     // This server has not taken the new root yet.
-    expect(await valueOf(vault.bench.service, secretKey)).toBe('the value');
+    expect(await readValue(vault.bench.service, secretKey)).toBe('the value');
     expect(rewrapped).toBe(1);
   });
 
@@ -271,7 +273,7 @@ describe('what happens to a secret during a rotation', () => {
     expect(await served.change(change, caller)).toMatchObject({ grantedTtlSeconds: day });
     expect(await bench.memory.rootKidsInUse()).toEqual([2]);
     bench.advance(day - 1);
-    expect(await valueOf(servedAfter, secretKey)).toBe('the value');
+    expect(await readValue(servedAfter, secretKey)).toBe('the value');
   });
 
   it('P12: two rotations at once both end, and everything opens', async () => {
@@ -279,7 +281,7 @@ describe('what happens to a secret during a rotation', () => {
     const made = await Promise.all(Array.from({ length: 70 }, (_, at) => bench.share(`value ${at}`)));
     const reports = await Promise.all([rotate(), rotate()]);
     expect(reports.reduce((sum, { rewrapped }) => sum + rewrapped, 0)).toBe(70);
-    const values = await Promise.all(made.map(({ secretKey }) => valueOf(servedAfter, secretKey)));
+    const values = await Promise.all(made.map(({ secretKey }) => readValue(servedAfter, secretKey)));
     expect(values).toEqual(made.map((_, at) => `value ${at}`));
   });
 });
