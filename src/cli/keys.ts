@@ -7,7 +7,7 @@
 import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
 import type { KeyRing } from '../crypto/keyring.ts';
 import { ageOfFileMs, type FiledRoot, readRootKeys } from '../ops/root-key-file.ts';
-import { addRoot, compareRoots, retireRoots, rootKeysTakenMs } from '../ops/root-keys.ts';
+import { addRoot, compareRoots, retireRoots, rootKeysTakenMs, verifyRoots } from '../ops/root-keys.ts';
 import { withAccounts } from './accounts.ts';
 import {
   type Command,
@@ -81,9 +81,9 @@ async function runAdd(input: Input, world: World): Promise<ExitCode> {
     const kid = Math.max(...kids);
     if (!input.json)
       world.terminal.err(
-        `Root ${kid} is in ${path}. Keep a copy of the file, apart from the store’s backups.\n` +
-          `Servers that run wrap new secrets under it within ${rootKeysTakenMs / 1_000} seconds.\n` +
-          'Next: mayfly keys rotate puts under it what waits under the others.\n',
+        `Added root ${kid} to ${path}. Keep a copy of the file, apart from the store’s backups.\n` +
+          `Running servers wrap new secrets under it within ${rootKeysTakenMs / 1_000} seconds.\n` +
+          'Next: mayfly keys rotate re-wraps what waits under the older roots.\n',
       );
     printResult(world, input, { added: kid, roots: kids }, []);
     return 0;
@@ -91,9 +91,14 @@ async function runAdd(input: Input, world: World): Promise<ExitCode> {
 }
 
 /** Until every server has taken the file's newest root, so that nothing they store is refused once the older ones are closed. */
-async function untilTaken(path: string, world: World): Promise<void> {
+async function untilTaken({ path, ring }: OpenKeys, input: Input, world: World): Promise<void> {
   const waitMs = rootKeysTakenMs - ageOfFileMs(path, world.wallClockMs);
-  if (waitMs > 0) await world.sleep(waitMs);
+  if (waitMs <= 0) return;
+  if (!input.json)
+    world.terminal.err(
+      `Giving servers ${rootKeysTakenMs / 1_000} seconds to take root ${ring.current.kid}.\n`,
+    );
+  await world.sleep(waitMs);
 }
 
 /** A line for each of these, so that a large store shows that it goes on. */
@@ -101,7 +106,7 @@ const progressSecrets = 20_000;
 
 /** Re-wraps everything, closes the older roots, and re-wraps what was stored under them in between. */
 async function rotate(keys: OpenKeys, input: Input, world: World): Promise<RewrapReport> {
-  const { store, ring, path } = keys;
+  const { store, ring } = keys;
   const waiting = await store.countExpiringBy(Number.MAX_SAFE_INTEGER);
   let shown = 0;
   const first = await rewrapOlder(keys, (soFar) => {
@@ -109,7 +114,7 @@ async function rotate(keys: OpenKeys, input: Input, world: World): Promise<Rewra
     shown = soFar;
     world.terminal.err(`${soFar} of ${waiting}\n`);
   });
-  await untilTaken(path, world);
+  await untilTaken(keys, input, world);
   await store.closeRootsBefore(ring.current.kid);
   const last = await rewrapOlder(keys, () => {});
   // Where a reader is in the way, the server's own scrub follows.
@@ -117,34 +122,35 @@ async function rotate(keys: OpenKeys, input: Input, world: World): Promise<Rewra
   return { ...last, rewrapped: first.rewrapped + last.rewrapped };
 }
 
+/** What is still under older roots, and why. */
 function remainsWords({ fixed, fixedUntil, damaged }: RewrapReport): string {
-  const waits = fixed === 1 ? 'waits' : 'wait';
   const ofVersion1 =
     fixed === 0
       ? ''
-      : `${plural(fixed, 'secret')} of an earlier version of Mayfly cannot be re-wrapped and ${waits} under an older root until read, ` +
-        `burned or expired, at the latest ${timeOf(fixedUntil ?? 0)}.\n`;
+      : `${plural(fixed, 'secret')} from an earlier version of Mayfly cannot be re-wrapped. The older roots are needed until ` +
+        `${fixed === 1 ? 'it is' : 'they are'} read, burned or expired: ${timeOf(fixedUntil ?? 0)} at the latest.\n`;
   return damaged === 0
     ? ofVersion1
-    : `${ofVersion1}${plural(damaged, 'damaged secret')} cannot be opened by any root.\n`;
+    : `${ofVersion1}${plural(damaged, 'damaged secret')} cannot be opened under any root and will expire as ${damaged === 1 ? 'it is' : 'they are'}.\n`;
 }
 
 function rotatedWords(report: RewrapReport, { ring }: OpenKeys): string {
   const { kid } = ring.current;
-  const isAll = report.fixed + report.damaged === 0;
+  if (ring.all.length === 1) return `Root ${kid} is the only one: run mayfly keys add first.\n`;
+  const remains = remainsWords(report);
   const done =
-    report.rewrapped === 0 && isAll
-      ? `Everything that waits is under root ${kid}.`
-      : `Done. ${plural(report.rewrapped, 'secret')} re-wrapped under root ${kid}.`;
-  const hasOlder = ring.all.length > 1;
-  const next = hasOlder
-    ? 'Next: mayfly keys retire removes the older roots from the key file.\n'
-    : 'mayfly keys add makes another root.\n';
-  return `${done}\n${remainsWords(report)}${isAll ? next : ''}`;
+    report.rewrapped > 0
+      ? `Done. ${plural(report.rewrapped, 'secret')} re-wrapped under root ${kid}.\n`
+      : `Nothing to re-wrap under root ${kid}.\n`;
+  const next = 'Next: mayfly keys retire removes the older roots from the key file.\n';
+  return `${done}${remains}${remains === '' ? next : ''}`;
 }
 
 async function runRotate(input: Input, world: World): Promise<ExitCode> {
   return withKeys(input, world, async (keys) => {
+    // A root that was put into the file by hand wraps nothing before the store keeps its check, either.
+    const verified = await verifyRoots(keys.ring, keys.path, keys.store);
+    if (verified.outcome === 'refused') return refuse(world, input, 'keys', verified.problem);
     const report = await rotate(keys, input, world);
     const { rewrapped, fixed, fixedUntil, damaged } = report;
     if (!input.json) world.terminal.err(rotatedWords(report, keys));
@@ -154,39 +160,45 @@ async function runRotate(input: Input, world: World): Promise<ExitCode> {
   });
 }
 
+function refuseInUse(world: World, input: Input, kids: readonly number[]): ExitCode {
+  return refuse(
+    world,
+    input,
+    'in_use',
+    `Secrets wait under ${rootsWords(kids)}: mayfly keys rotate re-wraps them, or says until when they wait.`,
+  );
+}
+
 async function runRetire(input: Input, world: World): Promise<ExitCode> {
-  return withKeys(input, world, async ({ path, ring, store, random }) => {
+  return withKeys(input, world, async (keys) => {
+    const { path, ring, store, random } = keys;
     const older = ring.all.filter(({ kid }) => kid !== ring.current.kid).map(({ kid }) => kid);
+    if (older.length === 0) return nothingToRetire(input, world, ring.current.kid);
     const inUse = await store.rootKidsInUse();
     const unused = older.filter((kid) => !inUse.includes(kid));
-    if (unused.length === 0)
-      return older.length === 0
-        ? nothingToRetire(input, world, ring.current.kid)
-        : refuse(
-            world,
-            input,
-            'in_use',
-            `Secrets wait under ${rootsWords(older)}: run mayfly keys rotate first.`,
-          );
+    if (unused.length === 0) return refuseInUse(world, input, older);
     world.terminal.err(
-      `No secret waits under ${rootsWords(unused)}. Removed from ${path}, ${unused.length === 1 ? 'it is' : 'they are'} gone for good here; ` +
-        'copies of the file still have it.\n',
+      `No secret waits under ${rootsWords(unused)}. Once removed from ${path}, ` +
+        `${unused.length === 1 ? 'it is' : 'they are'} only in your copies of the file.\n`,
     );
     const unconfirmed = await unlessConfirmed(world, input, `Remove ${rootsWords(unused)}?`);
     if (unconfirmed !== null) return unconfirmed;
-    await untilTaken(path, world);
+    await untilTaken(keys, input, world);
     const retired = await retireRoots(path, store, { random });
     if (retired.outcome === 'refused') return refuse(world, input, 'keys', retired.problem);
     const kept = retired.roots.map(({ kid }) => kid);
-    const gone = ring.all.map(({ kid }) => kid).filter((kid) => !kept.includes(kid));
-    if (!input.json) world.terminal.err(`Done. ${path} has ${rootsWords(kept)}. Make a new copy of it.\n`);
+    const gone = older.filter((kid) => !kept.includes(kid));
+    // A server that had not taken the current root yet has stored something meanwhile.
+    if (gone.length === 0) return refuseInUse(world, input, older);
+    if (!input.json)
+      world.terminal.err(`Done. ${path} has ${rootsWords(kept)}. Replace the copies that you keep of it.\n`);
     printResult(world, input, { retired: gone, roots: kept }, []);
     return 0;
   });
 }
 
 function nothingToRetire(input: Input, world: World, kid: number): ExitCode {
-  if (!input.json) world.terminal.err(`There is no root but ${kid}: nothing to do.\n`);
+  if (!input.json) world.terminal.err(`Root ${kid} is the only one: nothing to do.\n`);
   printResult(world, input, { retired: [], roots: [kid] }, []);
   return 0;
 }
