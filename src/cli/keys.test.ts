@@ -174,7 +174,8 @@ describe('mayfly keys rotate', () => {
   it('asks for another root when there is one alone', async () => {
     const { keys, share } = await installation();
     await share('the value');
-    expect(await keys('rotate')).toEqual(said(0, 'Root 1 is the only one: run mayfly keys add first.\n'));
+    const rotated = await keys('rotate', { fileAgeMs: 0 });
+    expect(rotated).toEqual(said(0, 'Root 1 is the only one: run mayfly keys add first.\n'));
   });
 
   it('waits until servers have taken the root, and re-wraps what they stored until then', async () => {
@@ -192,7 +193,7 @@ describe('mayfly keys rotate', () => {
     });
     expect(waits).toEqual([3_000]);
     expect(rotated.err).toStartWith(
-      'Giving servers 4 seconds to take root 2.\nDone. 2 secrets re-wrapped under root 2.\n',
+      'Waiting up to 4 seconds for servers to take root 2.\nDone. 2 secrets re-wrapped under root 2.\n',
     );
     expect(await store.findFirstOpenRoot()).toBe(2);
     await expect(share('too late')).rejects.toMatchObject({ code: 'unavailable' });
@@ -352,7 +353,7 @@ describe('mayfly keys retire', () => {
     expect(retired).toEqual(
       said(
         1,
-        `${facts()}Giving servers 4 seconds to take root 2.\n` +
+        `${facts()}Waiting up to 4 seconds for servers to take root 2.\n` +
           'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait.\n',
       ),
     );

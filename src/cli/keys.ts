@@ -96,10 +96,12 @@ async function untilTaken({ path, ring }: OpenKeys, input: Input, world: World):
   if (waitMs <= 0) return;
   if (!input.json)
     world.terminal.err(
-      `Giving servers ${rootKeysTakenMs / 1_000} seconds to take root ${ring.current.kid}.\n`,
+      `Waiting up to ${rootKeysTakenMs / 1_000} seconds for servers to take root ${ring.current.kid}.\n`,
     );
   await world.sleep(waitMs);
 }
+
+const nothingOlder: RewrapReport = { rewrapped: 0, fixed: 0, fixedUntil: null, damaged: 0 };
 
 /** A line for each of these, so that a large store shows that it goes on. */
 const progressSecrets = 20_000;
@@ -151,7 +153,8 @@ async function runRotate(input: Input, world: World): Promise<ExitCode> {
     // A root that was put into the file by hand wraps nothing before the store keeps its check, either.
     const verified = await verifyRoots(keys.ring, keys.path, keys.store);
     if (verified.outcome === 'refused') return refuse(world, input, 'keys', verified.problem);
-    const report = await rotate(keys, input, world);
+    const hasOlder = keys.ring.all.length > 1;
+    const report = hasOlder ? await rotate(keys, input, world) : nothingOlder;
     const { rewrapped, fixed, fixedUntil, damaged } = report;
     if (!input.json) world.terminal.err(rotatedWords(report, keys));
     const json = { root: keys.ring.current.kid, rewrapped, fixed, fixed_until: fixedUntil, damaged };
