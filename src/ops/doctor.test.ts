@@ -1,7 +1,11 @@
-/** The doctor's findings on mail: which are faults, and which only advice. */
+/** The doctor's findings: which are faults, and which only advice. */
 import { describe, expect, it } from 'bun:test';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Environment, readConfig, type Settings } from '../config/read.ts';
+import type { RootStore } from '../core/root-store.ts';
 import { Sensitive } from '../core/sensitive.ts';
 import type { DnsAnswer } from '../core/share-domains/check.ts';
 import type { ClockReport } from '../core/time.ts';
@@ -47,7 +51,13 @@ async function findingOn(
     usedBytes = 0,
     clock = agreed,
     hashOnce = async () => {},
-  }: { usedBytes?: number; clock?: ClockReport; hashOnce?: DoctorDeps['hashOnce'] },
+    roots = {},
+  }: {
+    usedBytes?: number;
+    clock?: ClockReport;
+    hashOnce?: DoctorDeps['hashOnce'];
+    roots?: Partial<RootStore>;
+  },
   env: Environment = {},
 ) {
   const store = {
@@ -57,6 +67,7 @@ async function findingOn(
     findFirstOpenRoot: async () => 0,
     mayMakeRoots: async () => true,
     hasAccounts: async () => true,
+    ...roots,
     usedBytes: async () => usedBytes,
     clock: () => clock,
   };
@@ -78,6 +89,34 @@ describe('what the doctor says of passphrases', () => {
     });
     expect(cannot?.verdict).toBe('fault');
     expect(cannot?.words).toEndWith('set TMPDIR to a folder that allows it');
+  });
+});
+
+describe('what the doctor says of the keys (P12)', () => {
+  it('is whether the file can be read, and whether a server could serve with it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+    const path = join(folder, 'keys.json');
+    const on = async (roots: Partial<RootStore>) => {
+      const env = { MAYFLY_ROOT_KEYS_FILE: path };
+      const [keys, store] = [
+        await findingOn('keys', { roots }, env),
+        await findingOn('store', { roots }, env),
+      ];
+      return [`${keys?.verdict} ${keys?.words}`, `${store?.verdict} ${store?.words}`];
+    };
+    const key = Buffer.alloc(32, 9).toString('base64url');
+    await writeFile(path, JSON.stringify({ version: 1, roots: [{ kid: 1, key }] }), { mode: 0o600 });
+    const well = [`ok ${path}, 1 root. Is there`, 'ok opens with safe settings, and fits the keys'];
+    expect(await on({})).toEqual(well.map((words) => expect.stringContaining(words)));
+    const rotated = { findFirstOpenRoot: async () => 2 };
+    expect((await on(rotated))[1]).toStartWith(`fault The key file ${path} is an old copy`);
+    await writeFile(path, '{');
+    const served = { rootKidsInUse: async () => [1] };
+    expect(await on(served)).toEqual([
+      expect.stringContaining(`fault The key file ${path} is damaged`),
+      'ok opens with safe settings',
+    ]);
+    await rm(folder, { recursive: true });
   });
 });
 

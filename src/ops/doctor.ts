@@ -12,7 +12,7 @@ import type { KeyRing } from '../crypto/keyring.ts';
 import { compareDkimRecord } from './dns.ts';
 import { accountCommand, healthWords, lacksProxy, lacksTls } from './next-steps.ts';
 import { readRootKeys } from './root-key-file.ts';
-import { compareRoots } from './root-keys.ts';
+import { compareRootsToServe } from './root-keys.ts';
 import {
   clockProblem,
   isUnsigned,
@@ -93,10 +93,10 @@ function examineDisk({ dataDir }: Settings): Finding {
   return freeMebibytes < scarceMebibytes ? advice('disk', `${words}: make room soon`) : ok('disk', words);
 }
 
-/** The ring when it could be read, beside what to say of it. */
-function examineKeys({ rootKeysFile }: Settings): { finding: Finding; ring: KeyRing | null } {
+/** The ring, `null` when it will be made, and `undefined` when it cannot be read; beside what to say of it. */
+function examineKeys({ rootKeysFile }: Settings): { finding: Finding; ring: KeyRing | null | undefined } {
   const reading = readRootKeys(rootKeysFile);
-  if (reading.outcome === 'refused') return { finding: fault('keys', reading.problem), ring: null };
+  if (reading.outcome === 'refused') return { finding: fault('keys', reading.problem), ring: undefined };
   if (reading.outcome === 'missing') {
     return { finding: ok('keys', `${rootKeysFile} will be made at the first start`), ring: null };
   }
@@ -124,18 +124,14 @@ function examineStorage({ maxStorageBytes }: Settings, usedBytes: number): Findi
 
 async function examineStore(
   settings: Settings,
-  ring: KeyRing | null,
+  ring: KeyRing | null | undefined,
   deps: DoctorDeps,
 ): Promise<readonly Finding[]> {
   const opened = await deps.openStore();
   if (opened.outcome === 'no_store') return [ok('store', 'will be made at the first start')];
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
-    const compared = await compareRoots(ring, settings.rootKeysFile, opened.store);
-    const opening =
-      compared.outcome === 'refused'
-        ? fault('store', compared.problem)
-        : ok('store', 'opens with safe settings, and fits the keys');
+    const opening = await examineRoots(ring, settings.rootKeysFile, opened.store);
     const storage = examineStorage(settings, await opened.store.usedBytes());
     const accounts = examineAccounts(settings, await opened.store.hasAccounts());
     return [opening, storage, accounts, examineClock(opened.store.clock())];
@@ -148,6 +144,18 @@ function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Find
   if (hasAccounts) return ok('accounts', 'mayfly account list shows them');
   if (signUpIsOpen) return ok('accounts', 'none yet; sign-up is open');
   return advice('accounts', `none yet: ${accountCommand}`);
+}
+
+async function examineRoots(
+  ring: KeyRing | null | undefined,
+  path: string,
+  store: CheckStore,
+): Promise<Finding> {
+  if (ring === undefined) return ok('store', 'opens with safe settings');
+  const compared = await compareRootsToServe(ring, path, store);
+  return compared.outcome === 'refused'
+    ? fault('store', compared.problem)
+    : ok('store', 'opens with safe settings, and fits the keys');
 }
 
 function examineClock(report: ClockReport): Finding {

@@ -48,16 +48,26 @@ export async function compareRoots(
       `The key file ${path} lacks root ${absent}, which stored secrets are wrapped under. ${restore}.`,
     );
   }
-  if (ring.current.kid < (await store.findFirstOpenRoot())) {
-    return refused(
-      `The key file ${path} is an old copy: its roots were rotated since, and the store takes no secret under them. Restore the newest copy.`,
-    );
-  }
   for (const root of ring.all) {
     const problem = judgeRoot(root, await store.findRootCheck(root.kid), inUse.includes(root.kid));
     if (problem !== null) return refused(`The key file ${path}: ${problem}. ${restore}.`);
   }
   return { outcome: 'same' };
+}
+
+/** As `compareRoots`, and whether the store still takes secrets under the newest root, which it does not of an old copy. */
+export async function compareRootsToServe(
+  ring: KeyRing | null,
+  path: string,
+  store: RootStore,
+): ReturnType<typeof compareRoots> {
+  const compared = await compareRoots(ring, path, store);
+  if (ring === null || compared.outcome === 'refused') return compared;
+  if (ring.current.kid >= (await store.findFirstOpenRoot())) return compared;
+  return refused(
+    `The key file ${path} is an old copy: its roots were rotated since, and the store takes no secret under them. ` +
+      'Restore the newest copy, or run mayfly keys add.',
+  );
 }
 
 /** What is wrong with a root, given the check that the store keeps of it; `null` when nothing is. */
@@ -70,13 +80,13 @@ function judgeRoot(root: RootKey, kept: Uint8Array | null, isInUse: boolean): st
   return `root ${root.kid} is not the one that this store was written with`;
 }
 
-/** As `compareRoots`, and keeps the checks of new roots: after it the ring may wrap secrets. */
+/** As `compareRootsToServe`, and keeps the checks of new roots: after it the ring may wrap secrets. */
 export async function verifyRoots(
   ring: KeyRing,
   path: string,
   store: RootStore,
 ): Promise<{ readonly outcome: 'verified' } | Refused> {
-  const compared = await compareRoots(ring, path, store);
+  const compared = await compareRootsToServe(ring, path, store);
   if (compared.outcome === 'refused') return compared;
   for (const root of ring.all) {
     // Another node may have kept one since: what the store keeps decides, not what was read before.
