@@ -215,6 +215,38 @@ describe('mayfly burn-all', () => {
   });
 });
 
+describe('mayfly keys', () => {
+  it('P12: puts a new root in the place of the old one while the server runs, and every link opens', async () => {
+    const api = ({ port }: StartedServer) => `http://127.0.0.1:${port}/api/v1`;
+    const share = async (secret: string) => {
+      const body = new URLSearchParams({ secret });
+      const made = await fetch(`${api(server)}/share`, { method: 'POST', body });
+      return ((await made.json()) as { secret_key: string }).secret_key;
+    };
+    const read = async (at: StartedServer, key: string) => {
+      const answer = await fetch(`${api(at)}/secret/${key}`, { method: 'POST' });
+      return ((await answer.json()) as { value?: string }).value;
+    };
+    const keys = async (...args: string[]) => {
+      const { code, out } = await mayfly(['keys', ...args, '--json'], env);
+      return [code, JSON.parse(out)];
+    };
+    const before = await share('before');
+    expect(await keys('add')).toEqual([0, { added: 2, roots: [1, 2] }]);
+    const between = await share('between');
+    const [code, { root, fixed, damaged }] = await keys('rotate');
+    expect([code, root, fixed, damaged]).toEqual([0, 2, 0, 0]);
+    const after = await share('after');
+    expect(await keys('retire', '--yes')).toEqual([0, { retired: [1], roots: [2] }]);
+    const [, roots] = await keys('list');
+    expect(roots).toMatchObject([{ kid: 2, current: true, in_use: true }]);
+    expect([await read(server, before), await read(server, after)]).toEqual(['before', 'after']);
+    // As after a restart, with the new root alone.
+    await using second = await startServer({ dataDir: server.dataDir });
+    expect(await read(second, between)).toBe('between');
+  });
+});
+
 describe('mayfly doctor', () => {
   it('finds a healthy installation healthy', async () => {
     const { code, out } = await mayfly(['doctor', '--json'], env);
