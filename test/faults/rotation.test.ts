@@ -1,0 +1,351 @@
+/**
+ * A rotation under load: `mayfly keys add`, `rotate` and `retire` as real processes beside a real server, and a `kill -9` of either.
+ *
+ * Proves that no create and no reveal fails (P12, P3), that nothing is read twice (P1), that what was acknowledged opens once with its
+ * value, by the new root alone (P5), and that no file has the old root or a wrapping under it.
+ */
+import { Database } from 'bun:sqlite';
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemRandom } from '../../src/crypto/random.ts';
+import { createMachineClock } from '../../src/ops/machine-clock.ts';
+import { readRootKeys } from '../../src/ops/root-key-file.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { createV2, readMade, readReceiptState, receiptRequest } from '../support/calls.ts';
+import { count, limitMs } from '../support/counts.ts';
+import { createLedger, type Ledger } from '../support/ledger.ts';
+import { openConnection } from '../support/raw-client.ts';
+import { announceSeed, seededFractions } from '../support/run-seed.ts';
+import { createBench } from '../support/service-bench.ts';
+import {
+  type Credentials,
+  createAccount,
+  type Exit,
+  makeDataDir,
+  openPool,
+  runProduct,
+  type StartedServer,
+  spawnProduct,
+  startServer,
+  watch,
+} from '../support/started-server.ts';
+import { attemptOne, runLoad, settle } from '../support/storm.ts';
+
+setDefaultTimeout(limitMs(120_000));
+
+const connectionCount = 6;
+const pollMs = 2;
+const pause = () => new Promise((resume) => setTimeout(resume, pollMs));
+
+/** Uses a connection of its own and closes it at once: an open reader would block erasure. */
+function ask<Row>(dataDir: string, sql: string, after: number): Row[] {
+  using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
+  return database.query<Row, [number]>(sql).all(after);
+}
+
+const pieceBytes = 16;
+
+/** Collects pieces of wrappings under the old root, and looks for them in the files. */
+function createPieceWatch(dataDir: string) {
+  const pieces = new Set<string>();
+  let after = 0;
+  return {
+    pieces,
+    /** Of the records that were stored since the look before. Each piece belongs to one wrapping: its salt and its tag. */
+    look(): void {
+      const rows = ask<{ position: number; salt: Uint8Array; tag: Uint8Array }>(
+        dataDir,
+        `SELECT position, substr(sealed_secret, 12, ${pieceBytes}) AS salt, substr(sealed_secret, -${pieceBytes}) AS tag
+         FROM records WHERE position > ?1 AND state = 'w' AND substr(sealed_secret, 2, 2) = x'0001'`,
+        after,
+      );
+      for (const { position, salt, tag } of rows) {
+        after = Math.max(after, position);
+        for (const piece of [salt, tag]) pieces.add(Buffer.from(piece).toString('latin1'));
+      }
+    },
+    countLeft(): number {
+      return filesIn(dataDir).reduce((sum, bytes) => sum + countPieces(bytes, pieces), 0);
+    },
+  };
+}
+
+function filesIn(dataDir: string): Buffer[] {
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
+}
+
+/** At every offset: most are ruled out by their first three bytes. */
+function countPieces(bytes: Buffer, pieces: ReadonlySet<string>): number {
+  const starts = new Uint8Array(1 << 24);
+  for (const piece of pieces)
+    starts[(piece.charCodeAt(0) << 16) | (piece.charCodeAt(1) << 8) | piece.charCodeAt(2)] = 1;
+  let found = 0;
+  let next = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    next = ((next << 8) | (bytes[at] ?? 0)) & 0xffffff;
+    if (starts[next] === 1 && pieces.has(bytes.toString('latin1', at - 2, at - 2 + pieceBytes))) found += 1;
+  }
+  return found;
+}
+
+/** A ledger to which an answer of 503 to a reveal or burn is a fault, too. */
+function createStrictLedger(seed: number) {
+  const ledger = createLedger(seed.toString(36));
+  const refused: string[] = [];
+  const strict: Ledger = {
+    ...ledger,
+    note(entry, reading) {
+      if (reading.is === 'unavailable') refused.push(entry.value);
+      ledger.note(entry, reading);
+    },
+  };
+  return { ledger: strict, refused };
+}
+
+/** Stores secrets of this account through the core and the store, without a server. */
+async function fill(dataDir: string, owner: Credentials, ledger: Ledger, secretCount: number): Promise<void> {
+  const file = readRootKeys(join(dataDir, 'keys.json'));
+  if (file.outcome !== 'read') throw new Error(`the key file is ${file.outcome}`);
+  await using store = await openSqliteStore({ directory: dataDir, clock: createMachineClock() });
+  const { service, share } = createBench({ deps: { store, ring: file.ring, random: systemRandom } });
+  const caller = await service.authenticate(owner.username, owner.token);
+  if (caller === null) throw new Error('the account is not there');
+  const storeOne = async () => {
+    const entry = ledger.open();
+    const { secretKey, metadataKey } = await share(entry.value, { caller });
+    ledger.acknowledge(entry, { secretKey, metadataKey });
+  };
+  for (let left = secretCount; left > 0; left -= 500)
+    await Promise.all(Array.from({ length: Math.min(500, left) }, storeOne));
+}
+
+interface Stage {
+  readonly dataDir: string;
+  readonly basic: string;
+  readonly ledger: Ledger;
+  readonly refused: readonly string[];
+  readonly random: () => number;
+  readonly secretCount: number;
+  readonly pieces: ReturnType<typeof createPieceWatch>;
+  /** In base64url. */
+  readonly oldRoot: string;
+}
+
+/** A store in which so many secrets wait under root 1. */
+async function onStage(name: string, secretCount: number, play: (stage: Stage) => Promise<void>) {
+  const seed = announceSeed(name);
+  const dataDir = await makeDataDir();
+  try {
+    const owner = await createAccount(dataDir, 'storm@example.org');
+    const oldRoot = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8')).roots[0].key;
+    const { ledger, refused } = createStrictLedger(seed);
+    await fill(dataDir, owner, ledger, secretCount);
+    const pieces = createPieceWatch(dataDir);
+    pieces.look();
+    const random = seededFractions(seed);
+    await play({ dataDir, basic: owner.basic, ledger, refused, random, secretCount, pieces, oldRoot });
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+const keysCommand = (...words: string[]) => ['src/main.ts', 'keys', ...words, '--json'];
+
+async function runKeys({ dataDir }: Stage, ...words: string[]) {
+  const startedAt = performance.now();
+  const run = await runProduct(keysCommand(...words), { MAYFLY_DATA_DIR: dataDir }, limitMs(60_000));
+  if (run.code !== 0) throw new Error(`keys ${words.join(' ')} ended with ${run.code}: ${run.stderr}`);
+  return { answer: JSON.parse(run.stdout), seconds: (performance.now() - startedAt) / 1_000 };
+}
+
+/** Load on the server until `work` has ended. */
+async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: number, work: () => Promise<T>) {
+  let isDone = false;
+  const onAnswer = (answered: number) => (answered % 200 === 0 ? pieces.look() : undefined);
+  const load = { port, ledger, basic, random, connectionCount, onAnswer, goesOn: () => !isDone };
+  const [result, loaded] = await Promise.all([work().finally(() => (isDone = true)), runLoad(load)]);
+  return { result, loaded };
+}
+
+/** How much of what was there at first is under the new root: 0 to 1. */
+function shareRewrapped({ dataDir, secretCount }: Stage): number {
+  const [row] = ask<{ all: number; moved: number }>(
+    dataDir,
+    `SELECT count(*) AS "all", count(*) FILTER (WHERE substr(sealed_secret, 2, 2) = x'0002') AS moved
+     FROM records WHERE position <= ?1 AND state = 'w'`,
+    secretCount,
+  );
+  return row === undefined || row.all === 0 ? 1 : row.moved / row.all;
+}
+
+/** Resolves once so much is under the new root, or to `false` when this process has ended before. */
+async function untilShare(stage: Stage, share: number, exited: Promise<Exit>): Promise<boolean> {
+  let hasEnded = false;
+  void exited.then(() => {
+    hasEnded = true;
+  });
+  while (!hasEnded && shareRewrapped(stage) < share) await pause();
+  return !hasEnded;
+}
+
+/** Checks receipts, opens everything that waits, and tries all of it once more. How many waited. */
+async function readAll(port: number, { ledger, basic }: Stage): Promise<number> {
+  using pool = await openPool(port, 16);
+  const left = ledger.unsettled();
+  let waited = 0;
+  const work = async (connection: (typeof pool.connections)[number]) => {
+    for (let entry = left.pop(); entry !== undefined; entry = left.pop()) {
+      if (entry.made === null) continue;
+      const state = readReceiptState(await connection.send(receiptRequest(entry.made, basic)));
+      ledger.compare(entry, state);
+      const before = entry.releases;
+      await attemptOne(ledger, entry, connection, 'v2.reveal', basic);
+      if (state !== 'new') continue;
+      waited += 1;
+      if (entry.releases !== before + 1) throw new Error(`${entry.value} waits and did not come out`);
+      await attemptOne(ledger, entry, connection, 'v1.reveal', basic);
+    }
+  };
+  await Promise.all(pool.connections.map(work));
+  return waited;
+}
+
+async function stop(server: StartedServer): Promise<void> {
+  server.kill('SIGTERM');
+  expect((await server.exited).code).toBe(0);
+}
+
+/** After the last step, with the server stopped: the files, and then all that waits. */
+async function proveRotated(stage: Stage): Promise<number> {
+  const { dataDir, ledger, pieces, oldRoot, refused } = stage;
+  const keyFile = JSON.parse(readFileSync(join(dataDir, 'keys.json'), 'utf8'));
+  expect(keyFile.roots.map(({ kid }: { kid: number }) => kid)).toEqual([2]);
+  const forms = [oldRoot, Buffer.from(oldRoot, 'base64url')];
+  expect(filesIn(dataDir).filter((bytes) => forms.some((form) => bytes.includes(form)))).toEqual([]);
+  expect(pieces.countLeft()).toBe(0);
+  await using server = await startServer({ dataDir });
+  const waited = await readAll(server.port, stage);
+  expect([ledger.faults, refused]).toEqual([[], []]);
+  return waited;
+}
+
+/** Of each secret: it was opened or burned, once. */
+function countUntold({ ledger }: Stage): number {
+  return ledger.entries.filter(({ made, releases, burns }) => made === null || releases + burns !== 1).length;
+}
+
+const seconds = (figure: number) => `${figure.toFixed(1)} s`;
+
+describe('P1, P3, P5, P12: a rotation under load', () => {
+  const secretCount = count({ usual: 3_000, long: 100_000 });
+  test(`of ${secretCount} waiting secrets fails no reveal and no create, and leaves nothing under the old root`, () =>
+    onStage('rotation', secretCount, async (stage) => {
+      expect(stage.pieces.countLeft()).toBeGreaterThanOrEqual(2 * secretCount);
+      const server = await startServer({ dataDir: stage.dataDir });
+      await using _ = server;
+      const { result, loaded } = await underLoad(stage, server.port, async () => ({
+        add: await runKeys(stage, 'add'),
+        rotate: await runKeys(stage, 'rotate'),
+        retire: await runKeys(stage, 'retire', '--yes'),
+      }));
+      const { add, rotate, retire } = result;
+      expect([add.answer, retire.answer]).toEqual([
+        { added: 2, roots: [1, 2] },
+        { retired: [1], roots: [2] },
+      ]);
+      expect(rotate.answer).toMatchObject({ root: 2, fixed: 0, damaged: 0 });
+      await stop(server);
+      const waited = await proveRotated(stage);
+      expect(countUntold(stage)).toBe(0);
+      console.log(
+        `rotation: add ${seconds(add.seconds)}, rotate ${seconds(rotate.seconds)} for ${rotate.answer.rewrapped}, ` +
+          `retire ${seconds(retire.seconds)}; ${loaded.answered} answers meanwhile, ${waited} waited after it`,
+      );
+    }));
+
+  test('that is killed in the middle several times goes on where it was, and ends alike', () =>
+    onStage('rotation, killed', count({ usual: 2_000, long: 20_000 }), async (stage) => {
+      const points = [stage.random(), stage.random(), stage.random()].map((share) => 0.02 + share * 0.9);
+      const server = await startServer({ dataDir: stage.dataDir });
+      await using _ = server;
+      const { result } = await underLoad(stage, server.port, async () => {
+        await runKeys(stage, 'add');
+        let kills = 0;
+        for (const point of points.sort()) {
+          const child = spawnProduct(keysCommand('rotate'), { MAYFLY_DATA_DIR: stage.dataDir });
+          const { exited } = watch(child);
+          await untilShare(stage, point, exited);
+          child.kill('SIGKILL');
+          if ((await exited).signal === 'SIGKILL') kills += 1;
+        }
+        const before = shareRewrapped(stage);
+        await runKeys(stage, 'rotate');
+        await runKeys(stage, 'retire', '--yes');
+        return { kills, before };
+      });
+      expect(result.kills).toBe(points.length);
+      await stop(server);
+      const waited = await proveRotated(stage);
+      expect(countUntold(stage)).toBe(0);
+      const shares = [...points, result.before].map((share) => share.toFixed(2)).join(', ');
+      console.log(`rotation, killed: at ${shares} of it; ${waited} waited after it`);
+    }));
+
+  test('goes on while the server is killed and started again', () =>
+    onStage('rotation, server killed', count({ usual: 2_000, long: 20_000 }), async (stage) => {
+      const { dataDir, ledger, basic, random } = stage;
+      const killed = await startServer({ dataDir });
+      await using _ = killed;
+      const point = 0.05 + random() * 0.9;
+      const { result } = await underLoad(stage, killed.port, async () => {
+        await runKeys(stage, 'add');
+        const child = spawnProduct(keysCommand('rotate'), { MAYFLY_DATA_DIR: dataDir });
+        const { exited } = watch(child);
+        expect(await untilShare(stage, point, exited)).toBe(true);
+        killed.kill('SIGKILL');
+        return { exited, atKill: shareRewrapped(stage) };
+      });
+      await killed.exited;
+      const server = await startServer({ dataDir });
+      await using _again = server;
+      await settle(server.port, ledger, basic);
+      await underLoad(stage, server.port, async () => {
+        expect((await result.exited).code).toBe(0);
+        await runKeys(stage, 'retire', '--yes');
+      });
+      await stop(server);
+      const waited = await proveRotated(stage);
+      console.log(
+        `rotation, server killed: at ${point.toFixed(2)} (${result.atKill.toFixed(2)}) of it; ${waited} waited after it`,
+      );
+    }));
+});
+
+test('P12: a server that was stopped meanwhile stores nothing under a retired root', () =>
+  onStage('rotation, server stopped', 0, async (stage) => {
+    const { dataDir, ledger, basic } = stage;
+    const server = await startServer({ dataDir });
+    await using _ = server;
+    const connections = await Promise.all(Array.from({ length: 8 }, () => openConnection(server.port)));
+    server.kill('SIGSTOP');
+    await runKeys(stage, 'add');
+    await runKeys(stage, 'retire', '--yes');
+    const answers = connections.map(async (connection) => {
+      const entry = ledger.open();
+      const answer = await connection.send(createV2({ value: entry.value, basic }));
+      const made = readMade(answer);
+      if (made !== null) ledger.acknowledge(entry, made);
+      return answer.status;
+    });
+    server.kill('SIGCONT');
+    const statuses = new Set(await Promise.all(answers));
+    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    for (const connection of connections) connection.destroy();
+    await stop(server);
+    await proveRotated(stage);
+  }));
