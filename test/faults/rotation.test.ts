@@ -166,10 +166,17 @@ async function runKeys({ dataDir }: Stage, ...words: string[]) {
 /** Load on the server until `work` has ended. */
 async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: number, work: () => Promise<T>) {
   let isDone = false;
-  const onAnswer = (answered: number) => (answered % 200 === 0 ? pieces.look() : undefined);
+  let lastAt = performance.now();
+  let longestPauseMs = 0;
+  const onAnswer = (answered: number) => {
+    const now = performance.now();
+    longestPauseMs = Math.max(longestPauseMs, now - lastAt);
+    lastAt = now;
+    if (answered % 200 === 0) pieces.look();
+  };
   const load = { port, ledger, basic, random, connectionCount, onAnswer, goesOn: () => !isDone };
-  const [result, loaded] = await Promise.all([work().finally(() => (isDone = true)), runLoad(load)]);
-  return { result, loaded };
+  const [result, { answered }] = await Promise.all([work().finally(() => (isDone = true)), runLoad(load)]);
+  return { result, answered, longestPauseMs };
 }
 
 /** How much of what was there at first is under the new root: 0 to 1. */
@@ -248,7 +255,7 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
       expect(stage.pieces.countLeft()).toBeGreaterThanOrEqual(2 * secretCount);
       const server = await startServer({ dataDir: stage.dataDir });
       await using _ = server;
-      const { result, loaded } = await underLoad(stage, server.port, async () => ({
+      const { result, answered, longestPauseMs } = await underLoad(stage, server.port, async () => ({
         add: await runKeys(stage, 'add'),
         rotate: await runKeys(stage, 'rotate'),
         retire: await runKeys(stage, 'retire', '--yes'),
@@ -264,7 +271,8 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
       expect(countUntold(stage)).toBe(0);
       console.log(
         `rotation: add ${seconds(add.seconds)}, rotate ${seconds(rotate.seconds)} for ${rotate.answer.rewrapped}, ` +
-          `retire ${seconds(retire.seconds)}; ${loaded.answered} answers meanwhile, ${waited} waited after it`,
+          `retire ${seconds(retire.seconds)}; ${answered} answers meanwhile, at most ${longestPauseMs.toFixed(0)} ms apart; ` +
+          `${waited} waited after it`,
       );
     }));
 
