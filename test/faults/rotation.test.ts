@@ -7,16 +7,18 @@
 import { Database } from 'bun:sqlite';
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rewrapOlder } from '../../src/core/secrets/rewrap.ts';
 import { systemRandom } from '../../src/crypto/random.ts';
 import { createMachineClock } from '../../src/ops/machine-clock.ts';
 import { readRootKeys } from '../../src/ops/root-key-file.ts';
+import { addRoot } from '../../src/ops/root-keys.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
-import { createV2, readMade, readReceiptState, receiptRequest } from '../support/calls.ts';
+import { attemptRequest, createV2, readMade, readReceiptState, receiptRequest } from '../support/calls.ts';
 import { count, limitMs } from '../support/counts.ts';
 import { createLedger, type Ledger } from '../support/ledger.ts';
-import { openConnection } from '../support/raw-client.ts';
+import { openConnection, requestBytes, sendOnce } from '../support/raw-client.ts';
 import { announceSeed, seededFractions } from '../support/run-seed.ts';
 import { createBench } from '../support/service-bench.ts';
 import {
@@ -227,6 +229,11 @@ async function stop(server: StartedServer): Promise<void> {
   expect((await server.exited).code).toBe(0);
 }
 
+/** What was opened or burned, and got a new wrapping all the same (P10). */
+const endedWithBytes = `
+  SELECT position FROM records
+  WHERE position > ?1 AND state <> 'w' AND sealed_secret <> zeroblob(length(sealed_secret))`;
+
 /** After the last step, with the server stopped: the files, and then all that waits. */
 async function proveRotated(stage: Stage): Promise<number> {
   const { dataDir, ledger, pieces, oldRoot, refused } = stage;
@@ -235,6 +242,7 @@ async function proveRotated(stage: Stage): Promise<number> {
   const forms = [oldRoot, Buffer.from(oldRoot, 'base64url')];
   expect(filesIn(dataDir).filter((bytes) => forms.some((form) => bytes.includes(form)))).toEqual([]);
   expect(pieces.countLeft()).toBe(0);
+  expect(ask(dataDir, endedWithBytes, 0)).toEqual([]);
   await using server = await startServer({ dataDir });
   const waited = await readAll(server.port, stage);
   expect([ledger.faults, refused]).toEqual([[], []]);
@@ -292,6 +300,8 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
           if ((await exited).signal === 'SIGKILL') kills += 1;
         }
         const before = shareRewrapped(stage);
+        const early = await runProduct(keysCommand('retire', '--yes'), { MAYFLY_DATA_DIR: stage.dataDir });
+        expect([early.code, JSON.parse(early.stdout).error]).toEqual([1, 'in_use']);
         await runKeys(stage, 'rotate');
         await runKeys(stage, 'retire', '--yes');
         return { kills, before };
@@ -334,26 +344,79 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
     }));
 });
 
-test('P12: a server that was stopped meanwhile stores nothing under a retired root', () =>
-  onStage('rotation, server stopped', 0, async (stage) => {
-    const { dataDir, ledger, basic } = stage;
-    const server = await startServer({ dataDir });
-    await using _ = server;
-    const connections = await Promise.all(Array.from({ length: 8 }, () => openConnection(server.port)));
-    server.kill('SIGSTOP');
-    await runKeys(stage, 'add');
-    await runKeys(stage, 'retire', '--yes');
-    const answers = connections.map(async (connection) => {
-      const entry = ledger.open();
-      const answer = await connection.send(createV2({ value: entry.value, basic }));
-      const made = readMade(answer);
-      if (made !== null) ledger.acknowledge(entry, made);
-      return answer.status;
-    });
-    server.kill('SIGCONT');
-    const statuses = new Set(await Promise.all(answers));
-    expect([...statuses].filter((status) => status !== 200 && status !== 503)).toEqual([]);
-    for (const connection of connections) connection.destroy();
-    await stop(server);
-    await proveRotated(stage);
-  }));
+/** The answers to so many creates. */
+async function createSome({ ledger, basic }: Stage, port: number, secretCount: number): Promise<number[]> {
+  const connection = await openConnection(port);
+  const statuses: number[] = [];
+  for (let n = 0; n < secretCount; n += 1) {
+    const entry = ledger.open();
+    const answer = await connection.send(createV2({ value: entry.value, basic }));
+    const made = readMade(answer);
+    if (made !== null) ledger.acknowledge(entry, made);
+    statuses.push(answer.status);
+  }
+  connection.destroy();
+  return statuses;
+}
+
+const readinessOf = async ({ port }: StartedServer) =>
+  (await sendOnce(port, requestBytes({ method: 'GET', path: '/readyz' }))).status;
+
+async function untilReady(server: StartedServer): Promise<void> {
+  while ((await readinessOf(server)) !== 200) await pause();
+}
+
+describe('P12: a server that has not taken the new root', () => {
+  test('stores nothing and consumes nothing until it gets the file, and then goes on', () =>
+    onStage('rotation, own copy', 0, async (stage) => {
+      const { dataDir, ledger } = stage;
+      const [file, copy] = [join(dataDir, 'keys.json'), `${dataDir}.keys.json`];
+      const giveCopy = () => copyFile(file, copy);
+      try {
+        await giveCopy();
+        const server = await startServer({ dataDir, env: { MAYFLY_ROOT_KEYS_FILE: copy } });
+        await using _ = server;
+        await runKeys(stage, 'add');
+        await runKeys(stage, 'retire', '--yes');
+        expect([await createSome(stage, server.port, 2), await readinessOf(server)]).toEqual([
+          [503, 503],
+          503,
+        ]);
+        await giveCopy();
+        await untilReady(server);
+        expect(new Set(await createSome(stage, server.port, 20))).toEqual(new Set([200]));
+
+        await runKeys(stage, 'add');
+        expect((await runKeys(stage, 'rotate')).answer).toMatchObject({ root: 3, rewrapped: 20 });
+        const [first] = ledger.unsettled();
+        const early = await sendOnce(
+          server.port,
+          attemptRequest({ door: 'v2.reveal', made: first?.made ?? { secretKey: '', metadataKey: '' } }),
+        );
+        expect([early.status, await createSome(stage, server.port, 1)]).toEqual([500, [503]]);
+        await giveCopy();
+        await untilReady(server);
+        expect([await readAll(server.port, stage), ledger.faults]).toEqual([20, []]);
+        await stop(server);
+      } finally {
+        await rm(copy, { force: true });
+      }
+    }));
+
+  test('opens what was re-wrapped a moment ago', () =>
+    onStage('rotation, a moment ago', 40, async (stage) => {
+      const path = join(stage.dataDir, 'keys.json');
+      await using server = await startServer({ dataDir: stage.dataDir });
+      {
+        await using store = await openSqliteStore({ directory: stage.dataDir, clock: createMachineClock() });
+        const random = systemRandom;
+        expect((await addRoot(path, store, { random, wallClockMs: Date.now })).outcome).toBe('changed');
+        const file = readRootKeys(path);
+        if (file.outcome !== 'read') throw new Error(`the key file is ${file.outcome}`);
+        expect(await rewrapOlder({ store, ring: file.ring, random }, () => {})).toMatchObject({
+          rewrapped: 40,
+        });
+      }
+      expect([await readAll(server.port, stage), stage.ledger.faults, stage.refused]).toEqual([40, [], []]);
+    }));
+});
