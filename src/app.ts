@@ -368,7 +368,10 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     ...{ settings, version, links, domains, brands, limiter, clientAddressOf, onAnswer, onFault },
     clock: store.now,
     clockVerdict: () => store.clock().verdict,
-    isReady: async () => (await store.findRootCheck(ring.current.kid)) !== null,
+    // A server that still has to get the new root from a rotation stores nothing.
+    isReady: async () =>
+      (await store.findRootCheck(ring.current.kid)) !== null &&
+      (await store.findFirstOpenRoot()) <= ring.current.kid,
   });
   const served = isForThisMachineAlone(settings)
     ? refuseForeignHosts(fetch, {
