@@ -49,18 +49,18 @@ function ask<Row>(dataDir: string, sql: string, after: number): Row[] {
 
 const pieceBytes = 16;
 
-/** Collects pieces of wrappings under the old root, and looks for them in the files. */
+/** Collects pieces of wrappings under an old root, and looks for them in the files. */
 function createPieceWatch(dataDir: string) {
   const pieces = new Set<string>();
   let after = 0;
   return {
     pieces,
-    /** Of the records that were stored since the look before. Each piece belongs to one wrapping: its salt and its tag. */
-    look(): void {
+    /** At records that were stored since the look before. Each piece belongs to one wrapping: its salt and its tag. */
+    look(kid = 1): void {
       const rows = ask<{ position: number; salt: Uint8Array; tag: Uint8Array }>(
         dataDir,
         `SELECT position, substr(sealed_secret, 12, ${pieceBytes}) AS salt, substr(sealed_secret, -${pieceBytes}) AS tag
-         FROM records WHERE position > ?1 AND state = 'w' AND substr(sealed_secret, 2, 2) = x'0001'`,
+         FROM records WHERE position > ?1 AND state = 'w' AND substr(sealed_secret, 2, 2) = x'000${kid}'`,
         after,
       );
       for (const { position, salt, tag } of rows) {
@@ -292,7 +292,7 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
       const { result } = await underLoad(stage, server.port, async () => {
         await runKeys(stage, 'add');
         let kills = 0;
-        for (const point of points.sort()) {
+        for (const point of points.sort((a, b) => a - b)) {
           const child = spawnProduct(keysCommand('rotate'), { MAYFLY_DATA_DIR: stage.dataDir });
           const { exited } = watch(child);
           await untilShare(stage, point, exited);
@@ -387,7 +387,10 @@ describe('P12: a server that has not taken the new root', () => {
         expect(new Set(await createSome(stage, server.port, 20))).toEqual(new Set([200]));
 
         await runKeys(stage, 'add');
+        stage.pieces.look(2);
+        expect(stage.pieces.countLeft()).toBeGreaterThanOrEqual(40);
         expect((await runKeys(stage, 'rotate')).answer).toMatchObject({ root: 3, rewrapped: 20 });
+        expect(stage.pieces.countLeft()).toBe(0);
         const [first] = ledger.unsettled();
         const early = await sendOnce(
           server.port,
