@@ -5,7 +5,6 @@
  * serving; no step leaves a secret under a root that the file no longer has (P12).
  */
 import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
-import type { KeyRing } from '../crypto/keyring.ts';
 import { ageOfFileMs, type FiledRoot, readRootKeys } from '../ops/root-key-file.ts';
 import { addRoot, compareRoots, retireRoots, rootKeysTakenMs, verifyRoots } from '../ops/root-keys.ts';
 import { withAccounts } from './accounts.ts';
@@ -22,9 +21,11 @@ import {
 } from './command.ts';
 import { plural, timeOf } from './terminal.ts';
 
+type ReadKeys = Extract<ReturnType<typeof readRootKeys>, { outcome: 'read' }>;
+
 interface OpenKeys extends Pick<OpenAccounts, 'store' | 'random'> {
   readonly path: string;
-  readonly ring: KeyRing;
+  readonly ring: ReadKeys['ring'];
   readonly roots: readonly FiledRoot[];
 }
 
@@ -39,16 +40,14 @@ async function withKeys(
   const path = settings.rootKeysFile;
   return withAccounts(input, world, async ({ store, random }) => {
     const file = readRootKeys(path);
-    const compared = file.outcome === 'refused' ? file : await compareRoots(ringOf(file), path, store);
+    const ring = file.outcome === 'read' ? file.ring : null;
+    const compared = file.outcome === 'refused' ? file : await compareRoots(ring, path, store);
     if (compared.outcome === 'refused') return refuse(world, input, 'keys', compared.problem);
     if (file.outcome !== 'read')
       return refuse(world, input, 'keys', `There is no key file ${path} yet: start Mayfly once.`);
     return work({ path, ring: file.ring, roots: file.roots, store, random });
   });
 }
-
-const ringOf = (file: Exclude<ReturnType<typeof readRootKeys>, { outcome: 'refused' }>): KeyRing | null =>
-  file.outcome === 'read' ? file.ring : null;
 
 /** `root 1`, `roots 1 and 2`, `roots 1, 2 and 3`. */
 function rootsWords(kids: readonly number[]): string {
