@@ -158,11 +158,19 @@ describe('mayfly keys add', () => {
 
 describe('mayfly keys rotate', () => {
   it('re-wraps everything that waits, which opens afterwards', async () => {
-    const { keys, share, read } = await installation();
+    const { keys, share, read, store } = await installation();
     const [one, other] = [await share('one'), await share('other')];
     await keys('add');
     const next = 'Next: mayfly keys retire removes the older roots from the key file.\n';
-    expect(await keys('rotate')).toEqual(said(0, `Done. 2 secrets re-wrapped under root 2.\n${next}`));
+    const kidsAtScrub: (readonly number[])[] = [];
+    const scrub = async () => {
+      kidsAtScrub.push(await store.rootKidsInUse());
+      return store.scrub();
+    };
+    const rotated = await keys('rotate', { over: { scrub } });
+    expect(rotated).toEqual(said(0, `Done. 2 secrets re-wrapped under root 2.\n${next}`));
+    // P10: the older wrappings are erased from the files too.
+    expect(kidsAtScrub).toEqual([[2]]);
     expect(await read(one.secretKey)).toBe('one');
     expect(await keys('rotate')).toEqual(said(0, `Nothing to re-wrap under root 2.\n${next}`));
     expect(await keys('rotate --json')).toEqual(
@@ -312,8 +320,7 @@ describe('mayfly keys retire', () => {
       ['retire --yes', undefined, ''],
     ] as const) {
       const { keys, read, secretKey } = await rotated();
-      const circumstances = answer === undefined ? {} : { answer };
-      const retired = await keys(args, circumstances);
+      const retired = await keys(args, answer === undefined ? {} : { answer });
       expect(retired).toEqual(said(0, `${facts()}${words}${done.replace('PATH', path)}`));
       expect(kidsInFile()).toEqual([2]);
       expect(await read(secretKey)).toBe('the value');

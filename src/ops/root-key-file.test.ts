@@ -7,6 +7,7 @@ import {
   lstat,
   mkdir,
   mkdtemp,
+  open as openFile,
   readdir,
   readFile,
   rename,
@@ -73,6 +74,16 @@ describe('a change of the key file', () => {
     const { version, roots } = JSON.parse(await readFile(path, 'utf8'));
     expect([version, roots.slice(0, 2), roots[2].kid]).toEqual([1, [byHand, made], 9]);
     expect(await readdir(folder)).toEqual(['keys.json']);
+  });
+
+  it('P12: comes as a whole: who has begun to read the file reads all of it as it was', async () => {
+    makeRootKeys(path, deps);
+    const before = await readFile(path, 'utf8');
+    const reader = await openFile(path);
+    await add(2);
+    expect(await reader.readFile('utf8')).toBe(before);
+    await reader.close();
+    expect(kidsIn()).toEqual([1, 2]);
   });
 
   it('keeps the owner, and nobody else may read the file', async () => {
