@@ -224,7 +224,7 @@ export const keyCommands: readonly Command[] = [
   },
   {
     path: ['keys', 'rotate'],
-    summary: 're-wrap everything that waits under the newest root',
+    summary: 're-wrap all waiting secrets under the newest root',
     words: [],
     options: {},
     example: 'mayfly keys rotate',

@@ -7,6 +7,7 @@ import type { Finding } from '../../src/ops/doctor.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { fakeLogins, fakeWorld } from '../support/cli-world.ts';
 import type { Call } from './transcript.ts';
+import { type KeyFiles, makeKeyFiles } from './transcript-keys.ts';
 
 const server = 'http://localhost:3000';
 const email = 'jo@example.org';
@@ -20,9 +21,10 @@ export interface Installation {
   worldFor(
     call: Call,
     answers: readonly string[],
-  ): { world: World; written: () => { out: string; err: string } };
+  ): Promise<{ world: World; written: () => { out: string; err: string } }>;
   /** Everything random, by a name. */
   masked(text: string): string;
+  close(): void;
 }
 
 const findings: readonly Finding[] = [
@@ -99,7 +101,17 @@ export async function makeInstallation(): Promise<Installation> {
     'old-links.txt': `PASSWORD=${GONE}\n`,
   };
 
-  function worldFor({ env, input }: Call, answers: readonly string[]) {
+  let keyFiles: KeyFiles | null = null;
+
+  async function settingsOf({ env, args }: Call): Promise<Readonly<Record<string, string>>> {
+    if (args[0] !== 'keys') return env;
+    keyFiles = await makeKeyFiles(app.store, env.MAYFLY_ROOT_KEYS_FILE);
+    return { ...env, MAYFLY_ROOT_KEYS_FILE: keyFiles.pathOf(env.MAYFLY_ROOT_KEYS_FILE) };
+  }
+
+  async function worldFor(call: Call, answers: readonly string[]) {
+    const { env, input } = call;
+    const settings = await settingsOf(call);
     const typed = [...answers];
     const prompts = { err: '' };
     const ask = async (question: string) => {
@@ -112,7 +124,7 @@ export async function makeInstallation(): Promise<Installation> {
     const world: World = {
       ...base,
       ...outsideOf(app, files, drawn),
-      readConfig: async () => readConfig(env, readText),
+      readConfig: async () => readConfig(settings, readText),
       terminal: {
         ...base.terminal,
         ...(isInteractive ? { isInteractive, ask, askHidden: ask } : {}),
@@ -134,9 +146,10 @@ export async function makeInstallation(): Promise<Installation> {
     worldFor,
     masked: (text) =>
       mask(
-        drawn.reduce((left, value) => left.replace(value, '<drawn>'), text),
+        drawn.reduce((left, value) => left.replace(value, '<drawn>'), keyFiles?.masked(text) ?? text),
         variables,
       ),
+    close: () => keyFiles?.remove(),
   };
 }
 

@@ -90,10 +90,11 @@ export async function runStep(step: Step): Promise<string> {
   const answers = step.answers.map((answer) =>
     answer.startsWith('$') ? (installation.variables[answer.slice(1)] ?? answer) : answer,
   );
-  const { world, written } = installation.worldFor(call, answers);
+  const { world, written } = await installation.worldFor(call, answers);
   const code = await runCommand(call.args, world);
   const { out, err } = written();
   const exit = code === 0 ? [] : [`= ${code}`];
+  installation.close();
   return installation.masked([...prefixed(out, ''), ...prefixed(err, '! '), ...exit].join('\n'));
 }
 

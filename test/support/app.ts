@@ -113,7 +113,7 @@ export interface TestApp {
 /** 2025-05-08, chosen arbitrarily. */
 const startSeconds = 1_746_700_000;
 const ownBaseUrl = 'https://mayfly.example';
-const testRoot = { kid: 1, key: new Uint8Array(32).fill(7) };
+export const testRoot = { kid: 1, key: new Uint8Array(32).fill(7) };
 
 export function createTestApp(options: TestAppOptions = {}): TestApp {
   const clock = createTestClock(startSeconds);
