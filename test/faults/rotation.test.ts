@@ -24,7 +24,6 @@ import { createBench } from '../support/service-bench.ts';
 import {
   type Credentials,
   createAccount,
-  type Exit,
   makeDataDir,
   openPool,
   runProduct,
@@ -181,24 +180,23 @@ async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: numb
   return { result, answered, longestPauseMs };
 }
 
-/** How much of what was there at first is under the new root: 0 to 1. */
-function shareRewrapped({ dataDir, secretCount }: Stage): number {
-  const [row] = ask<{ all: number; moved: number }>(
+/** How much of what was there at first, of what still waits, is under this root: 0 to 1. */
+function shareUnder({ dataDir, secretCount }: Stage, kid = 2): number {
+  const [row] = ask<{ share: number | null }>(
     dataDir,
-    `SELECT count(*) AS "all", count(*) FILTER (WHERE substr(sealed_secret, 2, 2) = x'0002') AS moved
-     FROM records WHERE position <= ?1 AND state = 'w'`,
+    `SELECT avg(substr(sealed_secret, 2, 2) = x'000${kid}') AS share FROM records WHERE position <= ?1 AND state = 'w'`,
     secretCount,
   );
-  return row === undefined || row.all === 0 ? 1 : row.moved / row.all;
+  return row?.share ?? 1;
 }
 
-/** Resolves once so much is under the new root, or to `false` when this process has ended before. */
-async function untilShare(stage: Stage, share: number, exited: Promise<Exit>): Promise<boolean> {
+/** Resolves once so much is under the root, or to `false` when this process has ended before. */
+async function untilShare(stage: Stage, share: number, exited: Promise<unknown>, kid = 2): Promise<boolean> {
   let hasEnded = false;
   void exited.then(() => {
     hasEnded = true;
   });
-  while (!hasEnded && shareRewrapped(stage) < share) await pause();
+  while (!hasEnded && shareUnder(stage, kid) < share) await pause();
   return !hasEnded;
 }
 
@@ -299,7 +297,7 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
           child.kill('SIGKILL');
           if ((await exited).signal === 'SIGKILL') kills += 1;
         }
-        const before = shareRewrapped(stage);
+        const before = shareUnder(stage);
         const early = await runProduct(keysCommand('retire', '--yes'), { MAYFLY_DATA_DIR: stage.dataDir });
         expect([early.code, JSON.parse(early.stdout).error]).toEqual([1, 'in_use']);
         await runKeys(stage, 'rotate');
@@ -326,7 +324,7 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
         const { exited } = watch(child);
         expect(await untilShare(stage, point, exited)).toBe(true);
         killed.kill('SIGKILL');
-        return { exited, atKill: shareRewrapped(stage) };
+        return { exited, atKill: shareUnder(stage) };
       });
       await killed.exited;
       const server = await startServer({ dataDir });
@@ -389,7 +387,11 @@ describe('P12: a server that has not taken the new root', () => {
         await runKeys(stage, 'add');
         stage.pieces.look(2);
         expect(stage.pieces.countLeft()).toBeGreaterThanOrEqual(40);
-        expect((await runKeys(stage, 'rotate')).answer).toMatchObject({ root: 3, rewrapped: 20 });
+        const rotating = runKeys(stage, 'rotate');
+        await untilShare({ ...stage, secretCount: 20 }, 1, rotating, 3);
+        // Under the older root, which is not closed yet.
+        expect(await createSome(stage, server.port, 3)).toEqual([200, 200, 200]);
+        expect((await rotating).answer).toMatchObject({ root: 3, rewrapped: 23 });
         expect(stage.pieces.countLeft()).toBe(0);
         const [first] = ledger.unsettled();
         const early = await sendOnce(
@@ -399,7 +401,7 @@ describe('P12: a server that has not taken the new root', () => {
         expect([early.status, await createSome(stage, server.port, 1)]).toEqual([500, [503]]);
         await giveCopy();
         await untilReady(server);
-        expect([await readAll(server.port, stage), ledger.faults]).toEqual([20, []]);
+        expect([await readAll(server.port, stage), ledger.faults]).toEqual([23, []]);
         await stop(server);
       } finally {
         await rm(copy, { force: true });
