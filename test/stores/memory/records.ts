@@ -21,6 +21,7 @@ import {
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { deliveryAt, rootKidOf } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
+import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './wrappings.ts';
 
 interface MemoryRecord
   extends Omit<NewRecord, 'sealedSecret' | 'recentBox' | 'memoBox' | 'deliveryStaleAt' | 'noticeDueAt'> {
@@ -370,36 +371,6 @@ function endOwned(
   return { burned, upto: batch.at(-1)?.position ?? after, isLast: batch.length < limit };
 }
 
-function rootKidsInUse(table: RecordTable, now: UnixSeconds): number[] {
-  const live = table.all().filter((record) => isWaiting(record, now));
-  const kids = live.map((record) => (record.sealedSecret === null ? null : rootKidOf(record.sealedSecret)));
-  return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
-}
-
-function listUnderOlderRoots(
-  table: RecordTable,
-  kid: number,
-  { after, limit }: Batch,
-  now: UnixSeconds,
-): OlderRootsBatch {
-  const later = table.all().filter(({ position }) => position > after);
-  const batch = later.sort((a, b) => a.position - b.position).slice(0, limit);
-  const isOlder = (record: MemoryRecord) =>
-    isWaiting(record, now) && record.sealedSecret !== null && (rootKidOf(record.sealedSecret) ?? 0) < kid;
-  const last = batch.at(-1);
-  return {
-    secretIds: batch.filter(isOlder).map(({ secretId }) => secretId.slice() as SecretId),
-    next: last === undefined || batch.length < limit ? null : String(last.position),
-  };
-}
-
-function replaceWrapping(record: MemoryRecord | null, from: Uint8Array, to: Uint8Array): boolean {
-  if (record?.state !== 'waiting' || record.sealedSecret === null) return false;
-  if (textOf(record.sealedSecret) !== textOf(from) || from.length !== to.length) return false;
-  record.sealedSecret = to.slice();
-  return true;
-}
-
 /** Whether the account exists now. */
 type IsAccount = (id: AccountId) => boolean;
 
@@ -418,10 +389,10 @@ export function createMemoryRecords(
       return { waiting: waiting.length, receipts: owned.length };
     },
     expiryOf: (id) => table.ofSecret(id)?.expiresAt ?? null,
-    rootKidsInUse: () => rootKidsInUse(table, time.earliest()),
+    rootKidsInUse: () => rootKidsInUse(table.all(), time.earliest()),
     firstOpenRoot: () => table.rootFloor,
     listUnderOlderRoots: (kid, after, limit) =>
-      listUnderOlderRoots(table, kid, { after: Number(after ?? 0), limit }, time.earliest()),
+      listUnderOlderRoots(table.all(), kid, { after: Number(after ?? 0), limit }, time.earliest()),
     replaceWrapping(id, from, to) {
       table.assertOpen(to);
       return replaceWrapping(table.ofSecret(id), from, to);
