@@ -51,3 +51,12 @@ export interface OlderRootsBatch {
   /** `null`: there were no more records. */
   readonly next: string | null;
 }
+
+/**
+ * The wrapping root's key id that a sealed secret names in its header: a version byte, then the id as u16, big-endian.
+ * `null` when the bytes are too short to be one.
+ */
+export function rootKidOf(sealedSecret: Uint8Array): number | null {
+  const [version, high, low] = sealedSecret;
+  return version === undefined || high === undefined || low === undefined ? null : high * 256 + low;
+}

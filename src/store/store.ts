@@ -33,15 +33,6 @@ export function deliveryAt(delivery: StoredDelivery | null, now: UnixSeconds): S
   return now < staleAt ? delivery : { ...delivery, state: 'not_sent', at: staleAt, staleAt: null };
 }
 
-/**
- * The wrapping root's key id that a sealed secret names in its header: a version byte, then the id as u16, big-endian.
- * `null` when the bytes are too short to be one.
- */
-export function rootKidOf(sealedSecret: Uint8Array): number | null {
-  const [version, high, low] = sealedSecret;
-  return version === undefined || high === undefined || low === undefined ? null : high * 256 + low;
-}
-
 /** How long a finished deletion stays known: whoever shared it and is answered late still hears the whole count. */
 export const finishedDeletionSeconds = 3_600;
 

@@ -229,6 +229,17 @@ describe('what happens to a secret during a rotation', () => {
     expect(await readValue(servedAfter, secretKey)).toBe('the value');
   });
 
+  it.each(steps)('another rotation %s is not done again', async (step) => {
+    const vault = createVault();
+    const { secretKey } = await vault.bench.share('the value');
+    let other = 0;
+    const report = await rotateWith(vault, step, async () => {
+      other = (await vault.rotate()).rewrapped;
+    });
+    expect([other + report.rewrapped, report.damaged]).toEqual([1, 0]);
+    expect(await readValue(vault.servedAfter, secretKey)).toBe('the value');
+  });
+
   it('P3: a reader who has proven the link before it is re-wrapped takes the secret after', async () => {
     const hooks = { beforeClaim: async () => {} };
     const vault = createVault({

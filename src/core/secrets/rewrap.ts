@@ -9,7 +9,7 @@ import type { KeyRing } from '../../crypto/keyring.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { SecretId } from '../keys.ts';
 import type { SecretStore } from '../ports.ts';
-import type { RotationStore } from '../root-store.ts';
+import { type RotationStore, rootKidOf } from '../root-store.ts';
 import type { UnixSeconds } from '../time.ts';
 
 export interface RewrapDeps {
@@ -35,12 +35,14 @@ const batchRecords = 500;
 const atOnce = 64;
 
 type Rewrapped =
-  | { readonly outcome: 'rewrapped' | 'gone' | 'changed' | 'damaged' }
+  | { readonly outcome: 'rewrapped' | 'settled' | 'changed' | 'damaged' }
   | { readonly outcome: 'fixed'; readonly expiresAt: UnixSeconds };
 
 async function rewrapOne({ store, ring, random }: RewrapDeps, id: SecretId): Promise<Rewrapped> {
   const stored = await store.findSecret(id);
-  if (stored === null) return { outcome: 'gone' };
+  // Another rotation may have come first: what it did is not done again.
+  if (stored === null || (rootKidOf(stored.sealedSecret) ?? 0) >= ring.current.kid)
+    return { outcome: 'settled' };
   const { sealedSecret, expiresAt } = stored;
   const rewrapped = rewrapSecret(sealedSecret, stored, ring, random, { root: ring.current });
   if (rewrapped === null) {
@@ -58,7 +60,7 @@ interface Pass {
 
 /** Once through the store. */
 async function pass(deps: RewrapDeps, onProgress: (rewrapped: number) => void): Promise<Pass> {
-  const counts: Pass['counts'] = { rewrapped: 0, gone: 0, changed: 0, damaged: 0, fixed: 0 };
+  const counts: Pass['counts'] = { rewrapped: 0, settled: 0, changed: 0, damaged: 0, fixed: 0 };
   let fixedUntil: UnixSeconds | null = null;
   for (let after: string | null = null; ; ) {
     const { secretIds, next } = await deps.store.listUnderOlderRoots(

@@ -15,6 +15,7 @@ import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { ClaimTarget } from '../../core/ports.ts';
+import { rootKidOf } from '../../core/root-store.ts';
 import {
   isWaiting,
   type ListedReceipt,
@@ -25,7 +26,7 @@ import {
   type StoredState,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { allowanceAfter, deliveryAt, exhaustionOf, rootKidOf } from '../store.ts';
+import { allowanceAfter, deliveryAt, exhaustionOf } from '../store.ts';
 import { bitsOf, flagsIn, type LocatedClaim, type PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
 import {

@@ -8,7 +8,7 @@ import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
 import type { ClaimOutcome, DueNotice, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
-import type { OlderRootsBatch } from '../../../src/core/root-store.ts';
+import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
 import {
   isWaiting,
   type NewRecord,
@@ -19,7 +19,7 @@ import {
   type StoredState,
 } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
-import { deliveryAt, rootKidOf } from '../../../src/store/store.ts';
+import { deliveryAt } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './wrappings.ts';
 

@@ -1,9 +1,8 @@
 /** The wrapping roots of records in memory: which are in use, and one wrapping in place of another. */
 import type { SecretId } from '../../../src/core/keys.ts';
-import type { OlderRootsBatch } from '../../../src/core/root-store.ts';
+import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
 import { isWaiting, type StoredState } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
-import { rootKidOf } from '../../../src/store/store.ts';
 
 interface WrappedRecord {
   readonly position: number;
