@@ -151,7 +151,7 @@ describe('mayfly keys add', () => {
     await rename(path, long);
     path = long;
     expect(await keys('add')).toEqual(
-      said(1, `The key file ${path} cannot be changed (ENAMETOOLONG): let this user write its folder.\n`),
+      said(1, `The key file ${path} cannot be changed (ENAMETOOLONG): let this user write to its folder.\n`),
     );
   });
 });

@@ -5,7 +5,7 @@
  * serving; no step leaves a secret under a root that the file no longer has (P12).
  */
 import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
-import { ageOfFileMs, type FiledRoot, readRootKeys } from '../ops/root-key-file.ts';
+import { ageOfFileMs, type RootKeysReading, readRootKeys } from '../ops/root-key-file.ts';
 import { addRoot, compareRoots, retireRoots, rootKeysTakenMs, verifyRoots } from '../ops/root-keys.ts';
 import { withAccounts } from './accounts.ts';
 import {
@@ -21,12 +21,10 @@ import {
 } from './command.ts';
 import { plural, timeOf } from './terminal.ts';
 
-type ReadKeys = Extract<ReturnType<typeof readRootKeys>, { outcome: 'read' }>;
+type KeyFile = Extract<RootKeysReading, { outcome: 'read' }>;
 
-interface OpenKeys extends Pick<OpenAccounts, 'store' | 'random'> {
+interface OpenKeys extends Pick<OpenAccounts, 'store' | 'random'>, Pick<KeyFile, 'ring' | 'roots'> {
   readonly path: string;
-  readonly ring: ReadKeys['ring'];
-  readonly roots: readonly FiledRoot[];
 }
 
 /** Opens the store and the key file, and does the work if they belong together. */

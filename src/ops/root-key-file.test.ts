@@ -167,7 +167,7 @@ describe('a change of the key file', () => {
     await makeLongNamed(252);
     expect(await add(2)).toEqual({
       outcome: 'refused',
-      problem: `The key file ${path} cannot be changed (ENAMETOOLONG): let this user write its folder.`,
+      problem: `The key file ${path} cannot be changed (ENAMETOOLONG): let this user write to its folder.`,
     });
     expect(kidsIn()).toEqual([1]);
   });

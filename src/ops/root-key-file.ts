@@ -237,7 +237,7 @@ function takeLock(lock: string, path: string): Refused | null {
     return refused(
       codeOf(error) === 'EEXIST'
         ? `Another command is changing the key file ${path}. If none is, remove ${lock}.`
-        : `The key file ${path} cannot be changed (${codeOf(error)}): let this user write its folder.`,
+        : `The key file ${path} cannot be changed (${codeOf(error)}): let this user write to its folder.`,
     );
   }
 }
