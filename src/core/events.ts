@@ -19,6 +19,8 @@ export type ServiceEvent =
   | { readonly event: 'passphrase_refused'; readonly tag: string }
   | { readonly event: 'attempts_exhausted'; readonly tag: string }
   | { readonly event: 'record_damaged'; readonly tag: string }
+  /** A secret is under a root that this server's key file does not have. */
+  | { readonly event: 'root_missing'; readonly kid: number }
   | { readonly event: 'mail_ended'; readonly tag: string; readonly state: DeliveryState }
   | {
       readonly event: 'domain_checked';

@@ -151,6 +151,7 @@ const kinds: Readonly<Record<EventName, Kind>> = {
   passphrase_refused: { level: 'info', fields: ['tag'] },
   attempts_exhausted: { level: 'warn', fields: ['tag'] },
   record_damaged: { level: 'error', fields: ['tag'] },
+  root_missing: { level: 'error', fields: ['kid'] },
   mail_ended: { level: 'info', fields: ['tag', 'state'] },
   domain_checked: { level: 'info', fields: ['account', 'domainState'] },
   signed_up: { level: 'info', fields: ['account'] },

@@ -35,6 +35,7 @@ const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   passphrase_refused: 'Wrong passphrases',
   attempts_exhausted: 'Passphrase guesses refused by the limit',
   record_damaged: 'Records that did not open with the right key',
+  root_missing: 'Secrets under a root that the key file does not have',
   mail_ended: 'Mails to recipients',
   domain_checked: 'Checks of share domains',
   signed_up: 'Accounts made by signing up',

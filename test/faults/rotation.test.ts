@@ -398,7 +398,7 @@ describe('P12: a server that has not taken the new root', () => {
           server.port,
           attemptRequest({ door: 'v2.reveal', made: first?.made ?? { secretKey: '', metadataKey: '' } }),
         );
-        expect([early.status, await createSome(stage, server.port, 1)]).toEqual([500, [503]]);
+        expect([early.status, await createSome(stage, server.port, 1)]).toEqual([503, [503]]);
         await giveCopy();
         await untilReady(server);
         expect([await readAll(server.port, stage), ledger.faults]).toEqual([23, []]);

@@ -67,13 +67,10 @@ export async function proveAccess(
 function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
   const outcome = unwrapSecret(stored.sealedSecret, stored, deps.ring);
   if (outcome.outcome === 'unwrapped') return outcome.secret;
-  throw damaged(
-    deps.events,
-    stored,
-    outcome.outcome === 'unknown_root'
-      ? `root ${outcome.kid} is not in the key ring`
-      : 'its seal does not match',
-  );
+  if (outcome.outcome === 'damaged') throw damaged(deps.events, stored, 'its seal does not match');
+  // A server with a key file of its own may not have it yet (P12).
+  deps.events({ event: 'root_missing', kid: outcome.kid });
+  throw new ServiceError('unavailable', `root ${outcome.kid} is not in the key ring`);
 }
 
 export function damaged(events: Events, stored: Pick<StoredSecret, 'secretId'>, why: string): ServiceError {
