@@ -185,9 +185,10 @@ async function tour(): Promise<void> {
 
 startRegion('us');
 startRegion('eu');
-launch('router', 'router', routerPort, {});
 await until('us', isReady(usPort));
 await until('eu', isReady(euPort));
+// After them, or its first look may find only one of the two.
+launch('router', 'router', routerPort, {});
 await until('the router', isReady(routerPort));
 say(`Two regions and the router before them, in ${folder}:
   router   ${at(routerPort)}
