@@ -41,7 +41,8 @@ import {
   type OpenMetrics,
   openMetrics,
 } from './ops/metrics.ts';
-import { openRootKeys, watchRootKeys } from './ops/root-keys.ts';
+import { watchRootKeys } from './ops/root-key-watch.ts';
+import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
 import { dicewareWords, isCommonPassword } from './ops/word-lists.ts';
 import { backUpStore, previewRestore, restoreStore } from './store/sqlite/backup.ts';

@@ -6,7 +6,8 @@
  */
 import { type RewrapReport, rewrapOlder } from '../core/secrets/rewrap.ts';
 import { ageOfFileMs, type RootKeysReading, readRootKeys } from '../ops/root-key-file.ts';
-import { addRoot, compareRoots, retireRoots, rootKeysTakenMs, verifyRoots } from '../ops/root-keys.ts';
+import { rootKeysTakenMs } from '../ops/root-key-watch.ts';
+import { addRoot, compareRoots, retireRoots, verifyRoots } from '../ops/root-keys.ts';
 import { withAccounts } from './accounts.ts';
 import {
   type Command,

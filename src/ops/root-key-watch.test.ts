@@ -8,7 +8,8 @@ import { createMemoryStore } from '../../test/stores/memory.ts';
 import type { RootStore } from '../core/root-store.ts';
 import { type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { LogLine } from './log-lines.ts';
-import { addRoot, openRootKeys, type RootKeyWatch, rootKeysPollMs, watchRootKeys } from './root-keys.ts';
+import { type RootKeyWatch, rootKeysPollMs, watchRootKeys } from './root-key-watch.ts';
+import { addRoot, openRootKeys } from './root-keys.ts';
 
 let folder = '';
 let path = '';
