@@ -1,1 +1,0 @@
-canary-value-93be
