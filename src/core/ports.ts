@@ -239,7 +239,7 @@ export interface AccountStore {
   /** The token with this hash and its account: one look-up, the same work whether or not it exists (P17). */
   findToken(tokenHash: Uint8Array): Promise<{ account: Account; token: StoredToken } | null>;
   addToken(id: AccountId, token: NewToken): Promise<StoredToken>;
-  /** As `addToken`, if the account's password is still the one that `verifier` is of; `null` when it is not. */
+  /** As `addToken`, if the account's password is still the one that `verifier` is of; `null` when it is not, or the account is locked. */
   addOwnToken(id: AccountId, verifier: Uint8Array, token: NewToken): Promise<StoredToken | null>;
   listTokens(id: AccountId): Promise<StoredToken[]>;
   /** Whether there was such a token of this account. */
@@ -280,7 +280,7 @@ export interface AccountStore {
   ): Promise<{ readonly account: Account; readonly password: StoredPassword | null } | null>;
   /**
    * Sets the password, ends every other session, voids every reset ticket that is under way and revokes the tokens if
-   * asked, in one step, if the password is still the one that `from` is the verifier of. Whether it was.
+   * asked, in one step, if the password is still the one that `from` is the verifier of and the account is not locked. Whether it was.
    */
   changePassword(
     id: AccountId,

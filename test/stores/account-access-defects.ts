@@ -8,6 +8,7 @@ import type { SeededDefect } from './defects.ts';
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 const ended = 'a lock ends every session of its account and no other, and none begins until it is lifted';
+const underWay = 'a change of password and a token that were under way when the lock came are refused';
 const voided = 'a lock voids the reset links of its account, and none that follows works while it lasts';
 
 const lockDefects: readonly SeededDefect[] = [
@@ -36,6 +37,32 @@ const lockDefects: readonly SeededDefect[] = [
       async addSession(id, verifier, session) {
         const wasLocked = await store.unlockAccount(id);
         const added = await store.addSession(id, verifier, session);
+        if (wasLocked) await store.lockAccount(id);
+        return added;
+      },
+    }),
+  },
+  {
+    defect: 'a password changes in a locked account',
+    caughtBy: underWay,
+    seed: (store) => ({
+      ...store,
+      async changePassword(id, ...rest) {
+        const wasLocked = await store.unlockAccount(id);
+        const changed = await store.changePassword(id, ...rest);
+        if (wasLocked) await store.lockAccount(id);
+        return changed;
+      },
+    }),
+  },
+  {
+    defect: 'a person makes a token in a locked account',
+    caughtBy: underWay,
+    seed: (store) => ({
+      ...store,
+      async addOwnToken(id, ...rest) {
+        const wasLocked = await store.unlockAccount(id);
+        const added = await store.addOwnToken(id, ...rest);
         if (wasLocked) await store.lockAccount(id);
         return added;
       },

@@ -160,7 +160,8 @@ const insertTokenSql = `
 /** Finds the password that it was asked for with, so a request that began before a change of it adds nothing. */
 const insertOwnTokenSql = `
   INSERT INTO tokens (account_id, token_hash, name, wrapped_data_key, scopes, created_at, expires_at)
-  SELECT account_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM passwords WHERE account_id = ?1 AND verifier = ?8`;
+  SELECT account_id, ?2, ?3, ?4, ?5, ?6, ?7 FROM passwords
+  WHERE account_id = ?1 AND verifier = ?8 AND account_id IN (SELECT id FROM accounts WHERE locked_at IS NULL)`;
 
 /** Inserts an account without a chosen language; `null` when the username is taken. */
 export function createAccountInsert(db: Database): (account: NewAccount) => Account | null {

@@ -193,7 +193,7 @@ const upsertPassword = `
 
 const replacePassword = `
   UPDATE passwords SET salt = ?2, verifier = ?3, wrapped_data_key = ?4, set_at = ?5
-  WHERE account_id = ?1 AND verifier = ?6`;
+  WHERE account_id = ?1 AND verifier = ?6 AND account_id IN (SELECT id FROM accounts WHERE locked_at IS NULL)`;
 
 type PasswordWrites = Deciding<
   'addTicket' | 'replaceResetTickets' | 'inviteAccount' | 'redeemSignUp' | 'redeemReset' | 'changePassword'

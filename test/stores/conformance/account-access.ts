@@ -134,6 +134,20 @@ const lockChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check(
+    'P16',
+    'a change of password and a token that were under way when the lock came are refused',
+    async ({ store }) => {
+      const { account, password } = await personNamed(store, 'ann@example.org');
+      const change = () => store.changePassword(account.id, password.verifier, password, 0, 'keep');
+      const add = () => store.addOwnToken(account.id, password.verifier, newToken());
+      await store.lockAccount(account.id);
+      assert.deepEqual([await change(), await add()], [false, null]);
+      await store.unlockAccount(account.id);
+      assert.deepEqual([await change(), (await add()) === null], [true, false]);
+    },
+  ),
+
   check('P16', 'a locked account keeps its password and tokens, which say so', async ({ store }) => {
     const ann = await personNamed(store, 'ann@example.org');
     const token = newToken();

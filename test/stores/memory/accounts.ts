@@ -184,7 +184,10 @@ function tokenMethods(tables: AccountTables): TokenMethods {
     },
     async addOwnToken(id, verifier, token) {
       const password = tables.passwords.get(id);
-      return password !== undefined && sameBytes(password.verifier, verifier) ? insert(id, token) : null;
+      const isOpen = tables.accounts.get(id)?.lockedAt === null;
+      return isOpen && password !== undefined && sameBytes(password.verifier, verifier)
+        ? insert(id, token)
+        : null;
     },
     listTokens: async (id) => [...tokens.values()].filter((each) => each.accountId === id).map(copyOfToken),
     async revokeToken(id, tokenId) {

@@ -115,6 +115,7 @@ export function createMemoryPasswords(tables: AccountTables, time: Pick<StoreTim
     async changePassword(id, from, to, keepSessionId, fate) {
       const current = passwords.get(id);
       if (current === undefined || !sameBytes(current.verifier, from)) return false;
+      if (tables.accounts.get(id)?.lockedAt !== null) return false;
       passwords.set(id, copyOfPassword(to));
       endSessionsOf(tables, id, keepSessionId);
       if (fate === 'revoke') revokeTokensOf(id);
