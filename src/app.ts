@@ -71,11 +71,17 @@ export function isStoreThere({ dataDir }: Settings): boolean {
   return hasStore(dataDir);
 }
 
-/** Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`. */
-export async function openStore({ dataDir, maxStorageBytes }: Settings): Promise<OpenStore> {
+/**
+ * Opens the store that the settings name, made where it is missing. Rejects with `StartRefusal`.
+ * @param isBesideServers for a command, which upgrades no store that a server of an earlier version has open
+ */
+export async function openStore(
+  { dataDir, maxStorageBytes }: Settings,
+  isBesideServers = false,
+): Promise<OpenStore> {
   try {
     const clock = createMachineClock();
-    const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes });
+    const store = await openSqliteStore({ directory: dataDir, clock, maxStorageBytes, isBesideServers });
     return { store, close: async () => store[Symbol.asyncDispose]() };
   } catch (error) {
     throw error instanceof StoreRefusal ? new StartRefusal(error.message, { cause: error }) : error;

@@ -147,7 +147,7 @@ async function openTheStore(settings: Settings) {
     return { outcome: 'no_store', problem } as const;
   }
   try {
-    return { outcome: 'open', ...(await openStore(settings)) } as const;
+    return { outcome: 'open', ...(await openStore(settings, true)) } as const;
   } catch (error) {
     if (!(error instanceof StartRefusal)) throw error;
     return { outcome: 'refused', problem: error.message } as const;

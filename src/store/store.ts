@@ -44,6 +44,7 @@ export const finishedDeletionSeconds = 3_600;
  * - `not_a_store`: a backup in a store's place, or the other way about.
  * - `damaged`: the file is no database, or not an intact one.
  * - `not_writable`: the folder or the file cannot be created, read or written.
+ * - `older_server`: a server of an earlier version runs on it, which would miss what an upgrade brings.
  */
 export type RefusalReason =
   | 'network_filesystem'
@@ -52,7 +53,8 @@ export type RefusalReason =
   | 'foreign_database'
   | 'not_a_store'
   | 'damaged'
-  | 'not_writable';
+  | 'not_writable'
+  | 'older_server';
 
 /** The message tells the operator what is wrong and what to do. An unsafe store is refused by name, never used in hope (P25). */
 export class StoreRefusal extends Error {

@@ -1,6 +1,9 @@
 /** A second server on one data folder is allowed, and reported, only while the first one is alive. */
+import { Database } from 'bun:sqlite';
 import { describe, expect, it } from 'bun:test';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { markServing } from '../../src/store/sqlite/files.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { steadyClock } from '../support/clocks.ts';
 import { makeDataDir, startServer } from '../support/started-server.ts';
@@ -16,6 +19,35 @@ async function withFolder(work: (dataDir: string) => Promise<void>): Promise<voi
     await rm(dataDir, { recursive: true, force: true });
   }
 }
+
+/** A store as version 0.1 left it, before roots could be closed. */
+function downgrade(dataDir: string): void {
+  using db = new Database(join(dataDir, 'mayfly.db'));
+  db.run('DROP TRIGGER closed_roots');
+  db.run('DROP TABLE root_floor');
+  db.run('PRAGMA user_version = 11');
+}
+
+function schemaOf(dataDir: string): unknown {
+  using db = new Database(join(dataDir, 'mayfly.db'));
+  return db.query('PRAGMA user_version').values()[0]?.[0];
+}
+
+describe('a command', () => {
+  it('P12: upgrades no store that a server of an earlier version serves, and says what to do', () =>
+    withFolder(async (dataDir) => {
+      const first = await startServer({ dataDir });
+      await first[Symbol.asyncDispose]();
+      downgrade(dataDir);
+      const { leave } = markServing(dataDir);
+      const refused = await mayfly(['account', 'list'], { MAYFLY_DATA_DIR: dataDir });
+      expect([refused.code, schemaOf(dataDir)]).toEqual([1, 11]);
+      expect(refused.err).toStartWith('A server of an earlier version runs on ');
+      leave();
+      expect((await mayfly(['account', 'list'], { MAYFLY_DATA_DIR: dataDir })).code).toBe(0);
+      expect(schemaOf(dataDir)).toBe(12);
+    }));
+});
 
 describe('a second server on a data folder', () => {
   it('starts, serves and says that it is one; the first did not', () =>

@@ -149,6 +149,9 @@ export function isMarked(db: Database, mark: Mark): boolean {
   return numberOf(db, 'application_id') === marks[mark];
 }
 
+/** Whether `migrate` would change the schema of this store. */
+export const isOutdated = (db: Database): boolean => assertMarked(db, 'store') < migrations.length;
+
 /** Brings the schema up to date. @param mark what the file must be; an empty one becomes a store */
 export function migrate(db: Database, mark: Mark = 'store'): void {
   const version = assertMarked(db, mark);

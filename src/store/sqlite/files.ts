@@ -224,6 +224,19 @@ export function markServing(directory: string): ServingMark {
   }
 }
 
+/** Whether a server has the store of this folder open. */
+export function isServed(directory: string): boolean {
+  const path = join(directory, 'serving.lock');
+  if (!existsSync(path)) return false;
+  const db = new Database(path);
+  try {
+    db.run('PRAGMA busy_timeout = 0');
+    return !isAlone(db);
+  } finally {
+    db.close();
+  }
+}
+
 const chunkBytes = 64 * 1024;
 
 export interface Ballast {

@@ -24,13 +24,14 @@ import { createAccountReads } from './accounts.ts';
 import { CommitQueue } from './commit-queue.ts';
 import {
   type ConnectionSettings,
+  isOutdated,
   migrate,
   openConnection,
   readerSettings,
   writerSettings,
 } from './database.ts';
 import { createDomainReads } from './domains.ts';
-import { codeOf, messageOf, prepareFolder } from './files.ts';
+import { codeOf, isServed, messageOf, prepareFolder } from './files.ts';
 import { createLocator, type Locator } from './locator.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
 import { createReader, type Reader } from './reader.ts';
@@ -48,6 +49,8 @@ export interface SqliteStoreOptions {
   readonly ballastBytes?: number;
   /** What the data may take before new secrets are refused as `storage_full`; no more than the disk has if absent or `null`. */
   readonly maxStorageBytes?: number | null;
+  /** For a command: it does not upgrade what a server of an earlier version has open, which would go on without the new rules. */
+  readonly isBesideServers?: boolean;
 }
 
 /** Disposing commits what waits, empties the log and ends the writer's thread. */
@@ -65,8 +68,8 @@ export async function openWithSettings(
   options: SqliteStoreOptions,
   settings: ConnectionSettings,
 ): Promise<SqliteStore> {
-  const db = openDatabase(options.directory);
   const { directory, clock, ballastBytes = defaultBallastBytes, maxStorageBytes = null } = options;
+  const db = openDatabase(directory, options.isBesideServers ?? false);
   const time = createSharedTime(db, clock, () => queue.decide('keepTime'));
   const locator = createLocator(db);
   const queue = new CommitQueue(
@@ -86,11 +89,12 @@ export async function openWithSettings(
 }
 
 /** The reading connection, after the schema was brought up to date. */
-function openDatabase(directory: string): Database {
+function openDatabase(directory: string, isBesideServers: boolean): Database {
   const { database } = prepareFolder(directory);
   try {
     const migrating = openConnection(database, { ...readerSettings, queryOnly: false }, 'store');
     try {
+      if (isBesideServers && isOutdated(migrating) && isServed(directory)) throw olderServer(directory);
       migrate(migrating);
     } finally {
       migrating.close();
@@ -100,6 +104,12 @@ function openDatabase(directory: string): Database {
     throw toRefusal(error, directory);
   }
 }
+
+const olderServer = (directory: string) =>
+  new StoreRefusal(
+    'older_server',
+    `A server of an earlier version runs on ${directory}. Restart it with this version, which brings the store up to date; then try again.`,
+  );
 
 function toRefusal(error: unknown, directory: string): unknown {
   const code = codeOf(error);
