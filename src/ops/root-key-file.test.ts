@@ -18,7 +18,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   ageOfFileMs,
   changeRootKeys,
@@ -136,6 +136,15 @@ describe('a change of the key file', () => {
     await rm(`${path}.lock`);
     await add(2);
     expect(kidsIn()).toEqual([1, 2]);
+  });
+
+  it('P12: removes what a command left that was killed before its file had the name', async () => {
+    makeRootKeys(path, deps);
+    const left = `${path}.0123456789abcdef.new`;
+    const others = [`${path}.new`, join(folder, 'other.json.0123456789abcdef.new')];
+    for (const each of [left, ...others]) await writeFile(each, '', { mode: 0o600 });
+    await add(2);
+    expect((await readdir(folder)).sort()).toEqual([path, ...others].map((each) => basename(each)).sort());
   });
 
   it('leaves no lock behind, whatever came of it', async () => {

@@ -11,6 +11,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -18,7 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../config/json.ts';
 import { createKeyRing, type KeyRing, type RootKey } from '../crypto/keyring.ts';
@@ -115,10 +116,17 @@ function syncFolder(path: string): void {
   }
 }
 
-function writeSynced(path: string, text: string): void {
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** The owner is given the open file and never its name, which whoever owns the folder may exchange for a link meanwhile. */
+function writeSynced(path: string, text: string, owner: Owner | null): void {
   const file = openSync(path, 'wx', 0o600);
   try {
     writeFileSync(file, text);
+    if (owner !== null && process.platform !== 'win32') fchownSync(file, owner.uid, owner.gid);
     fsyncSync(file);
   } finally {
     closeSync(file);
@@ -138,14 +146,19 @@ export const newRoot = (kid: number, deps: NewRootDeps): FiledRoot => ({
 });
 
 /** Written whole beside the file, so that the file is never there in part. Returns its path. */
-function writeBeside(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): string {
+function writeBeside(
+  path: string,
+  roots: readonly FiledRoot[],
+  deps: Pick<NewRootDeps, 'random'>,
+  owner: Owner | null,
+): string {
   const beside = `${path}.${Buffer.from(deps.random(8)).toString('hex')}.new`;
   const texts = roots.map(({ kid, key, created }) => ({
     kid,
     key: Buffer.from(key).toString('base64url'),
     created,
   }));
-  writeSynced(beside, `${JSON.stringify({ version: 1, roots: texts }, null, 2)}\n`);
+  writeSynced(beside, `${JSON.stringify({ version: 1, roots: texts }, null, 2)}\n`, owner);
   return beside;
 }
 
@@ -157,7 +170,7 @@ export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
   let unfinished: string | null = null;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    unfinished = writeBeside(path, [newRoot(1, deps)], deps);
+    unfinished = writeBeside(path, [newRoot(1, deps)], deps, null);
     linkSync(unfinished, path);
     syncFolder(dirname(path));
   } catch (error) {
@@ -170,11 +183,9 @@ export function makeRootKeys(path: string, deps: NewRootDeps): RootKeysReading {
 
 /** Puts these roots in place of the file's, for the same owner. @throws what the file system says */
 function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewRootDeps, 'random'>): void {
-  const { uid, gid } = statSync(path);
-  const beside = writeBeside(path, roots, deps);
+  // An operator may be root, and the server is not.
+  const beside = writeBeside(path, roots, deps, statSync(path));
   try {
-    // An operator may be root, and the server is not.
-    if (process.platform !== 'win32') giveTo(beside, uid, gid);
     renameSync(beside, path);
     syncFolder(dirname(path));
   } finally {
@@ -182,14 +193,11 @@ function replaceRoots(path: string, roots: readonly FiledRoot[], deps: Pick<NewR
   }
 }
 
-function giveTo(path: string, uid: number, gid: number): void {
-  const file = openSync(path, 'r+');
-  try {
-    fchownSync(file, uid, gid);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+/** What a command left that was killed before the rename: it has roots in it, which may be retired since. */
+function removeUnfinished(path: string): void {
+  const isUnfinished = new RegExp(`^${RegExp.escape(basename(path))}\\.[0-9a-f]{16}\\.new$`);
+  for (const name of readdirSync(dirname(path)))
+    if (isUnfinished.test(name)) rmSync(join(dirname(path), name), { force: true });
 }
 
 /** What becomes of the file: other roots, or why it stays as it is. */
@@ -248,6 +256,7 @@ function putInPlace(
   deps: Pick<NewRootDeps, 'random'>,
 ): Refused | null {
   try {
+    removeUnfinished(target);
     replaceRoots(target, roots, deps);
     return null;
   } catch (error) {
