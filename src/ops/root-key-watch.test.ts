@@ -8,6 +8,7 @@ import { createMemoryStore } from '../../test/stores/memory.ts';
 import type { RootStore } from '../core/root-store.ts';
 import { type KeyRing, type RootKey, rootCheck } from '../crypto/keyring.ts';
 import type { LogLine } from './log-lines.ts';
+import { readRootKeys } from './root-key-file.ts';
 import { type RootKeyWatch, rootKeysPollMs, watchRootKeys } from './root-key-watch.ts';
 import { addRoot, openRootKeys } from './root-keys.ts';
 
@@ -53,7 +54,9 @@ async function serve(over: (store: RootStore) => Partial<RootStore> = () => ({})
   await putNew(memory, {}, 1);
   const lines: LogLine[] = [];
   let timer: { readonly milliseconds: number; readonly run: () => void } | null = null;
+  const disk = { read: readRootKeys };
   const watch = watchRootKeys({
+    readFile: (at) => disk.read(at),
     ...{ path, ring: opened.ring, store: { ...memory, ...over(memory) } },
     log: (line) => lines.push(line),
     after(milliseconds, run) {
@@ -72,7 +75,7 @@ async function serve(over: (store: RootStore) => Partial<RootStore> = () => ({})
     due.run();
     while (waiting() === null) await new Promise((turn) => setImmediate(turn));
   }
-  return { memory, one, ring: watch.ring, stop: watch.stop, lines, waiting, look };
+  return { memory, one, ring: watch.ring, stop: watch.stop, lines, waiting, look, disk };
 }
 
 const kidsOf = (ring: KeyRing) => [ring.current.kid, ...ring.all.map(({ kid }) => kid)];
@@ -233,6 +236,18 @@ describe('a running server whose key file', () => {
     await look();
     expect([ring.current, ring.find(2)]).toEqual([right, right]);
     expect(ring.all).toEqual([one, right]);
+  });
+
+  it('P12: could not be read for a moment takes it at its next look', async () => {
+    const { memory, ring, lines, look, disk } = await serve();
+    await addRoot(path, memory, deps);
+    disk.read = () => ({ outcome: 'refused', problem: 'There are too many open files.' });
+    await look();
+    expect(ring.find(2)).toBeNull();
+    disk.read = readRootKeys;
+    expect(ring.find(2)?.kid).toBe(2);
+    await look();
+    expect([ring.current.kid, lines]).toEqual([2, [refusedLine, taken(2)]]);
   });
 
   it('could be read by others takes it once that is cured as the message says', async () => {

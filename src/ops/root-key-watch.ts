@@ -18,6 +18,8 @@ export interface RootKeyWatchDeps {
   readonly log: Log;
   /** Runs a function once, after so many milliseconds; returns how to call it off. */
   readonly after: (milliseconds: number, run: () => void) => () => void;
+  /** Other than from the disk, in tests. */
+  readonly readFile?: typeof readRootKeys;
 }
 
 export interface RootKeyWatch {
@@ -27,21 +29,26 @@ export interface RootKeyWatch {
 }
 
 /** Keeps the ring of a running server up to date with the key file. */
-export function watchRootKeys({ path, ring, store, log, after }: RootKeyWatchDeps): RootKeyWatch {
+export function watchRootKeys(deps: RootKeyWatchDeps): RootKeyWatch {
+  const { path, ring, store, log, after, readFile = readRootKeys } = deps;
   let verified = ring;
   /** As the file was last read, whatever the store knows of it: good for finding, and nothing is wrapped under it. */
   let filed = ring;
   let { current } = ring;
   let looked = versionOfFile(path);
   let taken = looked;
+  /** Said once of a file, which is read again as long as it cannot be. */
+  let refusedAt: string | null = null;
   let stopped = false;
   let running: Promise<void> = Promise.resolve();
   let callOff = after(rootKeysPollMs, poll);
 
   function read(): KeyRing | null {
-    looked = versionOfFile(path);
-    const reading = readRootKeys(path);
+    const version = versionOfFile(path);
+    const reading = readFile(path);
+    // Perhaps only for now, as without a free file descriptor: whoever needs a root looks again.
     if (reading.outcome !== 'read') return null;
+    looked = version;
     filed = reading.ring;
     return filed;
   }
@@ -53,11 +60,13 @@ export function watchRootKeys({ path, ring, store, log, after }: RootKeyWatchDep
     if (version === taken) return;
     const found = read();
     const answer = found === null ? null : await verifyRoots(found, path, store);
-    taken = version;
+    if (found !== null) taken = version;
     if (found === null || answer?.outcome !== 'verified') {
-      log({ event: 'root_keys_refused' });
+      if (version !== refusedAt) log({ event: 'root_keys_refused' });
+      refusedAt = version;
       return;
     }
+    refusedAt = null;
     const all = new Map([...verified.all, ...found.all].map((root) => [root.kid, root]));
     verified = createKeyRing([...all.values()]);
     const isNew = current.kid !== found.current.kid;
