@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'bun:test';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -173,6 +176,19 @@ describe('a restored store', () => {
     expect((await again.findReceipt(waiting.receiptId))?.state).toBe('burned');
     expect((await again.findReceipt(short.receiptId))?.state).not.toBe('burned');
     expect(made.waiting).toBe(1);
+  });
+
+  it('is for its user alone, whatever the file was, and is not made by a link to a store in use', async () => {
+    const { clock } = await restored();
+    const restore = (from: string, to: string) => restoreStore(at(from), at(to), clock.wall(), unwatched);
+    mkdirSync(at('there'), { mode: 0o755 });
+    copyFileSync(at('backup'), at('open'));
+    chmodSync(at('open'), 0o644);
+    factsIn(await restore('open', 'there'));
+    expect(statSync(join(at('there'), 'mayfly.db')).mode & 0o777).toBe(0o600);
+    symlinkSync(join(at('live'), 'mayfly.db'), at('link'));
+    expect(problemIn(previewRestore(at('link'), at('other')))).toContain('-wal');
+    expect(problemIn(await restore('link', 'other'))).toContain('-wal');
   });
 
   it('is not made where there is a store, of a store in use, of a damaged backup, or of anything else', async () => {

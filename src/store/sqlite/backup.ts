@@ -8,6 +8,7 @@
  */
 import { constants, Database } from 'bun:sqlite';
 import {
+  chmodSync,
   closeSync,
   copyFileSync,
   existsSync,
@@ -15,6 +16,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -76,7 +78,7 @@ function openAsIs(path: string): Database {
 function assertRestorable(db: Database, backup: string): Mark {
   const mark = isMarked(db, 'store') ? 'store' : 'backup';
   assertMarked(db, mark);
-  if (mark === 'store' && sizeOf(`${backup}-wal`) > 0)
+  if (mark === 'store' && sizeOf(`${realpathSync(backup)}-wal`) > 0)
     throw new StoreRefusal(
       'not_a_store',
       `Its latest changes are in ${backup}-wal: make a file of both with mayfly backup.`,
@@ -100,6 +102,10 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
   const mark = lookAt(backup, (db) => assertRestorable(db, backup));
   return writeWhole(database, (part) => {
     copyFileSync(backup, part);
+    // It has the mode of what was copied.
+    chmodSync(part, 0o600);
+    // A server that has opened it meanwhile may have changed it under the copying.
+    lookAt(backup, (db) => assertRestorable(db, backup));
     using file = closing(openConnection(part, writerSettings, mark));
     migrate(file.db, mark);
     assertIntact(file.db);
