@@ -159,18 +159,18 @@ describe('mayfly keys add', () => {
 describe('mayfly keys rotate', () => {
   it('re-wraps everything that waits, which opens afterwards', async () => {
     const { keys, share, read, store } = await installation();
-    const [one, other] = [await share('one'), await share('other')];
-    await keys('add');
+    const [one, other] = [await share('one'), await share('other'), await keys('add')];
     const next = 'Next: mayfly keys retire removes the older roots from the key file.\n';
-    const kidsAtScrub: (readonly number[])[] = [];
+    const [kidsAtScrub, forgotten]: (readonly number[])[][] = [[], []];
     const scrub = async () => {
-      kidsAtScrub.push(await store.rootKidsInUse());
+      kidsAtScrub?.push(await store.rootKidsInUse());
       return store.scrub();
     };
-    const rotated = await keys('rotate', { over: { scrub } });
+    const forgetRoots = async (kids: readonly number[]) => void forgotten?.push(kids);
+    const rotated = await keys('rotate', { over: { scrub, forgetRoots } });
     expect(rotated).toEqual(said(0, `Done. 2 secrets re-wrapped under root 2.\n${next}`));
     // P10: the older wrappings are erased from the files too.
-    expect(kidsAtScrub).toEqual([[2]]);
+    expect([kidsAtScrub, forgotten]).toEqual([[[2]], [[1]]]);
     expect(await read(one.secretKey)).toBe('one');
     expect(await keys('rotate')).toEqual(said(0, `Nothing to re-wrap under root 2.\n${next}`));
     expect(await keys('rotate --json')).toEqual(
@@ -182,8 +182,8 @@ describe('mayfly keys rotate', () => {
   it('asks for another root when there is one alone', async () => {
     const { keys, share } = await installation();
     await share('the value');
-    const rotated = await keys('rotate', { fileAgeMs: 0 });
-    expect(rotated).toEqual(said(0, 'Root 1 is the only one: run mayfly keys add first.\n'));
+    const words = 'Root 1 is the only one: run mayfly keys add first.\n';
+    expect(await keys('rotate', { fileAgeMs: 0 })).toEqual(said(0, words));
   });
 
   it('waits until servers have taken the root, and re-wraps what they stored until then', async () => {
