@@ -196,10 +196,11 @@ const world: World = {
   sleep: (milliseconds) => Bun.sleep(milliseconds),
   readFile: async (path) => new Uint8Array(await readFile(path)),
   programs: openPrograms(readEnvironment),
-  leaveMemoryOutOfDumps,
   openOutputFile,
   openLogins: async () => openLogins(await readEnvironment(), process.platform, Bun.secrets),
   openClipboard: async () => openClipboard(terminal, await readEnvironment()),
 };
 
+// Before anything of value is here.
+leaveMemoryOutOfDumps();
 void runCommand(process.argv.slice(2), world).then((code) => process.exit(code));

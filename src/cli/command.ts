@@ -73,8 +73,6 @@ export interface World {
   readonly sleep: (milliseconds: number) => Promise<void>;
   readonly readFile: (path: string) => Promise<Uint8Array>;
   readonly programs: Programs;
-  /** Before this process holds a value or a token. */
-  readonly leaveMemoryOutOfDumps: () => void;
   /** @param isReplacing whether a file that is there may be replaced */
   readonly openOutputFile: (path: string, isReplacing: boolean) => Promise<OutputFileOutcome>;
   readonly openLogins: () => Promise<LoginsOutcome>;

@@ -99,7 +99,6 @@ function placeWords(place: LoginPlace, path: string): string {
 async function runLogin(input: Input, world: World): Promise<ExitCode> {
   const settings = await settingsOrWords(world);
   if (settings === null) return 2;
-  world.leaveMemoryOutOfDumps();
   const logins = await openLoginsOrRefuse(world);
   const server = await serverToLogIn(input, settings, world);
   if (server.startsWith('http:') && !isOwnMachine(server))

@@ -3,7 +3,7 @@
  * with the same end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
 declare const brand: unique symbol;
@@ -59,18 +59,35 @@ function reasonOf(error: unknown): string {
 function startChild({ file, args, variables }: Program, environment: Environment): ChildProcess {
   try {
     const env = { ...environment, ...Object.fromEntries(variables) };
+    giveFilterBack();
     return spawn(file, [...args], { stdio: 'inherit', env });
   } finally {
+    // From now on this process only waits, and the program has a filter of its own.
+    leaveMemoryOutOfDumps();
     variables.clear();
   }
 }
 
-/** A core dump of this process could hold values, which strings cannot be cleared of. Programs started later inherit it (core(5)). */
+const filterFile = '/proc/self/coredump_filter';
+let filterBefore: string | null = null;
+
+/** A core dump of this process could hold values, which strings cannot be cleared of (P18). Programs inherit the filter (core(5)). */
 export function leaveMemoryOutOfDumps(): void {
   try {
-    writeFileSync('/proc/self/coredump_filter', '0');
+    filterBefore ??= readFileSync(filterFile, 'utf8').trim();
+    writeFileSync(filterFile, '0');
   } catch {
     // Only Linux has it.
+  }
+}
+
+/** For the moment in which a program is started, which inherits it. */
+function giveFilterBack(): void {
+  if (filterBefore === null) return;
+  try {
+    writeFileSync(filterFile, `0x${filterBefore}`);
+  } catch {
+    // The program then leaves its memory out, too: better than not to start it, now that its secrets are read.
   }
 }
 
@@ -85,8 +102,6 @@ function runProgram(program: Program, environment: Environment): Promise<Program
   });
   try {
     child = startChild(program, environment);
-    // From now on this process only waits, and the program has a filter of its own.
-    leaveMemoryOutOfDumps();
     child.on('error', (error) => resolve({ outcome: 'not_started', reason: reasonOf(error) }));
     child.on('exit', (code, signal) => resolve({ outcome: 'ended', exit: exitOf(code, signal) }));
   } catch (error) {

@@ -135,7 +135,6 @@ async function reveal(
 
 async function runReveal(input: Input, world: World): Promise<ExitCode> {
   assertOneDestination(input);
-  world.leaveMemoryOutOfDumps();
   const link = await readLink(input, world, 'secret');
   const passphrase = await readPassphrase(input, world);
   return withClient(input, world, link, async (client) => {

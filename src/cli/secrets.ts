@@ -235,7 +235,6 @@ async function shareEnvFile(file: string, input: Input, world: World): Promise<E
 }
 
 async function runShare(input: Input, world: World): Promise<ExitCode> {
-  world.leaveMemoryOutOfDumps();
   const envFile = input.texts['env-file'];
   if (envFile !== undefined) return shareEnvFile(envFile, input, world);
   if (input.texts['passphrase-file'] === '-')
@@ -264,7 +263,6 @@ function parseLength(text: string): number {
 }
 
 async function runGenerate(input: Input, world: World): Promise<ExitCode> {
-  world.leaveMemoryOutOfDumps();
   const { length, charset } = input.texts;
   const generation = {
     ...(await readCreation(input, world)),

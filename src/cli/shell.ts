@@ -127,6 +127,8 @@ function problemOf(arg: string, usages: Readonly<Record<string, OptionUsage>>): 
   const name = long.slice(2);
   const known = Object.hasOwn(usages, name) ? usages[name] : undefined;
   if (known !== undefined) return withoutValue(name, known);
+  // What is no name of an option may be the secret: a private key begins with five hyphens.
+  if (!/^[a-z][a-z-]{0,30}$/.test(name)) return 'There is no such option.';
   const names = Object.keys(usages);
   const near = nearestWord(name, names) ?? longerOrShorter(name, names);
   return `There is no option ${long}.${near === null ? '' : ` Did you mean --${near}?`}`;

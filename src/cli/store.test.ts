@@ -48,7 +48,6 @@ function installation(command: readonly string[]) {
       wallClockMs: Date.now,
       sleep: unasked,
       readFile: unasked,
-      leaveMemoryOutOfDumps: () => {},
       openOutputFile: unasked,
       openClipboard: unasked,
       openLogins: unasked,

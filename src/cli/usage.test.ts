@@ -85,6 +85,12 @@ describe('a misspelt option', () => {
     expect(err).not.toContain(cliSecret);
   });
 
+  it('that cannot be one is not repeated: a private key begins with five hyphens (P18)', async () => {
+    const { code, err } = await runCli(['share', '-----BEGIN KEY-----\nhunter2\n-----END KEY-----']);
+    expect([code, err.split('\n')[0]]).toEqual([2, 'There is no such option.']);
+    expect(err).not.toMatch(/BEGIN|hunter2/);
+  });
+
   it('of one letter is not repeated: it may be the beginning of the secret', async () => {
     const { code, err } = await runCli(['share', '-hunter2']);
     expect([code, err.split('\n')[0]]).toEqual([2, 'Options have two hyphens and a name, such as --json.']);

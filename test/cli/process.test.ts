@@ -32,6 +32,12 @@ describe('a start', () => {
     expect((await stat(folder)).mode & 0o077).toBe(0);
   });
 
+  it('P18: leaves its memory out of core files', async () => {
+    await using server = await startServer();
+    const filter = await readFile(`/proc/${server.pid}/coredump_filter`, 'utf8');
+    expect(Number(filter)).toBe(0);
+  });
+
   it('is refused with every wrong setting named', async () => {
     const err = await refusal({ MAYFLY_ANONYMOUS: 'maybe', MAYFLY_BASEURL: 'https://x.example' }, 2);
     expect(err).toBe(

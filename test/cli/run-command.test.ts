@@ -31,10 +31,10 @@ async function isWaiting(link: string): Promise<boolean> {
   return (await mayfly(['status', link], env)).code === 0;
 }
 
-function start(args: readonly string[]): ChildProcess {
+function start(args: readonly string[], settings = env): ChildProcess {
   return spawn(process.execPath, ['src/main.ts', 'run', ...args], {
     cwd: repositoryRoot,
-    env: base(),
+    env: { ...base(), ...settings },
     stdio: 'pipe',
   });
 }
@@ -153,6 +153,27 @@ describe('the values', () => {
     expect(dumped(process.pid)).not.toBe(0);
     child.stdin?.end();
     expect(await exited).toEqual({ code: 0, signal: null });
+  });
+
+  it('are left out of core files from before the first is read (P18)', async () => {
+    const asked = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<Response>();
+    const slow = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch() {
+        asked.resolve();
+        return end.promise;
+      },
+    });
+    const settings = { MAYFLY_SERVER: `http://127.0.0.1:${slow.port}` };
+    const child = start(['--secret', `A=${'a'.repeat(31)}`, '--', 'env'], settings);
+    const { exited } = watch(child);
+    await asked.promise;
+    expect(Number(readFileSync(`/proc/${child.pid}/coredump_filter`, 'utf8'))).toBe(0);
+    end.resolve(new Response('', { status: 500 }));
+    expect((await exited).code).toBe(1);
+    await slow.stop(true);
   });
 
   it('are in no message when they cannot be handed on (P18)', async () => {

@@ -78,7 +78,6 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       find: async () => null,
       run: async () => ({ outcome: 'not_started', reason: 'ENOENT' }),
     },
-    leaveMemoryOutOfDumps: () => {},
     openOutputFile: async (path) => ({ outcome: 'refused', problem: `${path} may not be written.` }),
     openClipboard: async () => null,
     openLogins: async () => ({ outcome: 'open', logins: fakeLogins() }),
