@@ -23,7 +23,6 @@ async function withFolder(work: (dataDir: string) => Promise<void>): Promise<voi
 /** A store as version 0.1 left it, before roots could be closed. */
 function downgrade(dataDir: string): void {
   using db = new Database(join(dataDir, 'mayfly.db'));
-  db.run('DROP TRIGGER closed_roots');
   db.run('DROP TABLE root_floor');
   db.run('PRAGMA user_version = 11');
 }
