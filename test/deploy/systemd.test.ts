@@ -14,15 +14,15 @@ setDefaultTimeout(120_000);
 
 const deploy = join(repositoryRoot, 'deploy');
 const unit = readFileSync(join(deploy, 'mayfly.service'), 'utf8');
-const page = readFileSync(join(repositoryRoot, 'docs', 'install.md'), 'utf8');
 
-/** The blocks of commands under a heading of docs/install.md. */
-function commandsUnder(heading: string): string[] {
-  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+/** The blocks of commands under a heading of a page. */
+function commandsUnder(page: string, heading: string): string[] {
+  const text = readFileSync(join(repositoryRoot, 'docs', page), 'utf8');
+  const section = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 }
 
-const [install = '', start = ''] = commandsUnder('As a service');
+const [install = '', start = ''] = commandsUnder('install.md', 'As a service');
 /** On the machine there is neither npm nor a checkout: the build is done before. */
 const buildLine = 'npm run build\n';
 
@@ -239,6 +239,22 @@ describe('mayfly-admin', () => {
 
   it('ends as the command does', async () => {
     expect((await machine?.run('mayfly-admin account plan nobody@example.com basic'))?.code).toBe(1);
+    expect((await machine?.run('mayfly-admin account plan'))?.code).toBe(2);
+    expect((await machine?.run('mayfly-admin version'))?.code).toBe(0);
+  });
+
+  it('never ends well when its command was ended by a signal', async () => {
+    // In place of the program, one that a signal ends.
+    const stand = (signal: string) => String.raw`#!/bin/sh\nkill -${signal} $$\n`;
+    const over = 'mount --bind /run/stand /usr/local/bin/mayfly; code=0; mayfly-admin burn-all || code=$?';
+    for (const [signal, code] of [
+      ['INT', 130],
+      ['TERM', 143],
+      ['HUP', 129],
+    ] as const) {
+      const script = `printf '${stand(signal)}' >/run/stand; chmod 755 /run/stand; ${over}`;
+      expect(await run(`${script}; umount /usr/local/bin/mayfly; echo $code`)).toBe(`${code}\n`);
+    }
   });
 });
 
