@@ -23,6 +23,7 @@ function commandsUnder(page: string, heading: string): string[] {
 }
 
 const [install = '', start = ''] = commandsUnder('install.md', 'As a service');
+const [, restoreOfService = ''] = commandsUnder('backup.md', 'A restore');
 /** On the machine there is neither npm nor a checkout: the build is done before. */
 const buildLine = 'npm run build\n';
 
@@ -255,6 +256,30 @@ describe('mayfly-admin', () => {
       const script = `printf '${stand(signal)}' >/run/stand; chmod 755 /run/stand; ${over}`;
       expect(await run(`${script}; umount /usr/local/bin/mayfly; echo $code`)).toBe(`${code}\n`);
     }
+  });
+});
+
+describe('a backup', () => {
+  it('is restored as docs/backup.md says: accounts are there, and what waited is burned', async () => {
+    await run('mayfly-admin account create al@example.com --json');
+    const made = await post('/share', { secret: 'waits at the backup' });
+    const { secret_key: key } = (await made.json()) as { secret_key: string };
+    const [backup] = /\/var\/backups\/mayfly\/\S+\.db/.exec(restoreOfService) ?? [];
+    await run(
+      'mkdir -p /var/backups; install -d -m 700 -o mayfly -g mayfly /var/backups/mayfly; ' +
+        `mayfly-admin backup ${backup}; cp /var/lib/mayfly/keys.json /run/copy-of-keys`,
+    );
+    // Nobody answers a question here.
+    await run(
+      restoreOfService.replace('COPY_OF_KEYS', '/run/copy-of-keys').replace('restore', 'restore --yes'),
+    );
+    await awaitReady();
+    expect(await run('mayfly-admin account list')).toContain('al@example.com');
+    expect((await post(`/secret/${key}`, {})).status).toBe(404);
+    expect(await run("find /var/lib/mayfly -printf '%u %m %y\\n' | sort -u")).toBe(
+      'mayfly 600 f\nmayfly 700 d\n',
+    );
+    await shareAndRevealOnce();
   });
 });
 
