@@ -257,6 +257,15 @@ describe('mayfly-admin', () => {
       expect(await run(`${script}; umount /usr/local/bin/mayfly; echo $code`)).toBe(`${code}\n`);
     }
   });
+
+  it('writes nothing to a folder that ends with it', async () => {
+    for (const file of ['/tmp', '/var/tmp'].flatMap((own) => [`${own}/x.db`, `--file=${own}/x.db`]))
+      expect(await machine?.run(`mayfly-admin backup --quiet ${file}`)).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: 'mayfly-admin has a /tmp of its own, which ends with it: name a file elsewhere.\n',
+      });
+  });
 });
 
 describe('a backup', () => {
