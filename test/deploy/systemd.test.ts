@@ -1,5 +1,5 @@
 /** deploy/mayfly.service under a real systemd: installed as docs/install.md says, confined, and complete. */
-import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, setDefaultTimeout } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,6 +53,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await machine?.[Symbol.asyncDispose]();
   if (folder !== '') rmSync(folder, { recursive: true });
+});
+
+// The tests start it more often than an operator does.
+beforeEach(async () => {
+  await run('systemctl reset-failed mayfly 2>/dev/null || true');
 });
 
 /** Until it answers: curl asks again. */
@@ -289,6 +294,31 @@ describe('a backup', () => {
       'mayfly 600 f\nmayfly 700 d\n',
     );
     await shareAndRevealOnce();
+  });
+});
+
+describe('a refusal that no new try changes', () => {
+  it('is counted for longer than the tries that are allowed take', () => {
+    const secondsOf = (name: string) => Number(new RegExp(`^${name}=(\\d+)$`, 'm').exec(unit)?.[1]);
+    const slowestStart = 5;
+    const tries = secondsOf('StartLimitBurst') * (secondsOf('RestartSec') + slowestStart);
+    expect(secondsOf('StartLimitIntervalSec')).toBeGreaterThan(tries);
+  });
+
+  it('ends in a failed service after a few tries', async () => {
+    const folder = '/etc/systemd/system/mayfly.service.d';
+    await run(
+      `mkdir ${folder}; printf '[Service]\\nRestartSec=50ms\\n' >${folder}/soon.conf; systemctl daemon-reload`,
+    );
+    await run('systemctl stop mayfly; mv /var/lib/mayfly/keys.json /run/; systemctl start mayfly');
+    const ended = 'until systemctl is-failed --quiet mayfly; do :; done';
+    const shown = await run(`${ended}; systemctl show --property=ExecMainStatus,NRestarts mayfly`);
+    expect(shown.split('\n').sort().join(' ').trim()).toBe('ExecMainStatus=1 NRestarts=5');
+    // Put right, it starts at the operator's word.
+    await run(
+      `mv /run/keys.json /var/lib/mayfly/; rm -r ${folder}; systemctl daemon-reload; systemctl reset-failed mayfly; systemctl start mayfly`,
+    );
+    await awaitReady();
   });
 });
 
