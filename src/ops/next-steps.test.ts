@@ -64,6 +64,8 @@ describe('the next steps', () => {
   it('name the command that runs as the service’s user where there is one', () => {
     const text = textOf(https, { ...later, isService: true });
     expect(text).toContain('  mayfly-admin account create you@example.com --link\n');
+    expect(text).toMatch(/mayfly-admin\s+doctor\s+checks/);
+    expect(text).not.toMatch(/mayfly\s+(doctor|account)/);
   });
 
   it('are not printed at all when there are none', () => {

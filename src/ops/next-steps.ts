@@ -122,6 +122,6 @@ export function renderNextSteps(
     `  ${at + 1}. ${wrapWords(words, indent)}`,
     ...(command === undefined ? [] : [`${indent}  ${typed(command)}`]),
   ]);
-  const rest = `For load balancers: ${healthWords(settings)}. mayfly doctor checks all of this; the docs explain it (operating.md).`;
+  const rest = `For load balancers: ${healthWords(settings)}. ${typed('mayfly doctor')} checks all of this; the docs explain it (operating.md).`;
   return ['', 'Next:', ...numbered, '', `${indent}${wrapWords(rest, indent)}`, ''].join('\n');
 }
