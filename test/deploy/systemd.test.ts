@@ -274,6 +274,15 @@ describe('mayfly-admin', () => {
 });
 
 describe('a backup', () => {
+  it('to a folder that is not for the service’s user is refused in words', async () => {
+    await run('install -d -m 700 /srv/closed');
+    const refused = await machine?.run('mayfly-admin backup /srv/closed/x.db');
+    expect([refused?.code, refused?.stderr]).toEqual([
+      1,
+      'No backup was made. /srv/closed/x.db.part may not be written by this user (EACCES): choose a folder that it may write to.\n',
+    ]);
+  });
+
   it('is restored as docs/backup.md says: accounts are there, and what waited is burned', async () => {
     await run('mayfly-admin account create al@example.com --json');
     const made = await post('/share', { secret: 'waits at the backup' });

@@ -26,6 +26,7 @@ import type { BackupOutcome } from '../../core/ports.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
 import { backUpStore, previewRestore, restoreStore } from './backup.ts';
+import { wordsOf } from './copy-problems.ts';
 import { openSqliteStore, type SqliteStore } from './store.ts';
 
 let parent = '';
@@ -125,6 +126,23 @@ describe('a backup', () => {
     expect(problemIn(await backUpStore(at('live'), at('no/folder'), unwatched))).toStartWith(
       'There is no such',
     );
+    expect(problemIn(await backUpStore(at('live'), at('backup/in'), unwatched))).toBe(
+      `${at('backup/in.part')} would be in a file, not in a folder (ENOTDIR): choose another name.`,
+    );
+  });
+});
+
+describe('a file that cannot be written', () => {
+  it.each([
+    ['EACCES', '/srv/x.db.part may not be written by this user (EACCES)'],
+    ['EPERM', '/srv/x.db.part may not be written by this user (EPERM)'],
+    ['EROFS', '/srv/x.db.part is on a read-only file system (EROFS)'],
+    ['ENOSPC', 'The disk is full (ENOSPC)'],
+    ['SQLITE_FULL', 'The disk is full (SQLITE_FULL)'],
+  ])('by %s is said in words, with what to do', (code, words) => {
+    const said = wordsOf(Object.assign(new Error(`${code}: open`), { code, path: '/srv/x.db.part' }));
+    expect(said).toStartWith(`${words}: `);
+    expect(said).toEndWith('.');
   });
 });
 

@@ -26,6 +26,7 @@ import { pathToFileURL } from 'node:url';
 import type { BackupFacts, BackupOutcome, OnProgress } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
+import { wordsOf } from './copy-problems.ts';
 import {
   assertMarked,
   isMarked,
@@ -35,7 +36,7 @@ import {
   setMark,
   writerSettings,
 } from './database.ts';
-import { codeOf, hasStore, messageOf } from './files.ts';
+import { codeOf, hasStore } from './files.ts';
 import { endRecord } from './records.ts';
 
 export type Task =
@@ -225,14 +226,6 @@ export function runTask(task: Task): BackupOutcome {
   } catch (error) {
     return { outcome: 'refused', problem: wordsOf(error) };
   }
-}
-
-function wordsOf(error: unknown): string {
-  const code = codeOf(error);
-  if (code === 'ENOENT' || code === 'SQLITE_CANTOPEN')
-    return 'There is no such file or folder, or it may not be read.';
-  if (code === 'SQLITE_NOTADB') return 'This is not a backup.';
-  return messageOf(error);
 }
 
 const lookMilliseconds = 500;
