@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { documentation, documentationExamples, documentationPages, withPlaces } from './debian-pages.mjs';
 import { bun, root } from './install.mjs';
 import { thirdPartyLicences } from './licences.mjs';
 
@@ -79,27 +80,28 @@ const packed = (text) => gzipSync(text, { level: 9 });
 
 /** What is in it, by path: the mode, and the bytes. */
 function filesOf({ executable, version, seconds }) {
-  const inUsr = (text) => text.replaceAll('/usr/local/', '/usr/');
-  const doc = 'usr/share/doc/mayfly';
-  const examples = ['Caddyfile', 'haproxy.cfg', 'nginx.conf'];
-  const pages = ['operating.md', 'proxies.md', 'backup.md', 'upgrade.md', 'configuration.md', 'command.md'];
+  const inPackage = (text) => withPlaces(text.replaceAll('/usr/local/', '/usr/'));
+  const doc = documentation.slice(1);
   const texts = printed.map(([args, path]) => {
     const text = print(args);
     return [path, 0o644, path.endsWith('.gz') ? packed(text) : text];
   });
   return [
     ['usr/bin/mayfly', 0o755, readFileSync(executable)],
-    ['usr/sbin/mayfly-admin', 0o755, inUsr(read('deploy', 'mayfly-admin'))],
-    ['usr/lib/systemd/system/mayfly.service', 0o644, inUsr(read('deploy', 'mayfly.service'))],
+    ['usr/sbin/mayfly-admin', 0o755, inPackage(read('deploy', 'mayfly-admin'))],
+    ['usr/lib/systemd/system/mayfly.service', 0o644, inPackage(read('deploy', 'mayfly.service'))],
     ['usr/lib/sysusers.d/mayfly.conf', 0o644, read('deploy', 'debian', 'sysusers.conf')],
-    ['etc/mayfly/mayfly.env', 0o600, read('deploy', 'mayfly.env.example')],
+    ['etc/mayfly/mayfly.env', 0o600, inPackage(read('deploy', 'mayfly.env.example'))],
     [`${doc}/copyright`, 0o644, copyright()],
     [`${doc}/LICENSES.gz`, 0o644, packed(thirdPartyLicences())],
     [`${doc}/changelog.gz`, 0o644, packed(changelog(version, seconds))],
     [`${doc}/NEWS.gz`, 0o644, packed(read('CHANGELOG.md'))],
     ['usr/share/lintian/overrides/mayfly', 0o644, read('deploy', 'debian', 'lintian-overrides')],
-    ...pages.map((name) => [`${doc}/${name}`, 0o644, read('docs', name)]),
-    ...examples.map((name) => [`${doc}/examples/${name}`, 0o644, read('deploy', name)]),
+    ...[...documentationPages(), ...documentationExamples()].map(([name, text]) => [
+      `${doc}/${name}`,
+      0o644,
+      text,
+    ]),
     ...texts,
     ['DEBIAN/conffiles', 0o644, '/etc/mayfly/mayfly.env\n'],
     ...['postinst', 'prerm', 'postrm'].map((name) => [

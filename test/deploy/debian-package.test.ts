@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, setDefaultTimeout } from 'bu
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, normalize } from 'node:path';
 import { buildExecutable } from '../support/executable.ts';
 import { freePort, repositoryRoot } from '../support/started-server.ts';
 import { expectDone, type Machine, startMachine } from './machine.ts';
@@ -33,6 +33,12 @@ function makePackage(name: string, parts: Record<string, unknown>, umask = '022'
   const { status, stdout, stderr } = spawnSync('sh', ['-c', shell, 'sh', script], { encoding: 'utf8' });
   expect([status, stderr]).toEqual([0, '']);
   return stdout.trim();
+}
+
+/** What a file in a package says. */
+function textIn(path: string, name: string): string {
+  const script = 'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2"';
+  return spawnSync('sh', ['-c', script, 'sh', path, name]).stdout.toString();
 }
 
 async function run(script: string): Promise<string> {
@@ -99,6 +105,7 @@ describe('the Debian package', () => {
     const words = await run(`${quiet} dpkg -i older.deb`);
     expect(words).toContain('set MAYFLY_BASE_URL in /etc/mayfly/mayfly.env');
     expect(words).toContain('systemctl enable --now mayfly');
+    expect(words).toContain('Documentation: /usr/share/doc/mayfly');
     expect([await run(enabled), await run(active)]).toEqual(['disabled\n', 'inactive\n']);
     expect(await run("stat -c '%a %U' /etc/mayfly/mayfly.env /usr/bin/mayfly")).toBe('600 root\n755 root\n');
     expect(await run('id -nu mayfly; mayfly version')).toMatch(/^mayfly\n\d/);
@@ -167,19 +174,63 @@ describe('what it is made of', () => {
 
   it('is the unit and mayfly-admin of deploy/, at the places that Debian has for programs', () => {
     const path = makePackage('compared', small);
-    const show = (name: string) => {
-      const { stdout } = spawnSync('sh', [
-        '-c',
-        'dpkg-deb --fsys-tarfile "$1" | tar -xO "./$2"',
-        'sh',
-        path,
-        name,
-      ]);
-      return stdout.toString();
-    };
-    const inUsr = (text: string) => text.replaceAll('/usr/local/', '/usr/');
-    expect(show('usr/lib/systemd/system/mayfly.service')).toBe(inUsr(read('deploy/mayfly.service')));
-    expect(show('usr/sbin/mayfly-admin')).toBe(inUsr(read('deploy/mayfly-admin')));
-    expect(show('etc/mayfly/mayfly.env')).toBe(read('deploy/mayfly.env.example'));
+    const show = (name: string) => textIn(path, name);
+    const inPackage = (text: string) =>
+      text
+        .replaceAll('/usr/local/', '/usr/')
+        .replace(/docs\/(install|configuration)\.md/g, '/usr/share/doc/mayfly/$1.md');
+    expect(show('usr/lib/systemd/system/mayfly.service')).toBe(inPackage(read('deploy/mayfly.service')));
+    expect(show('usr/sbin/mayfly-admin')).toBe(inPackage(read('deploy/mayfly-admin')));
+    expect(show('etc/mayfly/mayfly.env')).toBe(inPackage(read('deploy/mayfly.env.example')));
+  });
+});
+
+describe('its documentation', () => {
+  const doc = 'usr/share/doc/mayfly';
+  let files: string[] = [];
+  let pages = new Map<string, string>();
+  beforeAll(() => {
+    const path = makePackage('read', { executable: '/bin/true', version: first });
+    const listed = spawnSync('sh', ['-c', 'dpkg-deb --fsys-tarfile "$1" | tar -t', 'sh', path]);
+    files = listed.stdout
+      .toString()
+      .split('\n')
+      .map((name) => name.replace('./', ''));
+    pages = new Map(
+      files
+        .filter((name) => name.startsWith(doc) && name.endsWith('.md'))
+        .map((name) => [name, textIn(path, name)]),
+    );
+  });
+
+  /** Links, by page, to what the package does not have. */
+  function deadLinks(texts: ReadonlyMap<string, string>): string[] {
+    return [...texts].flatMap(([name, text]) => {
+      const targets = [...text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target);
+      const local = targets.filter((target) => !target.includes('://'));
+      return local.filter((target) => !files.includes(normalize(join(name, '..', target))));
+    });
+  }
+
+  it('has the pages for operators, whose links lead to files of the package', () => {
+    for (const name of ['README', 'SECURITY', 'install', 'operating', 'backup', 'upgrade', 'proxies'])
+      expect(pages.get(`${doc}/${name}.md`)?.length).toBeGreaterThan(500);
+    expect(deadLinks(pages)).toEqual([]);
+    expect(pages.get(`${doc}/proxies.md`)).toContain('](examples/nginx.conf)');
+  });
+
+  it('self-test: a link to what is not in the package is found', () => {
+    expect(deadLinks(new Map([[`${doc}/x.md`, '[a](README.md) [b](../deploy/nginx.conf)']]))).toEqual([
+      '../deploy/nginx.conf',
+    ]);
+  });
+
+  it('has commands that the package installs, and files where the package has them', () => {
+    for (const [name, text] of pages) {
+      expect([name, text.match(/npm run -s|npm start|--config deploy/)]).toEqual([name, null]);
+      expect([name, text.match(/^MAYFLY_DATA_DIR=\S+ mayfly-admin/m)]).toEqual([name, null]);
+    }
+    expect(pages.get(`${doc}/operating.md`)).toContain('\nmayfly-admin burn-all\n');
+    expect(pages.get(`${doc}/backup.md`)).toContain('\nMAYFLY_DATA_DIR=/srv/mayfly mayfly restore ');
   });
 });
