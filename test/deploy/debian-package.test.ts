@@ -140,13 +140,23 @@ describe('the Debian package', () => {
     await run(`${quiet} dpkg --remove mayfly`);
     expect(await run(active)).toBe('inactive\n');
     await run('test ! -e /usr/bin/mayfly; test -s /etc/mayfly/mayfly.env; test -s /var/lib/mayfly/mayfly.db');
+    await run('echo smtps://user:password@mail.example.com >/etc/mayfly/smtp-url');
   });
 
-  it('is purged: settings go, and it says where the data still is', async () => {
+  it('is purged: its settings go, and it says where data and files of yours still are', async () => {
     const words = await run(`${quiet} dpkg --purge mayfly`);
     expect(words).toContain('still in /var/lib/mayfly');
-    await run('test ! -e /etc/mayfly; test -s /var/lib/mayfly/mayfly.db; test -s /var/lib/mayfly/keys.json');
+    expect(words).toContain('\n  /etc/mayfly/smtp-url\n');
+    await run('test ! -e /etc/mayfly/mayfly.env; test -s /etc/mayfly/smtp-url');
+    await run('test -s /var/lib/mayfly/mayfly.db; test -s /var/lib/mayfly/keys.json');
     expect(await run('find /etc/systemd -name "mayfly*"')).toBe('');
+  });
+
+  it('is purged without a trace in /etc where nothing of yours is', async () => {
+    await run('rm /etc/mayfly/smtp-url');
+    await run(`${quiet} dpkg -i newer.deb`);
+    expect(await run(`${quiet} dpkg --purge mayfly`)).not.toContain('What you put');
+    await run('test ! -e /etc/mayfly');
   });
 });
 
