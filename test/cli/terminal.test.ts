@@ -145,7 +145,7 @@ describe('at a terminal', () => {
 
   it('Ctrl-C at any question ends with 130, does nothing, and leaves the terminal as it was', async () => {
     await using terminal = await openShell();
-    await enter(terminal, 'stty -a > before; echo noted', /^noted$/m);
+    await enter(terminal, `cd ${folder}; stty -a > before; echo noted`, /^noted$/m);
     for (const [line, question] of [
       ['mayfly share --passphrase', /^Passphrase: $/m],
       ['mayfly share', /press Ctrl-D/],
@@ -178,7 +178,7 @@ describe('at a terminal', () => {
 
   it('without a clipboard program the terminal’s own is asked for, and the value is printed when it did not arrive', async () => {
     await using terminal = await openShell();
-    await enter(terminal, `printf '${value}' > v; mayfly share --quiet < v`, /\/secret\//);
+    await enter(terminal, `cd ${folder}; printf '${value}' > v; mayfly share --quiet < v`, /\/secret\//);
     const link = /[0-9a-z]{31}/.exec(terminal.screen())?.[0] ?? '';
     await enter(terminal, `clear; mayfly reveal --copy ${link}`, /Has it arrived\? \[Y\/n\] $/m);
     expect(terminal.screen()).not.toContain(value);
