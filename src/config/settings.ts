@@ -299,7 +299,7 @@ export const definitions = {
   }),
   rateLimits: setting({
     env: 'MAYFLY_RATE_LIMITS',
-    doc: 'Limits on requests: on, off, or the path of a JSON file that overrides parts of the built-in limits (see Rate limits below). The limit on passphrase guesses always applies.',
+    doc: 'Limits on requests: on, off, or the path of a JSON file that overrides parts of the built-in limits (see configuration.md). The limit on passphrase guesses always applies.',
     kind: rateLimits,
     default: builtInRateLimits,
     reader: 'server',
