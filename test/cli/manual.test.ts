@@ -1,6 +1,7 @@
 /** The manual page, as groff reads it. */
 import { expect, it } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commands } from '../../src/cli/run.ts';
 import { optionTerm, readInput, renderUsage } from '../../src/cli/shell.ts';
@@ -29,10 +30,34 @@ it('self-test: a warning of groff is seen', () => {
   expect(render('.TH X 1\n.XYZ\n').warnings).toContain('XYZ');
 });
 
+const completions = (page: string) => /## Completions\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+
+it('the completions of docs/command.md are written in a home that has none', () => {
+  const page = readFileSync(join(repositoryRoot, 'docs', 'command.md'), 'utf8');
+  const home = mkdtempSync(join(tmpdir(), 'mayfly-home-'));
+  try {
+    const program = `mayfly() { '${process.execPath}' '${join(repositoryRoot, 'src', 'main.ts')}' "$@"; }`;
+    const ran = Bun.spawnSync(['sh', '-euc', `${program}\n${completions(page)}`], {
+      env: { HOME: home, PATH: '/usr/bin:/bin' },
+    });
+    expect([ran.exitCode, ran.stderr.toString()]).toEqual([0, '']);
+    for (const path of [
+      '.local/share/bash-completion/completions/mayfly',
+      '.config/fish/completions/mayfly.fish',
+      '.zfunc/_mayfly',
+    ])
+      expect(readFileSync(join(home, path), 'utf8')).toContain('mayfly');
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+});
+
 it('every line of docs/command.md is right usage', () => {
   const page = readFileSync(join(repositoryRoot, 'docs', 'command.md'), 'utf8');
   const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block);
-  const lines = blocks.flatMap((block) => block.trim().split('\n'));
+  const lines = blocks
+    .flatMap((block) => block.trim().split('\n'))
+    .filter((line) => !line.startsWith('mkdir -p '));
   expect(lines.length).toBeGreaterThan(15);
   for (const line of lines) {
     const [, ...args] = line.replace(/ [<>] .*$/, '').split(' ');
