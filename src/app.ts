@@ -41,6 +41,7 @@ import {
   type OpenMetrics,
   openMetrics,
 } from './ops/metrics.ts';
+import { createRoomWatch } from './ops/room-watch.ts';
 import { watchRootKeys } from './ops/root-key-watch.ts';
 import { openRootKeys } from './ops/root-keys.ts';
 import { createPassphraseHasher } from './ops/slow-hashes.ts';
@@ -122,6 +123,8 @@ export interface RunningApp {
   readonly hasAccounts: boolean;
   /** What the store makes of the wall clock. */
   readonly clock: ClockReport;
+  /** Whether new secrets are refused for want of room. */
+  readonly isStorageFull: boolean;
   /** Resolves when everything is closed, within about ten seconds. */
   stop(): Promise<void>;
 }
@@ -302,8 +305,10 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   opening.catch(() => {});
   // The store's thread starts while this loads, which takes longer: schemas, pages and words.
   const { createSite } = await import('./site.ts');
-  const { store, close } = await opening;
+  const { store: opened, close } = await opening;
   closers.push(close);
+  const room = createRoomWatch(opened, log);
+  const store: Store = { ...opened, put: room.put };
   const mark = markServing(settings.dataDir);
   closers.push(mark.leave);
   const { keys, isNew } = await openKeys(settings, store, log);
@@ -316,7 +321,8 @@ async function openParts(settings: Settings, log: Log, closers: Closers) {
   listenInternally(settings, { metrics, domains, log }, closers);
   const limiter = createRateLimiter({ table: settings.rateLimits, nowMs: () => performance.now() });
   const hasStarted = { hasNewKeys: isNew, isSecondServer: mark.hasOthers };
-  return { brands, mailer, createSite, store, ring, events, onAnswer, links, domains, limiter, hasStarted };
+  const edge = { brands, createSite, onAnswer, links, domains, limiter };
+  return { ...edge, mailer, store, room, ring, events, hasStarted };
 }
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
@@ -358,12 +364,14 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     log({ event: 'proxy_untrusted' }),
   );
   const parts = await openParts(settings, log, closers);
-  const { store, ring, domains, brands, links, limiter, mailer, onAnswer } = parts;
+  const { store, room, ring, domains, brands, links, limiter, mailer, onAnswer } = parts;
+  const looking = room.look();
   const services = await createServices(settings, parts, closers);
   const sweeper = startSweeper({
     ...{ store, log, after },
     finishDeletions: services.accounts.finishDeletions,
     sendDueNotices: services.service.sendDueNotices,
+    lookForRoom: room.look,
     monotonicMs: () => performance.now(),
   });
   closers.push(sweeper.stop);
@@ -375,6 +383,7 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
     ...{ settings, version, links, domains, brands, limiter, clientAddressOf, onAnswer, onFault },
     clock: store.now,
     clockVerdict: () => store.clock().verdict,
+    storageIsFull: room.isFull,
     // A server that still has to get the new root from a rotation stores nothing.
     isReady: async () =>
       (await store.findRootCheck(ring.current.kid)) !== null &&
@@ -393,8 +402,13 @@ async function start(settings: Settings, version: string, log: Log, closers: Clo
   closers.push(() => server.stop(requestGraceMs));
   // Loads the mail library after the first answers rather than before the first mail.
   setTimeout(() => void mailer.prepare(), 1_000).unref();
-  const facts = { ...parts.hasStarted, hasAccounts: await store.hasAccounts(), clock: store.clock() };
-  return { port: server.port, ...facts, stop: () => closeAll(closers) };
+  await looking;
+  const facts = {
+    hasAccounts: await store.hasAccounts(),
+    clock: store.clock(),
+    isStorageFull: room.isFull(),
+  };
+  return { port: server.port, ...parts.hasStarted, ...facts, stop: () => closeAll(closers) };
 }
 
 async function closeAll(closers: Closers): Promise<void> {

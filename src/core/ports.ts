@@ -44,6 +44,11 @@ export type ClaimTarget = Pick<StoredSecret, 'secretId' | 'rowVersion' | 'create
 /** What changes with a record's expiry. */
 export type NewExpiry = Pick<NewRecord, 'expiresAt' | 'receiptExpiresAt' | 'noticeDueAt' | 'sealedSecret'>;
 
+export interface RoomStore {
+  /** Stores nothing. Rejects with `storage_full` while `SecretStore.put` would. */
+  assertRoom(): Promise<void>;
+}
+
 export interface SecretStore {
   /**
    * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock

@@ -7,8 +7,9 @@ async function ask(
   isReady: HealthDeps['isReady'] = () => true,
   method = 'GET',
   clock: ClockVerdict = 'agreed',
+  isFull = false,
 ) {
-  const answers = new Map(healthAnswers({ isReady, clockVerdict: () => clock }));
+  const answers = new Map(healthAnswers({ isReady, clockVerdict: () => clock, storageIsFull: () => isFull }));
   const response = await answers.get(path)?.(new Request(`http://localhost${path}`, { method }));
   if (response === undefined || response === null) throw new Error(`nothing answers ${path}`);
   return { status: response.status, text: await response.text(), headers: response.headers };
@@ -40,6 +41,17 @@ describe('a wall clock in doubt', () => {
       expect((await ask('/healthz', () => true, 'GET', clock)).text).toBe('{"status":"ok"}');
       expect(await ask('/readyz', () => false, 'GET', clock)).toMatchObject({ status: 503 });
     }
+  });
+});
+
+describe('a full disk or store', () => {
+  it('P23 shows at /readyz, which stays 200 for the reads, and not at /healthz', async () => {
+    const ready = await ask('/readyz', () => true, 'GET', 'agreed', true);
+    expect([ready.status, ready.text]).toEqual([200, '{"status":"ok","storage":"full"}']);
+    const both = await ask('/readyz', () => true, 'GET', 'disputed', true);
+    expect(both.text).toBe('{"status":"ok","clock":"disputed","storage":"full"}');
+    expect((await ask('/healthz', () => true, 'GET', 'agreed', true)).text).toBe('{"status":"ok"}');
+    expect(await ask('/readyz', () => false, 'GET', 'agreed', true)).toMatchObject({ status: 503 });
   });
 });
 

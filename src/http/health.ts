@@ -7,10 +7,12 @@ import { declareLength, jsonResponse, newRequestId } from './headers.ts';
 import type { AnswerAlone } from './pipeline.ts';
 
 export interface HealthDeps {
-  /** Whether a secret could be created and read now. A rejection counts as no. */
+  /** Whether secrets can be read and burned now, and created where there is room. A rejection counts as no. */
   readonly isReady: () => boolean | Promise<boolean>;
   /** What the store makes of the wall clock; absent where there is none. In doubt the service still serves, so `/readyz` says so and answers 200. */
   readonly clockVerdict?: () => ClockVerdict;
+  /** Whether new secrets are refused for want of room. Balancing away from it would take the reads along: 200, too. */
+  readonly storageIsFull?: () => boolean;
 }
 
 const ok = '{"status":"ok"}';
@@ -29,15 +31,17 @@ export function healthAnswers(deps: HealthDeps, base = ''): [path: string, answe
           () => ok,
         ),
     ],
-    [
-      `${base}/readyz`,
-      (request) => answer(request, deps.isReady, () => readyWords(deps.clockVerdict?.() ?? 'agreed')),
-    ],
+    [`${base}/readyz`, (request) => answer(request, deps.isReady, () => readyWords(deps))],
   ];
 }
 
-function readyWords(clock: ClockVerdict): string {
-  return clock === 'agreed' ? ok : JSON.stringify({ status: 'ok', clock });
+function readyWords({ clockVerdict, storageIsFull }: HealthDeps): string {
+  const clock = clockVerdict?.() ?? 'agreed';
+  return JSON.stringify({
+    status: 'ok',
+    ...(clock === 'agreed' ? {} : { clock }),
+    ...(storageIsFull?.() ? { storage: 'full' } : {}),
+  });
 }
 
 async function answer(

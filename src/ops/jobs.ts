@@ -21,6 +21,8 @@ export interface SweeperDeps {
   readonly store: Pick<SecretStore, 'sweep' | 'scrub'> & Pick<StoreClock, 'clock'>;
   readonly finishDeletions: AccountService['finishDeletions'];
   readonly sendDueNotices: SecretService['sendDueNotices'];
+  /** Never rejects: whatever is wrong with the store, the other steps tell. */
+  readonly lookForRoom: () => Promise<void>;
   readonly log: Log;
   /** Milliseconds of a clock that only runs forward. */
   readonly monotonicMs: () => number;
@@ -116,6 +118,8 @@ export function startSweeper(deps: SweeperDeps): Sweeper {
     const isScrubbed = !stopped && (await attempt('scrub', scrub));
     // Last, so that a mail never keeps an erasure waiting.
     const isTold = !stopped && (await attempt('notices', deps.sendDueNotices));
+    // After whatever has made room.
+    if (!stopped) await deps.lookForRoom();
     if (stopped) return;
     callOff = deps.after(isDeleted && isSwept && isScrubbed && isTold ? sweepIntervalMs : retryMs, start);
   }

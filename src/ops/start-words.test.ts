@@ -11,9 +11,9 @@ function read(env: Environment): Settings {
 }
 
 /** The line of the start message that begins with `name`; `''` when there is none. */
-function lineOf(name: string, env: Environment): string {
+function lineOf(name: string, env: Environment, isStorageFull = false): string {
   const clock = { verdict: 'agreed', storeTime: 0, wall: 0, aheadSeconds: 0 } as const;
-  const facts = { version: '1.2.3', hasNewKeys: false, isSecondServer: false, clock };
+  const facts = { version: '1.2.3', hasNewKeys: false, isSecondServer: false, clock, isStorageFull };
   const lines = renderStartWords(read(env), facts).split('\n');
   return lines.find((line) => line.startsWith(`  ${name} `))?.slice(2 + 9) ?? '';
 }
@@ -98,5 +98,17 @@ describe('mail that is kept', () => {
     expect(await findingOn('signature', dkim)).toMatchObject({ verdict: 'advice' });
     expect(lineOf('DKIM', { ...dkim, MAYFLY_SMTP_URL: 'smtp://127.0.0.1' })).toBe('');
     expect(lineOf('DKIM', {})).toBe('');
+  });
+});
+
+describe('a store without room', () => {
+  it('P23: is pointed out by the start, with what to do, and only then', () => {
+    const refusal = 'too little room: new secrets are refused, the others open as usual';
+    const disk = 'make room on the disk of ./no-such-folder';
+    expect(lineOf('STORAGE', {}, true)).toBe(
+      `${refusal}; ${disk}, or raise MAYFLY_MAX_STORAGE: mayfly doctor says which`,
+    );
+    expect(lineOf('STORAGE', { MAYFLY_MAX_STORAGE: 'none' }, true)).toBe(`${refusal}; ${disk}`);
+    expect(lineOf('STORAGE', {})).toBe('');
   });
 });

@@ -83,6 +83,7 @@ export interface StartFacts {
   /** Whether another server runs on the data folder. */
   readonly isSecondServer: boolean;
   readonly clock: ClockReport;
+  readonly isStorageFull: boolean;
 }
 
 /** What is said after a sender that no mail server can answer to; `''` where there is nothing to say. */
@@ -106,6 +107,12 @@ export const unsigned =
 const secondServer =
   'another server runs on this data folder too. Both work; if you did not mean to start two, stop one of them';
 
+/** What to do where new secrets are refused for want of room. */
+function roomCure({ dataDir, maxStorageBytes }: Settings): string {
+  const disk = `make room on the disk of ${dataDir}`;
+  return maxStorageBytes === null ? disk : `${disk}, or raise MAYFLY_MAX_STORAGE: mayfly doctor says which`;
+}
+
 export function renderStartWords(settings: Settings, facts: StartFacts): string {
   const { baseUrl, host, port, dataDir, rootKeysFile } = settings;
   const keys = facts.hasNewKeys
@@ -124,6 +131,11 @@ export function renderStartWords(settings: Settings, facts: StartFacts): string 
     `  sign-up  ${signUpWords(settings)}`,
     `  API      ${baseUrl}/api/docs`,
     ...(facts.isSecondServer ? [`  NOTE     ${secondServer}`] : []),
+    ...(facts.isStorageFull
+      ? [
+          `  STORAGE  too little room: new secrets are refused, the others open as usual; ${roomCure(settings)}`,
+        ]
+      : []),
     ...(problem === null ? [] : [`  CLOCK    ${problem}`]),
     '',
   ].join('\n');

@@ -42,6 +42,7 @@ interface Steps {
   readonly sweep?: () => Promise<number>;
   readonly scrub?: () => Promise<boolean>;
   readonly sendDueNotices?: () => Promise<number>;
+  readonly lookForRoom?: () => Promise<void>;
   readonly clock?: () => ClockReport;
 }
 
@@ -70,6 +71,7 @@ function setUp(overrides: Steps = {}) {
     store,
     finishDeletions,
     sendDueNotices,
+    lookForRoom: overrides.lookForRoom ?? (async () => {}),
     log: (line: LogLine) => void lines.push(line),
     ...time,
   };
@@ -169,6 +171,16 @@ describe('the sweeper', () => {
     await time.advance(5_000);
     expect(order).toEqual(['deletions', 'sweep', 'scrub', 'deletions', 'sweep', 'scrub']);
     expect(lines).toEqual([{ event: 'fault', where: 'deletions', error }]);
+  });
+
+  it('looks for room at each run, after what may have made some (P23)', async () => {
+    const order: string[] = [];
+    const { time } = setUp({
+      scrub: async () => order.push('scrub') > 0,
+      lookForRoom: async () => void order.push('look'),
+    });
+    await time.advance(20_000);
+    expect(order).toEqual(['scrub', 'look', 'scrub', 'look']);
   });
 
   it('says once that the wall clock is in doubt, and once that it no longer is (P8)', async () => {

@@ -5,6 +5,7 @@ import type {
   AttemptStore,
   DomainStore,
   Reservation,
+  RoomStore,
   SecretStore,
 } from '../core/ports.ts';
 import type { RootStore, RotationStore } from '../core/root-store.ts';
@@ -18,6 +19,7 @@ export interface Store
     DomainStore,
     RootStore,
     RotationStore,
+    RoomStore,
     StoreClock {
   /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
   usedBytes(): Promise<number>;

@@ -136,7 +136,9 @@ describe('a full disk', () => {
     writeFileSync(stuffing, new Uint8Array(450 * 1024));
     const { stored, refusals } = await fillUp(store, 1);
     expect([...refusals]).toEqual(['storage_full']);
+    expect(await outcomeOf(store.assertRoom())).toBe('storage_full');
     rmSync(stuffing);
+    expect(await outcomeOf(store.assertRoom())).toBe('done');
     const late = newRecord(store.now());
     expect(await outcomeOf(store.put(late))).toBe('done');
     for (const record of [first, ...stored, late])

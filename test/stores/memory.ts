@@ -36,6 +36,7 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
     ...attempts.store,
     ...accounts.store,
     usedBytes: async () => 0,
+    assertRoom: async () => {},
     clock: time.report,
     countExpiringBy: async (at) => records.countExpiringBy(at),
     async setTime() {

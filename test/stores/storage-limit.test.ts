@@ -68,6 +68,18 @@ async function fillUp(
 }
 
 describe('a store that has reached its limit', () => {
+  it('says so to whoever asks for room, until a sweep has freed some (P21 P23)', async () => {
+    await using store = await open();
+    expect(await outcomeOf(store.assertRoom())).toBe('done');
+    await fillUp([store]);
+    expect(await outcomeOf(store.assertRoom())).toBe('storage_full');
+    for (let life = 0; life < 2; life++) {
+      wallClock.advance(ttlSeconds);
+      while ((await store.sweep(500)) > 0);
+    }
+    expect(await outcomeOf(store.assertRoom())).toBe('done');
+  });
+
   it('refuses new secrets, evicts none, and still reveals, burns, counts guesses and keeps sessions (P21)', async () => {
     await using store = await open();
     const stored = await fillUp([store]);

@@ -98,6 +98,8 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     ...createRootWrites(db),
     sweep,
     keepTime: () => undefined,
+    // A batch without room never asks it.
+    assertRoom: () => undefined,
     setTime: createTimeSetter(db, sweep),
     withdrawn: () => 'abandoned',
   };

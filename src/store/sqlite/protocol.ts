@@ -7,6 +7,7 @@ import type {
   DueNotice,
   NewExpiry,
   Reservation,
+  RoomStore,
 } from '../../core/ports.ts';
 import type { RootStore, RotationStore } from '../../core/root-store.ts';
 import type { StoredDelivery } from '../../core/secret.ts';
@@ -21,7 +22,7 @@ export interface Located<Id> {
   readonly position: number;
 }
 
-type StorePorts = AccountStore & DomainStore & RootStore & RotationStore;
+type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore;
 
 /** Writes of the ports that reach the writer as they are: the same name, arguments and answer. */
 export const forwarded = [
@@ -55,6 +56,7 @@ export const forwarded = [
   'addRootCheck',
   'closeRootsBefore',
   'forgetRoots',
+  'assertRoom',
 ] as const satisfies readonly (keyof StorePorts)[];
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
@@ -126,7 +128,7 @@ export type Answer = { readonly answer: unknown } | { readonly refused: string }
 
 /** Whether it adds what nobody needs to read or burn a secret, so that a full store refuses it as it refuses a put. */
 export function wantsRoom({ name, args }: Ask): boolean {
-  return name === 'setMemo' && args[1] !== null;
+  return name === 'assertRoom' || (name === 'setMemo' && args[1] !== null);
 }
 
 export interface BatchAnswers {

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'bun:test';
+import { ServiceError } from '../core/errors.ts';
+import type { NewRecord } from '../core/secret.ts';
+import type { LogLine } from './log-lines.ts';
+import { createRoomWatch } from './room-watch.ts';
+
+const noRoom = new ServiceError('storage_full', 'no room');
+const away = new ServiceError('unavailable', 'away');
+const record = {} as NewRecord;
+
+function setUp() {
+  const lines: LogLine[] = [];
+  let fault: ServiceError | null = null;
+  const answer = () => (fault === null ? Promise.resolve() : Promise.reject(fault));
+  const watch = createRoomWatch({ put: answer, assertRoom: answer }, (line) => void lines.push(line));
+  const become = (next: ServiceError | null) => {
+    fault = next;
+  };
+  return { watch, lines, become };
+}
+
+describe('the watch on room (P23)', () => {
+  it('tells once at each turn, whatever is refused meanwhile', async () => {
+    const { watch, lines, become } = setUp();
+    await watch.look();
+    expect([watch.isFull(), lines]).toEqual([false, []]);
+    become(noRoom);
+    for (let n = 0; n < 3; n++) await watch.look();
+    expect(watch.isFull()).toBe(true);
+    become(null);
+    for (let n = 0; n < 3; n++) await watch.look();
+    expect([watch.isFull(), lines]).toEqual([false, [{ event: 'storage_full' }, { event: 'storage_free' }]]);
+  });
+
+  it('notes a refused secret at once, and a stored one not: a small one may fit where others do not', async () => {
+    const { watch, lines, become } = setUp();
+    become(noRoom);
+    expect(await watch.put(record).catch((error: unknown) => error)).toBe(noRoom);
+    become(null);
+    await watch.put(record);
+    expect([watch.isFull(), lines]).toEqual([true, [{ event: 'storage_full' }]]);
+  });
+
+  it('says nothing of room when the store does not answer', async () => {
+    const { watch, lines, become } = setUp();
+    for (const before of [null, noRoom]) {
+      become(before);
+      await watch.look();
+      become(away);
+      await watch.look();
+      expect(await watch.put(record).catch((error: unknown) => error)).toBe(away);
+      expect(watch.isFull()).toBe(before !== null);
+    }
+    expect(lines).toEqual([{ event: 'storage_full' }]);
+  });
+});
