@@ -118,6 +118,27 @@ describe('what the doctor says of the keys (P12)', () => {
     ]);
     await rm(folder, { recursive: true });
   });
+
+  it('is a fault where the file is missing that a store was served with, and said once', async () => {
+    const env = { MAYFLY_ROOT_KEYS_FILE: './no-such-file.json' };
+    const served = { roots: { rootKidsInUse: async () => [1] } };
+    expect(await findingOn('keys', served, env)).toEqual({
+      what: 'keys',
+      verdict: 'fault',
+      words:
+        'The key file ./no-such-file.json is missing. Restore it from your backup, or the secrets stored so far cannot be opened.',
+    });
+    expect(await findingOn('store', served, env)).toEqual({
+      what: 'store',
+      verdict: 'ok',
+      words: 'opens with safe settings',
+    });
+    expect(await findingOn('keys', {}, env)).toEqual({
+      what: 'keys',
+      verdict: 'ok',
+      words: './no-such-file.json will be made at the first start',
+    });
+  });
 });
 
 describe('what the doctor says of the clock (P8)', () => {
@@ -151,6 +172,13 @@ describe('what the doctor says of the store’s limit (P21)', () => {
     expect(verdicts).toEqual(['ok', 'ok', 'advice', 'advice', 'fault', 'fault']);
     const { words } = (await onLimit(80 * 2 ** 20, '100MiB')) ?? {};
     expect(words).toStartWith('80 of 100 MiB in use (MAYFLY_MAX_STORAGE): new secrets will be refused soon');
+  });
+
+  it('is never told in whole mebibytes of a limit that has few', async () => {
+    const [used, limit] = [400_000, '1MB'];
+    expect((await onLimit(used, limit))?.words).toBe('0.38 of 0.95 MiB in use (MAYFLY_MAX_STORAGE)');
+    expect((await onLimit(1_000_000, limit))?.words).toStartWith('0.95 of 0.95 MiB in use');
+    expect((await onLimit(12 * 2 ** 20, '4MiB'))?.words).toStartWith('12 of 4 MiB in use');
   });
 
   it('is what is used where there is no limit', async () => {

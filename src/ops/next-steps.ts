@@ -21,7 +21,7 @@ export interface NextStep {
 
 export interface SetupFacts {
   readonly hasAccounts: boolean;
-  /** Whether the key file was made at this start: only then is it known that there is no copy of it. */
+  /** Whether the key file was made at this start, so that there is no copy of it. */
   readonly hasNewKeys: boolean;
   readonly isService: boolean;
 }
@@ -94,7 +94,8 @@ export function nextSteps(settings: Settings, facts: SetupFacts): readonly NextS
     proxy: lacksProxy(settings),
     mail: smtpServer === null,
     sender: smtpServer !== null && mailFrom.endsWith('@mayfly.invalid'),
-    keys: facts.hasNewKeys,
+    // Nobody can tell whether there is a copy: an installation with accounts has been set up.
+    keys: facts.hasNewKeys || !facts.hasAccounts,
     account: !facts.hasAccounts && !signUpIsOpen,
   };
   return stepNames.filter((name) => isOpen[name]).map((name) => ({ name, ...stepOf(name, settings) }));

@@ -35,7 +35,7 @@ it('a start says what is open, until it is done, and never on localhost', async 
     expect(first.steps).toHaveLength(4);
     // What stays in a log must open nothing.
     expect(first.said).not.toMatch(/[0-9a-f]{64}/);
-    expect((await start(dataDir, env)).logged).toEqual(['proxy', 'mail', 'account']);
+    expect((await start(dataDir, env)).logged).toEqual(['proxy', 'mail', 'keys', 'account']);
     const created = await mayfly(['account', 'create', 'you@example.com', '--link'], {
       ...env,
       MAYFLY_DATA_DIR: dataDir,
