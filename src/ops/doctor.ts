@@ -108,13 +108,18 @@ function examineKeys({ rootKeysFile }: Settings): { finding: Finding; ring: KeyR
 /** From this part of the limit on, the operator is told. */
 const nearlyFull = 0.8;
 
+/** `0.95`, `10240`: a few mebibytes are not told in whole ones. */
+function mebibytesOf(bytes: number): number {
+  const size = bytes / mebibyte;
+  return size < 10 ? Number(size.toPrecision(2)) : Math.round(size);
+}
+
 function examineStorage({ maxStorageBytes }: Settings, usedBytes: number): Finding {
-  const used = Math.ceil(usedBytes / mebibyte);
+  const used = mebibytesOf(usedBytes);
   if (maxStorageBytes === null)
     return ok('storage', `${used} MiB in use; MAYFLY_MAX_STORAGE sets no limit but the disk’s`);
   const part = usedBytes / maxStorageBytes;
-  const limit = Math.floor(maxStorageBytes / mebibyte);
-  const words = `${used} of ${limit} MiB in use (MAYFLY_MAX_STORAGE)`;
+  const words = `${used} of ${mebibytesOf(maxStorageBytes)} MiB in use (MAYFLY_MAX_STORAGE)`;
   const cure = 'raise it, or shorten the longest ttl (MAYFLY_PLANS_FILE)';
   if (part >= 1) return fault('storage', `${words}: new secrets are refused; ${cure}`);
   return part >= nearlyFull
@@ -131,10 +136,10 @@ async function examineStore(
   if (opened.outcome === 'no_store') return [ok('store', 'will be made at the first start')];
   if (opened.outcome === 'refused') return [fault('store', opened.problem)];
   try {
-    const opening = await examineRoots(ring, settings.rootKeysFile, opened.store);
+    const roots = await examineRoots(ring, settings.rootKeysFile, opened.store);
     const storage = examineStorage(settings, await opened.store.usedBytes());
     const accounts = examineAccounts(settings, await opened.store.hasAccounts());
-    return [opening, storage, accounts, examineClock(opened.store.clock())];
+    return [...roots, storage, accounts, examineClock(opened.store.clock())];
   } finally {
     await opened.close();
   }
@@ -146,16 +151,17 @@ function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Find
   return advice('accounts', `none yet: ${accountCommand}`);
 }
 
+/** Of the keys too, where only the store tells what to say of them. */
 async function examineRoots(
   ring: KeyRing | null | undefined,
   path: string,
   store: CheckStore,
-): Promise<Finding> {
-  if (ring === undefined) return ok('store', 'opens with safe settings');
+): Promise<readonly Finding[]> {
+  const opens = ok('store', 'opens with safe settings');
+  if (ring === undefined) return [opens];
   const compared = await compareRootsToServe(ring, path, store);
-  return compared.outcome === 'refused'
-    ? fault('store', compared.problem)
-    : ok('store', 'opens with safe settings, and fits the keys');
+  if (compared.outcome === 'same') return [ok('store', 'opens with safe settings, and fits the keys')];
+  return ring === null ? [fault('keys', compared.problem), opens] : [fault('store', compared.problem)];
 }
 
 function examineClock(report: ClockReport): Finding {
@@ -270,11 +276,12 @@ export async function examine(
   recipient: Sensitive<string> | null,
 ): Promise<readonly Finding[]> {
   const keys = examineKeys(settings);
+  const store = await examineStore(settings, keys.ring, deps);
   return [
     examineFolder(settings),
     examineDisk(settings),
-    keys.finding,
-    ...(await examineStore(settings, keys.ring, deps)),
+    ...(store.some(({ what }) => what === 'keys') ? [] : [keys.finding]),
+    ...store,
     await examinePassphrases(deps),
     examineAddress(settings),
     ok('health', healthWords(settings)),
