@@ -97,7 +97,9 @@ async function readBody(response: Response): Promise<unknown> {
 /** Bun's errors show the address, which holds the key, in their message and in a property that cannot be removed. */
 function withoutAddress(error: unknown, url: string): unknown {
   if (!(error instanceof Error && 'path' in error)) return error;
-  return new Error(error.message.replaceAll(url, 'the server'));
+  const { code } = error as { readonly code?: unknown };
+  const shown = new Error(error.message.replaceAll(url, 'the server'));
+  return typeof code === 'string' ? Object.assign(shown, { code }) : shown;
 }
 
 async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[Response, unknown]> {

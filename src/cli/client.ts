@@ -27,6 +27,7 @@ import {
   type World,
 } from './command.ts';
 import type { LoginPlace, Logins } from './logins.ts';
+import { unreachableSentence } from './reach.ts';
 import { durationWords } from './terminal.ts';
 
 export const serverOption: Readonly<Record<string, OptionUsage>> = {
@@ -197,7 +198,7 @@ export function sentenceOf(
     return 'There is no such secret: it was read, burned, has expired, or never existed.';
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
-  if (error.code === 'unreachable') return `${server} could not be reached.`;
+  if (error.code === 'unreachable') return unreachableSentence(server, error.cause);
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not take this account with this token: see mayfly whoami.`;
   if (error.code === 'not_authorized')

@@ -19,6 +19,7 @@ import {
   type World,
 } from './command.ts';
 import type { LoginPlace, Logins } from './logins.ts';
+import { unreachableSentence } from './reach.ts';
 import { plain } from './receipts.ts';
 
 const limitMs = 30_000;
@@ -38,8 +39,8 @@ async function isAccepted(
   } as const;
   const answer = await terminal
     .waiting(`Waiting for ${server}`, () => fetch(`${server}/api/v2/authcheck`, init))
-    .catch(() => {
-      throw new Refusal('unreachable', `${server} could not be reached.`);
+    .catch((fault: unknown) => {
+      throw new Refusal('unreachable', unreachableSentence(server, fault));
     });
   if (answer.status === 401) return false;
   const body: unknown = await answer.json().catch(() => null);

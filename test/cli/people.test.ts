@@ -192,6 +192,6 @@ describe('sharing and reading with the command', () => {
 
   it('a server that is not there is told in a sentence', async () => {
     const { code, err } = await mayfly(['generate', '--server', 'http://127.0.0.1:1'], {});
-    expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached.\n']);
+    expect([code, err]).toEqual([1, 'http://127.0.0.1:1 could not be reached: nothing listens there.\n']);
   });
 });

@@ -157,7 +157,7 @@ describe('the action reads', () => {
     const { code, errors } = await run({ server: 'http://127.0.0.1:1', read: `A=${'0'.repeat(31)}` });
     expect([code, errors.join()]).toEqual([
       1,
-      expect.stringContaining('http://127.0.0.1:1 could not be reached.'),
+      expect.stringContaining('http://127.0.0.1:1 could not be reached: nothing listens there.'),
     ]);
   }, 30_000);
 });
