@@ -192,8 +192,6 @@ export function sentenceOf(
   error: MayflyError,
   { server, isAnonymous }: Pick<ChosenClient, 'server' | 'isAnonymous'>,
 ): string {
-  const wait =
-    error.retryAfterSeconds === null ? '' : ` Try again in ${durationWords(error.retryAfterSeconds)}.`;
   if (error.code === 'unknown_secret')
     return 'There is no such secret: it was read, burned, has expired, or never existed.';
   if (error.code === 'incorrect_passphrase')
@@ -203,7 +201,15 @@ export function sentenceOf(
     return `${server} does not take this account with this token: see mayfly whoami.`;
   if (error.code === 'not_authorized')
     return 'This needs an account: use mayfly login, or set MAYFLY_USERNAME and MAYFLY_TOKEN.';
-  return `${error.message}${/[.!?]$/.test(error.message) ? '' : '.'}${wait}`;
+  return serverSentence(error);
+}
+
+/** What the server says, and when to try again where it says that: once, in place of its own "please try again later". */
+function serverSentence({ message, retryAfterSeconds }: MayflyError): string {
+  const ended = (text: string) => `${text}${/[.!?]$/.test(text) ? '' : '.'}`;
+  if (retryAfterSeconds === null) return ended(message);
+  const reason = message.replace(/[;,.:] *(please )?try again( later)?[.]?$/i, '');
+  return `${ended(reason)} Try again in ${durationWords(retryAfterSeconds)}.`;
 }
 
 async function askPassphrase(world: World): Promise<string> {

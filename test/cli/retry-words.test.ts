@@ -1,0 +1,37 @@
+/** A refusal that says when a retry makes sense: the command says it once, whatever the API's own message says. */
+import { describe, expect, it } from 'bun:test';
+import { MayflyError } from '../../sdk/mayfly.ts';
+import { encodeProblem, refuse, refuseAttempts, refuseMails } from '../../src/api/v2/refusals.ts';
+import { sentenceOf } from '../../src/cli/client.ts';
+
+const chosen = { server: 'https://secrets.example.org', isAnonymous: true };
+
+function sentence(message: string, retryAfterSeconds: number | null): string {
+  return sentenceOf(new MayflyError('unavailable', message, { retryAfterSeconds }), chosen);
+}
+
+const replies = [
+  [refuse('unavailable'), 'Temporarily unavailable'],
+  [refuse('rate_limited'), 'Too many requests'],
+  [refuseMails({ retryAfterSeconds: 2 }), 'Too many mails'],
+  [refuseAttempts(2), 'Too many passphrase attempts'],
+  [encodeProblem({ problem: 'storage_full', retryAfterSeconds: 2 }), 'There is no room for another secret'],
+] as const;
+
+describe('when to try again', () => {
+  for (const [reply, what] of replies) {
+    const { message } = reply.body as { message: string };
+    it(`is said once after "${message}"`, () => {
+      expect(sentence(message, 597)).toBe(`${what}. Try again in 9 minutes 57 seconds.`);
+    });
+
+    it(`is left to "${message}" where the server does not say when`, () => {
+      expect(sentence(message, null)).toBe(`${message}.`);
+    });
+  }
+
+  it('follows a message that says nothing of it, whole', () => {
+    expect(sentence('Not now', 2)).toBe('Not now. Try again in 2 seconds.');
+    expect(sentence('Try again later.', 2)).toBe('Try again later. Try again in 2 seconds.');
+  });
+});
