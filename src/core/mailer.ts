@@ -49,7 +49,12 @@ export type AccountMail = {
     }
   /** Somebody signs up with the address of an account. */
   | { readonly kind: 'already_signed_up'; readonly logInUrl: string; readonly forgottenUrl: string }
-  | { readonly kind: 'password_changed'; readonly forgottenUrl: string; readonly tokens: TokenFate }
+  /** `password_set`: there was none before. */
+  | {
+      readonly kind: 'password_changed' | 'password_set';
+      readonly forgottenUrl: string;
+      readonly tokens: TokenFate;
+    }
   | { readonly kind: 'token_created'; readonly name: string; readonly forgottenUrl: string }
   | { readonly kind: 'account_deleted' }
   /** What the account asked to be told about one of its secrets. Names neither key nor recipient. */

@@ -10,6 +10,7 @@ const subjects: Record<AccountMail['kind'], string> = {
   reset: 'Choose a new password for secrets.example.com',
   already_signed_up: 'You already have an account at secrets.example.com',
   password_changed: 'Your password at secrets.example.com was changed',
+  password_set: 'Your password at secrets.example.com was set',
   token_created: 'A new API token for your account at secrets.example.com',
   account_deleted: 'Your account was deleted',
   secret_read: 'Your secret was opened',

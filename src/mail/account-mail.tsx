@@ -27,6 +27,7 @@ function partsOf(mail: AccountMail, say: Say, locale: Locale): Parts {
     case 'already_signed_up':
       return alreadySignedUp(mail, say);
     case 'password_changed':
+    case 'password_set':
       return passwordChanged(mail, say);
     case 'token_created':
       return tokenCreated(mail, say);
@@ -87,15 +88,18 @@ function alreadySignedUp(
   };
 }
 
+type PasswordMailKind = 'password_changed' | 'password_set';
+
 function passwordChanged(
-  { forgottenUrl, tokens }: { forgottenUrl: string; tokens: TokenFate },
+  { kind, forgottenUrl, tokens }: { kind: PasswordMailKind; forgottenUrl: string; tokens: TokenFate },
   say: Say,
 ): Parts {
   const site = siteOf(forgottenUrl);
+  const isFirst = kind === 'password_set';
   return {
-    subject: say('mail.passwordChanged.subject', { site }),
+    subject: say(isFirst ? 'mail.passwordSet.subject' : 'mail.passwordChanged.subject', { site }),
     body: [
-      say('mail.passwordChanged.intro', { site }),
+      say(isFirst ? 'mail.passwordSet.intro' : 'mail.passwordChanged.intro', { site }),
       ...(tokens === 'revoke' ? [say('mail.passwordChanged.tokens')] : []),
       say('mail.passwordChanged.ignore'),
       say('mail.passwordChanged.forgotten'),

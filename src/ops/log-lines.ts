@@ -117,7 +117,7 @@ const operationName = matching(/^[a-z][a-z0-9]{0,7}(\.[a-z_]{1,24}){1,2}$/i);
 const forms = {
   tag: matching(/^[0-9a-f]{8}$/),
   kind: matching(
-    /^(conceal|generate|sign_up|reset|already_signed_up|password_changed|token_created|account_deleted|secret_(read|burned|expiring))$/,
+    /^(conceal|generate|sign_up|reset|already_signed_up|password_(changed|set)|token_created|account_deleted|secret_(read|burned|expiring))$/,
   ),
   state: matching(/^(queued|accepted|refused|given_up|not_sent)$/),
   domainState: matching(/^(unverified|pending|verified|lost)$/),

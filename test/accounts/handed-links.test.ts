@@ -84,7 +84,10 @@ describe('an invitation', () => {
     const bench = createAccountBench();
     await bench.accounts.resetPassword(completion(await invited(bench)));
     await bench.accounts.settled();
-    expect(bench.mails.map(({ kind, to }) => [kind, to.expose()])).toEqual([['password_changed', email]]);
+    expect(bench.mails.map(({ kind, to }) => [kind, to.expose()])).toEqual([['password_set', email]]);
+    await bench.accounts.resetPassword(completion((await resetLink(bench)) ?? ''));
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)?.kind).toBe('password_changed');
   });
 
   it('replaces no account, and is made for addresses only', async () => {

@@ -209,6 +209,8 @@ describe('a reset', () => {
     const caller = await bench.secrets.authenticate(email, token);
     expect(dataKeyOf(opened)).toBe(caller === null ? '' : dataKeyOf({ caller }));
     expect(await bench.logIn(email, otherPassword)).toMatchObject({ outcome: 'logged_in' });
+    await bench.accounts.settled();
+    expect(bench.mails.at(-1)).toMatchObject({ kind: 'password_set' });
   });
 
   it('works within the hour', async () => {

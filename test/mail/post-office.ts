@@ -160,6 +160,7 @@ export function sampleAccountMails(
     { ...common, kind: 'reset', ...ticketFor('reset') },
     { ...common, kind: 'already_signed_up', logInUrl: `${site}/log-in`, forgottenUrl: `${site}/forgotten` },
     { ...common, kind: 'password_changed', forgottenUrl: `${site}/forgotten`, tokens: 'revoke' },
+    { ...common, kind: 'password_set', forgottenUrl: `${site}/forgotten`, tokens: 'keep' },
     { ...common, kind: 'token_created', name: 'Backup', forgottenUrl: `${site}/forgotten` },
     { ...common, kind: 'account_deleted' },
     { ...notice, kind: 'secret_read' },
@@ -177,6 +178,7 @@ export function linksOf(mail: AccountMail): string[] {
     case 'already_signed_up':
       return [mail.logInUrl, mail.forgottenUrl];
     case 'password_changed':
+    case 'password_set':
     case 'token_created':
       return [mail.forgottenUrl];
     case 'account_deleted':

@@ -241,22 +241,28 @@ export async function resetPassword(deps: AccountCore, input: ResetInput): Promi
     ? await dataKeyOfToken(store, found.username, input.existingToken.expose())
     : drawDataKey(random);
   if (dataKey === null) return { outcome: 'invalid_token' };
+  const hadPassword = (await store.findPassword(found.username))?.password != null;
   const isFirst = !keepsList && (await hasNothing(deps, found.username));
   const { password: text, clientPrefix: client } = input;
   const password = await makePassword(deps, { password: text, dataKey, setAt: store.now(), client });
   const account = await store.redeemReset(found.ticketHash, password, input.tokens);
   if (account === null) return { outcome: 'gone' };
-  reportChange(deps, account, input);
+  reportChange(deps, account, hadPassword ? 'password_changed' : 'password_set', input);
   const session = await begin(deps, account, { password, dataKey, label: input.label });
   // Replaced again at this very moment, by another proof of the address: this link is used up.
   return session === null ? { outcome: 'gone' } : { outcome: 'reset', session, keepsList, isFirst };
 }
 
-function reportChange(deps: AccountCore, account: Account, { locale, tokens }: ResetInput): void {
+function reportChange(
+  deps: AccountCore,
+  account: Account,
+  kind: 'password_changed' | 'password_set',
+  { locale, tokens }: ResetInput,
+): void {
   deps.events({ event: 'password_changed', account: account.id, by: 'reset' });
   const { forgottenUrl } = deps.links;
   const to = new Sensitive(account.username);
-  sendAfter(deps, { to, locale, kind: 'password_changed', forgottenUrl, tokens });
+  sendAfter(deps, { to, locale, kind, forgottenUrl, tokens });
 }
 
 async function begin(
