@@ -222,12 +222,23 @@ async function runTokenCreate(input: Input, world: World): Promise<ExitCode> {
     const { tokenId, canListEarlier } = made;
     const token = made.token.expose();
     const { name, scopes } = wanted;
-    if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));
     const username = wanted.email.toLowerCase();
+    // With --json too: the token is refused as a wrong one is.
+    if (await isLocked(accounts, username)) world.terminal.err(lockedWords(username));
+    if (!input.json) world.terminal.err(wordsOfNew(tokenId, scopes, canListEarlier));
     const json = { username, token, token_id: tokenId, name, scopes, can_list_earlier: canListEarlier };
     printResult(world, input, json, [token]);
     return 0;
   });
+}
+
+async function isLocked({ store }: OpenAccounts, username: string): Promise<boolean> {
+  const account = await store.findAccount(username);
+  return account !== null && account.lockedAt !== null;
+}
+
+function lockedWords(username: string): string {
+  return `${username} is locked: the token works only after mayfly account unlock ${username}\n`;
 }
 
 function wordsOfNew(tokenId: number, scopes: readonly TokenScope[], canListEarlier: boolean): string {
