@@ -55,8 +55,17 @@ export function waitingWords(hasPassphrase: boolean, ttlSeconds: number): string
   return `waiting${hasPassphrase ? ', with a passphrase' : ''}, for another ${durationWords(ttlSeconds)}`;
 }
 
+/** As the pages say it. */
+const stateWords: Readonly<Record<Receipt['state'], string>> = {
+  new: 'waiting',
+  viewed: 'waiting',
+  received: 'opened',
+  burned: 'burned',
+  expired: 'expired',
+};
+
 function stateLineOf({ state, hasPassphrase, secretTtlSeconds }: Receipt): string {
-  if (secretTtlSeconds === null) return state;
+  if (secretTtlSeconds === null) return stateWords[state];
   return waitingWords(hasPassphrase === true, secretTtlSeconds);
 }
 
@@ -97,7 +106,7 @@ export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { t
 function lineOf(receipt: Receipt): string {
   const created = timeOf(receipt.createdAt.getTime() / 1000);
   const { metadataKey, state, recipient, memo } = receipt;
-  return [metadataKey, state, created, recipient ?? '', plain(memo)].join('\t').trimEnd();
+  return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
 async function runBurn(input: Input, world: World): Promise<ExitCode> {
@@ -146,7 +155,7 @@ async function runMemo(input: Input, world: World): Promise<ExitCode> {
 function printTtl(receipt: Receipt, input: Input, world: World): ExitCode {
   const { secretTtlSeconds, state } = receipt;
   const isGone = secretTtlSeconds === null;
-  if (isGone && !input.json) world.terminal.err(`The secret is gone: ${state}.\n`);
+  if (isGone && !input.json) world.terminal.err(`The secret is gone: ${stateWords[state]}.\n`);
   printResult(world, input, jsonOf(receipt), isGone ? [] : [durationWords(secretTtlSeconds)]);
   return isGone ? 1 : 0;
 }

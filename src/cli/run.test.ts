@@ -227,7 +227,7 @@ describe('the commands for people', () => {
     for (const [args, last] of [
       [['status', `http://localhost:3000/receipt/${key}`], 'memo: for Al  [2J'],
       [['memo', key], 'for Al  [2J'],
-      [['recent'], `${key}\treceived\t2026-09-21T14:13:20Z\t\tfor Al  [2J`],
+      [['recent'], `${key}\topened\t2026-09-21T14:13:20Z\t\tfor Al  [2J`],
     ] as const)
       expect((await run(args, { fetch })).out.trimEnd().split('\n').at(-1)).toBe(last);
     const json = JSON.parse((await run(['memo', key, '--json'], { fetch })).out);
@@ -308,7 +308,7 @@ describe('the commands for people', () => {
     const fetch = async () => Response.json({ success: true, record });
     expect(await run(['ttl', key, '3d'], { fetch })).toMatchObject({
       code: 1,
-      err: 'The secret is gone: received.\n',
+      err: 'The secret is gone: opened.\n',
     });
   });
 

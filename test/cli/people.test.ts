@@ -132,7 +132,7 @@ describe('sharing and reading with the command', () => {
     const linesOf = async (...args: string[]) => (await mayfly(args, account)).out.trimEnd().split('\n');
     expect((await linesOf('status', key)).slice(1)).toEqual(['memo: VPN for Al']);
     expect((await linesOf('recent', '--limit', '1'))[0]).toMatch(
-      new RegExp(`^${key}\tnew\t[^\t]+\t\tVPN for Al$`),
+      new RegExp(`^${key}\twaiting\t[^\t]+\t\tVPN for Al$`),
     );
     expect(await mayfly(['memo', key], account)).toEqual({ code: 0, out: 'VPN for Al\n', err: '' });
     await mayfly(['reveal', link], anonymous);
@@ -182,7 +182,7 @@ describe('sharing and reading with the command', () => {
     });
     expect((await mayfly(['ttl', key, '1h', '--json'], account)).out).toBe('{"error":"already_gone"}\n');
     const gone = await mayfly(['ttl', key], account);
-    expect(gone).toEqual({ code: 1, out: '', err: 'The secret is gone: received.\n' });
+    expect(gone).toEqual({ code: 1, out: '', err: 'The secret is gone: opened.\n' });
     const json = await mayfly(['ttl', key, '--json'], account);
     expect([json.code, JSON.parse(json.out)]).toEqual([
       1,
