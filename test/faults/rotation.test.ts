@@ -255,7 +255,7 @@ function countUntold({ ledger }: Stage): number {
 const seconds = (figure: number) => `${figure.toFixed(1)} s`;
 
 describe('P1, P3, P5, P12: a rotation under load', () => {
-  const secretCount = count({ usual: 3_000, long: 100_000 });
+  const secretCount = count({ usual: 1_000, long: 100_000 });
   test(`of ${secretCount} waiting secrets fails no reveal and no create, and leaves nothing under the old root`, () =>
     onStage('rotation', secretCount, async (stage) => {
       expect(stage.pieces.countLeft()).toBeGreaterThanOrEqual(2 * secretCount);
@@ -283,7 +283,7 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
     }));
 
   test('that is killed in the middle several times goes on where it was, and ends alike', () =>
-    onStage('rotation, killed', count({ usual: 2_000, long: 20_000 }), async (stage) => {
+    onStage('rotation, killed', count({ usual: 800, long: 20_000 }), async (stage) => {
       const points = [stage.random(), stage.random(), stage.random()].map((share) => 0.02 + share * 0.5);
       const server = await startServer({ dataDir: stage.dataDir });
       await using _ = server;
@@ -314,7 +314,7 @@ describe('P1, P3, P5, P12: a rotation under load', () => {
     }));
 
   test('goes on while the server is killed and started again', () =>
-    onStage('rotation, server killed', count({ usual: 2_000, long: 20_000 }), async (stage) => {
+    onStage('rotation, server killed', count({ usual: 800, long: 20_000 }), async (stage) => {
       const { dataDir, ledger, basic, random } = stage;
       const killed = await startServer({ dataDir });
       await using _ = killed;

@@ -21,7 +21,7 @@ import {
 import { readOut, runLoad, settle } from '../support/storm.ts';
 
 /** The server below that exits at once is caught within three stops. */
-const stopCount = count({ usual: 10, long: 100 });
+const stopCount = count({ usual: 6, long: 100 });
 const connectionCount = 16;
 /** The promised maximum time from SIGTERM to exit. */
 const graceMilliseconds = 10_000;
