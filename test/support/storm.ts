@@ -27,6 +27,8 @@ export interface Load {
   readonly onAnswer: (answered: number) => void;
   /** Called before each operation: `false` ends the load. */
   readonly goesOn: () => boolean;
+  /** Awaited before each operation of a connection; without it they follow as fast as they can. */
+  readonly between?: () => Promise<unknown>;
 }
 
 export interface LoadResult {
@@ -76,6 +78,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const counts = { answered: 0, cut: 0, unanswered: 0 };
   const work = async (connection: RawConnection): Promise<void> => {
     while (load.goesOn() && connection.isOpen()) {
+      await load.between?.();
       const target = random() < 0.5 ? pick(waiting, random) : undefined;
       if (target === undefined) {
         const entry = await createOne(load, connection);
