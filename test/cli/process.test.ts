@@ -132,7 +132,9 @@ describe('a fault that nothing caught', () => {
   it('ends the process with code 1 rather than let it go on, and tells its class and not its message (P23, P18)', async () => {
     for (const kind of ['throw', 'reject']) {
       const command = ['--preload', './test/cli/late-fault.ts', 'src/main.ts', 'serve'];
-      await using server = await startServer({ command, env: { LATE_FAULT: kind } });
+      // It answers a little before its log is there to tell faults.
+      const readyWords = 'is ready';
+      await using server = await startServer({ command, readyWords, env: { LATE_FAULT: kind } });
       server.kill('SIGUSR2');
       expect(await server.exited).toEqual({ code: 1, signal: null });
       const fault = JSON.parse(server.stdout().trim().split('\n').at(-1) ?? '');
