@@ -1,6 +1,5 @@
 /** The pages of the documentation as the Debian package has them, all in one folder: what they link to is there, and commands are the service's. */
 import { readFileSync } from 'node:fs';
-
 import { join, posix } from 'node:path';
 import { root } from './install.mjs';
 
