@@ -119,7 +119,7 @@ describe('what the doctor says of the keys (P12)', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('is a fault where the file is missing that a store was served with, and said once', async () => {
+  it('is one fault when the key file of a store in use is missing', async () => {
     const env = { MAYFLY_ROOT_KEYS_FILE: './no-such-file.json' };
     const served = { roots: { rootKidsInUse: async () => [1] } };
     expect(await findingOn('keys', served, env)).toEqual({

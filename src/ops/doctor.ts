@@ -151,7 +151,7 @@ function examineAccounts({ signUpIsOpen }: Settings, hasAccounts: boolean): Find
   return advice('accounts', `none yet: ${accountCommand}`);
 }
 
-/** Of the keys too, where only the store tells what to say of them. */
+/** What the store says of the root keys; a missing key file is reported here, once. */
 async function examineRoots(
   ring: KeyRing | null | undefined,
   path: string,

@@ -20,7 +20,7 @@ function setUp() {
 }
 
 describe('the watch on room (P23)', () => {
-  it('tells once at each turn, whatever is refused meanwhile', async () => {
+  it('reports once when room runs out and once when it returns', async () => {
     const { watch, lines, become } = setUp();
     await watch.look();
     expect([watch.isFull(), lines]).toEqual([false, []]);
@@ -32,7 +32,7 @@ describe('the watch on room (P23)', () => {
     expect([watch.isFull(), lines]).toEqual([false, [{ event: 'storage_full' }, { event: 'storage_free' }]]);
   });
 
-  it('notes a refused secret at once, and a stored one not: a small one may fit where others do not', async () => {
+  it('reports a refused secret at once; a stored one proves nothing, since a small one may still fit', async () => {
     const { watch, lines, become } = setUp();
     become(noRoom);
     expect(await watch.put(record).catch((error: unknown) => error)).toBe(noRoom);
@@ -41,7 +41,7 @@ describe('the watch on room (P23)', () => {
     expect([watch.isFull(), lines]).toEqual([true, [{ event: 'storage_full' }]]);
   });
 
-  it('says nothing of room when the store does not answer', async () => {
+  it('reports nothing when the store does not answer', async () => {
     const { watch, lines, become } = setUp();
     for (const before of [null, noRoom]) {
       become(before);

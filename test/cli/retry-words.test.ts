@@ -21,7 +21,7 @@ const replies = [
 describe('when to try again', () => {
   for (const [reply, what] of replies) {
     const { message } = reply.body as { message: string };
-    it(`is said once after "${message}"`, () => {
+    it(`appears once after "${message}"`, () => {
       expect(sentence(message, 597)).toBe(`${what}. Try again in 9 minutes 57 seconds.`);
     });
 

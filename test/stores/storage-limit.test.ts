@@ -68,7 +68,7 @@ async function fillUp(
 }
 
 describe('a store that has reached its limit', () => {
-  it('says so to whoever asks for room, until a sweep has freed some (P21 P23)', async () => {
+  it('answers "full" when asked for room, until a sweep frees some (P21 P23)', async () => {
     await using store = await open();
     expect(await outcomeOf(store.assertRoom())).toBe('done');
     await fillUp([store]);
