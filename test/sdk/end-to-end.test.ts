@@ -91,6 +91,14 @@ describe('the vectors of end-to-end secrets', () => {
   });
 });
 
+describe('a file from a stranger', () => {
+  it('is opened under a name and a type that are safe to show', async () => {
+    const { key } = await prove(refusals.fragment, null, stretch);
+    for (const { ciphertext, kept } of refusals.names)
+      expect(await open(ciphertext, key)).toEqual({ kind: 'file', ...kept, bytes: Buffer.from('data') });
+  });
+});
+
 describe('the programs of the document', () => {
   it('prove and open the vectors as they say, and refuse the rest', async () => {
     const { fragment, opens, ciphertexts, fragments, passphrases } = refusals;
