@@ -10,7 +10,7 @@
 import { hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import { type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
-import type { UnwrappedSecret } from '../../crypto/row.ts';
+import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
@@ -55,7 +55,18 @@ export async function proveAccess(
   if (secretKey === null) return { outcome: 'unknown' };
   const stored = await deps.store.findSecret(secretIdOf(secretKey));
   if (stored === null) return { outcome: 'unknown' };
-  const unwrapped = unwrap(deps, stored);
+  const unwrapped = unwrappedIn(deps, stored, unwrapSecret(stored.sealedSecret, stored, deps.ring));
+  return proveFound(deps, stored, unwrapped, secretKey, input);
+}
+
+/** The same for a secret that was found: its passphrase, if it has one. */
+export async function proveFound<Stored extends StoredSecret>(
+  deps: AccessCore,
+  stored: Stored,
+  unwrapped: UnwrappedSecret,
+  secretKey: SecretKey,
+  input: InspectInput,
+): Promise<(ProvenSecret & { readonly stored: Stored }) | SecretRefusal> {
   const proof = await prove(deps, stored, unwrapped, secretKey, input);
   if (proof.outcome !== 'proven') {
     reportRefusal(deps.events, stored, proof);
@@ -64,8 +75,8 @@ export async function proveAccess(
   return { outcome: 'proven', secretKey, stored, unwrapped, keys: proof.keys };
 }
 
-function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
-  const outcome = unwrapSecret(stored.sealedSecret, stored, deps.ring);
+/** What is under the outer layer; throws where that does not open. */
+export function unwrappedIn(deps: AccessCore, stored: StoredSecret, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   if (outcome.outcome === 'damaged') throw damaged(deps.events, stored, 'its seal does not match');
   // A server with a key file of its own may not have it yet (P12).
