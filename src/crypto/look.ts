@@ -21,7 +21,6 @@ import type { KeyRing, RootKey } from './keyring.ts';
 import type { RandomBytes } from './random.ts';
 import type { SecretContext, UnwrapOutcome, UnwrappedSecret } from './row.ts';
 
-export const lookNonceBytes = 16;
 /** What a store reads of a row: the places of its version, of the answers left and of the tag. */
 export const lookRow = { version: 3, answersAt: 11, tagAt: 12, tagBytes: 16 } as const;
 

@@ -163,7 +163,8 @@ export type Requests = AllTrue<
       Sent<ReturnType<typeof creationFields> & { readonly secret: string }>
     >,
     Takes<typeof creation.generateFields, Sent<ReturnType<typeof generationFields>>>,
-    Takes<typeof secrets.revealBody, { continue: true; passphrase: string }>,
+    Takes<typeof secrets.revealBody, { continue: true; passphrase: string; look: string }>,
+    Takes<typeof secrets.revealDoneBody, { look: string }>,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,

@@ -6,7 +6,7 @@
  * Another nonce, or none, meets what everybody meets at a secret that is gone (P17).
  */
 import { deriveLookTag } from '../../crypto/derive.ts';
-import { lookNonceBytes, sealLook, unwrapLook } from '../../crypto/look.ts';
+import { sealLook, unwrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
 import { lookAnswers, lookSeconds, type NewLook, type StoredLook } from '../look-store.ts';
@@ -16,14 +16,10 @@ import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts
 type LookCore = AccessCore & { readonly random: RandomBytes };
 
 /** 16 bytes as base64url without padding: 22 characters, of which the last has two bits only. */
-const lookForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
+export const lookForm = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
-/** The nonce in a text; `null` for anything that is not one, in its only spelling. */
-export function parseLook(text: string): Uint8Array | null {
-  if (!lookForm.test(text)) return null;
-  const nonce = new Uint8Array(Buffer.from(text, 'base64url'));
-  return nonce.length === lookNonceBytes ? nonce : null;
-}
+/** The nonce in a text of that form; each nonce has one. */
+export const nonceIn = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64url'));
 
 /** What the claim of a proven secret leaves for its opener; `null` for a secret of version 1, which opens strictly once. */
 export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array): NewLook | null {
