@@ -9,6 +9,7 @@ import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
+import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
@@ -404,6 +405,7 @@ export const seededDefects: readonly SeededDefect[] = [
   ...mailDefects,
   ...memoDefects,
   ...expiryDefects,
+  ...endToEndDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,
