@@ -9,8 +9,8 @@ import { deriveLookTag } from '../../crypto/derive.ts';
 import { sealLook, unwrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
-import { lookAnswers, lookSeconds, type NewLook, type StoredLook } from '../look-store.ts';
-import { type AccessCore, type ProvenSecret, proveFound, unwrappedIn } from './access.ts';
+import { lookAnswers, lookSeconds, type NewLook } from '../look-store.ts';
+import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
 import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts';
 
 type LookCore = AccessCore & { readonly random: RandomBytes };
@@ -38,7 +38,7 @@ export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array)
   return sealedLook === null ? null : { sealedLook, until };
 }
 
-type ProvenLook = ProvenSecret & { readonly stored: StoredLook; readonly tag: Uint8Array };
+type ProvenLook = ProvenSecret & { readonly tag: Uint8Array };
 
 /** As `proveAccess`, at a secret that this opener has opened already. */
 export async function proveLook(
@@ -53,7 +53,8 @@ export async function proveLook(
   const stored = await deps.store.findLook(id, tag);
   if (stored === null) return { outcome: 'unknown' };
   const unwrapping = unwrapLook(stored.sealedSecret, stored, { secretKey, nonce }, deps.ring);
-  const access = await proveFound(deps, stored, unwrappedIn(deps, stored, unwrapping), secretKey, input);
+  const unwrapped = unwrappedIn(deps, stored, unwrapping);
+  const access = await proveLive(deps, { secretKey, stored, unwrapped }, input);
   return access.outcome === 'proven' ? { ...access, tag } : access;
 }
 

@@ -66,6 +66,7 @@ export const foundAs = ({ record, look }: Opened): StoredLook => ({
   createdAt: record.createdAt,
   expiresAt: record.expiresAt,
   hasPassphrase: record.hasPassphrase,
+  sealed: record.sealed,
   shareDomain: record.shareDomain,
   notify: record.notify,
   sealedSecret: look.sealedLook,
