@@ -52,6 +52,22 @@ export async function withinLimit<T>(
   }
 }
 
+/** Several calls within one limit: each gets what is left of it. */
+export async function withinOneLimit<T>(
+  timeoutMs: number,
+  { timeoutMs: ownMs = timeoutMs, signal: caller }: CallOptions,
+  work: (own: CallOptions) => Promise<T>,
+): Promise<T> {
+  return withinLimit(ownMs, caller, ({ signal, leftMs }) =>
+    work({
+      signal,
+      get timeoutMs() {
+        return leftMs();
+      },
+    }),
+  );
+}
+
 /** How long to wait before another try; `null` if that would not help. */
 function waitMsAfter(error: unknown, tries: number): number | null {
   if (!(error instanceof MayflyError)) return null;
