@@ -46,7 +46,16 @@ export interface PassphraseOption extends CallOptions {
   readonly passphrase?: string;
 }
 
-export interface RevealOptions extends PassphraseOption {}
+export interface RevealOptions extends PassphraseOption {
+  /**
+   * Of `newLook()`: for one minute the same secret answers again to the same `look`, three times in all, until `done` ends that. For
+   * callers that may have to ask again themselves, as after a restart. If absent, the client draws one, asks again when an answer is
+   * lost, at most twice, and ends it.
+   */
+  readonly look?: string;
+  /** `true`: no second look. A lost answer has then consumed the secret. */
+  readonly strictlyOnce?: boolean;
+}
 
 /** In the API's names. */
 export function creationFields(options: CreateOptions) {

@@ -76,14 +76,15 @@ function waitMsAfter(error: unknown, tries: number): number | null {
   return isBusy && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1000 : null;
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Rejects when the signal ends it. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     const stop = () => {
       clearTimeout(timer);
-      reject(signal.reason);
+      reject(signal?.reason);
     };
-    signal.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true });
   });
 }
 

@@ -10,15 +10,7 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
-import {
-  type ConcealOptions,
-  creationFields,
-  type GenerateOptions,
-  generationFields,
-  type PassphraseOption,
-  type RevealOptions,
-} from './creation.ts';
-import { MayflyError } from './error.ts';
+import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
 import {
@@ -27,13 +19,10 @@ import {
   type Receipt,
   type Remarks,
   type Revealed,
-  toCreated,
-  toGenerated,
   toInspected,
   toReceiptAnswer,
   toReceiptPage,
   toRemarkedReceipt,
-  toStatus,
   toStatuses,
   type WaitingSecret,
 } from './records.ts';
@@ -46,6 +35,7 @@ import {
   toServiceStatus,
   toVersion,
 } from './service.ts';
+import { type Get, statusOf } from './status.ts';
 import {
   type Connection,
   createTransport,
@@ -67,6 +57,7 @@ export type {
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
+export { newLook } from './look.ts';
 export type { ReceiptState } from './receipt-state.ts';
 export type {
   Adjustment,
@@ -109,9 +100,12 @@ export interface MayflyClient {
   generate(options?: GenerateOptions): Promise<Generated>;
   /**
    * Reads what was shared and consumes the secret. Rejects with `unknown_secret` if it is gone, `incomplete_link` if the link has lost
-   * its end, and `not_sealed` if it has one and the server says that the secret is a plain one; then nothing was consumed.
+   * its end, and `not_sealed` if it has one and the server says that the secret is a plain one; then nothing was consumed. If the answer
+   * is lost, it is asked for again, which nobody else can do (see `look`).
    */
   reveal(secret: string, options?: RevealOptions): Promise<Revealed>;
+  /** Ends the second look of a `reveal` with this `look`. Resolves whether or not there was anything to end. */
+  done(secret: string, look: string, options?: CallOptions): Promise<void>;
   /**
    * Checks the passphrase of a plain secret, if there is one, without consuming. A wrong one counts as a guess. The passphrase of an
    * end-to-end secret cannot be checked without reading it, and with a full link none is sent.
@@ -157,9 +151,6 @@ export interface MayflyClient {
   locales(options?: CallOptions): Promise<Locales>;
 }
 
-/** `get` repeats, as often as the client allows. */
-type Get = (path: string, options?: CallOptions) => Promise<object>;
-
 async function* pages(
   get: Get,
   { pageSize = 50, ...options }: RecentOptions,
@@ -171,15 +162,6 @@ async function* pages(
     yield* page.receipts;
     cursor = page.nextCursor;
   } while (cursor !== null);
-}
-
-async function statusOf(get: Get, secret: string, options?: CallOptions): Promise<WaitingSecret | null> {
-  try {
-    return toStatus(await get(`/secret/${keyOf(secret, 'receipt')}/status`, options));
-  } catch (error) {
-    if (error instanceof MayflyError && error.code === 'unknown_secret') return null;
-    throw error;
-  }
 }
 
 /** A wrong passphrase counts as a guess, so this is not repeated. */
@@ -196,8 +178,8 @@ async function inspectWith(
   return toInspected(await call({ method: 'GET', path: `/secret/${key}`, headers }, options));
 }
 
-/** Sealing, opening and reading are loaded when they are first needed. */
-const endToEnd = () => import('./end-to-end.ts');
+/** Loaded when it is first needed: it has the cryptography. */
+const sharing = () => import('./sharing.ts');
 
 /**
  * @throws TypeError if `server` is not an http(s) address
@@ -212,20 +194,12 @@ export function createClient(options: ClientOptions): MayflyClient {
   const change = (metadata: string, body: Json, own?: CallOptions) =>
     call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body }, own);
   return {
-    conceal: async (wanted) => {
-      if (wanted.plain !== true || wanted.file !== undefined)
-        return (await endToEnd()).concealSealed(connection, wanted);
-      const secret = given({ secret: wanted.value, ...creationFields(wanted) });
-      return toCreated(await post('/secret/conceal', { secret }, wanted), server);
-    },
-    generate: async (wanted = {}) => {
-      if (wanted.plain !== true) return (await endToEnd()).generateSealed(connection, wanted);
-      const secret = given(generationFields(wanted));
-      return toGenerated(await post('/secret/generate', { secret }, wanted), server);
-    },
-    reveal: async (secret, own = {}) => (await endToEnd()).reveal(connection, secret, own),
+    conceal: async (wanted) => (await sharing()).conceal(connection, wanted),
+    generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
+    reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
+    done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
-    status: (secret, own) => statusOf(get, secret, own),
+    status: async (secret, own) => statusOf(get, keyOf(secret, 'receipt'), own),
     statuses: async (secrets, own) => {
       const body = { identifiers: secrets.map((secret) => keyOf(secret, 'receipt')).join(',') };
       if (secrets.length === 0) return [];
