@@ -11,6 +11,7 @@ import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
 import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
+import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
 import { createAccountTables } from './memory/account-tables.ts';
@@ -401,6 +402,7 @@ const recordDefects: readonly SeededDefect[] = [
 
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
+  ...lookDefects,
   ...attemptDefects,
   ...mailDefects,
   ...memoDefects,
