@@ -11,6 +11,7 @@ import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
+import { endToEndChecks } from './conformance/end-to-end.ts';
 import { expiryChecks } from './conformance/expiry.ts';
 import { lookChecks } from './conformance/looks.ts';
 import { mailChecks } from './conformance/mail.ts';
@@ -32,6 +33,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...mailChecks,
   ...memoChecks,
   ...expiryChecks,
+  ...endToEndChecks,
   ...attemptChecks,
   ...accountChecks,
   ...accountAccessChecks,

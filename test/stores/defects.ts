@@ -9,6 +9,7 @@ import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
+import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
 import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
@@ -406,6 +407,7 @@ export const seededDefects: readonly SeededDefect[] = [
   ...mailDefects,
   ...memoDefects,
   ...expiryDefects,
+  ...endToEndDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,

@@ -12,16 +12,8 @@ import { type Api, define, ok, type V2Operation } from './operation.ts';
 import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
-import {
-  guestInspect,
-  guestReveal,
-  guestRevealDone,
-  inspect,
-  reveal,
-  revealDone,
-  secretStatus,
-  secretStatuses,
-} from './secrets.ts';
+import { guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
+import { guestInspect, inspect, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });
