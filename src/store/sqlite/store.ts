@@ -5,6 +5,7 @@
  * steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
+import type { CreationStore } from '../../core/creation-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type {
@@ -22,6 +23,7 @@ import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountReads } from './accounts.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { createCreationRead } from './creations.ts';
 import {
   type ConnectionSettings,
   isOutdated,
@@ -138,6 +140,7 @@ function createStore(parts: Parts): SqliteStore {
     ...forwards(parts.queue),
     ...accountReads(parts),
     ...rootStore(parts),
+    ...creationReads(parts),
     ...domainReads(parts),
     ...storeClock(parts),
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
@@ -165,7 +168,7 @@ function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
   }
   return {
     now,
-    put: (record) => queue.put(record),
+    put: (record, hold) => queue.put(record, hold),
     claim(target, isAbandoned) {
       const { secretId, rowVersion } = target;
       const position = reads.knownPlaceOf(target);
@@ -297,6 +300,11 @@ function rootStore({ db, queue, locator, time, reader }: Parts): Read<RootStore 
       return replaced;
     },
   };
+}
+
+function creationReads({ db, time, reader }: Parts): Read<CreationStore> {
+  const find = createCreationRead(db);
+  return { findCreation: (asked) => reader.lookUp(asked, (id) => find(id, time.now())) };
 }
 
 function domainReads({ db, reader }: Parts): Read<DomainStore> {
