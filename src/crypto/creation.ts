@@ -24,7 +24,7 @@ export const seedBytes = 32;
 const wrappedBytes = 1 + 2 + saltBytes + seedBytes + 16;
 const seedLabel = utf8('mayfly/1/idem-seed');
 
-/** X: what all of a creation's derivations begin with; the caller wipes it. */
+/** X: what all of a creation's derivations begin with. */
 export function creationMaterial(token: Uint8Array, idempotencyKey: string, index: number): Uint8Array {
   const key = utf8(idempotencyKey);
   return new FieldWriter(token.length + 4 + key.length + 4).raw(token).field(key).u32(index).bytes;

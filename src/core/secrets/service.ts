@@ -15,12 +15,14 @@ import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { deliver } from './link-mail.ts';
+import { concealOnce, generateOnce, type TokenCaller } from './once.ts';
 import type {
   BurnInput,
   ChangeInput,
   ConcealInput,
   DeliverInput,
   GenerateInput,
+  Idempotency,
   InspectInput,
   ReceiptInput,
   RecentInput,
@@ -48,6 +50,11 @@ export function createService(parts: ServiceParts) {
   return {
     conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
     generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),
+    /** As `conceal`, and any number of equal requests of one token with one key within 24 hours create one secret. */
+    concealOnce: (input: ConcealInput, idempotency: Idempotency, caller: TokenCaller) =>
+      concealOnce(core, input, idempotency, caller),
+    generateOnce: (input: GenerateInput, idempotency: Idempotency, caller: TokenCaller) =>
+      generateOnce(core, input, idempotency, caller),
     reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
     /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
