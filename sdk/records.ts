@@ -98,6 +98,8 @@ export interface Remarks {
 
 /** A new secret. */
 export interface Created extends Receipt, Remarks {
+  /** An earlier call with the same `idempotencyKey` has created it, and this is what it is now. */
+  readonly repeated: boolean;
   readonly secretKey: string;
   readonly link: string;
   /** The lifetime granted. */
@@ -168,6 +170,15 @@ export interface WireOpenedSecret extends WireSecret {
   readonly secret_value: string;
 }
 
+/** Of a creation, which may be answered again later. */
+export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
+  readonly state: 'new' | 'received' | 'burned' | 'expired';
+}
+
+export interface WireGeneratedSecret extends WireCreatedSecret {
+  readonly secret_value: string;
+}
+
 /** In place of a secret's record where a key opens nothing. */
 export interface WireUnknownSecret {
   readonly key: string;
@@ -184,9 +195,9 @@ export interface WireRemarks {
   readonly ignored?: readonly string[] | undefined;
 }
 
-export interface WireCreation<Secret = WireSecret> {
+export interface WireCreation<Secret = WireCreatedSecret> {
   readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
-  readonly details: WireRemarks;
+  readonly details: WireRemarks & { readonly repeated?: true | undefined };
 }
 
 export interface WireRecord<Record> {
@@ -273,10 +284,13 @@ export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   const secret = objectAt(record, 'secret');
   const secretKey = textAt(secret, 'key');
   const link = receipt.link ?? linkOf(secretKey, receipt.shareDomain, server);
-  return { ...receipt, ...remarksOf(answer), secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
+  const { details } = answer;
+  const repeated = isJson(details) && details.repeated === true;
+  const ttlSeconds = numberAt(secret, 'lifespan');
+  return { ...receipt, ...remarksOf(answer), repeated, secretKey, link, ttlSeconds };
 }
 
-export function toGenerated(answer: Raw<WireCreation<WireOpenedSecret>>, server: string): Generated {
+export function toGenerated(answer: Raw<WireCreation<WireGeneratedSecret>>, server: string): Generated {
   const secret = objectAt(objectAt(answer, 'record'), 'secret');
   return withValue(toCreated(answer as Raw<WireCreation>, server), textAt(secret, 'secret_value'));
 }
