@@ -159,6 +159,7 @@ export const refusals = {
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof refusals;
+export const refusalCodes = Object.keys(refusals) as [RefusalCode, ...RefusalCode[]];
 
 interface Details {
   /** In place of the table's sentence. */
