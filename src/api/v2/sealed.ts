@@ -86,10 +86,7 @@ export function encodeSealed(
   return { v: version, ciphertext: Buffer.from(content.ciphertext).toString('base64url') };
 }
 
-const proof = (description: string) =>
-  base64url(notHash, proofBytes)
-    .nullish()
-    .meta({ description, examples: [proofExample] });
+const proof = (description: string) => base64url(notHash, proofBytes).nullish().meta({ description });
 
 export const proofFields = {
   link_proof: proof('Of an end-to-end secret: proves the whole link. 32 bytes in base64url.'),
