@@ -12,7 +12,7 @@
 import { hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
-import type { UnwrappedSecret } from '../../crypto/row.ts';
+import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
@@ -58,7 +58,9 @@ export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<Li
   const secretKey = parseSecretKey(keyAsGiven);
   if (secretKey === null) return null;
   const stored = await deps.store.findSecret(secretIdOf(secretKey));
-  return stored === null ? null : { secretKey, stored, unwrapped: unwrap(deps, stored) };
+  if (stored === null) return null;
+  const unwrapping = unwrapSecret(stored.sealedSecret, stored, deps.ring);
+  return { secretKey, stored, unwrapped: unwrappedIn(deps, stored, unwrapping) };
 }
 
 export async function proveAccess(
@@ -69,11 +71,12 @@ export async function proveAccess(
   return live === null ? { outcome: 'unknown' } : proveLive(deps, live, input);
 }
 
-export async function proveLive(
+/** The same for a secret that was found. */
+export async function proveLive<Stored extends StoredSecret>(
   deps: AccessCore,
-  { secretKey, stored, unwrapped }: LiveSecret,
+  { secretKey, stored, unwrapped }: LiveSecret & { readonly stored: Stored },
   input: InspectInput,
-): Promise<ProvenSecret | SecretRefusal> {
+): Promise<(ProvenSecret & { readonly stored: Stored }) | SecretRefusal> {
   const proof = await prove(deps, stored, unwrapped, secretKey, input);
   if (proof.outcome !== 'proven') {
     reportRefusal(deps.events, stored, proof);
@@ -82,8 +85,8 @@ export async function proveLive(
   return { outcome: 'proven', secretKey, stored, unwrapped, keys: proof.keys };
 }
 
-function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
-  const outcome = unwrapSecret(stored.sealedSecret, stored, deps.ring);
+/** What is under the outer layer; throws where that does not open. */
+export function unwrappedIn(deps: AccessCore, stored: StoredSecret, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   if (outcome.outcome === 'damaged') throw damaged(deps.events, stored, 'its seal does not match');
   // A server with a key file of its own may not have it yet (P12).

@@ -15,12 +15,14 @@ import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { deliver } from './link-mail.ts';
+import { finishLook } from './look.ts';
 import { concealOnce, generateOnce, type TokenCaller } from './once.ts';
 import type {
   BurnInput,
   ChangeInput,
   ConcealInput,
   DeliverInput,
+  FinishLookInput,
   GenerateInput,
   Idempotency,
   InspectInput,
@@ -56,6 +58,8 @@ export function createService(parts: ServiceParts) {
     generateOnce: (input: GenerateInput, idempotency: Idempotency, caller: TokenCaller) =>
       generateOnce(core, input, idempotency, caller),
     reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
+    /** Ends the opener's second look; whether there was one stays unsaid. */
+    finishLook: (input: FinishLookInput) => finishLook(core, input),
     /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
     secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>
