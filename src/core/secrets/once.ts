@@ -145,11 +145,11 @@ function draw({ random, ring }: Core, material: Uint8Array, id: CreationId, { re
 }
 
 function sourcesOf(material: Uint8Array, seed: Uint8Array, hold: CreationHold | null): CreationSources {
-  const from = (label: CreationLabel) => creationRandom(label, material, seed);
+  const drawing = (label: CreationLabel) => creationRandom(label, material, seed);
   return {
-    secret: from('creationSecret'),
-    receipt: from('creationReceipt'),
-    value: from('creationValue'),
+    secret: drawing('creationSecret'),
+    receipt: drawing('creationReceipt'),
+    value: drawing('creationValue'),
     hold,
   };
 }
