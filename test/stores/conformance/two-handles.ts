@@ -10,6 +10,7 @@ import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './che
 import { claimChecks } from './claims.ts';
 import { creationChecks } from './creations.ts';
 import { domainChecks } from './domains.ts';
+import { lookChecks } from './looks.ts';
 import { mailChecks } from './mail.ts';
 import { rotationChecks } from './rotation.ts';
 
@@ -63,6 +64,7 @@ const isForTwo = ({ needs }: ConformanceCheck): boolean => needs.every((means) =
 
 export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...claimChecks,
+  ...lookChecks,
   ...attemptChecks,
   ...rotationChecks,
   ...alsoThroughTwo.map(checkNamed),
