@@ -186,6 +186,21 @@ export const creationDefects: readonly SeededDefect[] = [
     },
   },
   {
+    defect: 'the root of a creation’s seed is forgotten when it is closed',
+    caughtBy: 'the root of a creation’s seed is in use as long as the creation is known',
+    seed(store) {
+      let open = 0;
+      return {
+        ...store,
+        async closeRootsBefore(kid) {
+          open = kid;
+          await store.closeRootsBefore(kid);
+        },
+        rootKidsInUse: async () => (await store.rootKidsInUse()).filter((kid) => kid >= open),
+      };
+    },
+  },
+  {
     defect: 'a creation outlives its token',
     caughtBy: goesWithToken,
     seed(store) {

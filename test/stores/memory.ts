@@ -40,6 +40,8 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
     ...attempts.store,
     ...accounts.store,
     ...creations.store,
+    rootKidsInUse: async () =>
+      [...new Set([...records.rootKidsInUse(), ...creations.rootKids()])].sort((a, b) => a - b),
     usedBytes: async () => 0,
     assertRoom: async () => {},
     clock: time.report,

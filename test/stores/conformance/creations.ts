@@ -249,6 +249,22 @@ export const creationChecks: readonly ConformanceCheck[] = [
     },
   ),
 
+  check(
+    'P12',
+    'the root of a creation’s seed is in use as long as the creation is known',
+    async ({ store, wallClock }) => {
+      const seed = new Uint8Array([1, 0, 7, ...bytes(80)]);
+      const creation = { ...newCreation(await tokenIn(store)), wrappedSeed: seed };
+      await store.reserveCreation(creation);
+      await store.closeRootsBefore(9);
+      await store.forgetRoots([7]);
+      wallClock.advance(creationSeconds - 1);
+      assert.deepEqual(await store.rootKidsInUse(), [7]);
+      wallClock.advance(1);
+      assert.deepEqual(await store.rootKidsInUse(), []);
+    },
+  ),
+
   check('port', 'a creation’s bytes may be wiped as soon as it was asked for', async ({ store }) => {
     const creation = newCreation(await tokenIn(store));
     const given = structuredClone(creation);

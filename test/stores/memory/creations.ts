@@ -9,6 +9,7 @@ import {
 } from '../../../src/core/creation-store.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { SecretStore } from '../../../src/core/ports.ts';
+import { rootKidOf } from '../../../src/core/root-store.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
 import { type AccountTables, sameBytes } from './account-tables.ts';
@@ -27,6 +28,8 @@ export interface MemoryCreations {
   /** `put`, which also does the reservation. */
   holding(put: SecretStore['put']): SecretStore['put'];
   forgetStale(limit: number): number;
+  /** As the seeds name them. */
+  rootKids(): number[];
 }
 
 const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
@@ -98,6 +101,10 @@ export function createMemoryCreations(
         throw error;
       });
     },
+    rootKids: () =>
+      [...rows]
+        .filter(([, row]) => tokens.has(row.tokenId) && time.now() < row.reservedAt + creationSeconds)
+        .map(([, row]) => rootKidOf(row.wrappedSeed) ?? 0),
     forgetStale(limit) {
       const stale = [...rows].filter(([, row]) => time.now() >= row.reservedAt + creationSeconds);
       for (const [place] of stale.slice(0, limit)) rows.delete(place);
