@@ -25,7 +25,7 @@ const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
   v2: new Set(['secret', 'private', 'receipt']),
   page: new Set(['secret', 'private', 'receipt']),
 };
-const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'status']);
+const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'batch', 'status']);
 
 /** @param path as received, beginning with a slash, without its query */
 export function destinationOf(path: string): Destination {

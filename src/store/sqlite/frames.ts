@@ -5,6 +5,7 @@
  * object costs about as much as writing it; transferring one buffer costs next to nothing.
  */
 import { type NoticeKind, noticeKinds } from '../../core/account.ts';
+import type { CreationHold, CreationId } from '../../core/creation-store.ts';
 import type { SecretId } from '../../core/keys.ts';
 import type { NewLook } from '../../core/look-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
@@ -55,10 +56,11 @@ export class FrameSink {
   #used = 0;
   #spare: ArrayBuffer | null = null;
 
-  put(record: NewRecord): void {
+  put(record: NewRecord, hold: CreationHold | null = null): void {
     const shareDomain = record.shareDomain === '' ? nothing : encoder.encode(record.shareDomain);
     const { detailsBox, recentBox, memoBox, sealedSecret } = record;
-    const parts = [shareDomain, detailsBox, recentBox, memoBox, sealedSecret];
+    const parts = [shareDomain, detailsBox, recentBox, memoBox, sealedSecret, hold?.id ?? null];
+    if (hold !== null) parts.push(hold.wrappedSeed);
     this.#makeRoom(putHeadBytes + parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));
     this.#byte(putFrame);
     this.#raw(record.secretId);
@@ -165,6 +167,7 @@ export interface PutFrame {
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
   readonly sealedSecret: Uint8Array;
+  readonly hold: CreationHold | null;
 }
 
 export type ClaimFrame = { readonly kind: 'claim' | 'withdrawn' } & LocatedClaim;
@@ -203,6 +206,11 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     return { ...claim, look: { until, sealedLook: sized() ?? nothing } };
   }
 
+  function readHold(): CreationHold | null {
+    const id = sized();
+    return id === null ? null : { id: id as CreationId, wrappedSeed: sized() ?? nothing };
+  }
+
   function readPut(): Frame {
     const [secretId, receiptId] = [raw(idBytes), raw(idBytes)];
     const [owner, createdAt, expiresAt, receiptExpiresAt] = [number(), number(), number(), number()];
@@ -229,6 +237,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       recentBox,
       memoBox,
       sealedSecret: sized() ?? nothing,
+      hold: readHold(),
     };
   }
 
