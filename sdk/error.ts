@@ -6,6 +6,10 @@ export const serverCodes = [
   'unknown_secret',
   /** Missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
+  /** An end-to-end secret: the part of its link after `#` is missing or wrong. The secret is not consumed. */
+  'incomplete_link',
+  /** Not an end-to-end secret, though its link says so. The secret is not consumed. */
+  'not_sealed',
   /** Too many guesses at a passphrase: wait `retryAfterSeconds`. */
   'too_many_attempts',
   'rate_limited',
@@ -52,8 +56,12 @@ const clientCodes = [
   'timed_out',
   /** By the call's `signal`, whose reason is the `cause`. */
   'aborted',
+  /** An end-to-end secret would be shared over plain http with another machine; nothing was sent. */
+  'insecure_address',
   /** The answer is not one of this API. */
   'unexpected_answer',
+  /** What was sealed end to end cannot be opened: it was changed, or a later version sealed it. */
+  'unreadable',
 ] as const;
 
 export type MayflyErrorCode = (typeof serverCodes)[number] | (typeof clientCodes)[number];

@@ -7,7 +7,7 @@ import { newRecord } from '../../test/stores/conformance/check.ts';
 import type { MemoryStore } from '../../test/stores/memory.ts';
 import { fakeWorld } from '../../test/support/cli-world.ts';
 import { createOldRecords } from '../../test/support/old-records.ts';
-import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
+import { createBench, guess, readBy, startOfTime } from '../../test/support/service-bench.ts';
 import { readConfig } from '../config/read.ts';
 import { anonymous } from '../core/account.ts';
 import { createService } from '../core/secrets/service.ts';
@@ -82,8 +82,7 @@ async function installation(options: Parameters<typeof createBench>[0] = {}) {
     const opened = await openRootKeys(path, store, { random: bench.deps.random, wallClockMs: Date.now });
     if (opened.outcome === 'refused') throw new Error(opened.problem);
     const service = createService({ ...bench.deps, ring: opened.ring });
-    const revealed = await service.reveal(guess(secretKey), anonymous);
-    return revealed.outcome === 'revealed' ? revealed.value.expose() : revealed.outcome;
+    return readBy(await service.reveal(guess(secretKey), anonymous));
   }
 
   return { bench, one, store, writeRoots, keys, read, share: bench.share };

@@ -26,11 +26,15 @@ const labels = {
   formToken: 'mayfly/1/form',
   client: 'mayfly/1/client',
   mailbox: 'mayfly/1/mailbox',
+  lookId: 'mayfly/1/look-id',
+  look: 'mayfly/1/look',
+  lookOuter: 'mayfly/1/look-outer',
 } as const;
 
 const envelopeLabels = {
   inner: 'mayfly/2/inner',
   verifier: 'mayfly/2/verifier',
+  proofs: 'mayfly/2/proofs',
   outer: 'mayfly/2/outer',
   creator: 'mayfly/2/creator',
 } as const;
@@ -153,6 +157,16 @@ export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKey
   return sealKeys(oneStep(secretKey, 'verifier', salt));
 }
 
+/** The keys that seal the hashes of an end-to-end secret's proofs under the link. */
+export function deriveProofKeys(secretKey: string, salt: Uint8Array): SealKeys {
+  return sealKeys(oneStep(secretKey, 'proofs', salt));
+}
+
+/** What is compared with the stored hash of a proof: 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
+export function hashProof(proof: Uint8Array): Uint8Array {
+  return hash('sha256', proof, 'buffer');
+}
+
 /** The keys of the layer under the server's root. */
 export function deriveOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(root, 'outer', salt));
@@ -177,6 +191,24 @@ export const version1 = {
     return sealKeys(hkdf(root, salt, label, 44));
   },
 } as const;
+
+/** Identifies an opener's nonce at one secret, 16 bytes; not reversible to the nonce. */
+export function deriveLookTag(nonce: Uint8Array, secretId: Uint8Array): Uint8Array {
+  return hkdf(concat(nonce, secretId), noSalt, info.lookId, 16);
+}
+
+/**
+ * The keys of a second look's inner layer. Link and nonce have fixed lengths, so the concatenation is unambiguous.
+ * @param salt 12 fresh random bytes
+ */
+export function deriveLookKeys(secretKey: string, nonce: Uint8Array, salt: Uint8Array): SealKeys {
+  return sealKeys(hkdf(concat(ascii(secretKey), nonce), salt, info.look, 44));
+}
+
+/** The keys of a second look's layer under the server's root. @param salt 16 fresh random bytes */
+export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
+  return sealKeys(hkdf(root, salt, info.lookOuter, 44));
+}
 
 /** The key under which mailboxes are counted, 32 bytes: the same on every node with this root. */
 export function deriveMailboxKey(root: Uint8Array): Uint8Array {

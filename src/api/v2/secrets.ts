@@ -1,7 +1,4 @@
-/**
- * API v2: a secret by its key. `POST /secret/:key/reveal` consumes, no other changes a waiting secret (P4); with
- * `"continue": false` it does not consume either.
- */
+/** API v2: looking at a secret by its key, which changes nothing (P4); `reveal.ts` has what consumes it. */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type {
@@ -15,19 +12,11 @@ import type {
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Exchange, Reply } from '../../http/operation.ts';
 import { clientLeft } from '../../http/problem.ts';
-import { illFormed, sensitiveText } from '../fields.ts';
+import { illFormed } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import type { Dialect } from './dialect.ts';
 import { define, definition, forGuests, jsonBody, ok } from './operation.ts';
-import {
-  custid,
-  custidOf,
-  encodeSecret,
-  openedSecretRecord,
-  remaining,
-  secretRecord,
-  success,
-} from './records.ts';
+import { custid, custidOf, encodeSecret, remaining, secretRecord, success } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts } from './refusals.ts';
 import {
   encodeIgnored,
@@ -37,14 +26,12 @@ import {
   malformed,
   parseFields,
   percentDecoded,
-  proceed,
   queryText,
-  readFields,
   readGivenObject,
 } from './wire.ts';
 
-const flag = z.boolean();
-const params = { key: 'The secret key.' };
+export const flag = z.boolean();
+export const params = { key: 'The secret key.' };
 
 const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: string]> = {
   abandoned: () => encodeProblem(clientLeft),
@@ -52,27 +39,29 @@ const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: strin
   passphrase_missing: () => refuse('incorrect_passphrase'),
   passphrase_wrong: () => refuse('incorrect_passphrase'),
   attempts_exhausted: ({ retryAfterSeconds }) => refuseAttempts(retryAfterSeconds),
+  incomplete_link: () => refuse('incomplete_link'),
+  not_sealed: () => refuse('not_sealed'),
 };
 
-function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
+export function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
   return answerFrom(secretTable, 'outcome', refusal, secretKey);
 }
 
-const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
+export const lookDetails = { continue: flag, is_owner: flag, show_secret: flag, correct_passphrase: flag };
 
 export const inspectAnswer = z
   .object({ success, custid, record: secretRecord, details: z.object({ ...lookDetails, ignored }) })
   .meta({ id: 'V2InspectAnswer' });
 
-/** After a look or a check: the passphrase was right, or none is needed. */
-function answerInspected(
+/** After a look or a check: the passphrase was right, or none is needed; an end-to-end secret may not have been proven. */
+export function answerInspected(
   outcome: InspectOutcome,
   secretKey: string,
   caller: Caller,
   ignoredPaths: readonly string[] = [],
 ): Reply {
   if (outcome.outcome !== 'waiting') return refuseSecret(outcome, secretKey);
-  const { secret } = outcome;
+  const { secret, isProven } = outcome;
   return ok({
     success: true,
     custid: custidOf(caller),
@@ -81,7 +70,7 @@ function answerInspected(
       continue: false,
       is_owner: secret.isOwner,
       show_secret: false,
-      correct_passphrase: true,
+      correct_passphrase: isProven || !secret.hasPassphrase,
       ...encodeIgnored(ignoredPaths),
     },
   } satisfies z.output<typeof inspectAnswer>);
@@ -111,6 +100,7 @@ function decodeInspect(exchange: Exchange): InspectInput {
     secretKey: keyOf(exchange),
     clientPrefix: exchange.clientPrefix,
     passphrase: passphrase === undefined || passphrase === '' ? null : new Sensitive(passphrase),
+    proofs: null,
   };
 }
 
@@ -123,7 +113,8 @@ const inspecting = definition({
   document: {
     summary: 'Look at a secret without reading it',
     description:
-      'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted.',
+      'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted. An end-to-end secret ' +
+      'needs none: `record.sealed` says that it is one.',
     tag: 'Secrets',
     params,
     query: inspectQuery,
@@ -272,81 +263,3 @@ export const secretStatuses = define({
     return ok({ success: true, records } satisfies z.output<typeof statusesAnswer>);
   },
 });
-
-export const revealBody = z
-  .object({
-    passphrase: sensitiveText({ description: 'Needed when the secret was made with one.' }),
-    continue: proceed('false only checks: nothing is consumed and no value is returned.'),
-  })
-  .meta({ id: 'V2RevealRequest' });
-
-export const revealAnswer = z
-  .object({
-    success,
-    custid,
-    record: openedSecretRecord,
-    details: z.object({ ...lookDetails, display_lines: z.int().min(1).max(30), one_liner: flag, ignored }),
-  })
-  .meta({ id: 'V2RevealAnswer' });
-
-const columns = 80;
-const spareLines = 3;
-const mostLines = 30;
-
-/** The height of a text area that shows the value, as the existing service computes it. */
-export function displayLines(value: string): number {
-  const breaks = value.split('\n').length - 1;
-  return Math.min(mostLines, Math.trunc((columns + value.length) / columns) + breaks + spareLines);
-}
-
-const revealing = definition({
-  name: 'v2.reveal',
-  method: 'POST',
-  path: '/secret/:key/reveal',
-  access: 'anyone',
-  limit: 'manage',
-  document: {
-    summary: 'Read a secret, once',
-    description:
-      'Consumes the secret and answers its value; nobody can read it again. A wrong passphrase consumes nothing. ' +
-      'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
-    tag: 'Secrets',
-    params,
-    body: jsonBody(revealBody, false),
-  },
-  answers: {
-    description: 'The value, this one time; or, with `"continue": false`, the record without it.',
-    schema: revealAnswer.or(inspectAnswer),
-    refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
-  },
-  async decode(exchange: Exchange, dialect: Dialect) {
-    const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
-    const { clientPrefix, isAbandoned } = exchange;
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, passphrase: fields.passphrase };
-    return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
-  },
-  async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
-    const { secretKey } = input;
-    if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, paths);
-    const outcome = await service.reveal(input, caller);
-    if (outcome.outcome !== 'revealed') return refuseSecret(outcome, secretKey);
-    const value = outcome.value.expose();
-    return ok({
-      success: true,
-      custid: custidOf(caller),
-      record: { ...encodeSecret(outcome.secret), secret_value: value },
-      details: {
-        continue: true,
-        is_owner: outcome.secret.isOwner,
-        show_secret: true,
-        correct_passphrase: true,
-        display_lines: displayLines(value),
-        one_liner: !value.includes('\n'),
-        ...encodeIgnored(paths),
-      },
-    } satisfies z.output<typeof revealAnswer>);
-  },
-});
-
-export const reveal = define(revealing);
-export const guestReveal = forGuests(revealing);

@@ -12,7 +12,8 @@ import { type Api, define, ok, type V2Operation } from './operation.ts';
 import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
-import { guestInspect, guestReveal, inspect, reveal, secretStatus, secretStatuses } from './secrets.ts';
+import { guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
+import { guestInspect, inspect, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });
@@ -117,6 +118,10 @@ export const authcheckAnswer = z
           .object({
             ttl: seconds.meta({ description: 'The longest lifetime of a secret, in seconds.' }),
             size: z.int().min(1).meta({ description: 'The largest value, in bytes of UTF-8.' }),
+            max_sealed_bytes: z.int().min(1).meta({
+              description:
+                'The largest end-to-end secret: bytes of a text, or of a file with its name and its media type.',
+            }),
             api: z.literal(true),
             email: z.literal(true).meta({ description: 'A recipient may be named.' }),
             custom_domains: z.boolean(),
@@ -154,6 +159,7 @@ function encodeAccount(
         options: {
           ttl: limits.ttlMaxSeconds,
           size: limits.maxValueBytes,
+          max_sealed_bytes: limits.maxSealedBytes,
           api: true,
           email: true,
           custom_domains: limits.maxDomains > 0,
@@ -186,6 +192,7 @@ const v2Operations: readonly V2Operation[] = [
   secretStatus,
   secretStatuses,
   reveal,
+  revealDone,
   recent,
   receipt,
   change,
@@ -199,6 +206,7 @@ const v2Operations: readonly V2Operation[] = [
   guestGenerate,
   guestInspect,
   guestReveal,
+  guestRevealDone,
   ...domainOperations,
 ];
 

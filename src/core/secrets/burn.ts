@@ -6,6 +6,7 @@
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
+import { lookSeconds } from '../look-store.ts';
 import { sendNotice } from '../mail/notices.ts';
 import type { BurnedBatch, SecretStore } from '../ports.ts';
 import { proveAccess, tagOf } from './access.ts';
@@ -16,7 +17,10 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const before = await viewOf(deps, managed, caller);
-  if (before.secretTtlSeconds === null) return { outcome: 'already_gone', receipt: before };
+  if (before.secretTtlSeconds === null) {
+    await endLook(deps, managed.stored, input);
+    return { outcome: 'already_gone', receipt: before };
+  }
   const refusal = await checkProof(deps, input, before);
   if (refusal !== null) return refusal;
 
@@ -60,6 +64,16 @@ export async function burnAll(
   return burned;
 }
 
+/** Whoever has read it must not have it again either. */
+async function endLook(
+  deps: Core,
+  { receiptId, state, endedAt }: ManagedReceipt['stored'],
+  { isAbandoned }: BurnInput,
+): Promise<void> {
+  if (state !== 'received' || deps.store.now() >= (endedAt ?? 0) + lookSeconds) return;
+  await deps.store.burn(receiptId, isAbandoned);
+}
+
 /** Another call was quicker: what the record says now. */
 async function alreadyGone(
   deps: Core,
@@ -80,10 +94,13 @@ type ProofRefusal = Extract<
 
 /** Checks the passphrase where burning requires it; `null` if the burn may go ahead. */
 async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
-  if (input.proof === null || !before.hasPassphrase) return null;
+  // Of an end-to-end secret the server has no passphrase.
+  if (input.proof === null || !before.hasPassphrase || before.sealed) return null;
   // The secret waits, so only damage can hide its key. Without proof, refuse.
   if (before.secretKey === null)
     throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
-  const access = await proveAccess(deps, { secretKey: before.secretKey, ...input.proof });
+  const access = await proveAccess(deps, { secretKey: before.secretKey, proofs: null, ...input.proof });
+  if (access.outcome === 'incomplete_link' || access.outcome === 'not_sealed')
+    throw new ServiceError('damaged', 'a secret is end-to-end and not, at the same time');
   return access.outcome === 'proven' ? null : access;
 }

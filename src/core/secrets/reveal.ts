@@ -4,41 +4,92 @@
  * Nothing is opened before the store has durably confirmed that this call and no other took the secret (P1, P2). Anything
  * that could be wrong is found before the claim, and nothing is claimed for a client that has left (P3). Any new path that
  * shows a value must go through here: a test forbids other imports of `open`.
+ *
+ * Whoever claims with a nonce may have the same answer again with that nonce (`look.ts`): each further answer is prove → count → open.
  */
 import { open } from '../../crypto/envelope.ts';
 import type { Caller } from '../account.ts';
+import type { Core } from '../core.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import { Sensitive } from '../sensitive.ts';
-import { type AccessCore, type ProvenSecret, proveAccess, secretViewOf, tagOf } from './access.ts';
-import type { InspectInput, InspectOutcome, RevealInput, RevealOutcome } from './outcomes.ts';
+import {
+  type AccessCore,
+  findLive,
+  type ProvenSecret,
+  proveAccess,
+  proveLive,
+  secretViewOf,
+  tagOf,
+} from './access.ts';
+import { lookFor, proveLook } from './look.ts';
+import type {
+  InspectInput,
+  InspectOutcome,
+  RevealedContent,
+  RevealInput,
+  RevealOutcome,
+} from './outcomes.ts';
 
 /** Less than the whole core: nothing that makes a secret or lists an account's. */
-type RevealCore = AccessCore & NoticeCore;
+type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
+  const { look: nonce = null } = input;
+  const first = await take(deps, input, nonce, caller);
+  // Also where another request of the same opener was quicker.
+  return first.outcome === 'unknown' && nonce !== null ? takeAgain(deps, input, nonce, caller) : first;
+}
+
+async function take(
+  deps: RevealCore,
+  input: RevealInput,
+  nonce: Uint8Array | null,
+  caller: Caller,
+): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
   // Hashing and the look-ups took time.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
-  const claim = await deps.store.claim(access.stored, input.isAbandoned);
+  const look = nonce === null ? null : lookFor(deps, access, nonce);
+  const claim = await deps.store.claim(access.stored, input.isAbandoned, look);
   if (claim !== 'won') return { outcome: claim === 'gone' ? 'unknown' : 'abandoned' };
-  const now = deps.store.now();
-  sendNotice(deps, 'read', access.stored, now);
-  return {
-    outcome: 'revealed',
-    secret: secretViewOf(access.stored, access.secretKey, 'received', caller, now),
-    value: release(deps, access),
-  };
+  sendNotice(deps, 'read', access.stored, deps.store.now());
+  return release(deps, access, caller, 'revealed');
 }
 
-function release(deps: AccessCore, access: ProvenSecret): Sensitive<string> {
+/** The same answer again, for the same opener. */
+async function takeAgain(
+  deps: RevealCore,
+  input: RevealInput,
+  nonce: Uint8Array,
+  caller: Caller,
+): Promise<RevealOutcome> {
+  const access = await proveLook(deps, input, nonce);
+  if (access.outcome !== 'proven') return access;
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const { secretId } = access.stored;
+  const answer = await deps.store.takeAnswer(secretId, access.tag, input.isAbandoned);
+  if (answer !== 'answered') return { outcome: answer === 'gone' ? 'unknown' : 'abandoned' };
+  return release(deps, access, caller, 'revealed_again');
+}
+
+type ReleaseEvent = 'revealed' | 'revealed_again';
+
+function release(deps: AccessCore, access: ProvenSecret, caller: Caller, event: ReleaseEvent): RevealOutcome {
+  const content = contentIn(deps, access, event);
+  const secret = secretViewOf(access.stored, access.secretKey, 'received', caller, deps.store.now());
+  return { outcome: 'revealed', secret, content };
+}
+
+function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent): RevealedContent {
   const tag = tagOf(access.stored.secretId);
   try {
     const bytes = open(access.unwrapped, access.keys);
-    const value = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    bytes.fill(0);
-    deps.events({ event: 'revealed', tag });
-    return new Sensitive(value);
+    const content = access.stored.sealed
+      ? ({ kind: 'sealed', ciphertext: bytes } as const)
+      : ({ kind: 'value', value: textIn(bytes) } as const);
+    deps.events({ event, tag });
+    return content;
   } catch (fault) {
     // The claim stands and the value is lost: counted, never retried (at most one reader matters more than no loss).
     deps.events({ event: 'reveal_forfeited', tag });
@@ -46,16 +97,34 @@ function release(deps: AccessCore, access: ProvenSecret): Sensitive<string> {
   }
 }
 
-/** Proves link and passphrase without consuming. */
+/** Wipes the bytes. */
+function textIn(bytes: Uint8Array): Sensitive<string> {
+  const value = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  bytes.fill(0);
+  return new Sensitive(value);
+}
+
+/**
+ * The text of what was revealed without proofs, which is always one.
+ * @throws Error for ciphertext
+ */
+export function textOf(content: RevealedContent): string {
+  if (content.kind === 'value') return content.value.expose();
+  throw new Error('a reveal without proofs released ciphertext');
+}
+
+/** Proves link and passphrase without consuming. Of an end-to-end secret, proofs that are not given are not needed. */
 export async function inspect(
   deps: AccessCore,
   input: InspectInput,
   caller: Caller,
 ): Promise<InspectOutcome> {
-  const access = await proveAccess(deps, input);
-  if (access.outcome !== 'proven') return access;
-  return {
-    outcome: 'waiting',
-    secret: secretViewOf(access.stored, access.secretKey, 'new', caller, deps.store.now()),
-  };
+  const live = await findLive(deps, input.secretKey);
+  if (live === null) return { outcome: 'unknown' };
+  const { stored, secretKey } = live;
+  const isLook = stored.sealed && input.proofs === null;
+  const access = isLook ? null : await proveLive(deps, live, input);
+  if (access !== null && access.outcome !== 'proven') return access;
+  const secret = secretViewOf(stored, secretKey, 'new', caller, deps.store.now());
+  return { outcome: 'waiting', secret, isProven: !isLook };
 }

@@ -6,21 +6,26 @@
  */
 import { type NoticeKind, noticeKinds } from '../../core/account.ts';
 import type { SecretId } from '../../core/keys.ts';
+import type { NewLook } from '../../core/look-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 
 const putFrame = 1;
 const claimFrame = 2;
 const withdrawnFrame = 3;
+const lookFrame = 4;
+const withdrawnLookFrame = 5;
 const absent = 0xffff_ffff;
 const idBytes = 16;
 /** With both of the times that most records have not. */
 const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1 + 2 * 8;
 const claimBytes = 1 + 8 + 4 + idBytes;
+/** Of a claim with a look, before the look's own bytes. */
+const lookHeadBytes = 8 + 4;
 const firstBufferBytes = 16 * 1024;
 /** Which of a put's optional things are there; what to notify of stands above them. */
-const flag = { passphrase: 1, delivery: 2, notice: 4 } as const;
-const notifyShift = 3;
+const flag = { passphrase: 1, delivery: 2, notice: 4, sealed: 8 } as const;
+const notifyShift = 4;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -31,13 +36,16 @@ export interface LocatedClaim {
   readonly secretId: SecretId;
   readonly position: number;
   readonly rowVersion: number;
+  /** What it leaves for the opener; absent when nothing. */
+  readonly look?: NewLook;
 }
 
-function flagsOf({ hasPassphrase, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
+function flagsOf({ hasPassphrase, sealed, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
   const passphrase = hasPassphrase ? flag.passphrase : 0;
   const delivery = deliveryStaleAt === null ? 0 : flag.delivery;
   const notice = noticeDueAt === null ? 0 : flag.notice;
-  return passphrase | delivery | notice | (maskOf(noticeKinds, notify) << notifyShift);
+  const endToEnd = sealed ? flag.sealed : 0;
+  return passphrase | delivery | notice | endToEnd | (maskOf(noticeKinds, notify) << notifyShift);
 }
 
 /** Collects frames in a buffer that grows. */
@@ -67,18 +75,23 @@ export class FrameSink {
 
   /** Where the claim's frame stands, to withdraw it by. */
   claim(target: LocatedClaim): number {
-    this.#makeRoom(claimBytes);
+    const { look } = target;
+    this.#makeRoom(claimBytes + (look === undefined ? 0 : lookHeadBytes + look.sealedLook.length));
     const at = this.#used;
-    this.#byte(claimFrame);
+    this.#byte(look === undefined ? claimFrame : lookFrame);
     this.#number(target.position);
     this.#length(target.rowVersion);
     this.#raw(target.secretId);
+    if (look !== undefined) {
+      this.#number(look.until);
+      this.#sized(look.sealedLook);
+    }
     return at;
   }
 
   /** A claim that is not to be decided any more. It keeps its place, because answers are given by place. */
   withdraw(at: number): void {
-    this.#bytes[at] = withdrawnFrame;
+    this.#bytes[at] = this.#bytes[at] === lookFrame ? withdrawnLookFrame : withdrawnFrame;
   }
 
   /** The frames so far, to be transferred; the sink starts afresh. */
@@ -143,6 +156,7 @@ export interface PutFrame {
   readonly expiresAt: UnixSeconds;
   readonly receiptExpiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
+  readonly sealed: boolean;
   readonly deliveryStaleAt: UnixSeconds | null;
   readonly notify: readonly NoticeKind[];
   readonly noticeDueAt: UnixSeconds | null;
@@ -178,11 +192,15 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     return length === absent ? null : raw(length);
   }
 
-  function readClaim(kind: ClaimFrame['kind']): ClaimFrame {
+  function readClaim(of: number | undefined): ClaimFrame {
+    const kind = of === claimFrame || of === lookFrame ? 'claim' : 'withdrawn';
     const position = number();
     const rowVersion = view.getUint32(at, true);
     at += 4;
-    return { kind, position, rowVersion, secretId: raw(idBytes) as SecretId };
+    const claim: ClaimFrame = { kind, position, rowVersion, secretId: raw(idBytes) as SecretId };
+    if (of !== lookFrame && of !== withdrawnLookFrame) return claim;
+    const until = number();
+    return { ...claim, look: { until, sealedLook: sized() ?? nothing } };
   }
 
   function readPut(): Frame {
@@ -202,6 +220,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       expiresAt,
       receiptExpiresAt,
       hasPassphrase: (flags & flag.passphrase) !== 0,
+      sealed: (flags & flag.sealed) !== 0,
       deliveryStaleAt,
       notify: chosenBy(noticeKinds, flags >> notifyShift),
       noticeDueAt,
@@ -216,7 +235,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
   for (let n = 0; n < count; n += 1) {
     const kind = bytes[at];
     at += 1;
-    yield kind === putFrame ? readPut() : readClaim(kind === claimFrame ? 'claim' : 'withdrawn');
+    yield kind === putFrame ? readPut() : readClaim(kind);
   }
 }
 
@@ -232,14 +251,20 @@ export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
 /** What is known of a record at its creation and never changes. */
 export interface RecordFlags {
   readonly hasPassphrase: boolean;
+  readonly sealed: boolean;
   readonly notify: readonly NoticeKind[];
 }
 
-/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`. */
-export const bitsOf = ({ hasPassphrase, notify }: RecordFlags): number =>
-  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1);
+/** Above the notices, of which there may be more one day; still a number of one byte. */
+const sealedBit = 1 << 6;
+const noticeBits = (1 << 5) - 1;
+
+/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`, five at most; bit 6: it is end-to-end. */
+export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
+  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
 
 export const flagsIn = (bits: number): RecordFlags => ({
   hasPassphrase: (bits & 1) === 1,
-  notify: chosenBy(noticeKinds, bits >> 1),
+  sealed: (bits & sealedBit) !== 0,
+  notify: chosenBy(noticeKinds, (bits >> 1) & noticeBits),
 });
