@@ -21,6 +21,8 @@ export interface SiteFile {
   /** The same, compressed; `null` for what is compressed already. */
   readonly gzipped: Uint8Array<ArrayBuffer> | null;
   readonly type: string;
+  /** The content security policy under which it runs; absent where nothing runs by itself. */
+  readonly policy?: string;
 }
 
 /** Without comments and the blanks at the ends of lines; compression takes care of the rest. */
@@ -54,10 +56,24 @@ export interface Asset {
   readonly integrity: string;
 }
 
+/**
+ * Of the worker that stretches passphrases: it may compile WebAssembly, which the pages may not, and can send nothing to anybody but
+ * its page.
+ */
+const workerPolicy = [
+  "default-src 'none'",
+  "script-src 'wasm-unsafe-eval'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
 export interface Assets {
   readonly style: Asset;
   extraStyle(name: StyleName): Asset;
   script(name: ScriptName): Asset;
+  /** Stretches passphrases; started only by pages that seal or open, when there is one. */
+  readonly worker: Asset;
   /** By file name; `null` when there is no such file. */
   find(name: string): SiteFile | null;
 }
@@ -75,6 +91,9 @@ export function createAssets(): Assets {
     },
     extraStyle: (name) => all().extraStyle(name),
     script: (name) => all().script(name),
+    get worker() {
+      return all().worker;
+    },
     find: (name) => all().find(name),
   };
 }
@@ -92,14 +111,15 @@ function packAssets(): Assets {
   };
   const addStyle = (name: string, text: string) =>
     add(name, 'css', text, fileOf(text, 'text/css; charset=utf-8'));
-  const addScript = (name: string) => {
+  const addScript = (name: string, file: Pick<SiteFile, 'policy'> = {}) => {
     const text = scriptTexts[name];
     if (text === undefined) throw new RangeError(`there is no script ${name}`);
-    return add(name, 'js', text, fileOf(text, scriptType));
+    return add(name, 'js', text, { ...fileOf(text, scriptType), ...file });
   };
   const style = addStyle('style', styleText);
   const extra = { reference: addStyle('reference', pack(extraStyles.reference)) };
   const scripts = new Map<string, Asset>(scriptNames.map((name) => [name, addScript(name)]));
+  const worker = addScript('stretch-worker', { policy: workerPolicy });
   return {
     style,
     extraStyle: (name) => extra[name],
@@ -108,6 +128,7 @@ function packAssets(): Assets {
       if (script === undefined) throw new RangeError(`there is no script ${name}`);
       return script;
     },
+    worker,
     find: (name) => files.get(name) ?? null,
   };
 }

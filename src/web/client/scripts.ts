@@ -7,5 +7,6 @@ export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
   'receipt',
   'reveal',
   'share',
+  'stretch-worker',
   'time',
 ]);
