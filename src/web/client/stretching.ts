@@ -3,7 +3,7 @@
  * address become a worker: the one in their markup (`data-worker`, with its integrity).
  */
 import type { Stretch } from '../../../sdk/sealing.ts';
-import type { StretchOrder, Stretched } from './stretch-worker.ts';
+import type { Stretched, StretchOrder } from './stretch-worker.ts';
 
 /** What TypeScript's own declarations lack. */
 interface TrustedTypes {

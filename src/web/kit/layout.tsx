@@ -39,7 +39,7 @@ export function sharesHere({ domain }: Frame): boolean {
 }
 
 /** @param usesWorker whether it may start the worker that stretches passphrases */
-export function contentSecurityPolicy(brand: Brand, usesWorker = false): string {
+export function contentSecurityPolicy(brand: Brand, usesWorker: boolean): string {
   const known = policies[usesWorker ? 'worker' : 'plain'];
   const policy = known.get(brand) ?? policyFor(brand, usesWorker);
   known.set(brand, policy);

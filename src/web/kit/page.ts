@@ -176,8 +176,8 @@ export function toResponse(answered: Answered, reply: PageReply): Response {
   return response;
 }
 
-function policyOf({ frame }: Answered, { content, usesWorker = false }: PageReply): string {
-  if (content.kind === 'page') return contentSecurityPolicy(frame.brand, usesWorker);
+function policyOf({ frame }: Answered, { content, usesWorker }: PageReply): string {
+  if (content.kind === 'page') return contentSecurityPolicy(frame.brand, usesWorker === true);
   return (content.kind === 'file' ? content.file.policy : undefined) ?? filePolicy;
 }
 
