@@ -9,8 +9,8 @@ import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { Split } from '../kit/parts.tsx';
 import { Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
 import { Generate, strengthText } from './generate.tsx';
-import { Attachment, Encryption, Unsealed } from './share-sealing.tsx';
 import { asideField, drawnField, type ShareField, type TypedShare, takeBackField } from './share-form.ts';
+import { Attachment, Encryption, Unsealed } from './share-sealing.tsx';
 
 export interface ShareRefusal {
   /** `null` if the refusal is about no field. */

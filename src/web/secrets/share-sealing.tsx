@@ -28,7 +28,12 @@ export const Encryption: FC<ShareProps> = ({ frame, plan }) => {
     >
       {/* Without a name: it is for the script alone. */}
       <label class="check" hidden>
-        <input type="checkbox" id="seal" checked={frame.settings.endToEnd === 'default'} aria-describedby="encryption" />
+        <input
+          type="checkbox"
+          id="seal"
+          checked={frame.settings.endToEnd === 'default'}
+          aria-describedby="encryption"
+        />
         <span>{say('share.seal')}</span>
       </label>
       <p class="encryption" data-state="server">

@@ -193,7 +193,10 @@ async function formReply(
   const { frame } = request;
   const domains = await domainsFor(request, deps);
   const page = <SharePage frame={frame} plan={planFor(request, deps)} domains={domains} {...props} />;
-  return { ...pageReply(status, renderPage(page), headers), ...(offersSealing(frame) ? { usesWorker: true } : {}) };
+  return {
+    ...pageReply(status, renderPage(page), headers),
+    ...(offersSealing(frame) ? { usesWorker: true } : {}),
+  };
 }
 
 /** Empty while the store does not answer, rather than losing the form. */
