@@ -56,6 +56,8 @@ const clientCodes = [
   'timed_out',
   /** By the call's `signal`, whose reason is the `cause`. */
   'aborted',
+  /** An end-to-end secret would be shared over plain http with another machine; nothing was sent. */
+  'insecure_address',
   /** The answer is not one of this API. */
   'unexpected_answer',
   /** What was sealed end to end cannot be opened: it was changed, or a later version sealed it. */

@@ -44,6 +44,14 @@ export interface Call {
 /** @returns an object or a list, as it came */
 export type Transport = (call: Call, options?: CallOptions) => Promise<object>;
 
+/** What the modules that are loaded later get of a client. */
+export interface Connection {
+  readonly call: Transport;
+  /** As configured, without a slash at the end. */
+  readonly server: string;
+  readonly timeoutMs: number;
+}
+
 /** What differs between the versions of the API. */
 export interface ApiVersion {
   readonly path: string;
@@ -113,7 +121,7 @@ async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[
 }
 
 const maxRetries = 5;
-const defaultTimeoutMs = 30_000;
+export const defaultTimeoutMs = 30_000;
 
 /**
  * @throws TypeError if `server` is not an http(s) address

@@ -17,6 +17,7 @@ import { type Command, type ExitCode, type Input, readTextFrom, UsageError, type
 import { contentLines, fileLabel, maxVariables, nameRule, splitAssignment } from './env-file.ts';
 import type { ProgramExit } from './programs.ts';
 import { plain } from './receipts.ts';
+import { textOf } from './reveal.ts';
 
 interface NamedLink {
   readonly name: string;
@@ -168,7 +169,7 @@ const unsureCodes: readonly string[] = ['unreachable', 'timed_out', 'unexpected_
 async function reveal(secret: NamedSecret, passphrase: string | undefined, lost: readonly string[]) {
   const { name, client, link } = secret;
   try {
-    const { value } = await client.reveal(link, passphrase === undefined ? {} : { passphrase });
+    const value = textOf(await client.reveal(link, passphrase === undefined ? {} : { passphrase }));
     if (!value.includes('\0')) return value;
   } catch (error) {
     const { code, sentence } = refusalOf(secret, error);

@@ -50,8 +50,14 @@ async function openDestination(input: Input, world: World): Promise<Destination 
   return refuse(world, input, 'no_clipboard', `${noClipboard} Nothing was read.`);
 }
 
+/** What was shared, as text. */
+export function textOf({ value, file }: Revealed): string {
+  return value ?? new TextDecoder().decode(file?.bytes);
+}
+
 /** A line break after the value helps a person and would spoil a file. */
-function print({ secretKey, value }: Revealed, input: Input, { terminal }: World): ExitCode {
+function print(revealed: Revealed, input: Input, { terminal }: World): ExitCode {
+  const [secretKey, value] = [revealed.secretKey, textOf(revealed)];
   if (input.json) terminal.out(`${JSON.stringify({ secret_key: secretKey, value })}\n`);
   else terminal.out(terminal.isOutputSeen && !value.endsWith('\n') ? `${value}\n` : value);
   return 0;
@@ -75,7 +81,7 @@ async function keep(
   world: World,
 ): Promise<ExitCode> {
   try {
-    await file.keep(revealed.value);
+    await file.keep(textOf(revealed));
   } catch (error) {
     return printInstead(revealed, `${path} could not be written (${reasonOf(error)}).`, input, world);
   }
@@ -92,7 +98,7 @@ async function hasArrived({ isSure }: Clipboard, { terminal }: World): Promise<b
 }
 
 async function copy(revealed: Revealed, clipboard: Clipboard, input: Input, world: World): Promise<ExitCode> {
-  const isCopied = (await clipboard.copy(revealed.value)) && (await hasArrived(clipboard, world));
+  const isCopied = (await clipboard.copy(textOf(revealed))) && (await hasArrived(clipboard, world));
   if (!isCopied) return printInstead(revealed, 'It is not on the clipboard.', input, world);
   if (!input.json && clipboard.isSure) world.terminal.err('The value is on the clipboard.\n');
   printResult(world, input, { secret_key: revealed.secretKey, copied: true }, []);

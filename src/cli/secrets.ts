@@ -76,6 +76,7 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
   const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
   const passphrase = await readNewPassphrase(input, world);
   return {
+    plain: true,
     ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl, '--ttl') }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(recipient === undefined ? {} : { recipient }),

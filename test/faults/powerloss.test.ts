@@ -121,9 +121,15 @@ async function lookAt(directory: string, secrets: Map<number, Knowledge>, damage
   db.close();
 }
 
-async function damageOf(run: Run, dice: ((sides: number) => number) | null): Promise<Damage> {
+/** Goes on to the last moment, or until what is found is `enough`. */
+async function damageOf(
+  run: Run,
+  dice: ((sides: number) => number) | null,
+  enough: (damage: Damage) => boolean = () => false,
+): Promise<Damage> {
   const damage = { doubled: 0, lost: 0, corrupt: 0 };
   for (const [index, secrets] of run.moments.entries()) {
+    if (enough(damage)) break;
     await lookAt(layOut(run, index + 1, dice), secrets, damage);
   }
   return damage;
@@ -145,7 +151,8 @@ describe('after a power cut at any sync of a script of 60 steps', () => {
   );
 
   it('P1 P5: the same check fails at synchronous=NORMAL', async () => {
-    const damage = await damageOf(await runScript('NORMAL'), null);
+    const isBoth = ({ doubled, lost }: Damage) => doubled > 0 && lost > 0;
+    const damage = await damageOf(await runScript('NORMAL'), null, isBoth);
     expect(damage.doubled).toBeGreaterThan(0);
     expect(damage.lost).toBeGreaterThan(0);
   }, 120_000);

@@ -45,6 +45,7 @@ import type * as domains from '../../src/api/v2/domain-records.ts';
 import type * as receipts from '../../src/api/v2/receipts.ts';
 import type * as records from '../../src/api/v2/records.ts';
 import type { RefusalCode } from '../../src/api/v2/refusals.ts';
+import type * as reveals from '../../src/api/v2/reveal.ts';
 import type * as secrets from '../../src/api/v2/secrets.ts';
 import type * as service from '../../src/api/v2/service.ts';
 
@@ -81,7 +82,7 @@ export type Answers = AllTrue<
     Fits<z.output<typeof secrets.statusAnswer>, WireRecord<WireSecret>>,
     Fits<z.output<typeof secrets.unknownStatusAnswer>, WireRecord<WireUnknownSecret>>,
     Fits<z.output<typeof secrets.statusesAnswer>, WireStatuses>,
-    Fits<z.output<typeof secrets.revealAnswer>, WireRecord<WireOpenedSecret>>,
+    Fits<z.output<typeof reveals.revealAnswer>, WireRecord<WireOpenedSecret>>,
     Fits<z.output<typeof service.serviceStatusAnswer>, WireServiceStatus>,
     Fits<z.output<typeof service.versionAnswer>, WireVersion>,
     Fits<z.output<typeof service.localesAnswer>, WireLocales>,
@@ -162,9 +163,10 @@ export type Requests = AllTrue<
     Takes<typeof fields.concealFields, Sent<ReturnType<typeof creationFields> & { readonly secret: string }>>,
     Takes<typeof fields.generateFields, Sent<ReturnType<typeof generationFields>>>,
     Takes<
-      typeof secrets.revealBody,
-      { continue: true; passphrase: string; link_proof: string; proof: string }
+      typeof reveals.revealBody,
+      { continue: true; passphrase: string; link_proof: string; proof: string; look: string }
     >,
+    Takes<typeof reveals.revealDoneBody, { look: string }>,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,

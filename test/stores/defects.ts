@@ -9,7 +9,9 @@ import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
+import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
+import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
 import { createAccountTables } from './memory/account-tables.ts';
@@ -400,10 +402,12 @@ const recordDefects: readonly SeededDefect[] = [
 
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
+  ...lookDefects,
   ...attemptDefects,
   ...mailDefects,
   ...memoDefects,
   ...expiryDefects,
+  ...endToEndDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,

@@ -1,4 +1,5 @@
 /** What someone who shares does in a browser, and what must not be noticeable of it anywhere else. */
+import type { RunOnly } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { accessibilityFlaws, overflowPx, type Visitor } from './browser.ts';
 
@@ -71,10 +72,10 @@ export function keptBy(page: Page): Promise<unknown> {
 export const nothingKept = [0, 0, 0, 0, ''];
 
 /** The flaws of the page as it is now: accessibility, and whether it is too wide. */
-export async function flawsOf(page: Page, name: string): Promise<string[]> {
+export async function flawsOf(page: Page, name: string, rules?: RunOnly): Promise<string[]> {
   // A click is over when the next page begins; its look is known once its style sheet has loaded.
   await page.waitForLoadState('load');
-  const found = await accessibilityFlaws(page);
+  const found = await accessibilityFlaws(page, rules);
   const overflow = await overflowPx(page);
   return [
     ...found.map((flaw) => `${name}: ${flaw}`),

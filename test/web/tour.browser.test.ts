@@ -1,0 +1,28 @@
+/**
+ * Every page in every state, on a small dark screen and on a wide light one: usable by everyone, within its policy, with
+ * nothing stored or loaded from elsewhere.
+ */
+import { expect, it } from 'bun:test';
+import { patienceMs, withBrowser } from './in-browser.ts';
+import { walk } from './tour-check.ts';
+
+const { browser } = withBrowser();
+
+it(
+  'every page in every state has no accessibility flaw, fits, keeps nothing and breaks no rule of its policy',
+  async () => {
+    const { names, flaws } = await walk(browser(), {
+      lights: [
+        { scheme: 'dark', width: 320 },
+        { scheme: 'light', width: 1_600 },
+      ],
+      rules: 'every',
+      scripts: true,
+      timezoneId: 'Europe/Berlin',
+    });
+    expect(flaws).toEqual([]);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(45);
+  },
+  3 * patienceMs,
+);
