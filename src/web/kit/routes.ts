@@ -7,6 +7,8 @@ export const routes = {
   share: '/share',
   /** Puts a drawn value into the form of the start page. */
   suggest: '/suggest',
+  /** The words that passphrases are drawn from, one a line. */
+  words: '/words.txt',
   receipt: '/receipt/:key',
   burn: '/receipt/:key/burn',
   sendAgain: '/receipt/:key/send-again',
