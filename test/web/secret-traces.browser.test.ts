@@ -6,13 +6,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-import { chromiumPath, launchArguments, openSite, type Site, type Visitor } from './browser.ts';
+import { chromiumPath, launchArguments, openSite, pressOpen, type Site, type Visitor } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
 const canary = 'canary-of-a-value-that-was-shown-once';
-const openButton = 'form.opening button[type="submit"]';
 
 const { itInBrowser } = withBrowser();
 
@@ -20,7 +19,7 @@ const { itInBrowser } = withBrowser();
 async function openIn(page: Page, site: Site): Promise<string> {
   const link = site.baseUrl + (await makeWaiting(site.app, { value: canary })).secretPath;
   await page.goto(link);
-  await page.click(openButton);
+  await pressOpen(page);
   await page.waitForSelector('#value');
   if ((await page.inputValue('#value')) !== canary) throw new Error('the secret did not open');
   return link;

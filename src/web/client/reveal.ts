@@ -1,7 +1,8 @@
 /**
- * The recipient's page with scripts: toggles the passphrase, covers and saves the value, and cleans up. Opens once,
- * however often the button is pressed. The value is removed when the page is left, and a page restored from the
- * browser's memory asks the server again. Nothing is stored, and nothing is copied without a press.
+ * The recipient's page with scripts: toggles the passphrase, covers and saves the value, and cleans up. Only a person's own
+ * press opens (a trusted event, DOM §2.9), once, however often it is repeated. The value is removed when the page is left,
+ * and a page restored from the browser's memory asks the server again. Nothing is stored, and nothing is copied without a
+ * press.
  */
 function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
   const found = document.querySelector(selector);
@@ -27,10 +28,37 @@ onToggle(find('[data-toggle]', HTMLButtonElement), () => {
 });
 
 const form = find('form.opening', HTMLFormElement);
+const box = find('#open', HTMLInputElement);
+let isPressed = false;
 let isSent = false;
+
+/** Disabled, the box is neither sent nor ticked by a program that ticks everything. */
+function setPressed(isNow: boolean): void {
+  isPressed = isNow;
+  if (box === null) return;
+  box.disabled = !isNow;
+  box.checked = isNow;
+}
+
+if (box !== null && form !== null) {
+  setPressed(false);
+  form.querySelector('.sure')?.remove();
+  box.hidden = true;
+  form.append(box);
+}
+
+form?.querySelector('[type="submit"]')?.addEventListener('click', (event) => {
+  const note = document.getElementById('by-program');
+  if (note !== null) note.textContent = (event.isTrusted ? '' : note.dataset.text) ?? '';
+  if (!event.isTrusted) return event.preventDefault();
+  setPressed(true);
+  // The form is sent, or found incomplete, before the next task.
+  setTimeout(() => setPressed(false));
+});
+
 form?.addEventListener('submit', (event) => {
   // A second press would replace the answer that holds the value with one that finds it gone.
-  if (isSent) event.preventDefault();
+  if (!isPressed || isSent) return event.preventDefault();
   isSent = true;
   // Browsers may later suggest the text of a visible field.
   if (passphrase !== null) passphrase.type = 'password';

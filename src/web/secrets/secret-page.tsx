@@ -17,6 +17,8 @@ export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 export interface AskRefusal {
   /** Shown at the passphrase field. */
   readonly passphrase: string | null;
+  /** Shown at the box. */
+  readonly box: string | null;
   /** Shown above the form. */
   readonly notice: string | null;
 }
@@ -29,7 +31,7 @@ interface AskProps {
 
 export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
   const { say } = frame.words;
-  const wasRefused = refusal.passphrase !== null || refusal.notice !== null;
+  const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
     <Page
       frame={frame}
@@ -51,12 +53,40 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
         autocomplete="off"
       >
         {waiting.secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+        <OpenBox frame={frame} wrong={refusal.box} />
         <button type="submit">{say('secret.submit')}</button>
+        <p class="wrong" id="by-program" role="status" data-text={say('secret.pressYourself')} />
       </PostForm>
       <Consequences frame={frame} waiting={waiting} />
     </Page>
   );
 };
+
+/**
+ * What a form must carry to open: scanners send forms with what they hold, and only a person ticks a box. With scripts the
+ * press on the button counts (`client/reveal.ts`), and the box shows only if they failed to load.
+ */
+export const openBox = { name: 'open', value: 'now' } as const;
+
+const OpenBox: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => (
+  <div class="field sure">
+    <label class="check">
+      <input
+        {...controlAttributes({ name: openBox.name, label: '', wrong })}
+        type="checkbox"
+        value={openBox.value}
+        required
+        autocomplete="off"
+      />
+      <span>{frame.words.say('secret.sure')}</span>
+    </label>
+    {wrong === null ? null : (
+      <p class="wrong" id={`${openBox.name}-wrong`}>
+        {wrong}
+      </p>
+    )}
+  </div>
+);
 
 /** Who shares it, and a warning to its own creator that opening it takes it from the recipient. */
 const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {

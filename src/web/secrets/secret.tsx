@@ -1,6 +1,7 @@
 /**
- * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4); unknown, opened,
- * burned and expired get one answer (P17); every refusal leads back to the same link.
+ * The recipient's pages: a GET asks, a POST opens. No GET or HEAD consumes the secret or counts a guess (P4), nor does a form
+ * that nobody ticked or pressed; unknown, opened, burned and expired get one answer (P17); every refusal leads back to the
+ * same link.
  *
  * The page that holds the value has it as text, never markup, and in no title, address, storage or form that a browser keeps or
  * restores; nothing on the page opens it again.
@@ -27,6 +28,7 @@ import {
   DelayedPage,
   GonePage,
   Instructions,
+  openBox,
   SecretPage,
   ShareOwn,
 } from './secret-page.tsx';
@@ -55,13 +57,20 @@ async function ask(
 ): Promise<PageReply> {
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return gone(request);
-  const props = { frame: request.frame, waiting, refusal: { passphrase: null, notice: null, ...refusal } };
+  const props = {
+    frame: request.frame,
+    waiting,
+    refusal: { passphrase: null, box: null, notice: null, ...refusal },
+  };
   return pageReply(status, renderPage(<SecretPage {...props} />));
 }
 
 async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> {
   const { frame, key, clientPrefix, isAbandoned, caller } = request;
-  const passphrase = new Sensitive((await request.form()).text('passphrase'));
+  const form = await request.form();
+  if (form.text(openBox.name) !== openBox.value)
+    return ask(request, deps, 422, { box: frame.words.say('secret.sureMissing') });
+  const passphrase = new Sensitive(form.text('passphrase'));
   const input = { secretKey: key, passphrase, clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
   switch (outcome.outcome) {
