@@ -71,6 +71,7 @@ describe('a person without scripts', () => {
         saying('secret.passphraseWrong', { count: 4 }),
       );
       await page.fill('#passphrase', 'rïght pass ');
+      await page.check('#open');
       await page.keyboard.press('Enter');
       expect(await page.inputValue('#value')).toBe(value);
       expect(violationsOf(visitor)).toEqual([]);
