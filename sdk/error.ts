@@ -54,6 +54,8 @@ const clientCodes = [
   'aborted',
   /** The answer is not one of this API. */
   'unexpected_answer',
+  /** What was sealed end to end cannot be opened: it was changed, or a later version sealed it. */
+  'unreadable',
 ] as const;
 
 export type MayflyErrorCode = (typeof serverCodes)[number] | (typeof clientCodes)[number];

@@ -33,6 +33,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'hono/jsx',
     'hono/html',
     'qr',
+    'sdk',
     'zod',
     'node:*',
   ],
@@ -60,7 +61,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'package.json',
     'node:*',
   ],
-  sdk: [],
+  sdk: ['hash-wasm'],
 };
 
 /** The part that a project path belongs to; a package is its own part. */

@@ -1,0 +1,259 @@
+/**
+ * End-to-end secrets: sealed where they were typed, opened where they are read. docs/end-to-end.md describes the protocol.
+ *
+ * Needs only WebCrypto and the language, so browsers, Node 20, Bun and Deno run the same code. Every rejection is a `MayflyError`:
+ * `invalid_field` for what cannot be sealed, `unreadable` for what cannot be opened.
+ */
+import { fromBase64Url, toBase64Url } from './base64url.ts';
+import { MayflyError } from './error.ts';
+import { safeFileName } from './file-name.ts';
+
+export type Content =
+  | { kind: 'text'; text: string }
+  /** `name` and `type` are only hints: see `open`. */
+  | { kind: 'file'; name: string; type: string; bytes: Uint8Array };
+
+/** argon2id: m 19,456 KiB, t 2, p 1, 32 bytes. */
+export type Stretch = (passphrase: Uint8Array, salt: Uint8Array) => Promise<Uint8Array>;
+
+/** As on the wire (`secret.sealed`). */
+export interface SealedSecret {
+  v: 1;
+  ciphertext: string;
+  link_hash: string;
+  proof_hash: string;
+  passphrase: boolean;
+}
+
+export interface SealInput {
+  content: Content;
+  /** 1–1,024 bytes of UTF-8, used as they are: not normalised. */
+  passphrase: string | null;
+  stretch: Stretch;
+}
+
+/** What a reader sends, as base64url, and the key, which never leaves the client. */
+export interface Proofs {
+  linkProof: string;
+  proof: string;
+  key: Uint8Array;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const protocol = 'mayfly/e2e/1';
+const fragmentBytes = 16;
+const keyBytes = 32;
+const maxPassphraseBytes = 1_024;
+const maxTypeBytes = 255;
+const textKind = 0;
+const fileKind = 1;
+
+const utf8 = new TextEncoder();
+/** A byte order mark is part of a text. */
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const halfPair = /\p{Cs}/u;
+const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(; ?[\w!#$&^.+-]+=("[ \w!#$&^.+-]*"|[\w!#$&^.+-]+))*$/;
+
+function invalid(field: string, message: string): MayflyError {
+  return new MayflyError('invalid_field', message, { field });
+}
+
+function unreadable(): MayflyError {
+  const message = 'The sealed secret is damaged, or of a form that this version does not know.';
+  return new MayflyError('unreadable', message);
+}
+
+function joined(...parts: readonly Uint8Array[]): Bytes {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** HKDF-SHA256 (RFC 5869) with an empty salt. */
+async function derive(input: Bytes, purpose: string, length: number): Promise<Bytes> {
+  const key = await crypto.subtle.importKey('raw', input, 'HKDF', false, ['deriveBits']);
+  const info = utf8.encode(`${protocol}/${purpose}`);
+  const salt = new Uint8Array(0);
+  return new Uint8Array(
+    await crypto.subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt, info }, key, length * 8),
+  );
+}
+
+async function hash(bytes: Bytes): Promise<string> {
+  return toBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
+}
+
+/** @throws MayflyError `invalid_field` */
+function passphraseBytes(passphrase: string): Bytes {
+  const bytes = utf8.encode(passphrase);
+  const isLong = bytes.length > maxPassphraseBytes;
+  if (bytes.length === 0 || isLong || halfPair.test(passphrase))
+    throw invalid('passphrase', 'A passphrase has 1 to 1,024 bytes of well-formed UTF-8.');
+  return bytes;
+}
+
+interface Derived {
+  linkProof: Bytes;
+  proof: Bytes;
+  key: Bytes;
+}
+
+async function deriveAll(fragment: Bytes, passphrase: string | null, stretch: Stretch): Promise<Derived> {
+  const secret =
+    passphrase === null
+      ? fragment
+      : joined(fragment, await stretch(passphraseBytes(passphrase), await derive(fragment, 'salt', 16)));
+  const [linkProof, proof, key] = await Promise.all([
+    derive(fragment, 'link', keyBytes),
+    derive(secret, 'proof', keyBytes),
+    derive(secret, 'key', keyBytes),
+  ]);
+  return { linkProof, proof, key };
+}
+
+/** Each fragment has a key of its own, which seals once: so the nonce may be fixed. */
+const cipher = {
+  name: 'AES-GCM',
+  iv: new Uint8Array(12),
+  additionalData: utf8.encode(protocol),
+  tagLength: 128,
+};
+
+function cipherKey(key: Bytes, usage: 'encrypt' | 'decrypt'): Promise<CryptoKey> {
+  return crypto.subtle.importKey('raw', key, 'AES-GCM', false, [usage]);
+}
+
+/** In steps of a sixteenth of the length or less, but at least 256 bytes, so that the length says little about the content. */
+function paddedLength(usedBytes: number): number {
+  const step = Math.max(256, 2 ** (Math.floor(Math.log2(usedBytes)) - 4));
+  return Math.ceil(usedBytes / step) * step;
+}
+
+function pad(content: Bytes): Bytes {
+  const padded = new Uint8Array(paddedLength(4 + content.length));
+  new DataView(padded.buffer).setUint32(0, content.length);
+  padded.set(content, 4);
+  return padded;
+}
+
+/** @throws MayflyError `unreadable` */
+function unpad(padded: Bytes): Bytes {
+  if (padded.length < 4) throw unreadable();
+  const end = 4 + new DataView(padded.buffer).getUint32(0);
+  if (paddedLength(end) !== padded.length) throw unreadable();
+  if (padded.subarray(end).some((byte) => byte !== 0)) throw unreadable();
+  return padded.subarray(4, end);
+}
+
+/** A name and a type that are safe to show: a reader cleans them again. */
+function hintsOf({ name, type }: { name: string; type: string }): { name: string; type: string } {
+  const isType = type.length <= maxTypeBytes && mediaType.test(type);
+  return { name: safeFileName(name), type: isType ? type : '' };
+}
+
+/** @throws MayflyError `invalid_field` */
+function encode(content: Content): Bytes {
+  if (content.kind === 'text') {
+    if (halfPair.test(content.text)) throw invalid('value', 'The text is not well-formed Unicode.');
+    return joined(Uint8Array.of(textKind), utf8.encode(content.text));
+  }
+  const hints = hintsOf(content);
+  const [name, type] = [utf8.encode(hints.name), utf8.encode(hints.type)];
+  const lengths = [name.length >> 8, name.length & 0xff];
+  return joined(Uint8Array.of(fileKind, ...lengths), name, Uint8Array.of(type.length), type, content.bytes);
+}
+
+/** @throws MayflyError `unreadable` */
+function decodeText(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    throw unreadable();
+  }
+}
+
+/** @throws MayflyError `unreadable` */
+function decodeFile(bytes: Bytes): Content {
+  const typeAt = 2 + (((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0));
+  const bytesAt = typeAt + 1 + (bytes[typeAt] ?? 0);
+  // Also when a length itself is missing.
+  if (bytesAt > bytes.length) throw unreadable();
+  const name = decodeText(bytes.subarray(2, typeAt));
+  const type = decodeText(bytes.subarray(typeAt + 1, bytesAt));
+  return { kind: 'file', ...hintsOf({ name, type }), bytes: bytes.slice(bytesAt) };
+}
+
+/** @throws MayflyError `unreadable` */
+function decode(content: Bytes): Content {
+  const [kind] = content;
+  const rest = content.subarray(1);
+  if (kind === textKind) return { kind: 'text', text: decodeText(rest) };
+  if (kind === fileKind) return decodeFile(rest);
+  throw unreadable();
+}
+
+/**
+ * Draws the fragment, which alone opens what is sealed: it is no parameter, so no two contents share a key. To send again, send the
+ * same answer of this function; another content is sealed anew.
+ */
+export async function seal({ content, passphrase, stretch }: SealInput): Promise<{
+  sealed: SealedSecret;
+  fragment: string;
+}> {
+  const padded = pad(encode(content));
+  const fragment = crypto.getRandomValues(new Uint8Array(fragmentBytes));
+  const { linkProof, proof, key } = await deriveAll(fragment, passphrase, stretch);
+  const ciphertext = await crypto.subtle.encrypt(cipher, await cipherKey(key, 'encrypt'), padded);
+  return {
+    sealed: {
+      v: 1,
+      ciphertext: toBase64Url(new Uint8Array(ciphertext)),
+      link_hash: await hash(linkProof),
+      proof_hash: await hash(proof),
+      passphrase: passphrase !== null,
+    },
+    fragment: toBase64Url(fragment),
+  };
+}
+
+/** Whether a text is what `seal` returns as `fragment`: 22 characters, of which the last is A, Q, g or w. */
+export function isFragment(text: string): boolean {
+  return /^[\w-]{21}[AQgw]$/.test(text);
+}
+
+/** @throws MayflyError `invalid_key` if the fragment is none, `invalid_field` if the passphrase is none */
+export async function prove(fragment: string, passphrase: string | null, stretch: Stretch): Promise<Proofs> {
+  const bytes = isFragment(fragment) ? fromBase64Url(fragment) : null;
+  if (bytes === null) throw new MayflyError('invalid_key', 'The end of the link is missing or damaged.');
+  const { linkProof, proof, key } = await deriveAll(bytes, passphrase, stretch);
+  return { linkProof: toBase64Url(linkProof), proof: toBase64Url(proof), key };
+}
+
+/**
+ * A file's name is its last path segment without control and direction characters; its type is `''` if it is no media type. Both are
+ * what a stranger wrote: trust neither.
+ *
+ * @throws MayflyError `unreadable` on anything that is not exactly right
+ */
+export async function open(ciphertext: string, key: Uint8Array): Promise<Content> {
+  const sealed = fromBase64Url(ciphertext);
+  if (sealed === null || key.length !== keyBytes) throw unreadable();
+  const padded = await crypto.subtle
+    .decrypt(cipher, await cipherKey(new Uint8Array(key), 'decrypt'), sealed)
+    .catch(() => {
+      throw unreadable();
+    });
+  return decode(unpad(new Uint8Array(padded)));
+}
+
+/** What the plan's `max_sealed_bytes` counts: name, type and bytes of a file, the bytes of a text. */
+export function sealedBytesOf(content: Content): number {
+  if (content.kind === 'text') return utf8.encode(content.text).length;
+  const { name, type } = hintsOf(content);
+  return utf8.encode(name).length + utf8.encode(type).length + content.bytes.length;
+}
