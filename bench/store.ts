@@ -55,6 +55,7 @@ function newRecord(createdAt: number): NewRecord {
     expiresAt: createdAt + lifetimeSeconds,
     receiptExpiresAt: createdAt + 2 * lifetimeSeconds,
     hasPassphrase: false,
+    sealed: false,
     shareDomain: '',
     sealedSecret,
     detailsBox: null,

@@ -59,6 +59,15 @@ const tools = [
   { name: 'curl', packages: ['curl', 'ca-certificates'], mark: /'curl'/, isThere: () => onPath('curl') },
   { name: 'python3', mark: /'python3'/, isThere: () => onPath('python3') },
   {
+    // For Debian's own Python, which another one in PATH does not know.
+    name: 'python3-argon2',
+    packages: ['python3', 'python3-argon2', 'python3-cryptography'],
+    mark: /'python3-argon2'/,
+    isThere: () =>
+      existsSync('/usr/bin/python3') &&
+      ['argon2', 'cryptography'].every((name) => existsSync(join('/usr/lib/python3/dist-packages', name))),
+  },
+  {
     name: 'golang-go',
     mark: /'golang-go'/,
     // Half a gigabyte, for a program of the documentation.

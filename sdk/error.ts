@@ -6,6 +6,10 @@ export const serverCodes = [
   'unknown_secret',
   /** Missing or wrong. The secret is not consumed. */
   'incorrect_passphrase',
+  /** An end-to-end secret: the part of its link after `#` is missing or wrong. The secret is not consumed. */
+  'incomplete_link',
+  /** Not an end-to-end secret, though its link says so. The secret is not consumed. */
+  'not_sealed',
   /** Too many guesses at a passphrase: wait `retryAfterSeconds`. */
   'too_many_attempts',
   'rate_limited',

@@ -134,6 +134,7 @@ export interface WireReceipt {
   readonly share_url: string;
   readonly state: ReceiptState;
   readonly has_passphrase: boolean;
+  readonly sealed: boolean;
   readonly secret_ttl: number;
   readonly metadata_ttl: number;
   readonly created: number;
@@ -157,6 +158,7 @@ export interface WireSecret {
   readonly key: string;
   readonly state: 'new' | 'received';
   readonly has_passphrase: boolean;
+  readonly sealed: boolean;
   readonly secret_ttl: number;
   readonly lifespan: number;
   readonly created: number;

@@ -38,17 +38,21 @@ interface Binding {
 
 /** An operation before it knows its service and its dialect. */
 export interface Unbound<Api extends Binding, Input = unknown>
-  extends Omit<Operation, 'access' | 'decode' | 'handle'> {
+  extends Omit<Operation, 'access' | 'bodyCapBytes' | 'decode' | 'handle'> {
   /** `manager`: the callers that the dialect lets manage a record. */
   readonly access: Access | 'manager';
+  readonly bodyCapBytes?: number | ((caller: Caller, api: Api) => number);
   decode(exchange: Exchange, dialect: Api['dialect']): Input | Promise<Input>;
   handle(input: Input, caller: Caller, api: Api, exchange: Exchange): Promise<Reply> | Reply;
 }
 
 export function bind<Api extends Binding>(operation: Unbound<Api>, api: Api): Operation {
   const { dialect } = api;
+  const { bodyCapBytes: cap, ...rest } = operation;
+  const bodyCapBytes = typeof cap === 'function' ? (caller: Caller) => cap(caller, api) : cap;
   return {
-    ...operation,
+    ...rest,
+    ...(bodyCapBytes !== undefined && { bodyCapBytes }),
     access: accessIn(operation.access, dialect),
     decode: (exchange) => operation.decode(exchange, dialect),
     handle: (input, caller, exchange) => operation.handle(input, caller, api, exchange),

@@ -10,6 +10,7 @@ import { createOldRecords } from '../../test/support/old-records.ts';
 import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
 import { readConfig } from '../config/read.ts';
 import { anonymous } from '../core/account.ts';
+import { textOf } from '../core/secrets/reveal.ts';
 import { createService } from '../core/secrets/service.ts';
 import { rootCheck } from '../crypto/keyring.ts';
 import { readRootKeys } from '../ops/root-key-file.ts';
@@ -83,7 +84,7 @@ async function installation(options: Parameters<typeof createBench>[0] = {}) {
     if (opened.outcome === 'refused') throw new Error(opened.problem);
     const service = createService({ ...bench.deps, ring: opened.ring });
     const revealed = await service.reveal(guess(secretKey), anonymous);
-    return revealed.outcome === 'revealed' ? revealed.value.expose() : revealed.outcome;
+    return revealed.outcome === 'revealed' ? textOf(revealed.content) : revealed.outcome;
   }
 
   return { bench, one, store, writeRoots, keys, read, share: bench.share };

@@ -18,6 +18,7 @@ const ageSeconds = 3_155_760_000;
  */
 const planFields = {
   maxValueBytes: wholeNumber(1, 67_108_864),
+  maxSealedBytes: wholeNumber(1, 67_108_864),
   ttlMinSeconds: wholeNumber(1, ageSeconds),
   ttlDefaultSeconds: wholeNumber(1, ageSeconds),
   ttlMaxSeconds: wholeNumber(1, ageSeconds),

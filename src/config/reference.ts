@@ -40,13 +40,14 @@ ${sharedNames()}.
 const plansText = `## Plans
 
 \`MAYFLY_PLANS_FILE\` names a JSON file that overrides parts of the built-in plans (\`anonymous\`, \`basic\`, \`identity\`). Whatever it omits
-keeps its built-in value. Sizes are bytes of UTF-8, times are seconds, \`maxDomains\` is how many share domains an
-account may register (0: none):
+keeps its built-in value. \`maxValueBytes\` counts bytes of UTF-8, \`maxSealedBytes\` those of an end-to-end secret (of a text, or of
+a file with its name and its media type), times are seconds, \`maxDomains\` is how many share domains an account may register (0: none):
 
 \`\`\`json
 {
   "anonymous": {
     "maxValueBytes": 5000,
+    "maxSealedBytes": 50000,
     "ttlMinSeconds": 60,
     "ttlDefaultSeconds": 604800,
     "ttlMaxSeconds": 604800

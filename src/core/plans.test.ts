@@ -6,6 +6,7 @@ import { builtInPlans, grantTtl, type Plan } from './plans.ts';
 const plan = fc.tuple(fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6), fc.nat(1e6)).map(
   ([min, toDefault, toMax]): Plan => ({
     maxValueBytes: 1,
+    maxSealedBytes: 1,
     ttlMinSeconds: min,
     ttlDefaultSeconds: min + Math.min(toDefault, toMax),
     ttlMaxSeconds: min + toMax,
@@ -34,10 +35,10 @@ describe('the lifetime granted', () => {
 
 describe('the built-in plans', () => {
   it('are those of the contract', () => {
-    const row = ({ maxValueBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds }: Plan) =>
-      [maxValueBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds] as const;
-    expect(row(builtInPlans.anonymous)).toEqual([10_000, 60, 604_800, 604_800]);
-    expect(row(builtInPlans.basic)).toEqual([10_000, 60, 604_800, 1_209_600]);
-    expect(row(builtInPlans.identity)).toEqual([10_000, 60, 604_800, 2_592_000]);
+    const row = ({ maxValueBytes, maxSealedBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds }: Plan) =>
+      [maxValueBytes, maxSealedBytes, ttlMinSeconds, ttlDefaultSeconds, ttlMaxSeconds] as const;
+    expect(row(builtInPlans.anonymous)).toEqual([10_000, 100_000, 60, 604_800, 604_800]);
+    expect(row(builtInPlans.basic)).toEqual([10_000, 1_000_000, 60, 604_800, 1_209_600]);
+    expect(row(builtInPlans.identity)).toEqual([10_000, 1_000_000, 60, 604_800, 2_592_000]);
   });
 });

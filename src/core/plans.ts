@@ -4,6 +4,8 @@ export type PlanName = 'anonymous' | 'basic' | 'identity';
 export interface Plan {
   /** Bytes of UTF-8. */
   readonly maxValueBytes: number;
+  /** Of an end-to-end secret: bytes of a text, or of a file with its name and its media type. */
+  readonly maxSealedBytes: number;
   readonly ttlMinSeconds: number;
   readonly ttlDefaultSeconds: number;
   readonly ttlMaxSeconds: number;
@@ -16,6 +18,7 @@ export type Plans = Readonly<Record<PlanName, Plan>>;
 export const builtInPlans: Plans = {
   anonymous: {
     maxValueBytes: 10_000,
+    maxSealedBytes: 100_000,
     ttlMinSeconds: 60,
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 604_800,
@@ -23,6 +26,7 @@ export const builtInPlans: Plans = {
   },
   basic: {
     maxValueBytes: 10_000,
+    maxSealedBytes: 1_000_000,
     ttlMinSeconds: 60,
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 1_209_600,
@@ -30,6 +34,7 @@ export const builtInPlans: Plans = {
   },
   identity: {
     maxValueBytes: 10_000,
+    maxSealedBytes: 1_000_000,
     ttlMinSeconds: 60,
     ttlDefaultSeconds: 604_800,
     ttlMaxSeconds: 2_592_000,

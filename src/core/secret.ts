@@ -65,6 +65,8 @@ export interface NewRecord {
   /** Created + 2 × ttl: the receipt outlives the secret. */
   readonly receiptExpiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
+  /** End-to-end: a client has encrypted the value. */
+  readonly sealed: boolean;
   /** `''` when links use the site's own host. */
   readonly shareDomain: string;
   /** The sealed secret, with what its creator can read of it: see `crypto/envelope.ts`. */
@@ -98,6 +100,8 @@ export interface StoredSecret {
   readonly createdAt: UnixSeconds;
   readonly expiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
+  /** End-to-end: a client has encrypted the value. */
+  readonly sealed: boolean;
   readonly shareDomain: string;
   readonly notify: readonly NoticeKind[];
   readonly sealedSecret: Uint8Array;
@@ -116,6 +120,8 @@ export interface ReceiptRecord {
   /** When it was received or burned; `null` while waiting. */
   readonly endedAt: UnixSeconds | null;
   readonly hasPassphrase: boolean;
+  /** End-to-end: a client has encrypted the value. */
+  readonly sealed: boolean;
   readonly shareDomain: string;
   readonly detailsBox: Uint8Array | null;
   readonly recentBox: Uint8Array | null;

@@ -31,6 +31,7 @@ const labels = {
 const envelopeLabels = {
   inner: 'mayfly/2/inner',
   verifier: 'mayfly/2/verifier',
+  proofs: 'mayfly/2/proofs',
   outer: 'mayfly/2/outer',
   creator: 'mayfly/2/creator',
 } as const;
@@ -151,6 +152,16 @@ export function deriveInnerKeys(
 /** The keys that seal the bcrypt hash under the link. */
 export function deriveVerifierKeys(secretKey: string, salt: Uint8Array): SealKeys {
   return sealKeys(oneStep(secretKey, 'verifier', salt));
+}
+
+/** The keys that seal the hashes of an end-to-end secret's proofs under the link. */
+export function deriveProofKeys(secretKey: string, salt: Uint8Array): SealKeys {
+  return sealKeys(oneStep(secretKey, 'proofs', salt));
+}
+
+/** What is compared with the stored hash of a proof: 32 bytes. A proof has at least 128 random bits, so a plain hash is enough. */
+export function hashProof(proof: Uint8Array): Uint8Array {
+  return hash('sha256', proof, 'buffer');
 }
 
 /** The keys of the layer under the server's root. */

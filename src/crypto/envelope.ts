@@ -7,6 +7,7 @@
  *   pad     = u32 length ‖ value ‖ zeros to a multiple of 256
  *   body    = commitment(32) ‖ AES-256-GCM(k, 0, pad, record)         k‖commitment from link, passphrase and R
  *   ver     = "" | AES-256-GCM(kv, nv, bcrypt hash, record)           kv‖nv from link and R
+ *             | AES-256-GCM(kp, np, link hash(32) ‖ proof hash(32), record)    kp‖np from link and R, end-to-end
  *   creator = secret key(31) XOR mask                                 mask from metadata key and R
  *   address = "" | the recipient's address, sealed under metadata key and secret key
  *   row     = u8 2 ‖ u16 kid ‖ u64 limit ‖ R2(32)
@@ -16,14 +17,16 @@
  * The inner layer is bound to the limit, the latest expiry that the secret can be given; the outer layer to the expiry that
  * it has. The outer layer authenticates every stored byte, and the commitment proves link and passphrase, so anything that
  * can be wrong is found before a secret is claimed and without computing any plaintext (P3). What the creator can read is
- * under the same outer layer as the value, so one write erases both (P10). `docs/envelope.md` gives the argument.
+ * under the same outer layer as the value, so one write erases both (P10). Of an end-to-end secret (a bit of the flags) the value
+ * is a client's ciphertext, and its passphrase is no part of these keys. `docs/envelope.md` gives the argument.
  */
 import { seal, unseal } from './aead.ts';
-import { equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
+import { concat, equalInConstantTime, FieldReader, FieldWriter, part, utf8 } from './bytes.ts';
 import {
   deriveCreatorMask,
   deriveInnerKeys,
   deriveOuterKeys,
+  deriveProofKeys,
   deriveSecretId,
   deriveVerifierKeys,
   type InnerKeys,
@@ -39,6 +42,8 @@ const saltBytes = 32;
 const secretKeyBytes = 31;
 const headBytes = 1 + 2 + 8 + saltBytes;
 const commitmentBytes = 32;
+/** A SHA-256 of a proof. */
+export const proofHashBytes = 32;
 const bucketBytes = 256;
 /** The key id and the expiry, which only the outer layer is bound to. */
 const outerAadBytes = 2 + 8;
@@ -55,11 +60,19 @@ export interface SealInput {
   readonly salt: Uint8Array;
   /** The stretched passphrase (32 bytes) and the bcrypt hash of its verifier. */
   readonly passphrase: { readonly key: Uint8Array; readonly verifierHash: string } | null;
+  /** Of an end-to-end secret, which the server has no passphrase of; `null` for any other. */
+  readonly proofs: ProofHashes | null;
   readonly context: SecretContext;
   /** The latest expiry that the secret can be given; not before its expiry. */
   readonly expiryLimit: number;
   readonly root: RootKey;
   readonly random: RandomBytes;
+}
+
+/** What a client must prove: that it has the whole link, and that it has the passphrase too. 32 bytes each. */
+export interface ProofHashes {
+  readonly linkHash: Uint8Array;
+  readonly proofHash: Uint8Array;
 }
 
 /** Keys that the commitment has proven right. */
@@ -98,10 +111,7 @@ export function sealSecret(input: SealInput): Uint8Array {
   const padded = pad(input.value);
   const sealedValue = seal(keys, padded, aads.record);
   padded.fill(0);
-  const verifier =
-    passphrase === null
-      ? empty
-      : seal(deriveVerifierKeys(secretKey, salt), utf8(passphrase.verifierHash), aads.record);
+  const verifier = sealVerifier(input, aads.record);
   const address = input.addressBox ?? empty;
   const size =
     saltBytes + secretKeyBytes + 8 + address.length + verifier.length + commitmentBytes + sealedValue.length;
@@ -113,6 +123,16 @@ export function sealSecret(input: SealInput): Uint8Array {
     .raw(keys.commitment)
     .raw(sealedValue).bytes;
   return wrap(inner, aads.outer, expiryLimit, root, input.random);
+}
+
+/** In the same place, whatever it takes to open the secret; each under a label of its own. */
+function sealVerifier({ secretKey, salt, passphrase, proofs }: SealInput, aad: Uint8Array): Uint8Array {
+  if (proofs !== null) {
+    const hashes = concat(proofs.linkHash, proofs.proofHash);
+    return seal(deriveProofKeys(secretKey, salt), hashes, aad);
+  }
+  if (passphrase === null) return empty;
+  return seal(deriveVerifierKeys(secretKey, salt), utf8(passphrase.verifierHash), aad);
 }
 
 function wrap(
@@ -239,6 +259,17 @@ export function openVerifier(secret: UnwrappedSecret, secretKey: string): string
   const derive = secret.version === 1 ? version1.deriveVerifierKeys : deriveVerifierKeys;
   const opened = unseal(derive(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
   return opened === null ? null : new TextDecoder().decode(opened);
+}
+
+/** The hashes of an end-to-end secret's proofs; `null` if the link is wrong or it is no such secret. */
+export function openProofs(secret: UnwrappedSecret, secretKey: string): ProofHashes | null {
+  if (secret.version === 1) return null;
+  const opened = unseal(deriveProofKeys(secretKey, secret.salt), secret.sealedVerifier, secret.aad);
+  if (opened === null || opened.length !== 2 * proofHashBytes) return null;
+  return {
+    linkHash: part(opened, 0, proofHashBytes),
+    proofHash: part(opened, proofHashBytes, 2 * proofHashBytes),
+  };
 }
 
 /**

@@ -40,6 +40,7 @@ function placeOf(input: VectorInput) {
     createdAt: input.created_at,
     expiresAt: input.expires_at,
     hasPassphrase: passphrase !== null,
+    sealed: false,
     owner: input.owner,
     shareDomain: input.share_domain,
   };
@@ -120,6 +121,7 @@ describe('the vectors of the secret row', () => {
             : sealBox({ ...at, content: utf8(address), random: fixedRandom(addressSalt ?? '') }),
         salt: bytesOf(input.r),
         passphrase,
+        proofs: null,
         context: { ...context, secretId },
         expiryLimit: input.expiry_limit,
         root: { kid: input.kid, key: bytesOf(input.root) },

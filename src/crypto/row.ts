@@ -1,7 +1,7 @@
 /** What the versions of a secret's row have in common. */
 import { FieldWriter, utf8 } from './bytes.ts';
 
-const hasPassphraseFlag = 1;
+const flag = { passphrase: 1, sealed: 2 } as const;
 const empty = new Uint8Array(0);
 
 /** What a row belongs to; authenticated, so that rows and their fields cannot be swapped. */
@@ -10,6 +10,8 @@ export interface SecretContext {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly hasPassphrase: boolean;
+  /** End-to-end: its value is the ciphertext of a client. Never in version 1. */
+  readonly sealed: boolean;
   /** An account's id. */
   readonly owner: number | null;
   readonly shareDomain: string;
@@ -34,7 +36,7 @@ export function writeContext(
     .field(context.secretId)
     .u64(context.createdAt)
     .u64(endsAt)
-    .u8(context.hasPassphrase ? hasPassphraseFlag : 0)
+    .u8((context.hasPassphrase ? flag.passphrase : 0) | (context.sealed ? flag.sealed : 0))
     .field(owner)
     .field(shareDomain);
 }
@@ -45,6 +47,7 @@ export interface UnwrappedSecret {
   readonly secretId: Uint8Array;
   /** `R`: 32 bytes. */
   readonly salt: Uint8Array;
+  /** Of the passphrase; of an end-to-end secret, the hashes of its proofs. */
   readonly sealedVerifier: Uint8Array;
   /** The commitment and the sealed value. */
   readonly body: Uint8Array;

@@ -4,8 +4,9 @@
  * the packet of their head and are there at the end of the turn; only the others are watched, by one interval for all. A body
  * with a length goes through the runtime's own buffering, which costs a tenth of a stream.
  */
-import type { Plans } from '../core/plans.ts';
+import type { Plan, Plans } from '../core/plans.ts';
 import { maxPassphraseBytes } from '../core/secrets/access.ts';
+import { maxCiphertextBytes } from '../core/secrets/end-to-end.ts';
 import { RequestProblem } from './problem.ts';
 import { endOfTurn } from './turn.ts';
 
@@ -16,6 +17,14 @@ import { endOfTurn } from './turn.ts';
 export function bodyCapBytesFor(plans: Plans): number {
   const largestValueBytes = Math.max(...Object.values(plans).map((plan) => plan.maxValueBytes));
   return Math.max(65_536, 6 * (largestValueBytes + maxPassphraseBytes) + 4_096);
+}
+
+/** Escaped and with names: a label of 500 characters, a share domain, and what else goes with a creation. */
+const besideSealedBytes = 16_384;
+
+/** The largest body of a creation: as any, and where the caller's plan allows it, with the largest end-to-end secret in base64url. */
+export function creationCapBytesFor(plans: Plans, plan: Plan): number {
+  return Math.max(bodyCapBytesFor(plans), Math.ceil((maxCiphertextBytes(plan) * 4) / 3) + besideSealedBytes);
 }
 
 /** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */

@@ -97,8 +97,8 @@ export interface Operation<Input = unknown> {
   /** What an account's token must be allowed to do; absent: any token will do. Anonymous callers have none and need none. */
   readonly scope?: TokenScope;
   readonly limit: LimitClass;
-  /** The largest body it takes; that of its API when absent. */
-  readonly bodyCapBytes?: number;
+  /** The largest body it takes, of this caller where it depends on that; that of its API when absent. */
+  readonly bodyCapBytes?: number | ((caller: Caller) => number);
   readonly document: OperationDocument;
   /** Unknown to Input; throws `RequestProblem`. Runs once the caller is admitted, and is the first to touch the body. */
   decode(exchange: Exchange): Input | Promise<Input>;

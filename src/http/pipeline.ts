@@ -53,8 +53,8 @@ export interface Observers {
 /** The part of an endpoint that the pipeline itself looks at. */
 export interface Served {
   readonly limit: LimitClass;
-  /** The largest body it takes; that of its side when absent. */
-  readonly bodyCapBytes?: number;
+  /** The largest body it takes, of this caller where it depends on that; that of its side when absent. */
+  readonly bodyCapBytes?: number | ((caller: Caller) => number);
   /** What an account's token must be allowed to do; absent: any token will do. */
   readonly scope?: TokenScope;
 }
@@ -181,7 +181,8 @@ export class Call<Target extends Served = Served> implements Exchange {
   }
 
   body(): Promise<Uint8Array> {
-    this.#body ??= this.#deps.readBody(this.request, this.endpoint?.target.bodyCapBytes);
+    const cap = this.endpoint?.target.bodyCapBytes;
+    this.#body ??= this.#deps.readBody(this.request, typeof cap === 'function' ? cap(this.caller) : cap);
     return this.#body;
   }
 

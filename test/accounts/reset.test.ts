@@ -76,6 +76,7 @@ describe('a reset', () => {
     const revealed = await bench.secrets.reveal(
       {
         passphrase: null,
+        proofs: null,
         secretKey: kept.receipt.secretKey,
         clientPrefix: '192.0.2.0/24',
         isAbandoned: clientStays,

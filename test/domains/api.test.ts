@@ -146,6 +146,7 @@ describe('a domain is refused', () => {
   it('without the plan, over its number, and when it is another’s', async () => {
     const plan = {
       maxValueBytes: 100,
+      maxSealedBytes: 100,
       ttlMinSeconds: 1,
       ttlDefaultSeconds: 1,
       ttlMaxSeconds: 1,

@@ -219,6 +219,7 @@ describe('the daily check', () => {
   it('has at most four checks under way, takes at most fifty in a run, and ends when it is told to', async () => {
     const plan = {
       maxValueBytes: 100,
+      maxSealedBytes: 100,
       ttlMinSeconds: 1,
       ttlDefaultSeconds: 1,
       ttlMaxSeconds: 1,

@@ -342,7 +342,13 @@ describe('the service under requests made from its own document', () => {
         withDefect(surface, 'v2.secretStatus', ({ handle }) => async (secretKey, caller, exchange) => {
           const answer = await handle(secretKey, caller, exchange);
           await target.app.service.reveal(
-            { passphrase: null, secretKey: String(secretKey), clientPrefix: '', isAbandoned: clientStays },
+            {
+              passphrase: null,
+              proofs: null,
+              secretKey: String(secretKey),
+              clientPrefix: '',
+              isAbandoned: clientStays,
+            },
             caller,
           );
           return answer;

@@ -125,7 +125,7 @@ describe('a canary', () => {
     const dataKey = { name: 'data key', content: caller.dataKey.expose() };
     expect(findCanaries(dumpOf([bench.mails, printed]), [...canaries, dataKey])).toEqual([]);
     if (revealed.outcome !== 'revealed') throw new Error(revealed.outcome);
-    expect(findCanaries(dumpOf(revealed.value), canaries)).toEqual([]);
+    expect(findCanaries(dumpOf(revealed.content), canaries)).toEqual([]);
   });
 
   it('is found when a store is handed the value, in any disguise (self-test)', async () => {

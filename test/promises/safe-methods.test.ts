@@ -195,7 +195,13 @@ describe('GET, HEAD and OPTIONS', () => {
       async secretStatus(input, caller) {
         const outcome = await service.secretStatus(input, caller);
         await service.reveal(
-          { passphrase: null, ...input, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
+          {
+            passphrase: null,
+            proofs: null,
+            ...input,
+            clientPrefix: '192.0.2.0/24',
+            isAbandoned: clientStays,
+          },
           caller,
         );
         return outcome;

@@ -40,6 +40,7 @@ import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
 import type { Forms } from '../../src/api/v1/operations.ts';
 import type * as v1 from '../../src/api/v1/record.ts';
 import type * as creation from '../../src/api/v2/creation.ts';
+import type * as fields from '../../src/api/v2/creation-fields.ts';
 import type * as domains from '../../src/api/v2/domain-records.ts';
 import type * as receipts from '../../src/api/v2/receipts.ts';
 import type * as records from '../../src/api/v2/records.ts';
@@ -158,12 +159,12 @@ export type Decided = AllTrue<
 
 export type Requests = AllTrue<
   [
+    Takes<typeof fields.concealFields, Sent<ReturnType<typeof creationFields> & { readonly secret: string }>>,
+    Takes<typeof fields.generateFields, Sent<ReturnType<typeof generationFields>>>,
     Takes<
-      typeof creation.concealFields,
-      Sent<ReturnType<typeof creationFields> & { readonly secret: string }>
+      typeof secrets.revealBody,
+      { continue: true; passphrase: string; link_proof: string; proof: string }
     >,
-    Takes<typeof creation.generateFields, Sent<ReturnType<typeof generationFields>>>,
-    Takes<typeof secrets.revealBody, { continue: true; passphrase: string }>,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,

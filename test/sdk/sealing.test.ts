@@ -111,7 +111,9 @@ describe('sealing', () => {
     expect(sealedBytesOf(text('aü🦋'))).toBe(7);
     const bytes = new Uint8Array(10);
     expect(sealedBytesOf({ kind: 'file', name: 'C:\\x\\ü.txt', type: 'text/plain', bytes })).toBe(26);
-    expect(sealedBytesOf({ kind: 'file', name: 'a', type: 'no type', bytes })).toBe(11);
+    for (const type of ['no type', `text/${'x'.repeat(251)}`])
+      expect(sealedBytesOf({ kind: 'file', name: 'a', type, bytes })).toBe(11);
+    expect(sealedBytesOf({ kind: 'file', name: 'a', type: `text/${'x'.repeat(250)}`, bytes })).toBe(266);
   });
 });
 

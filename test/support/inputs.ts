@@ -1,7 +1,8 @@
 /** Inputs of the core with everything optional left out, so that tests give only what they are about. */
-import type { CreationOptions, GenerateInput } from '../../src/core/secrets/outcomes.ts';
+import type { ConcealInput, CreationOptions, GenerateInput } from '../../src/core/secrets/outcomes.ts';
 
-export const noOptions: CreationOptions = {
+export const noOptions: CreationOptions & Pick<ConcealInput, 'sealed'> = {
+  sealed: null,
   passphrase: null,
   ttlSeconds: null,
   recipient: null,
@@ -13,4 +14,6 @@ export const noOptions: CreationOptions = {
   memo: null,
 };
 
-export const anyGenerated: GenerateInput = { ...noOptions, length: null, charset: null };
+const { sealed: _sealed, ...generated } = noOptions;
+
+export const anyGenerated: GenerateInput = { ...generated, length: null, charset: null };

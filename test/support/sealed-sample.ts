@@ -4,7 +4,7 @@
  */
 import { seal, unseal } from '../../src/crypto/aead.ts';
 import { concat } from '../../src/crypto/bytes.ts';
-import { deriveOuterKeys, deriveSecretId } from '../../src/crypto/derive.ts';
+import { deriveOuterKeys, deriveSecretId, hashProof } from '../../src/crypto/derive.ts';
 import { expiryLimitOf, type SealInput, sealSecret, secretAads } from '../../src/crypto/envelope.ts';
 import { createKeyRing, type KeyRing, type RootKey } from '../../src/crypto/keyring.ts';
 import { randomText } from '../../src/crypto/random.ts';
@@ -20,12 +20,16 @@ export interface SealedSample {
   readonly ring: KeyRing;
   readonly value: Uint8Array;
   readonly passphrase: NonNullable<SealInput['passphrase']> | null;
+  /** Of an end-to-end sample. */
+  readonly proofs: { readonly linkProof: Uint8Array; readonly proof: Uint8Array } | null;
 }
 
 export interface SampleOptions {
   readonly seed?: string;
   readonly value?: string;
   readonly hasPassphrase?: boolean;
+  /** End-to-end: the value stands for a client's ciphertext, and the passphrase is the client's alone. */
+  readonly sealed?: boolean;
   readonly owner?: number | null;
   readonly shareDomain?: string;
   readonly kid?: number;
@@ -41,20 +45,23 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
   const random = seededRandom(`sample ${options.seed ?? 'one'}`);
   const secretKey = randomText(keyAlphabet, 31, random);
   const root = { kid: options.kid ?? 1, key: random(32) };
+  const sealed = options.sealed === true;
   const passphrase =
-    options.hasPassphrase === true
+    options.hasPassphrase === true && !sealed
       ? { key: random(32), verifierHash: '$2b$04$abcdefghijklmnopqrstuuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ' }
       : null;
   const context = {
     secretId: deriveSecretId(secretKey),
     createdAt: 1_790_000_000,
     expiresAt: 1_790_604_800,
-    hasPassphrase: passphrase !== null,
+    hasPassphrase: options.hasPassphrase === true,
+    sealed,
     owner: options.owner ?? null,
     shareDomain: options.shareDomain ?? '',
   };
   const value = new TextEncoder().encode(options.value ?? 'correct horse battery staple');
   const metadataKey = randomText(keyAlphabet, 31, random);
+  const proofs = sealed ? { linkProof: random(32), proof: random(32) } : null;
   const row = sealSecret({
     value,
     secretKey,
@@ -62,12 +69,15 @@ export function sealedSample(options: SampleOptions = {}): SealedSample {
     addressBox: options.addressBox ?? null,
     salt: random(32),
     passphrase,
+    proofs:
+      proofs === null ? null : { linkHash: hashProof(proofs.linkProof), proofHash: hashProof(proofs.proof) },
     context,
     expiryLimit: sampleLimit,
     root,
     random,
   });
-  return { row, secretKey, metadataKey, context, root, ring: createKeyRing([root]), value, passphrase };
+  const ring = createKeyRing([root]);
+  return { row, secretKey, metadataKey, context, root, ring, value, passphrase, proofs };
 }
 
 /** A version byte, the key id, the latest expiry, and the salt of the outer layer. */

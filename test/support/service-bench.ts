@@ -174,5 +174,5 @@ export function createBench(
 /** One guess, as the HTTP layer passes it on. */
 export function guess(secretKey: string, passphrase?: string, clientPrefix = '192.0.2.0/24'): RevealInput {
   const given = passphrase === undefined ? null : new Sensitive(passphrase);
-  return { secretKey, passphrase: given, clientPrefix, isAbandoned: clientStays };
+  return { secretKey, passphrase: given, proofs: null, clientPrefix, isAbandoned: clientStays };
 }

@@ -185,7 +185,13 @@ describe('a page that waits for its mail, with scripts', () => {
       expect(loads).toHaveLength(1);
       const secretKey = link.split('/').at(-1) ?? '';
       await site.app.service.reveal(
-        { passphrase: null, secretKey, clientPrefix: '203.0.113.0/24', isAbandoned: clientStays },
+        {
+          passphrase: null,
+          proofs: null,
+          secretKey,
+          clientPrefix: '203.0.113.0/24',
+          isAbandoned: clientStays,
+        },
         { kind: 'anonymous' },
       );
       await page.evaluate(() => fetch('/icon.svg').then((icon) => icon.text()));

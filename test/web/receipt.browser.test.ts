@@ -13,7 +13,13 @@ const { browser, itInBrowser } = withBrowser();
 /** Opens the secret as its recipient does, from elsewhere. */
 async function openElsewhere({ app }: Site, link: string): Promise<void> {
   const secretKey = link.split('/').at(-1) ?? '';
-  const input = { secretKey, passphrase: null, clientPrefix: '203.0.113.0/24', isAbandoned: clientStays };
+  const input = {
+    secretKey,
+    passphrase: null,
+    proofs: null,
+    clientPrefix: '203.0.113.0/24',
+    isAbandoned: clientStays,
+  };
   const opened = await app.service.reveal(input, { kind: 'anonymous' });
   if (opened.outcome !== 'revealed') throw new Error(`it did not open: ${opened.outcome}`);
 }

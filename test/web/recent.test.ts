@@ -93,6 +93,7 @@ describe('the recent list', () => {
     await app.service.reveal(
       {
         passphrase: null,
+        proofs: null,
         secretKey: String(opened.secretKey),
         clientPrefix: '192.0.2.0/24',
         isAbandoned: clientStays,

@@ -197,7 +197,7 @@ async function fillList({ app }: Site, token: string): Promise<void> {
   );
   const { secretKey } = await makeWaiting(app, { caller });
   await app.service.reveal(
-    { passphrase: null, secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
+    { passphrase: null, proofs: null, secretKey, clientPrefix: '192.0.2.0/24', isAbandoned: clientStays },
     caller,
   );
   await makeWaiting(app, { caller, passphrase: 'p' });

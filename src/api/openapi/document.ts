@@ -70,8 +70,9 @@ export function publishDocument(
     serialised ??= document().then((made) => new SharedText(JSON.stringify(made)));
     return serialised;
   };
+  const { bodyCapBytes: _cap, ...described } = documentOperation;
   const served: Operation = {
-    ...documentOperation,
+    ...described,
     access: 'open',
     decode: () => null,
     handle: async () => ok(await shared()),
@@ -191,7 +192,7 @@ export function proseOf({ document, scope, bodyCapBytes }: Operation, aliasOf: s
   return [
     document.description,
     scope && `An account's API token needs the scope \`${scope}\`.`,
-    bodyCapBytes && `A body of more than ${bodyCapBytes} bytes is not read.`,
+    typeof bodyCapBytes === 'number' && `A body of more than ${bodyCapBytes} bytes is not read.`,
     aliasOf && `The same as \`${aliasOf}\`.`,
   ]
     .filter(Boolean)

@@ -97,6 +97,16 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     when: 'The passphrase is missing or wrong. The secret is untouched.',
     remedy: 'Ask for it again. A wrong one counts as a guess.',
   },
+  incomplete_link: {
+    v1Status: 400,
+    when: 'The secret is end-to-end encrypted, and the part of its link after `#` is missing or wrong. The secret is untouched.',
+    remedy: 'Open its full link in a browser, or with the `mayfly` command.',
+  },
+  not_sealed: {
+    v1Status: null,
+    when: 'Proofs were sent, and the secret is not end-to-end encrypted. The secret is untouched.',
+    remedy: 'Do not retry without proofs: the link is not what it says it is.',
+  },
   invalid_field: {
     v1Status: 400,
     when: 'A field breaks its rule; `field`, or `errors` for several, says which.',

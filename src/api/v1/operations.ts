@@ -43,7 +43,7 @@ import {
   recentRecords,
   revealedSecret,
 } from './record.ts';
-import { answersWith, encodeProblem, sharingDisabled, unknownKey } from './refusals.ts';
+import { answersWith, encodeProblem, endToEnd, sharingDisabled, unknownKey } from './refusals.ts';
 import { createFormParser, ignoreQuery, type Parameters, readParameters } from './wire.ts';
 
 interface V1Deps {
@@ -296,6 +296,7 @@ export const v1Operations = {
     refusals: sharingDisabled,
     input: (fields, exchange) => ({
       value: new Sensitive(fields.secret ?? ''),
+      sealed: null,
       ...creationOptions(fields, exchange),
     }),
     handle: async (input, caller, api) => encodeCreation(await api.service.conceal(input, caller), api),
@@ -328,10 +329,10 @@ export const v1Operations = {
     params: { secret_key: 'The key of the secret, as its link carries it.' },
     form: passphraseForm,
     answer: { description: 'The value, this one time.', schema: revealedSecret },
-    refusals: unknownKey,
+    refusals: { ...unknownKey, ...endToEnd },
     input: ({ passphrase }, { params }) => ({ key: params.secret_key ?? '', passphrase }),
     async handle({ key, passphrase }, caller, api, { clientPrefix, isAbandoned }) {
-      const input = { secretKey: key, clientPrefix, isAbandoned, passphrase };
+      const input = { secretKey: key, clientPrefix, isAbandoned, passphrase, proofs: null };
       return encodeReveal(await api.service.reveal(input, caller), key, api);
     },
   }),

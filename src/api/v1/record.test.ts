@@ -48,6 +48,7 @@ const waiting: ReceiptView = {
   recipient: null,
   shareDomain: '',
   hasPassphrase: false,
+  sealed: false,
   createdAt: 1_746_700_000,
   updatedAt: 1_746_700_000,
   viewedAt: null,
@@ -126,7 +127,11 @@ describe('the answers of v1', () => {
   });
   it('give the value of a reveal with the domain, or in the upstream dialect the origin of the link', () => {
     const secret = { ...waiting, secretKey, state: 'received' as const, secretTtlSeconds: 1, isOwner: false };
-    const outcome: RevealOutcome = { outcome: 'revealed', secret, value: new Sensitive('v') };
+    const outcome: RevealOutcome = {
+      outcome: 'revealed',
+      secret,
+      content: { kind: 'value', value: new Sensitive('v') },
+    };
     const reply = encodeReveal(outcome, secretKey, asDocumented);
     expect(revealedSecret.parse(reply.body)).toEqual({ secret_key: secretKey, value: 'v', share_domain: '' });
     expect(encodeReveal(outcome, secretKey, asUpstream).body).toMatchObject({

@@ -12,6 +12,7 @@ import type {
   ReceiptView,
   RevealOutcome,
 } from '../../core/secrets/outcomes.ts';
+import { textOf } from '../../core/secrets/reveal.ts';
 import type { Reply } from '../../http/operation.ts';
 import { key, seconds, time } from '../fields.ts';
 import type { Dialect } from './dialect.ts';
@@ -149,7 +150,7 @@ export function encodeReveal(
   if (outcome.outcome !== 'revealed') return encodeKeyRefusal(outcome, keyAsGiven, dialect);
   return ok({
     secret_key: outcome.secret.secretKey,
-    value: outcome.value.expose(),
+    value: textOf(outcome.content),
     share_domain: dialect.revealShareDomain(outcome.secret.shareDomain, links.linkOrigin),
   });
 }

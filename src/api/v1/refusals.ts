@@ -15,8 +15,17 @@ import { type Dialect, dialectOf } from './dialect.ts';
 type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
 type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | 'burned' }>;
 
+/** What an end-to-end secret is answered with: its value is the client's to decrypt, and v1's clients cannot. */
+const isEndToEnd =
+  'This secret is end-to-end encrypted. Open its full link in a browser or with the mayfly command.';
+const wrongForSealed = 'An end-to-end secret cannot be made with these parameters.';
+
 const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   nothing_to_share: () => refusal(400, 'You did not provide anything to share'),
+  sealed_beside: () => refusal(400, wrongForSealed),
+  sealed_wrongly: () => refusal(400, wrongForSealed),
+  sealed_too_large: ({ maxBytes }) =>
+    refusal(413, `The secret is too large: at most ${maxBytes} bytes are allowed.`),
   ill_formed: ({ field }) => refusal(400, `The parameter "${field}" is not well-formed text.`),
   value_too_large: ({ maxBytes }) =>
     refusal(413, `The secret is too large: at most ${maxBytes} bytes (UTF-8) are allowed.`),
@@ -41,6 +50,8 @@ const keyTable: Table<KeyRefusal, 'outcome', [keyAsGiven: string]> = {
   abandoned: () => refusal(400, clientLeft.message),
   passphrase_missing: (_, key) => unknownSecret(key),
   passphrase_wrong: (_, key) => unknownSecret(key),
+  incomplete_link: () => refusal(400, isEndToEnd),
+  not_sealed: () => refusal(400, 'This secret is not end-to-end encrypted.'),
   attempts_exhausted: ({ retryAfterSeconds }) =>
     later(
       429,
@@ -211,6 +222,14 @@ export const sharingDisabled: Readonly<Record<number, Answer>> = {
     description: 'The owner of the domain that this arrived on shares there alone.',
     schema: refusalBody,
     example: { message: 'Public sharing disabled for domain: secrets.example.com' },
+  },
+};
+
+export const endToEnd: Readonly<Record<number, Answer>> = {
+  400: {
+    description: 'An end-to-end secret: nothing was consumed.',
+    schema: refusalBody,
+    example: { message: isEndToEnd },
   },
 };
 

@@ -1,6 +1,6 @@
 /** API v2: conceal and generate. */
 import { z } from 'zod';
-import type { Caller } from '../../core/account.ts';
+import { type Caller, planOf } from '../../core/account.ts';
 import type {
   ConcealInput,
   CreationOptions,
@@ -8,27 +8,19 @@ import type {
   GenerateInput,
   ReceiptView,
 } from '../../core/secrets/outcomes.ts';
-import { Sensitive } from '../../core/sensitive.ts';
+import { creationCapBytesFor } from '../../http/body.ts';
 import type { Exchange } from '../../http/operation.ts';
-import {
-  charset,
-  charsetNames,
-  illFormed,
-  length,
-  lengthWords,
-  locale,
-  memoWords,
-  noticeNames,
-  notify,
-  notLength,
-  notRecipient,
-  notText,
-  optionalText,
-  recipient,
-  sensitiveText,
-  ttl,
-} from '../fields.ts';
+import { illFormed } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
+import {
+  type CreationFields,
+  concealBody,
+  generateBody,
+  generateFields,
+  isGiven,
+  nothingToShare,
+  readConcealed,
+} from './creation-fields.ts';
 import type { Dialect } from './dialect.ts';
 import { type Api, define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
@@ -43,6 +35,7 @@ import {
   success,
 } from './records.ts';
 import { refusals, refuse, refuseFields, refuseMails } from './refusals.ts';
+import { flawMessage } from './sealed.ts';
 import {
   adjusted,
   adjustedLocaleOf,
@@ -61,78 +54,6 @@ import {
   readGivenObject,
   readObject,
 } from './wire.ts';
-
-const nothingToShare = 'You did not provide anything to share';
-
-const value = z
-  .string({
-    error: (issue) => (issue.input === undefined || issue.input === null ? nothingToShare : notText),
-  })
-  .min(1, nothingToShare)
-  .refine((given) => given.isWellFormed(), illFormed)
-  .meta({
-    description:
-      'The text to share. Its largest size in bytes of UTF-8 depends on the plan; it is never cut.',
-    examples: ['correct horse battery staple'],
-  });
-
-const creationFields = {
-  passphrase: sensitiveText({
-    description:
-      'Needed to read the secret; also part of its encryption key. 1 to 1,024 bytes; empty means none.',
-  }),
-  ttl: ttl({
-    refusal: 'Must be a whole number of seconds, or a string of its digits',
-    description:
-      "Lifetime in seconds. Outside of the plan's bounds the nearest is granted, and `details.adjusted` says so. " +
-      "Absent, empty, null or 0: the plan's default.",
-    examples: [3600],
-  }),
-  recipient: recipient({
-    refusal: notRecipient,
-    description: 'An e-mail address that is sent the link, never the value. Needs an account.',
-    examples: ['alan@example.org'],
-  }),
-  share_domain: optionalText({
-    description: "A share domain of the account's, or the one that the request arrives on, for the link.",
-  }),
-  locale,
-  notify: notify({
-    refusal: `Must name one or more of ${noticeNames}, or be none`,
-    description:
-      'What the account is mailed about this secret, as a list or joined by commas: `read`, `burned`, `expiring` ' +
-      '(it is about to expire unread). `none` or an empty list: nothing. As the account has it when absent.',
-    examples: [['read']],
-  }),
-  memo: sensitiveText(memoWords),
-};
-
-type CreationFields = z.output<z.ZodObject<typeof creationFields>>;
-
-export const concealFields = z.object({ secret: value, ...creationFields }).meta({ id: 'V2ConcealFields' });
-
-export const generateFields = z
-  .object({
-    ...creationFields,
-    length: length({ refusal: `Must be ${notLength}`, ...lengthWords }),
-    charset: charset({
-      refusal: `Must name one or more of ${charsetNames}`,
-      description:
-        'Sets to draw from, as a list or joined by commas; all when absent. At least one character of each.',
-      examples: [['lower', 'digits']],
-    }),
-  })
-  .meta({ id: 'V2GenerateFields' });
-
-/** Nested under `secret`, as existing clients send it, or flat. */
-const concealBody = z.union([z.object({ secret: concealFields }).meta({ title: 'nested' }), concealFields]);
-
-const generation = { ttl: 3600, recipient: 'alan@example.org', length: 20, charset: ['lower', 'digits'] };
-
-const generateBody = z.union([
-  z.object({ secret: generateFields.nullish().meta({ examples: [generation] }) }).meta({ title: 'nested' }),
-  generateFields,
-]);
 
 /** What was asked for and may be granted otherwise. */
 interface Asked {
@@ -187,15 +108,17 @@ const besideForm = z.object({ secret: z.unknown() });
 async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<Creation<ConcealInput>> {
   const body = await readGivenObject(exchange, dialect);
   if (body === undefined) throw malformed('A JSON body is needed');
-  const nested = typeof body.secret !== 'string';
+  const nested = isObject(body.secret) || (typeof body.secret !== 'string' && !isGiven(body.sealed));
+  if (nested && isGiven(body.sealed))
+    throw invalidFields({ field: 'sealed', message: 'Must be under secret' });
   const prefix = nested ? 'secret.' : '';
   const raw = nested ? nestedFields(body.secret) : body;
-  const fields = parseFields(concealFields, inDialect(raw, dialect), prefix);
+  const { fields, content, schema, unknown } = readConcealed(inDialect(raw, dialect), prefix);
   return {
-    input: { value: new Sensitive(fields.secret), ...creationOptions(fields, exchange) },
+    input: { ...content, ...creationOptions(fields, exchange) },
     prefix,
     asked: askedOf(raw, fields),
-    ignored: boundIgnored(nested ? ignoredIn(body, besideForm) : [], ignoredIn(raw, concealFields, prefix)),
+    ignored: boundIgnored(nested ? ignoredIn(body, besideForm) : [], ignoredIn(raw, schema, prefix), unknown),
   };
 }
 
@@ -210,6 +133,13 @@ function nestedFields(given: unknown): JsonObject {
 async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<Creation<GenerateInput>> {
   const { secret, ...flat } = await readObject(exchange, dialect);
   const nested = secret !== undefined && secret !== null;
+  for (const [form, at] of [
+    [flat, ''],
+    [secret, 'secret.'],
+  ] as const) {
+    if (!isObject(form) || !isGiven(form.sealed)) continue;
+    throw invalidFields({ field: `${at}sealed`, message: 'Must be absent: the value is generated here' });
+  }
   if (nested && !isObject(secret)) {
     throw invalidFields({ field: 'secret', message: 'Must be an object: the value is generated here' });
   }
@@ -293,11 +223,13 @@ const concealing = definition({
   access: 'anyone',
   scope: 'create',
   limit: 'create',
+  bodyCapBytes: (caller: Caller, { plans }: Api) => creationCapBytesFor(plans, planOf(plans, caller)),
   document: {
     summary: 'Create a secret',
     description:
       'Stores a value and answers the two keys: the secret key to give away, and the metadata key to keep. ' +
-      'The fields stand under `secret`, or flat in the body.',
+      'The fields stand under `secret`, or flat in the body. An end-to-end secret has `sealed` in place of `secret`; its ' +
+      "body may be as large as the plan's `max_sealed_bytes` need.",
     tag: 'Secrets',
     body: jsonBody(concealBody, true),
   },
@@ -369,18 +301,25 @@ export const recipientNeedsAccount = 'An account is required to send emails.';
 /** The address is not repeated: v2 never shows one in plain (P18). */
 export const undeliverable = 'Undeliverable email address';
 
+/** The server never had the part of an end-to-end secret's link that opens it. */
+export const noLinkToMail = 'The link of an end-to-end secret cannot be mailed from here';
+
 function refuseField(field: string, message: string) {
   return refuseFields([{ field, message }]);
 }
 
+function refuseSize(maxBytes: number) {
+  const message = `The secret is larger than the limit of ${maxBytes} bytes`;
+  return refuse('too_large', { message, extra: { limit: maxBytes } });
+}
+
 const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
   nothing_to_share: (_, prefix) => refuseField(`${prefix}secret`, nothingToShare),
+  sealed_beside: ({ field }, prefix) => refuseField(prefix + field, 'Must not be given beside sealed'),
+  sealed_wrongly: ({ flaw }, prefix) => refuseField(`${prefix}sealed`, flawMessage(flaw)),
+  sealed_too_large: ({ maxBytes }) => refuseSize(maxBytes),
   ill_formed: ({ field }, prefix) => refuseField(prefix + field, illFormed),
-  value_too_large: ({ maxBytes }) =>
-    refuse('too_large', {
-      message: `The secret is larger than the limit of ${maxBytes} bytes`,
-      extra: { limit: maxBytes },
-    }),
+  value_too_large: ({ maxBytes }) => refuseSize(maxBytes),
   passphrase_too_long: ({ maxBytes }, prefix) =>
     refuseField(`${prefix}passphrase`, `Must be at most ${maxBytes} bytes`),
   memo_too_long: ({ maxCharacters }, prefix) =>

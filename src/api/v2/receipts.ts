@@ -26,7 +26,7 @@ import {
   ttl,
 } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
-import { recipientNeedsAccount, undeliverable } from './creation.ts';
+import { noLinkToMail, recipientNeedsAccount, undeliverable } from './creation.ts';
 import type { Dialect } from './dialect.ts';
 import { define, jsonBody, ok } from './operation.ts';
 import {
@@ -386,6 +386,7 @@ const deliverTable: Table<DeliverRefusal, 'outcome', [metadataKey: string, links
     kept.secretTtlSeconds === null
       ? alreadyGone(kept, links)
       : refuseRecipient('The secret was never sent to an address: name one'),
+  link_unknown: () => refuseRecipient(noLinkToMail),
   undeliverable_recipient: () => refuseRecipient(undeliverable),
   recipient_needs_account: () => refuse('account_required', { message: recipientNeedsAccount }),
   too_many_mails: refuseMails,

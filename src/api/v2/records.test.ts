@@ -21,6 +21,7 @@ const waiting: ReceiptView = {
   recipient: null,
   shareDomain: '',
   hasPassphrase: false,
+  sealed: false,
   createdAt: 1_000,
   updatedAt: 1_000,
   viewedAt: null,

@@ -13,6 +13,7 @@ import type { Links } from '../../core/links.ts';
 import { deliveryStates, receiptStates } from '../../core/secret.ts';
 import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
 import { key, seconds, time } from '../fields.ts';
+import { sealedContent } from './sealed.ts';
 
 const text = z.string();
 const flag = z.boolean();
@@ -25,6 +26,9 @@ export const shareDomain = text.meta({
   description: 'The custom domain of the link; empty when there is none.',
 });
 const lifespan = seconds.meta({ description: 'Seconds that were granted.' });
+const sealed = flag.meta({
+  description: 'Whether it is end-to-end encrypted, so that only its full link opens it.',
+});
 export const remaining = (what: string) =>
   seconds.meta({ description: `Seconds that remain of the ${what}.` });
 
@@ -86,6 +90,7 @@ export const metadataRecord = z
     is_destroyed: flag,
     is_truncated: flag,
     has_passphrase: flag,
+    sealed,
     delivery: z.union([delivery, z.null()]),
     notify: z
       .array(z.enum(noticeKinds))
@@ -97,7 +102,8 @@ export const metadataRecord = z
     share_path: text.meta({ description: 'Empty where `share_url` is.' }),
     share_url: text.meta({
       description:
-        'The link to give away, while the secret waits; empty once it is gone, and always in a list.',
+        'The link to give away, while the secret waits; empty once it is gone, always in a list, and of an ' +
+        'end-to-end secret, whose whole link only its creator has.',
     }),
     burn_path: text,
     burn_url: text,
@@ -118,6 +124,7 @@ const secretShape = {
   shortkey: text,
   shortid: text,
   has_passphrase: flag,
+  sealed,
   verification: flag,
   is_truncated: flag,
   is_viewed: flag,
@@ -136,6 +143,11 @@ export const secretRecord = z.object(secretShape).meta({ id: 'V2SecretRecord' })
 export const openedSecretRecord = z
   .object({ ...secretShape, secret_value: secretValue })
   .meta({ id: 'V2OpenedSecretRecord' });
+
+/** An end-to-end secret that was just read. */
+export const unsealedSecretRecord = z
+  .object({ ...secretShape, sealed: sealedContent })
+  .meta({ id: 'V2SealedSecretRecord' });
 
 type MetadataRecord = z.output<typeof metadataRecord>;
 type SecretRecord = z.output<typeof secretRecord>;
@@ -177,7 +189,9 @@ function isGone(receipt: ReceiptView): boolean {
 
 /** Paths are relative to the site, as existing clients have them; the pages live under `receipt/` and `secret/`. */
 function linksOf(receipt: ReceiptView, links: Links) {
-  const { secretKey, metadataKey } = receipt;
+  const { metadataKey } = receipt;
+  // Half a link opens nothing.
+  const secretKey = receipt.sealed ? null : receipt.secretKey;
   const receiptPath = `receipt/${metadataKey}`;
   const receiptUrl = links.receiptUrl(metadataKey);
   return {
@@ -214,6 +228,7 @@ export function encodeMetadata(receipt: ReceiptView, links: Links): MetadataReco
     shortid: metadataKey.slice(0, shortKeyLength),
     show_recipients: recipient !== null,
     has_passphrase: receipt.hasPassphrase,
+    sealed: receipt.sealed,
     delivery: receipt.delivery,
     notify: [...receipt.notify],
     memo: receipt.memo,
@@ -253,6 +268,7 @@ export function encodeSecret(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
     shortkey: secretKey.slice(0, shortKeyLength),
     shortid: secretKey.slice(0, shortKeyLength),
     has_passphrase: facts.hasPassphrase,
+    sealed: facts.sealed,
     verification: false,
     is_truncated: false,
     is_viewed: false,
@@ -297,11 +313,11 @@ export function encodeDetails(
     has_maxviews: waits,
     view_count: null,
     has_passphrase: receipt.hasPassphrase,
-    can_decrypt: waits && !receipt.hasPassphrase,
+    can_decrypt: waits && !receipt.hasPassphrase && !receipt.sealed,
     secret_value: null,
     is_truncated: false,
     show_secret: false,
-    show_secret_link: waits && isOwner && receipt.recipient === null,
+    show_secret_link: waits && isOwner && receipt.recipient === null && !receipt.sealed,
     show_metadata_link: receipt.state === 'new',
     show_metadata: true,
     show_recipients: receipt.recipient !== null,

@@ -107,6 +107,16 @@ export const refusals = {
     extra: {},
   },
   incorrect_passphrase: { status: 422, message: 'Incorrect passphrase', extra: {} },
+  incomplete_link: {
+    status: 422,
+    message: 'This secret is end-to-end encrypted: its full link is needed',
+    extra: {},
+  },
+  not_sealed: {
+    status: 422,
+    message: 'This secret is not end-to-end encrypted',
+    extra: {},
+  },
   invalid_field: {
     status: 422,
     message: 'A field is not valid',

@@ -4,10 +4,12 @@
  */
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
+import type { Proofs } from '../../core/secrets/end-to-end.ts';
 import type {
   Abandoned,
   InspectInput,
   InspectOutcome,
+  RevealOutcome,
   SecretRefusal,
   SecretView,
   StatusOutcome,
@@ -27,8 +29,10 @@ import {
   remaining,
   secretRecord,
   success,
+  unsealedSecretRecord,
 } from './records.ts';
 import { encodeProblem, refuse, refuseAttempts } from './refusals.ts';
+import { encodeSealed, proofFields, proofsIn } from './sealed.ts';
 import {
   encodeIgnored,
   ignored,
@@ -52,6 +56,8 @@ const secretTable: Table<SecretRefusal | Abandoned, 'outcome', [secretKey: strin
   passphrase_missing: () => refuse('incorrect_passphrase'),
   passphrase_wrong: () => refuse('incorrect_passphrase'),
   attempts_exhausted: ({ retryAfterSeconds }) => refuseAttempts(retryAfterSeconds),
+  incomplete_link: () => refuse('incomplete_link'),
+  not_sealed: () => refuse('not_sealed'),
 };
 
 function refuseSecret(refusal: SecretRefusal | Abandoned, secretKey: string): Reply {
@@ -64,7 +70,7 @@ export const inspectAnswer = z
   .object({ success, custid, record: secretRecord, details: z.object({ ...lookDetails, ignored }) })
   .meta({ id: 'V2InspectAnswer' });
 
-/** After a look or a check: the passphrase was right, or none is needed. */
+/** After a look or a check: the passphrase was right, or none is needed; an end-to-end secret may not have been proven. */
 function answerInspected(
   outcome: InspectOutcome,
   secretKey: string,
@@ -72,7 +78,7 @@ function answerInspected(
   ignoredPaths: readonly string[] = [],
 ): Reply {
   if (outcome.outcome !== 'waiting') return refuseSecret(outcome, secretKey);
-  const { secret } = outcome;
+  const { secret, isProven } = outcome;
   return ok({
     success: true,
     custid: custidOf(caller),
@@ -81,7 +87,7 @@ function answerInspected(
       continue: false,
       is_owner: secret.isOwner,
       show_secret: false,
-      correct_passphrase: true,
+      correct_passphrase: isProven || !secret.hasPassphrase,
       ...encodeIgnored(ignoredPaths),
     },
   } satisfies z.output<typeof inspectAnswer>);
@@ -111,6 +117,7 @@ function decodeInspect(exchange: Exchange): InspectInput {
     secretKey: keyOf(exchange),
     clientPrefix: exchange.clientPrefix,
     passphrase: passphrase === undefined || passphrase === '' ? null : new Sensitive(passphrase),
+    proofs: null,
   };
 }
 
@@ -123,7 +130,8 @@ const inspecting = definition({
   document: {
     summary: 'Look at a secret without reading it',
     description:
-      'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted.',
+      'Needs the passphrase if the secret has one, and never consumes. Wrong passphrases are counted. An end-to-end secret ' +
+      'needs none: `record.sealed` says that it is one.',
     tag: 'Secrets',
     params,
     query: inspectQuery,
@@ -275,7 +283,10 @@ export const secretStatuses = define({
 
 export const revealBody = z
   .object({
-    passphrase: sensitiveText({ description: 'Needed when the secret was made with one.' }),
+    passphrase: sensitiveText({
+      description: 'Needed when the secret was made with one. Never sent for an end-to-end secret.',
+    }),
+    ...proofFields,
     continue: proceed('false only checks: nothing is consumed and no value is returned.'),
   })
   .meta({ id: 'V2RevealRequest' });
@@ -288,6 +299,15 @@ export const revealAnswer = z
     details: z.object({ ...lookDetails, display_lines: z.int().min(1).max(30), one_liner: flag, ignored }),
   })
   .meta({ id: 'V2RevealAnswer' });
+
+export const sealedRevealAnswer = z
+  .object({
+    success,
+    custid,
+    record: unsealedSecretRecord,
+    details: z.object({ ...lookDetails, ignored }),
+  })
+  .meta({ id: 'V2SealedRevealAnswer' });
 
 const columns = 80;
 const spareLines = 3;
@@ -309,6 +329,8 @@ const revealing = definition({
     summary: 'Read a secret, once',
     description:
       'Consumes the secret and answers its value; nobody can read it again. A wrong passphrase consumes nothing. ' +
+      'An end-to-end secret takes `link_proof` and `proof`, and answers ciphertext; without the whole link nothing is ' +
+      'consumed or counted. Where proofs are sent for a secret that is not end-to-end, it is refused. ' +
       'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
     tag: 'Secrets',
     params,
@@ -316,13 +338,15 @@ const revealing = definition({
   },
   answers: {
     description: 'The value, this one time; or, with `"continue": false`, the record without it.',
-    schema: revealAnswer.or(inspectAnswer),
-    refuses: ['unknown_secret', 'incorrect_passphrase', 'too_many_attempts'],
+    schema: z.union([revealAnswer, sealedRevealAnswer, inspectAnswer]),
+    refuses: ['unknown_secret', 'incorrect_passphrase', 'incomplete_link', 'not_sealed', 'too_many_attempts'],
   },
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
     const { clientPrefix, isAbandoned } = exchange;
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, passphrase: fields.passphrase };
+    const { passphrase } = fields;
+    const proofs = readProofs(fields);
+    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, passphrase, proofs };
     return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
   },
   async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
@@ -330,23 +354,44 @@ const revealing = definition({
     if (checkOnly) return answerInspected(await service.inspect(input, caller), secretKey, caller, paths);
     const outcome = await service.reveal(input, caller);
     if (outcome.outcome !== 'revealed') return refuseSecret(outcome, secretKey);
-    const value = outcome.value.expose();
-    return ok({
-      success: true,
-      custid: custidOf(caller),
-      record: { ...encodeSecret(outcome.secret), secret_value: value },
-      details: {
-        continue: true,
-        is_owner: outcome.secret.isOwner,
-        show_secret: true,
-        correct_passphrase: true,
-        display_lines: displayLines(value),
-        one_liner: !value.includes('\n'),
-        ...encodeIgnored(paths),
-      },
-    } satisfies z.output<typeof revealAnswer>);
+    return ok(encodeRevealed(outcome, caller, paths));
   },
 });
+
+/** Both proofs, or none; and a passphrase would show the server what it must not have. */
+function readProofs(fields: z.output<typeof revealBody>): Proofs | null {
+  const proofs = proofsIn(fields);
+  if (proofs === 'half') {
+    const field = fields.proof == null ? 'proof' : 'link_proof';
+    throw invalidFields({ field, message: 'Must be given with the other proof' });
+  }
+  if (proofs !== null && fields.passphrase !== null)
+    throw invalidFields({ field: 'passphrase', message: 'Must not be sent beside proofs' });
+  return proofs;
+}
+
+type Revealed = Extract<RevealOutcome, { outcome: 'revealed' }>;
+
+function encodeRevealed(
+  { secret, content }: Revealed,
+  caller: Caller,
+  paths: readonly string[],
+): z.output<typeof revealAnswer> | z.output<typeof sealedRevealAnswer> {
+  const start = { success: true as const, custid: custidOf(caller) };
+  const record = encodeSecret(secret);
+  const details = {
+    continue: true,
+    is_owner: secret.isOwner,
+    show_secret: true,
+    correct_passphrase: true,
+    ...encodeIgnored(paths),
+  };
+  if (content.kind === 'sealed')
+    return { ...start, record: { ...record, sealed: encodeSealed(content) }, details };
+  const value = content.value.expose();
+  const lines = { display_lines: displayLines(value), one_liner: !value.includes('\n') };
+  return { ...start, record: { ...record, secret_value: value }, details: { ...details, ...lines } };
+}
 
 export const reveal = define(revealing);
 export const guestReveal = forGuests(revealing);

@@ -117,6 +117,10 @@ export const authcheckAnswer = z
           .object({
             ttl: seconds.meta({ description: 'The longest lifetime of a secret, in seconds.' }),
             size: z.int().min(1).meta({ description: 'The largest value, in bytes of UTF-8.' }),
+            max_sealed_bytes: z.int().min(1).meta({
+              description:
+                'The largest end-to-end secret: bytes of a text, or of a file with its name and its media type.',
+            }),
             api: z.literal(true),
             email: z.literal(true).meta({ description: 'A recipient may be named.' }),
             custom_domains: z.boolean(),
@@ -154,6 +158,7 @@ function encodeAccount(
         options: {
           ttl: limits.ttlMaxSeconds,
           size: limits.maxValueBytes,
+          max_sealed_bytes: limits.maxSealedBytes,
           api: true,
           email: true,
           custom_domains: limits.maxDomains > 0,

@@ -137,7 +137,7 @@ export function parseFields<Schema extends ZodType>(
   if (parsed.success) return parsed.data;
   const errors = new Map<string, string>();
   for (const issue of parsed.error.issues) {
-    const field = prefix + String(issue.path[0] ?? '');
+    const field = prefix + issue.path.filter((name) => typeof name === 'string').join('.');
     if (!errors.has(field)) errors.set(field, issue.message);
   }
   throw invalidFields(...Array.from(errors, ([field, message]) => ({ field, message })));

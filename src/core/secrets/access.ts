@@ -5,11 +5,13 @@
  * Passphrase guesses are counted before they are computed: no guess is hashed without a durable reservation, so the limit
  * holds under any concurrency and across restarts (P14). A right passphrase returns its own reservation and no other; no
  * number of guesses destroys a secret.
+ *
+ * Of an end-to-end secret the server compares proofs (`end-to-end.ts`) in place of a passphrase.
  */
 
 import { hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
-import { type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
+import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
 import type { UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
@@ -20,6 +22,7 @@ import type { AttemptLimits, AttemptStore, SecretStore } from '../ports.ts';
 import type { StoredSecret } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { UnixSeconds } from '../time.ts';
+import { isProofOf } from './end-to-end.ts';
 import type { InspectInput, SecretRefusal, SecretView, WrongPassphrase } from './outcomes.ts';
 
 /** 100 over a secret's life is the limit of NIST SP 800-63B for throttled authenticators. */
@@ -47,15 +50,30 @@ export function tagOf(id: Uint8Array): string {
   return hex(part(id, 0, 4));
 }
 
+/** A live secret by its link, before anything is proven. */
+export type LiveSecret = Pick<ProvenSecret, 'secretKey' | 'stored' | 'unwrapped'>;
+
+/** `null` when it is unknown, read, burned or expired. */
+export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<LiveSecret | null> {
+  const secretKey = parseSecretKey(keyAsGiven);
+  if (secretKey === null) return null;
+  const stored = await deps.store.findSecret(secretIdOf(secretKey));
+  return stored === null ? null : { secretKey, stored, unwrapped: unwrap(deps, stored) };
+}
+
 export async function proveAccess(
   deps: AccessCore,
   input: InspectInput,
 ): Promise<ProvenSecret | SecretRefusal> {
-  const secretKey = parseSecretKey(input.secretKey);
-  if (secretKey === null) return { outcome: 'unknown' };
-  const stored = await deps.store.findSecret(secretIdOf(secretKey));
-  if (stored === null) return { outcome: 'unknown' };
-  const unwrapped = unwrap(deps, stored);
+  const live = await findLive(deps, input.secretKey);
+  return live === null ? { outcome: 'unknown' } : proveLive(deps, live, input);
+}
+
+export async function proveLive(
+  deps: AccessCore,
+  { secretKey, stored, unwrapped }: LiveSecret,
+  input: InspectInput,
+): Promise<ProvenSecret | SecretRefusal> {
   const proof = await prove(deps, stored, unwrapped, secretKey, input);
   if (proof.outcome !== 'proven') {
     reportRefusal(deps.events, stored, proof);
@@ -85,6 +103,8 @@ async function prove(
   secretKey: SecretKey,
   input: InspectInput,
 ): Promise<{ outcome: 'proven'; keys: ProvenKeys } | SecretRefusal> {
+  if (stored.sealed) return proveSealed(deps, stored, unwrapped, secretKey, input);
+  if (input.proofs !== null) return { outcome: 'not_sealed' };
   if (!stored.hasPassphrase) {
     const keys = proveKeys(unwrapped, secretKey, null);
     if (keys === null) throw damaged(deps.events, stored, 'its commitment does not match its id');
@@ -132,12 +152,22 @@ async function tryPassphrase(
   const bytes = utf8(passphrase);
   if (bytes.length > maxPassphraseBytes) return impossibleGuess;
 
-  const client = deriveClientToken(deps.ring.current.key, stored.secretId, guess.clientPrefix);
+  return countGuess(deps, stored, guess.clientPrefix, () => stretchAndProve(deps, unwrapped, guess, bytes));
+}
+
+/** @param compute the keys, or `null` for a wrong guess; called only once the guess is counted */
+async function countGuess(
+  deps: AccessCore,
+  stored: StoredSecret,
+  clientPrefix: string,
+  compute: () => Promise<ProvenKeys | null>,
+): Promise<GuessOutcome> {
+  const client = deriveClientToken(deps.ring.current.key, stored.secretId, clientPrefix);
   const reservation = await deps.store.reserve(stored.secretId, client, attemptLimits);
   if (reservation.outcome === 'exhausted')
     return { outcome: 'attempts_exhausted', retryAfterSeconds: reservation.retryAfterSeconds };
 
-  const keys = await stretchAndProve(deps, unwrapped, guess, bytes).catch(async (fault: unknown) => {
+  const keys = await compute().catch(async (fault: unknown) => {
     // Nothing was computed (the queue was full), so this was no guess.
     await deps.store.refund(stored.secretId, reservation.attempt);
     throw fault;
@@ -148,6 +178,27 @@ async function tryPassphrase(
   }
   await deps.store.refund(stored.secretId, reservation.attempt);
   return { outcome: 'proven', keys };
+}
+
+/**
+ * A wrong link proof is no guess: a truncated link, a scanner that has the path alone, or somebody who wants to use up the
+ * attempts. Without a passphrase there is nothing to guess either.
+ */
+async function proveSealed(
+  deps: AccessCore,
+  stored: StoredSecret,
+  unwrapped: UnwrappedSecret,
+  secretKey: SecretKey,
+  { proofs, clientPrefix }: InspectInput,
+): Promise<GuessOutcome> {
+  const keys = proveKeys(unwrapped, secretKey, null);
+  const hashes = openProofs(unwrapped, secretKey);
+  if (keys === null || hashes === null)
+    throw damaged(deps.events, stored, 'its commitment or its proofs do not match its id');
+  if (proofs === null || !isProofOf(proofs.linkProof, hashes.linkHash)) return { outcome: 'incomplete_link' };
+  const compare = async () => (isProofOf(proofs.proof, hashes.proofHash) ? keys : null);
+  if (stored.hasPassphrase) return countGuess(deps, stored, clientPrefix, compare);
+  return (await compare()) === null ? { outcome: 'incomplete_link' } : { outcome: 'proven', keys };
 }
 
 async function stretchAndProve(
@@ -178,6 +229,7 @@ export function secretViewOf(
     secretKey,
     state,
     hasPassphrase: stored.hasPassphrase,
+    sealed: stored.sealed,
     ttlSeconds: stored.expiresAt - stored.createdAt,
     secretTtlSeconds: Math.max(0, stored.expiresAt - now),
     shareDomain: stored.shareDomain,

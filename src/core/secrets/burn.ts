@@ -80,10 +80,13 @@ type ProofRefusal = Extract<
 
 /** Checks the passphrase where burning requires it; `null` if the burn may go ahead. */
 async function checkProof(deps: Core, input: BurnInput, before: ReceiptView): Promise<ProofRefusal | null> {
-  if (input.proof === null || !before.hasPassphrase) return null;
+  // Of an end-to-end secret the server has no passphrase.
+  if (input.proof === null || !before.hasPassphrase || before.sealed) return null;
   // The secret waits, so only damage can hide its key. Without proof, refuse.
   if (before.secretKey === null)
     throw new ServiceError('damaged', 'the box that names a waiting secret does not open');
-  const access = await proveAccess(deps, { secretKey: before.secretKey, ...input.proof });
+  const access = await proveAccess(deps, { secretKey: before.secretKey, proofs: null, ...input.proof });
+  if (access.outcome === 'incomplete_link' || access.outcome === 'not_sealed')
+    throw new ServiceError('damaged', 'a secret is end-to-end and not, at the same time');
   return access.outcome === 'proven' ? null : access;
 }

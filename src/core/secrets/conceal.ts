@@ -29,6 +29,7 @@ import { Sensitive } from '../sensitive.ts';
 import { chooseShareDomain } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
 import { maxPassphraseBytes, tagOf } from './access.ts';
+import { flawOf, maxCiphertextBytes, type SealedInput } from './end-to-end.ts';
 import { allCharacterSets, generatedLength, generateValue } from './generated-value.ts';
 import { sendLink } from './link-mail.ts';
 import type { ConcealInput, CreationOptions, CreationOutcome, GenerateInput } from './outcomes.ts';
@@ -39,8 +40,10 @@ type CreationKind = Extract<ServiceEvent, { event: 'concealed' }>['kind'];
 
 /** Checked, ready to be sealed and stored. */
 interface Checked {
+  /** Of an end-to-end secret the ciphertext. */
   readonly value: Uint8Array;
   readonly passphrase: { readonly bytes: Uint8Array; readonly place: HashPlace } | null;
+  readonly sealed: SealedInput | null;
   readonly ttlSeconds: number;
   /** From its creation on: what the plan allows at the time of it. */
   readonly longestTtlSeconds: number;
@@ -52,7 +55,7 @@ interface Checked {
 }
 
 export function conceal(deps: Core, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
-  return concealValue(deps, input, input.value, 'conceal', caller);
+  return concealValue(deps, input, { text: input.value, sealed: input.sealed }, 'conceal', caller);
 }
 
 export async function generate(deps: Core, input: GenerateInput, caller: Caller): Promise<CreationOutcome> {
@@ -60,21 +63,33 @@ export async function generate(deps: Core, input: GenerateInput, caller: Caller)
   const value = new Sensitive(
     generateValue(length ?? generatedLength.default, charset ?? allCharacterSets, deps.random),
   );
-  const outcome = await concealValue(deps, input, value, 'generate', caller);
+  const outcome = await concealValue(deps, input, { text: value, sealed: null }, 'generate', caller);
   return outcome.outcome === 'created' ? { ...outcome, value } : outcome;
+}
+
+/** One of the two; `text` is empty beside `sealed`. */
+interface Content {
+  readonly text: Sensitive<string>;
+  readonly sealed: SealedInput | null;
 }
 
 async function concealValue(
   deps: Core,
   given: CreationOptions,
-  secretValue: Sensitive<string>,
+  { text, sealed }: Content,
   kind: CreationKind,
   caller: Caller,
 ): Promise<CreationOutcome> {
   const input = withParsedRecipient(given);
-  const value = secretValue.expose();
+  const value = text.expose();
   const refusal =
-    checkTexts(deps, input, value, caller) ?? checkRecipient(input, caller) ?? checkNotify(input, caller);
+    checkMayCreate(deps, caller) ??
+    (sealed === null
+      ? checkTexts(deps, input, value, caller)
+      : checkSealed(deps, input, value, sealed, caller)) ??
+    checkMemo(input.memo?.expose() ?? '') ??
+    checkRecipient(input, caller) ??
+    checkNotify(input, caller);
   if (refusal !== null) return refusal;
   const choice = await chooseShareDomain(deps, input, caller);
   if (choice.outcome !== 'chosen') return choice;
@@ -85,8 +100,9 @@ async function concealValue(
   const passphrase = input.passphrase?.expose() ?? '';
   const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
   return sealAndStore(deps, input, kind, caller, {
-    value: utf8(value),
+    value: sealed?.ciphertext ?? utf8(value),
     passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
+    sealed,
     ttlSeconds: grantTtl(plan, input.ttlSeconds),
     longestTtlSeconds: plan.ttlMaxSeconds,
     recipient: input.recipient?.expose() ?? null,
@@ -96,8 +112,29 @@ async function concealValue(
   });
 }
 
+function checkMayCreate({ anonymousMayCreate }: Core, caller: Caller): Refusal | null {
+  return caller.kind === 'anonymous' && !anonymousMayCreate ? { outcome: 'account_required' } : null;
+}
+
+/** What a client has sealed, and that nothing beside it would show the server what is in it. */
+function checkSealed(
+  { plans }: Core,
+  { passphrase, recipient }: CreationOptions,
+  value: string,
+  sealed: SealedInput,
+  caller: Caller,
+): Refusal | null {
+  if (value !== '') return { outcome: 'sealed_beside', field: 'secret' };
+  if ((passphrase?.expose() ?? '') !== '') return { outcome: 'sealed_beside', field: 'passphrase' };
+  if ((recipient?.expose() ?? '') !== '') return { outcome: 'sealed_beside', field: 'recipient' };
+  const plan = planOf(plans, caller);
+  const flaw = flawOf(sealed);
+  if (flaw !== null) return { outcome: 'sealed_wrongly', flaw };
+  const isTooLarge = sealed.ciphertext.length > maxCiphertextBytes(plan);
+  return isTooLarge ? { outcome: 'sealed_too_large', maxBytes: plan.maxSealedBytes } : null;
+}
+
 function checkTexts(deps: Core, input: CreationOptions, value: string, caller: Caller): Refusal | null {
-  if (caller.kind === 'anonymous' && !deps.anonymousMayCreate) return { outcome: 'account_required' };
   if (value === '') return { outcome: 'nothing_to_share' };
   if (!value.isWellFormed()) return { outcome: 'ill_formed', field: 'secret' };
   const { maxValueBytes } = planOf(deps.plans, caller);
@@ -106,7 +143,7 @@ function checkTexts(deps: Core, input: CreationOptions, value: string, caller: C
   if (!passphrase.isWellFormed()) return { outcome: 'ill_formed', field: 'passphrase' };
   if (isLongerThan(passphrase, maxPassphraseBytes))
     return { outcome: 'passphrase_too_long', maxBytes: maxPassphraseBytes };
-  return checkMemo(input.memo?.expose() ?? '');
+  return null;
 }
 
 /** In bytes of UTF-8, of which a UTF-16 unit takes at most three. */
@@ -191,7 +228,8 @@ function recordBase(
     createdAt: now,
     expiresAt,
     receiptExpiresAt: now + 2 * checked.ttlSeconds,
-    hasPassphrase: checked.passphrase !== null,
+    hasPassphrase: checked.sealed?.hasPassphrase ?? checked.passphrase !== null,
+    sealed: checked.sealed !== null,
     shareDomain: checked.shareDomain,
     deliveryStaleAt: checked.recipient === null ? null : now + firstTrySeconds,
     notify: checked.notify,
@@ -224,6 +262,7 @@ async function sealValue(
         : sealAddress(deps.random, context.receiptId, { secretKey, metadataKey }, recipient),
     salt,
     passphrase,
+    proofs: checked.sealed,
     context,
     expiryLimit: context.createdAt + longestTtlSeconds,
     root: deps.ring.current,

@@ -98,6 +98,7 @@ export async function deliver(deps: Core, given: DeliverInput, caller: Caller): 
   if (managed === null) return { outcome: 'unknown' };
   const refusal = checkRecipient(input, managed.stored, caller);
   if (refusal !== null) return refusal;
+  if (managed.stored.sealed) return { outcome: 'link_unknown' };
   const outcome = await send(deps, managed, input, caller);
   if (typeof outcome !== 'string') return outcome;
   // What was read before may be out of date (P6).

@@ -10,6 +10,7 @@ import type { Delivery, ReceiptState } from '../secret.ts';
 import type { Sensitive } from '../sensitive.ts';
 import type { DomainChoice } from '../share-domains/choose.ts';
 import type { UnixSeconds } from '../time.ts';
+import type { Proofs, SealedInput } from './end-to-end.ts';
 
 /** What conceal and generate share. Texts are as received, never trimmed; `null` and `''` both mean not given. */
 export interface CreationOptions {
@@ -31,7 +32,10 @@ export interface CreationOptions {
 }
 
 export interface ConcealInput extends CreationOptions {
+  /** Empty beside `sealed`. */
   readonly value: Sensitive<string>;
+  /** An end-to-end secret; `null` for one that the server encrypts. */
+  readonly sealed: SealedInput | null;
 }
 
 export type CharacterSet = 'lower' | 'upper' | 'digits' | 'symbols';
@@ -66,6 +70,8 @@ export interface ReceiptView {
   /** `''` for the site's own host. */
   readonly shareDomain: string;
   readonly hasPassphrase: boolean;
+  /** End-to-end: the server cannot show its whole link. */
+  readonly sealed: boolean;
   readonly createdAt: UnixSeconds;
   readonly updatedAt: UnixSeconds;
   readonly viewedAt: UnixSeconds | null;
@@ -86,6 +92,7 @@ export type CreationOutcome =
     }
   /** The value is absent or empty. */
   | { readonly outcome: 'nothing_to_share' }
+  | SealedRefusal
   | { readonly outcome: 'ill_formed'; readonly field: 'secret' | 'passphrase' }
   | MemoRefusal
   | { readonly outcome: 'value_too_large'; readonly maxBytes: number }
@@ -99,6 +106,15 @@ export type CreationOutcome =
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
+
+/** Why what a client has sealed is not kept. Nothing was stored. */
+export type SealedRefusal =
+  /** The server must not see a value or a passphrase, and has no link that it could mail. */
+  | { readonly outcome: 'sealed_beside'; readonly field: 'secret' | 'passphrase' | 'recipient' }
+  /** Not padded as it should be, or not the hash of a proof. */
+  | { readonly outcome: 'sealed_wrongly'; readonly flaw: 'ciphertext' | 'hash' }
+  /** @see Plan.maxSealedBytes */
+  | { readonly outcome: 'sealed_too_large'; readonly maxBytes: number };
 
 /** Why a memo is not kept. Nothing was stored or changed. */
 export type MemoRefusal =
@@ -116,6 +132,8 @@ export interface InspectInput {
   readonly secretKey: string;
   /** `null` and `''` both mean not given, which does not count as an attempt. */
   readonly passphrase: Sensitive<string> | null;
+  /** Of an end-to-end secret, in place of a passphrase; `null` for any other, and for a look. */
+  readonly proofs: Proofs | null;
   /** The client's prefix (IPv4 /24, IPv6 /56) in text form; attempts are counted by it. */
   readonly clientPrefix: string;
 }
@@ -130,6 +148,8 @@ export interface SecretView {
   /** As in the receipt, where nothing that a recipient does leads to `viewed`. */
   readonly state: 'new' | 'received';
   readonly hasPassphrase: boolean;
+  /** End-to-end: only its full link opens it. */
+  readonly sealed: boolean;
   readonly ttlSeconds: number;
   /** Remaining seconds at store time. */
   readonly secretTtlSeconds: number;
@@ -146,7 +166,11 @@ export type SecretRefusal =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'passphrase_missing' }
   | WrongPassphrase
-  | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number };
+  | { readonly outcome: 'attempts_exhausted'; readonly retryAfterSeconds: number }
+  /** An end-to-end secret, and its whole link was not proven: no attempt. */
+  | { readonly outcome: 'incomplete_link' }
+  /** Proofs were sent, and it is no end-to-end secret: its value is not given to a client that expects ciphertext. */
+  | { readonly outcome: 'not_sealed' };
 
 export interface WrongPassphrase {
   readonly outcome: 'passphrase_wrong';
@@ -156,8 +180,13 @@ export interface WrongPassphrase {
   readonly moreAfterSeconds: number;
 }
 
+/** What leaves: a text, or what the client of an end-to-end secret had encrypted. */
+export type RevealedContent =
+  | { readonly kind: 'value'; readonly value: Sensitive<string> }
+  | { readonly kind: 'sealed'; readonly ciphertext: Uint8Array };
+
 export type RevealOutcome =
-  | { readonly outcome: 'revealed'; readonly secret: SecretView; readonly value: Sensitive<string> }
+  | { readonly outcome: 'revealed'; readonly secret: SecretView; readonly content: RevealedContent }
   | Abandoned
   | SecretRefusal;
 
@@ -166,8 +195,15 @@ export interface Abandoned {
   readonly outcome: 'abandoned';
 }
 
-/** The passphrase was right, or none is needed. */
-export type InspectOutcome = { readonly outcome: 'waiting'; readonly secret: SecretView } | SecretRefusal;
+/** The passphrase was right, or none is needed. An end-to-end secret may be looked at without proofs. */
+export type InspectOutcome =
+  | {
+      readonly outcome: 'waiting';
+      readonly secret: SecretView;
+      /** Whether a reveal of the same input would open it. */
+      readonly isProven: boolean;
+    }
+  | SecretRefusal;
 
 /** Whether it still waits; takes no passphrase. */
 export type StatusOutcome =
@@ -262,6 +298,8 @@ export type DeliverOutcome =
   | { readonly outcome: 'in_flight'; readonly receipt: ReceiptView }
   /** The secret is gone, or there is no address. */
   | { readonly outcome: 'nothing_to_send'; readonly receipt: ReceiptView }
+  /** An end-to-end secret, of which the server does not have the whole link. */
+  | { readonly outcome: 'link_unknown' }
   | { readonly outcome: 'undeliverable_recipient'; readonly recipient: string }
   /** A new address needs a caller with an account: holding the metadata key is not enough. */
   | { readonly outcome: 'recipient_needs_account' }

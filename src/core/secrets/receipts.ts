@@ -359,6 +359,7 @@ export function receiptView(stored: ReceiptRecord, now: UnixSeconds, opened: Ope
     metadataTtlSeconds: Math.max(0, stored.receiptExpiresAt - now),
     shareDomain: stored.shareDomain,
     hasPassphrase: stored.hasPassphrase,
+    sealed: stored.sealed,
     createdAt: stored.createdAt,
     updatedAt: updatedAtOf(stored, now),
     viewedAt: stored.viewedAt,

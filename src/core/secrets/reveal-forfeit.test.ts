@@ -30,6 +30,7 @@ describe('a sealed value that is no text', () => {
         addressBox: null,
         salt: random(32),
         passphrase: null,
+        proofs: null,
         context: record,
         expiryLimit: record.expiresAt,
         root: ring.current,

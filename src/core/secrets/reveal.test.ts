@@ -10,11 +10,12 @@ import { anonymous } from '../account.ts';
 import { ServiceError } from '../errors.ts';
 import type { NewRecord, StoredSecret } from '../secret.ts';
 import type { RevealOutcome } from './outcomes.ts';
+import { textOf } from './reveal.ts';
 import { createService } from './service.ts';
 
 function revealedBy(outcome: RevealOutcome): string {
   if (outcome.outcome !== 'revealed') throw new Error(outcome.outcome);
-  return outcome.value.expose();
+  return textOf(outcome.content);
 }
 
 describe('a reveal', () => {

@@ -7,6 +7,7 @@ import { createBench, guess, startOfTime } from '../../../test/support/service-b
 import { unwrapSecret } from '../../crypto/envelope.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../account.ts';
+import { textOf } from './reveal.ts';
 import { type RewrapDeps, rewrapOlder } from './rewrap.ts';
 import { createService } from './service.ts';
 
@@ -38,7 +39,7 @@ type Vault = ReturnType<typeof createVault>;
 
 async function readValue(service: Vault['served'], secretKey: string, passphrase?: string): Promise<string> {
   const revealed = await service.reveal(guess(secretKey, passphrase), anonymous);
-  return revealed.outcome === 'revealed' ? revealed.value.expose() : revealed.outcome;
+  return revealed.outcome === 'revealed' ? textOf(revealed.content) : revealed.outcome;
 }
 
 describe('a rotation', () => {

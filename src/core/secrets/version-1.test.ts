@@ -6,6 +6,7 @@ import { asOwner, found } from '../../../test/support/receipts.ts';
 import { createBench, guess } from '../../../test/support/service-bench.ts';
 import { createKeyRing } from '../../crypto/keyring.ts';
 import { anonymous } from '../account.ts';
+import { textOf } from './reveal.ts';
 import { createService } from './service.ts';
 
 const address = 'alan@example.com';
@@ -24,7 +25,7 @@ describe('a record of version 1', () => {
   it('P1: gives its value to one reader, and then to nobody', async () => {
     const { bench, secretKey } = await oldRecord();
     const outcome = await bench.service.reveal(guess(secretKey), anonymous);
-    expect(outcome.outcome === 'revealed' && outcome.value.expose()).toBe('the value of before');
+    expect(outcome.outcome === 'revealed' && textOf(outcome.content)).toBe('the value of before');
     expect(await bench.service.reveal(guess(secretKey), anonymous)).toEqual({ outcome: 'unknown' });
   });
 

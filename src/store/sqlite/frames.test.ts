@@ -18,6 +18,7 @@ const record: fc.Arbitrary<NewRecord> = fc.record({
   expiresAt: seconds,
   receiptExpiresAt: seconds,
   hasPassphrase: fc.boolean(),
+  sealed: fc.boolean(),
   shareDomain: fc.string({ unit: 'grapheme', maxLength: 40 }),
   sealedSecret: bytes(2_000),
   detailsBox: fc.option(bytes(200)),

@@ -19,8 +19,8 @@ const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1 + 2 * 8;
 const claimBytes = 1 + 8 + 4 + idBytes;
 const firstBufferBytes = 16 * 1024;
 /** Which of a put's optional things are there; what to notify of stands above them. */
-const flag = { passphrase: 1, delivery: 2, notice: 4 } as const;
-const notifyShift = 3;
+const flag = { passphrase: 1, delivery: 2, notice: 4, sealed: 8 } as const;
+const notifyShift = 4;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -33,11 +33,12 @@ export interface LocatedClaim {
   readonly rowVersion: number;
 }
 
-function flagsOf({ hasPassphrase, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
+function flagsOf({ hasPassphrase, sealed, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
   const passphrase = hasPassphrase ? flag.passphrase : 0;
   const delivery = deliveryStaleAt === null ? 0 : flag.delivery;
   const notice = noticeDueAt === null ? 0 : flag.notice;
-  return passphrase | delivery | notice | (maskOf(noticeKinds, notify) << notifyShift);
+  const endToEnd = sealed ? flag.sealed : 0;
+  return passphrase | delivery | notice | endToEnd | (maskOf(noticeKinds, notify) << notifyShift);
 }
 
 /** Collects frames in a buffer that grows. */
@@ -143,6 +144,7 @@ export interface PutFrame {
   readonly expiresAt: UnixSeconds;
   readonly receiptExpiresAt: UnixSeconds;
   readonly hasPassphrase: boolean;
+  readonly sealed: boolean;
   readonly deliveryStaleAt: UnixSeconds | null;
   readonly notify: readonly NoticeKind[];
   readonly noticeDueAt: UnixSeconds | null;
@@ -202,6 +204,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       expiresAt,
       receiptExpiresAt,
       hasPassphrase: (flags & flag.passphrase) !== 0,
+      sealed: (flags & flag.sealed) !== 0,
       deliveryStaleAt,
       notify: chosenBy(noticeKinds, flags >> notifyShift),
       noticeDueAt,
@@ -232,14 +235,20 @@ export function chosenBy<Entry>(list: readonly Entry[], mask: number): Entry[] {
 /** What is known of a record at its creation and never changes. */
 export interface RecordFlags {
   readonly hasPassphrase: boolean;
+  readonly sealed: boolean;
   readonly notify: readonly NoticeKind[];
 }
 
-/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`. */
-export const bitsOf = ({ hasPassphrase, notify }: RecordFlags): number =>
-  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1);
+/** Above the notices, of which there may be more one day; still a number of one byte. */
+const sealedBit = 1 << 6;
+const noticeBits = (1 << 5) - 1;
+
+/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`, five at most; bit 6: it is end-to-end. */
+export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
+  (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
 
 export const flagsIn = (bits: number): RecordFlags => ({
   hasPassphrase: (bits & 1) === 1,
-  notify: chosenBy(noticeKinds, bits >> 1),
+  sealed: (bits & sealedBit) !== 0,
+  notify: chosenBy(noticeKinds, (bits >> 1) & noticeBits),
 });

@@ -69,6 +69,8 @@ export function mailRefusal(
       return typed.recipient === '' && mayChooseRecipient(frame, receipt)
         ? ofField(422, say('receipt.mailNobody'))
         : whole(409, say('receipt.mailNothing'));
+    case 'link_unknown':
+      return whole(422, say('receipt.mailSealed'));
     case 'undeliverable_recipient':
       return ofField(422, say('share.recipientWrong'));
     case 'recipient_needs_account':

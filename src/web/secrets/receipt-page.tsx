@@ -62,8 +62,8 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
       scripts={link === null ? ['receipt', 'time'] : ['copy', 'receipt', 'time']}
     >
       <Split intro={intro}>
-        {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
-        <MailSection frame={frame} receipt={receipt} asked={props.mail} />
+        {isWaiting && !receipt.sealed ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
+        {receipt.sealed ? null : <MailSection frame={frame} receipt={receipt} asked={props.mail} />}
         <MemoSection frame={frame} receipt={receipt} refused={props.memo} />
         <Facts {...props} />
         <Timeline frame={frame} receipt={receipt} />

@@ -161,8 +161,11 @@ function receiptReply(
   return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />));
 }
 
+/** Of an end-to-end secret the server does not have the whole link. */
 function linkOf(receipt: ReceiptView, links: Links): string | null {
-  return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
+  return receipt.secretKey === null || receipt.sealed
+    ? null
+    : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
 function unknown(request: PageRequest): PageReply {

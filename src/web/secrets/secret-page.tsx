@@ -88,6 +88,18 @@ const OpenBox: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) =
   </div>
 );
 
+/** Its value is not the server's to open: there is no form, and nothing here consumes it. */
+export const EndToEndPage: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('secret.sealedTitle')} scripts={['time']}>
+      <h1>{say('secret.sealedTitle')}</h1>
+      <Origin frame={frame} waiting={waiting} />
+      <p class="note">{say('secret.sealed')}</p>
+    </Page>
+  );
+};
+
 /** Who shares it, and a warning to its own creator that opening it takes it from the recipient. */
 const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;

@@ -8,6 +8,7 @@
  */
 import type { FC } from 'hono/jsx';
 import type { WrongPassphrase } from '../../core/secrets/outcomes.ts';
+import { textOf } from '../../core/secrets/reveal.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
 import type { Clock } from '../../core/time.ts';
@@ -26,6 +27,7 @@ import {
   type AskRefusal,
   type Delay,
   DelayedPage,
+  EndToEndPage,
   GonePage,
   Instructions,
   openBox,
@@ -57,6 +59,8 @@ async function ask(
 ): Promise<PageReply> {
   const waiting = await deps.service.secretStatus({ secretKey: request.key }, request.caller);
   if (waiting.outcome === 'unknown') return gone(request);
+  if (waiting.secret.sealed)
+    return pageReply(status, renderPage(<EndToEndPage frame={request.frame} waiting={waiting} />));
   const props = {
     frame: request.frame,
     waiting,
@@ -71,15 +75,18 @@ async function open(request: PageRequest, deps: SecretDeps): Promise<PageReply> 
   if (form.text(openBox.name) !== openBox.value)
     return ask(request, deps, 422, { box: frame.words.say('secret.sureMissing') });
   const passphrase = new Sensitive(form.text('passphrase'));
-  const input = { secretKey: key, passphrase, clientPrefix, isAbandoned };
+  const input = { secretKey: key, passphrase, proofs: null, clientPrefix, isAbandoned };
   const outcome = await deps.service.reveal(input, caller);
   switch (outcome.outcome) {
     case 'revealed':
-      return pageReply(200, renderPage(<RevealedPage frame={frame} value={outcome.value.expose()} />));
+      return pageReply(200, renderPage(<RevealedPage frame={frame} value={textOf(outcome.content)} />));
     case 'abandoned':
       throw new RequestProblem(clientLeft);
     case 'unknown':
+    case 'not_sealed':
       return gone(request);
+    case 'incomplete_link':
+      return ask(request, deps, 422);
     case 'passphrase_missing':
       return ask(request, deps, 422, { passphrase: frame.words.say('secret.passphraseMissing') });
     case 'passphrase_wrong':

@@ -130,6 +130,7 @@ function toConcealInput(
   const { passphrase, memo, recipient, shareDomain, locale, notify } = typed;
   return {
     value: new Sensitive(typed.secret),
+    sealed: null,
     passphrase: new Sensitive(passphrase),
     clientPrefix,
     memo: new Sensitive(memo),
@@ -206,11 +207,15 @@ function refusalOf(refused: Refused, { say, duration }: Words): Refusal {
   switch (refused.outcome) {
     case 'nothing_to_share':
       return at(400, 'secret', say('share.nothing'));
+    case 'sealed_beside':
+    case 'sealed_wrongly':
+      return at(400, 'secret', say('share.illFormed'));
     case 'ill_formed':
       return at(400, refused.field, say('share.illFormed'));
     case 'memo_too_long':
       return at(422, 'memo', say('memo.tooLong', { max: refused.maxCharacters }));
     case 'value_too_large':
+    case 'sealed_too_large':
       return at(413, 'secret', say('share.tooLarge', { count: refused.maxBytes }));
     case 'passphrase_too_long':
       return at(422, 'passphrase', say('share.passphraseTooLong', { count: refused.maxBytes }));

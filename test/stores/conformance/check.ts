@@ -195,6 +195,7 @@ export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, ki
     expiresAt: now + ttlSeconds,
     receiptExpiresAt: now + 2 * ttlSeconds,
     hasPassphrase: false,
+    sealed: false,
     shareDomain: '',
     sealedSecret: new Uint8Array([2, kid >> 8, kid & 255, ...randomBytes(300)]),
     detailsBox: null,
@@ -212,6 +213,7 @@ export function fullRecord(now: UnixSeconds, owner: AccountId): NewRecord {
   return newRecord(now, {
     owner,
     hasPassphrase: true,
+    sealed: true,
     shareDomain: 'share.example.org',
     detailsBox: new Uint8Array(randomBytes(60)),
     recentBox: new Uint8Array(randomBytes(120)),

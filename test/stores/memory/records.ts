@@ -96,7 +96,7 @@ const queuedAtCreation = (at: UnixSeconds, staleAt: UnixSeconds): StoredDelivery
 });
 
 function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret {
-  const { rowVersion, owner, createdAt, expiresAt, hasPassphrase, shareDomain, notify } = record;
+  const { rowVersion, owner, createdAt, expiresAt, hasPassphrase, sealed, shareDomain, notify } = record;
   return {
     secretId: record.secretId.slice() as SecretId,
     rowVersion,
@@ -104,6 +104,7 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
     createdAt,
     expiresAt,
     hasPassphrase,
+    sealed,
     shareDomain,
     notify,
     sealedSecret: sealedSecret.slice(),

@@ -1,0 +1,103 @@
+/** API v2: what an end-to-end secret looks like on the wire. The server never sees the value, its key or its passphrase. */
+import { z } from 'zod';
+import { type Proofs, proofBytes, type SealedInput } from '../../core/secrets/end-to-end.ts';
+import type { RevealedContent } from '../../core/secrets/outcomes.ts';
+
+const version = 1;
+const notBase64url = 'Must be base64url without padding';
+const notHash = `Must be base64url of ${proofBytes} bytes, without padding`;
+const flawWords = {
+  ciphertext: 'sealed.ciphertext must be as long as a padded secret is',
+  hash: 'sealed.link_hash and sealed.proof_hash must be SHA-256 hashes',
+} as const;
+
+/** `null` for a text that is not the one encoding of its bytes. */
+function bytesIn(text: string): Uint8Array | null {
+  const bytes = Buffer.from(text, 'base64url');
+  return bytes.toString('base64url') === text ? new Uint8Array(bytes) : null;
+}
+
+/** @param length of the decoded bytes; absent: any */
+const base64url = (refusal: string, length?: number) =>
+  z
+    .string(refusal)
+    .refine((given) => {
+      const bytes = bytesIn(given);
+      return bytes !== null && (length === undefined || bytes.length === length);
+    }, refusal)
+    .transform((given) => bytesIn(given) ?? new Uint8Array(0));
+
+const proofExample = 'pVK5Vb3GQHhXjvLFSxkYvSwmtEWUnsWpFGC3_sX0nFA';
+
+const ciphertext = z.string().meta({
+  description:
+    'AES-256-GCM of the padded content, in base64url. Its largest size depends on the plan; a length that padding cannot have ' +
+    'is refused.',
+});
+
+/** As `sealed` of a creation; unknown fields are named in the answer. */
+export const sealedFields = z
+  .object({
+    v: z.literal(version, `Must be ${version}`),
+    ciphertext: base64url(notBase64url).meta({
+      description: ciphertext.meta()?.description,
+    }),
+    link_hash: base64url(notHash, proofBytes).meta({
+      description: "SHA-256 of the link's proof, in base64url.",
+      examples: [proofExample],
+    }),
+    proof_hash: base64url(notHash, proofBytes).meta({
+      description: 'SHA-256 of the proof of link and passphrase, in base64url.',
+      examples: [proofExample],
+    }),
+    passphrase: z.boolean('Must be true or false').meta({
+      description: 'Whether a passphrase is part of the key. The passphrase itself is never sent.',
+    }),
+  })
+  .meta({
+    id: 'V2Sealed',
+    description:
+      'An end-to-end secret, in place of `secret`. Nothing may stand beside it that would show it to the server: no `secret`, ' +
+      '`passphrase` or `recipient`.',
+  });
+
+export function sealedInputOf(fields: z.output<typeof sealedFields>): SealedInput {
+  return {
+    ciphertext: fields.ciphertext,
+    linkHash: fields.link_hash,
+    proofHash: fields.proof_hash,
+    hasPassphrase: fields.passphrase,
+  };
+}
+
+export function flawMessage(flaw: keyof typeof flawWords): string {
+  return flawWords[flaw];
+}
+
+/** What a reveal answers of one, in place of `sealed: true`. */
+export const sealedContent = z.object({ v: z.literal(version), ciphertext }).meta({
+  id: 'V2SealedContent',
+  description: 'What the client decrypts. This is the only answer that has it.',
+});
+
+export function encodeSealed(
+  content: Extract<RevealedContent, { kind: 'sealed' }>,
+): z.output<typeof sealedContent> {
+  return { v: version, ciphertext: Buffer.from(content.ciphertext).toString('base64url') };
+}
+
+const proof = (description: string) => base64url(notHash, proofBytes).nullish().meta({ description });
+
+export const proofFields = {
+  link_proof: proof('Of an end-to-end secret: proves the whole link. 32 bytes in base64url.'),
+  proof: proof('Of an end-to-end secret: proves link and passphrase. 32 bytes in base64url.'),
+};
+
+type ProofFields = z.output<z.ZodObject<typeof proofFields>>;
+
+/** What a reveal shows; `half`: one of the two is missing. */
+export function proofsIn({ link_proof, proof: given }: ProofFields): Proofs | 'half' | null {
+  const [linkProof, proofGiven] = [link_proof ?? null, given ?? null];
+  if (linkProof !== null && proofGiven !== null) return { linkProof, proof: proofGiven };
+  return linkProof === null && proofGiven === null ? null : 'half';
+}

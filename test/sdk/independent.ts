@@ -1,0 +1,139 @@
+/**
+ * The two implementations of end-to-end secrets in docs/end-to-end.md, run exactly as they are printed there: one under Python, one
+ * under Node. They share no code with ours.
+ */
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Content } from '../../sdk/sealing.ts';
+import { repositoryRoot } from '../support/started-server.ts';
+
+/** As in the vectors: the bytes of a file are hex. */
+export type WireContent =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly name: string; readonly type: string; readonly bytes: string };
+
+export const toWire = (content: Content): WireContent =>
+  content.kind === 'text' ? content : { ...content, bytes: Buffer.from(content.bytes).toString('hex') };
+
+export const fromWire = (content: WireContent): Content =>
+  content.kind === 'text'
+    ? { kind: 'text', text: content.text }
+    : { ...content, bytes: new Uint8Array(Buffer.from(content.bytes, 'hex')) };
+
+export type Job =
+  | { readonly do: 'seal'; readonly content: WireContent; readonly passphrase: string | null }
+  | { readonly do: 'prove'; readonly fragment: string; readonly passphrase: string | null }
+  | {
+      readonly do: 'open';
+      readonly fragment: string;
+      readonly passphrase: string | null;
+      readonly ciphertext: string;
+    };
+
+/** `refused` if it threw. */
+export type Result = Readonly<Record<string, unknown>>;
+
+const pythonDriver = `
+import json, sys
+import program as p
+
+def content(c):
+    if c["kind"] == "text":
+        return p.text_content(c["text"])
+    return p.file_content(c["name"], c["type"], bytes.fromhex(c["bytes"]))
+
+def work(job):
+    if job["do"] == "seal":
+        sealed, fragment = p.seal(content(job["content"]), job["passphrase"])
+        return {"sealed": sealed, "fragment": fragment}
+    body, key = p.prove(job["fragment"], job["passphrase"])
+    if job["do"] == "prove":
+        return {**body, "key": key.hex()}
+    kind, *rest = p.open_sealed(job["ciphertext"], key)
+    if kind == "text":
+        return {"kind": kind, "text": rest[0]}
+    return {"kind": kind, "name": rest[0], "type": rest[1], "bytes": rest[2].hex()}
+
+def run(job):
+    try:
+        return work(job)
+    except Exception as error:
+        return {"refused": type(error).__name__}
+
+print(json.dumps([run(job) for job in json.load(sys.stdin)]))
+`;
+
+const nodeDriver = `
+import { readFileSync } from 'node:fs';
+import * as p from './program.mjs';
+
+const content = (c) =>
+  c.kind === 'text' ? p.textContent(c.text) : p.fileContent(c.name, c.type, Buffer.from(c.bytes, 'hex'));
+
+async function work(job) {
+  if (job.do === 'seal') return p.seal(content(job.content), job.passphrase);
+  const { body, key } = await p.prove(job.fragment, job.passphrase);
+  if (job.do === 'prove') return { ...body, key: key.toString('hex') };
+  const opened = p.open(job.ciphertext, key);
+  if ('text' in opened) return { kind: 'text', ...opened };
+  return { kind: 'file', ...opened, bytes: opened.bytes.toString('hex') };
+}
+
+const results = [];
+for (const job of JSON.parse(readFileSync(0, 'utf8')))
+  results.push(await work(job).catch((error) => ({ refused: error.name })));
+console.log(JSON.stringify(results));
+`;
+
+/** The program that follows a heading of the document. */
+async function printed(language: 'ts' | 'python', heading: string): Promise<string> {
+  const text = await Bun.file(join(repositoryRoot, 'docs', 'end-to-end.md')).text();
+  const [, section = ''] = text.split(`\n## ${heading}\n`);
+  const [, program] = new RegExp(`\`\`\`${language}\n(.*?)\`\`\``, 's').exec(section) ?? [];
+  if (program === undefined) throw new Error(`no program in ${language} under "${heading}"`);
+  return program;
+}
+
+async function runIn(folder: string, command: readonly string[], jobs: readonly Job[]): Promise<Result[]> {
+  const child = Bun.spawn([...command], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', PYTHONUTF8: '1' },
+    stdin: new Blob([JSON.stringify(jobs)]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 60_000,
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Result[];
+}
+
+export interface Independent {
+  readonly name: string;
+  run(jobs: readonly Job[]): Promise<Result[]>;
+}
+
+/** Debian's own, whose packages 'python3-argon2' and 'python3-cryptography' another one in PATH does not have. */
+const python = '/usr/bin/python3';
+
+export async function openIndependents(): Promise<readonly Independent[] & AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'mayfly-'));
+  const ts = await printed('ts', 'In TypeScript, for Node');
+  await Bun.write(join(folder, 'program.py'), await printed('python', 'In Python'));
+  await Bun.write(join(folder, 'driver.py'), pythonDriver);
+  await Bun.write(
+    join(folder, 'program.mjs'),
+    new Bun.Transpiler({ loader: 'ts', target: 'node' }).transformSync(ts),
+  );
+  await Bun.write(join(folder, 'driver.mjs'), nodeDriver);
+  await symlink(join(repositoryRoot, 'node_modules'), join(folder, 'node_modules'));
+  const all: Independent[] = [
+    { name: 'Python', run: (jobs) => runIn(folder, [python, 'driver.py'], jobs) },
+    { name: 'Node', run: (jobs) => runIn(folder, ['node', 'driver.mjs'], jobs) },
+  ];
+  return Object.assign(all, { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) });
+}
