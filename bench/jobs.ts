@@ -1,4 +1,5 @@
 /** What a load generator is asked to do and answers: one line of JSON each way. */
+import { prove, seal } from '../sdk/sealing.ts';
 
 /** One trip of each kind, on one connection. */
 export type JobKind =
@@ -9,6 +10,8 @@ export type JobKind =
   | 'create-v2'
   | 'trip-v1'
   | 'trip-v2'
+  | 'create-sealed'
+  | 'trip-sealed'
   | 'passphrase-create-v1'
   | 'passphrase-trip-v1';
 
@@ -65,6 +68,8 @@ interface Trip {
   readonly first: JobRequest;
   /** For the secret that the first answer names; `null`: the trip has one request. */
   readonly second: ((answer: string) => JobRequest) | null;
+  /** What the last answer has of what was sent. */
+  readonly kept: string;
 }
 
 /** The key in a create's answer. Not parsed as JSON, because that would be the generator's work and not the server's. */
@@ -81,7 +86,15 @@ const createForm = postForm('/api/v1/share', { secret: benchValue });
 const createGuarded = postForm('/api/v1/share', { secret: benchValue, passphrase: benchPassphrase });
 const createV2 = postJson('/api/v2/secret/conceal', { secret: { secret: benchValue } });
 
-const trips: Readonly<Record<Exclude<JobKind, 'page'>, Trip>> = {
+const noPassphrase = () => Promise.reject(new Error('nothing to stretch'));
+/** The same for every trip: what a client computes is no part of the server's cost. */
+const { sealed, fragment } = await seal({
+  ...{ content: { kind: 'text', text: benchValue }, passphrase: null, stretch: noPassphrase },
+});
+const { linkProof, proof } = await prove(fragment, null, noPassphrase);
+const createSealed = postJson('/api/v2/secret/conceal', { secret: { sealed } });
+
+const trips: Readonly<Record<Exclude<JobKind, 'page'>, Omit<Trip, 'kept'>>> = {
   get: { first: get('/'), second: null },
   'create-v1-form': { first: createForm, second: null },
   'create-v1-json': { first: postJson('/api/v1/share', { secret: benchValue }), second: null },
@@ -94,6 +107,12 @@ const trips: Readonly<Record<Exclude<JobKind, 'page'>, Trip>> = {
     first: createV2,
     second: (answer) => postJson(`/api/v2/secret/${keyOfV2(answer)}/reveal`, {}),
   },
+  'create-sealed': { first: createSealed, second: null },
+  'trip-sealed': {
+    first: createSealed,
+    second: (answer) =>
+      postJson(`/api/v2/secret/${keyOfV2(answer)}/reveal`, { link_proof: linkProof, proof }),
+  },
   'passphrase-create-v1': { first: createGuarded, second: null },
   'passphrase-trip-v1': {
     first: createGuarded,
@@ -103,8 +122,8 @@ const trips: Readonly<Record<Exclude<JobKind, 'page'>, Trip>> = {
 
 export function tripOf({ kind, path = '/' }: Pick<Job, 'kind' | 'path'>): Trip {
   // As browsers ask for it; nothing else here is compressed.
-  if (kind === 'page') return { first: get(path, { 'Accept-Encoding': 'gzip' }), second: null };
-  return trips[kind];
+  if (kind === 'page') return { first: get(path, { 'Accept-Encoding': 'gzip' }), second: null, kept: '' };
+  return { ...trips[kind], kept: kind === 'trip-sealed' ? sealed.ciphertext : benchValue };
 }
 
 export const requestsPerTrip = (kind: JobKind): number => (tripOf({ kind }).second === null ? 1 : 2);

@@ -5,7 +5,7 @@
  */
 import type { LoadFigures, Round, Series } from './figures.ts';
 import type { Generator } from './generators/start.ts';
-import { benchValue, type JobKind } from './jobs.ts';
+import { benchValue, type JobKind, tripOf } from './jobs.ts';
 import { type BenchServer, cpuMicroseconds, startBenchServer } from './processes.ts';
 
 export interface LoadSize {
@@ -36,6 +36,8 @@ export const labels = {
   create: 'create, v1, form',
   createV2: 'create, v2',
   trip: 'create and reveal, v1',
+  tripV2: 'create and reveal, v2',
+  tripSealed: 'create and reveal, end-to-end',
   passphraseCreate: 'create with a passphrase, v1',
   home: '`/`',
   secret: '`/secret/:key`',
@@ -46,7 +48,13 @@ const calls: readonly Work[] = [
   { kind: 'create-v1-json', label: 'create, v1, JSON' },
   { kind: 'create-v2', label: labels.createV2 },
   { kind: 'trip-v1', label: labels.trip },
-  { kind: 'trip-v2', label: 'create and reveal, v2' },
+  { kind: 'trip-v2', label: labels.tripV2 },
+];
+
+/** What earlier commits do not know. */
+const sealedCalls: readonly Work[] = [
+  { kind: 'create-sealed', label: 'create, end-to-end' },
+  { kind: 'trip-sealed', label: labels.tripSealed },
 ];
 
 /** Expensive by design, so few are sent, and few at a time. */
@@ -66,13 +74,19 @@ export async function concealOne({ port }: BenchServer): Promise<string> {
   return `/secret/${key}`;
 }
 
-/** All that is asked of a service. */
+async function isKnown({ port }: BenchServer, { kind }: Work): Promise<boolean> {
+  const { path, ...request } = tripOf({ kind }).first;
+  return (await fetch(`http://127.0.0.1:${port}${path}`, request)).ok;
+}
+
+/** All that is asked of a service; what another may not know comes last, so that the others keep their places. */
 async function worksOn(server: BenchServer): Promise<Work[]> {
   const pages: Work[] = [
     { kind: 'page', label: labels.home, path: '/' },
     { kind: 'page', label: labels.secret, path: await concealOne(server) },
   ];
-  return [...calls, ...pages, ...slowCalls];
+  const known = await Promise.all(sealedCalls.map((work) => isKnown(server, work)));
+  return [...calls, ...pages, ...slowCalls, ...sealedCalls.filter((_, index) => known[index])];
 }
 
 export const isSlow = ({ kind }: Pick<Work, 'kind'>): boolean => kind.startsWith('passphrase');

@@ -10,6 +10,8 @@ import {
   inB,
   inN,
   type LoadFigures,
+  median,
+  ratios,
   type Series,
   table,
 } from './figures.ts';
@@ -101,6 +103,16 @@ const requestsWatched = ({ memory }: Figures) => memory?.at(-1)?.requests ?? 0;
 
 const atMost = { direction: 'at most' } as const;
 const atLeast = { direction: 'at least' } as const;
+/** Of processor time, within a round. */
+const ofTrips =
+  (own: string, other: string) =>
+  ({ load }: Figures): number | null => {
+    const found = load?.find(({ generator }) => generator === 'raw')?.service ?? [];
+    const [ours, theirs] = [own, other].map((label) => found.find((series) => series.label === label));
+    if (ours === undefined || theirs === undefined) return null;
+    return median(ratios(cpuOf(ours), cpuOf(theirs)));
+  };
+
 const inBs = { ...atMost, unit: 'B', digits: 1 } as const;
 const inNs = { ...atLeast, unit: 'N', digits: 2 } as const;
 
@@ -118,6 +130,12 @@ export const targets: readonly Target<Figures>[] = [
     bound: 13.5,
     stretch: 11.5,
     measure: cpuInB(labels.trip),
+  },
+  {
+    ...{ ...atMost, unit: '', digits: 2 },
+    what: 'processor time of a create and reveal, end-to-end, over that of v2 in plain',
+    bound: 1.15,
+    measure: ofTrips(labels.tripSealed, labels.tripV2),
   },
   {
     ...inNs,

@@ -10,6 +10,7 @@ import { isText } from './wire.ts';
 const sentences: readonly (readonly [start: string, code: MayflyErrorCode, field?: string])[] = [
   ['Unknown secret', 'unknown_secret'],
   ['Double check that passphrase', 'incorrect_passphrase'],
+  ['This secret is end-to-end', 'incomplete_link'],
   ['Too many wrong passphrases', 'too_many_attempts'],
   ['You did not provide anything', 'invalid_field', 'secret'],
   ['Undeliverable email address', 'invalid_field', 'recipient'],

@@ -5,7 +5,7 @@
  * standard input. It runs under Bun and under Node.
  */
 import { createInterface } from 'node:readline';
-import { benchValue, type Job, type JobAnswer, type JobRequest, type JobResult, tripOf } from '../jobs.ts';
+import { type Job, type JobAnswer, type JobRequest, type JobResult, tripOf } from '../jobs.ts';
 
 /** One connection. */
 export interface Client {
@@ -49,7 +49,7 @@ function cpuSeconds(since: NodeJS.CpuUsage): number {
 
 /** Starts a trip on each client; each starts the next when it has ended. */
 function makeTrips(job: Job, clients: readonly Client[], progress: Progress, end: Settle): void {
-  const { first, second } = tripOf(job);
+  const { first, second, kept } = tripOf(job);
   const ask = (client: Client, request: JobRequest, onBody: (body: string) => void) => {
     const sentAt = performance.now();
     client.send(request, ({ status, body }) => {
@@ -70,7 +70,7 @@ function makeTrips(job: Job, clients: readonly Client[], progress: Progress, end
     ask(client, first, (made) => {
       if (second === null) return endTrip(client);
       ask(client, second(made), (revealed) => {
-        if (revealed.includes(benchValue)) endTrip(client);
+        if (revealed.includes(kept)) endTrip(client);
         else end.fail(new Error(`a value did not come back: ${revealed}`));
       });
     });

@@ -7,10 +7,9 @@ import { newRecord } from '../../test/stores/conformance/check.ts';
 import type { MemoryStore } from '../../test/stores/memory.ts';
 import { fakeWorld } from '../../test/support/cli-world.ts';
 import { createOldRecords } from '../../test/support/old-records.ts';
-import { createBench, guess, startOfTime } from '../../test/support/service-bench.ts';
+import { createBench, guess, readBy, startOfTime } from '../../test/support/service-bench.ts';
 import { readConfig } from '../config/read.ts';
 import { anonymous } from '../core/account.ts';
-import { textOf } from '../core/secrets/reveal.ts';
 import { createService } from '../core/secrets/service.ts';
 import { rootCheck } from '../crypto/keyring.ts';
 import { readRootKeys } from '../ops/root-key-file.ts';
@@ -83,8 +82,7 @@ async function installation(options: Parameters<typeof createBench>[0] = {}) {
     const opened = await openRootKeys(path, store, { random: bench.deps.random, wallClockMs: Date.now });
     if (opened.outcome === 'refused') throw new Error(opened.problem);
     const service = createService({ ...bench.deps, ring: opened.ring });
-    const revealed = await service.reveal(guess(secretKey), anonymous);
-    return revealed.outcome === 'revealed' ? textOf(revealed.content) : revealed.outcome;
+    return readBy(await service.reveal(guess(secretKey), anonymous));
   }
 
   return { bench, one, store, writeRoots, keys, read, share: bench.share };

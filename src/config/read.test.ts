@@ -156,6 +156,7 @@ describe('configuration', () => {
       'MAYFLY_BASEURL is not a setting of Mayfly. Did you mean MAYFLY_BASE_URL?',
     ]);
     expect(refusals({ MAYFLY_SMTP_URI_FILE: 'x' })[0]).toContain('Did you mean MAYFLY_SMTP_URL_FILE?');
+    expect(refusals({ MAYFLY_PORT: '3001' })[0]).toContain('Did you mean PORT?');
     expect(refusals({ MAYFLY_QUITE_ANOTHER_THING: 'x' })[0]).toContain('See docs/configuration.md');
   });
 

@@ -89,7 +89,9 @@ function refuseUnknown(env: Environment): string[] {
   const known = knownVariables();
   const strangers = Object.keys(env).filter((name) => name.startsWith('MAYFLY_') && !known.includes(name));
   return strangers.map((name) => {
-    const near = nearestWord(name, known);
+    // PORT and HOST have no prefix, because platforms set them by these names.
+    const bare = name.slice('MAYFLY_'.length);
+    const near = known.includes(bare) ? bare : nearestWord(name, known);
     const hint = near === null ? 'See docs/configuration.md for all of them.' : `Did you mean ${near}?`;
     return `${name} is not a setting of Mayfly. ${hint}`;
   });

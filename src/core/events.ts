@@ -13,6 +13,8 @@ export type ServiceEvent =
       readonly account: AccountId | null;
     }
   | { readonly event: 'revealed'; readonly tag: string }
+  /** The same answer to the same opener, once more. */
+  | { readonly event: 'revealed_again'; readonly tag: string }
   | { readonly event: 'reveal_forfeited'; readonly tag: string }
   | { readonly event: 'burned'; readonly tag: string }
   | { readonly event: 'lifetime_changed'; readonly tag: string }

@@ -23,6 +23,7 @@ import type {
   TokenFate,
 } from './account.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
+import type { LookStore, NewLook } from './look-store.ts';
 import type { PlanName } from './plans.ts';
 import type { ListedReceipt, NewRecord, StoredDelivery, StoredReceipt, StoredSecret } from './secret.ts';
 import type { DomainBrand, DomainCheck, DomainLogo, NewDomain, StoredDomain } from './share-domain.ts';
@@ -49,7 +50,7 @@ export interface RoomStore {
   assertRoom(): Promise<void>;
 }
 
-export interface SecretStore {
+export interface SecretStore extends LookStore {
   /**
    * Store time (P8): never steps back, also across restarts, and follows the time that passes rather than a wall clock
    * that jumps. Where it can only be estimated, it is never ahead of the time by which the store decides. Expiry is judged
@@ -76,8 +77,10 @@ export interface SecretStore {
    * `unavailable`, never answered with `gone`: this, `burn`, `findSecret` and `findReceipt`.
    * `isAbandoned` is asked after the claim has waited for earlier writes, so that a client that left meanwhile takes
    * nothing (P3).
+   * @param look takes the place of what is erased, for the opener's second look. Rejects as `unavailable`, and takes nothing, when
+   *   the secret's expiry or root has changed so that the look does not fit it any more.
    */
-  claim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome>;
+  claim(target: ClaimTarget, isAbandoned: IsAbandoned, look?: NewLook | null): Promise<ClaimOutcome>;
 
   /**
    * The receipt, or `null` when it is unknown or its own lifetime has passed. Changes nothing.
@@ -88,12 +91,13 @@ export interface SecretStore {
 
   /**
    * Destroys a waiting secret: one atomic step as in `claim`, with the state `burned`. Exactly one of a burn and a
-   * claim wins (P7). Resolves to its time, or `null` when nothing was waiting. `isAbandoned` as in `claim`.
+   * claim wins (P7). Resolves to its time, or `null` when nothing was waiting. `isAbandoned` as in `claim`. A look at what was read
+   * ends too.
    */
   burn(id: ReceiptId, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'>;
 
   /**
-   * Destroys what waits by any clock, whoever made it, in the order in which it was stored; each as in `burn`. Looks at `limit`
+   * Destroys what waits by any clock, whoever made it, and ends every look, in the order in which it was stored; each as in `burn`. Looks at `limit`
    * records at most, those after `after`, which is `next` of the call before, or `null` to begin.
    */
   burnAll(after: string | null, limit: number): Promise<BurnedBatch>;
@@ -145,7 +149,7 @@ export interface SecretStore {
   ): Promise<ListedReceipt[] | null>;
 
   /**
-   * Erases what has expired: sealed secrets at their expiry, whole records at their receipt's, and stale attempts.
+   * Erases what has expired: sealed secrets at their expiry, looks at their end, whole records at their receipt's, and stale attempts.
    * At most `limit` records a call; returns how many it touched (so fewer than `limit` means: done for now). Erases
    * nothing while the wall clock is in doubt.
    */
@@ -314,7 +318,7 @@ export interface AccountStore {
    */
   deleteAccount(id: AccountId): Promise<boolean>;
   /**
-   * Burns the deleted account's waiting secrets and erases the recent boxes and the memos of its receipts, at most `limit`
+   * Burns the deleted account's waiting secrets, ends looks at the others and erases the recent boxes and the memos of its receipts, at most `limit`
    * records a call. May be called again after any fault, and by several at once: each secret is burned once or was claimed.
    * `null` when no such account was deleted, or its deletion was finished more than an hour ago.
    */

@@ -1,5 +1,6 @@
 /** What a store knows of the wrapping roots (P12). */
 import type { SecretId } from './keys.ts';
+import type { StoredLook } from './look-store.ts';
 
 /** What tells a server at its start whether it has the right ones. */
 export interface RootStore {
@@ -27,12 +28,14 @@ export interface RootStore {
  */
 export interface RotationStore {
   /**
-   * Secrets that wait by any clock under a root before `kid`, in the order in which they were stored. Looks at `limit` records at most,
+   * Secrets that wait by any clock, or are still to be looked at again, under a root before `kid`, in the order in which they were stored. Looks at `limit` records at most,
    * those after `after`, which is `next` of the call before, or `null` to begin.
    */
   listUnderOlderRoots(kid: number, after: string | null, limit: number): Promise<OlderRootsBatch>;
+  /** A secret's look, whoever may look; `null` when there is none at store time. */
+  findAnyLook(id: SecretId): Promise<StoredLook | null>;
   /**
-   * Puts another wrapping, as long as before, in place of a waiting secret's sealed bytes, if they are still `from`; one atomic step.
+   * Puts another wrapping, as long as before, in place of the sealed bytes of a waiting secret or of a look, if they are still `from`; one atomic step.
    * Nothing else changes, so a claim that was decided by what was found before still takes the secret. Whether it was replaced.
    * Rejects as `unavailable` when the root of `to` is closed.
    */
@@ -53,7 +56,7 @@ export interface OlderRootsBatch {
 }
 
 /**
- * The wrapping root's key id that a sealed secret names in its header: a version byte, then the id as u16, big-endian.
+ * The wrapping root's key id that a sealed secret or a look names in its header: a version byte, then the id as u16, big-endian.
  * `null` when the bytes are too short to be one.
  */
 export function rootKidOf(sealedSecret: Uint8Array): number | null {

@@ -26,6 +26,9 @@ const labels = {
   formToken: 'mayfly/1/form',
   client: 'mayfly/1/client',
   mailbox: 'mayfly/1/mailbox',
+  lookId: 'mayfly/1/look-id',
+  look: 'mayfly/1/look',
+  lookOuter: 'mayfly/1/look-outer',
 } as const;
 
 const envelopeLabels = {
@@ -188,6 +191,24 @@ export const version1 = {
     return sealKeys(hkdf(root, salt, label, 44));
   },
 } as const;
+
+/** Identifies an opener's nonce at one secret, 16 bytes; not reversible to the nonce. */
+export function deriveLookTag(nonce: Uint8Array, secretId: Uint8Array): Uint8Array {
+  return hkdf(concat(nonce, secretId), noSalt, info.lookId, 16);
+}
+
+/**
+ * The keys of a second look's inner layer. Link and nonce have fixed lengths, so the concatenation is unambiguous.
+ * @param salt 12 fresh random bytes
+ */
+export function deriveLookKeys(secretKey: string, nonce: Uint8Array, salt: Uint8Array): SealKeys {
+  return sealKeys(hkdf(concat(ascii(secretKey), nonce), salt, info.look, 44));
+}
+
+/** The keys of a second look's layer under the server's root. @param salt 16 fresh random bytes */
+export function deriveLookOuterKeys(root: Uint8Array, salt: Uint8Array): SealKeys {
+  return sealKeys(hkdf(root, salt, info.lookOuter, 44));
+}
 
 /** The key under which mailboxes are counted, 32 bytes: the same on every node with this root. */
 export function deriveMailboxKey(root: Uint8Array): Uint8Array {

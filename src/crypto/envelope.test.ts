@@ -10,10 +10,12 @@ import {
 } from '../../test/support/sealed-sample.ts';
 import { seededRandom } from '../../test/support/seeded-random.ts';
 import { FieldWriter, hex, utf8 } from './bytes.ts';
+import { hashProof } from './derive.ts';
 import {
   expiryLimitOf,
   open,
   openCreatorKey,
+  openProofs,
   openVerifier,
   proveKeys,
   rewrapSecret,
@@ -81,6 +83,7 @@ describe('a sealed secret', () => {
     ['expiry, put off by a second', { expiresAt: 1_790_604_801 }],
     ['expiry, put off by 2^32 seconds', { expiresAt: 1_790_604_800 + 2 ** 32 }],
     ['passphrase flag', { hasPassphrase: true }],
+    ['end-to-end flag', { sealed: true }],
     ['owner, another', { owner: 8 }],
     ['owner, none', { owner: null }],
     ['share domain, another', { shareDomain: 'secrets.example.net' }],
@@ -166,6 +169,47 @@ describe('the passphrase’s verifier', () => {
   it('is not there without a passphrase', () => {
     const sample = sealedSample();
     expect(openVerifier(unwrapped(sample), sample.secretKey)).toBeNull();
+  });
+});
+
+describe('the proofs’ hashes of an end-to-end secret', () => {
+  for (const hasPassphrase of [false, true]) {
+    const sample = sealedSample({ sealed: true, hasPassphrase });
+
+    it(`are there for whoever has the link, and for nobody else (passphrase: ${hasPassphrase})`, () => {
+      const secret = unwrapped(sample);
+      const hashes = openProofs(secret, sample.secretKey);
+      const { linkProof, proof } = sample.proofs ?? {};
+      expect(hashes?.linkHash).toEqual(hashProof(linkProof ?? utf8('')));
+      expect(hashes?.proofHash).toEqual(hashProof(proof ?? utf8('')));
+      expect(openProofs(secret, sealedSample({ seed: 'two' }).secretKey)).toBeNull();
+      expect(openProofs(secret, sample.metadataKey)).toBeNull();
+    });
+
+    it(`are no verifier, and no passphrase is part of the keys (passphrase: ${hasPassphrase})`, () => {
+      const secret = unwrapped(sample);
+      expect(openVerifier(secret, sample.secretKey)).toBeNull();
+      expect(opened(sample)).toBe(hex(sample.value));
+      expect(proveKeys(secret, sample.secretKey, new Uint8Array(32))).toBeNull();
+    });
+  }
+
+  it('are not there in a plain secret, with or without a passphrase', () => {
+    for (const hasPassphrase of [false, true]) {
+      const sample = sealedSample({ hasPassphrase });
+      expect(openProofs(unwrapped(sample), sample.secretKey)).toBeNull();
+    }
+  });
+
+  it('leave the row as long whether or not there is a passphrase, and the flag makes it another row', () => {
+    const [open, guarded] = [
+      sealedSample({ sealed: true }),
+      sealedSample({ sealed: true, hasPassphrase: true }),
+    ];
+    expect(open.row).toHaveLength(434 + 80);
+    expect(guarded.row).toHaveLength(434 + 80);
+    for (const { row, context, ring } of [open, guarded])
+      expect(unwrapSecret(row, { ...context, sealed: false }, ring).outcome).toBe('damaged');
   });
 });
 

@@ -147,6 +147,7 @@ const forms = {
 const kinds: Readonly<Record<EventName, Kind>> = {
   concealed: { level: 'info', fields: ['tag', 'kind', 'account'] },
   revealed: { level: 'info', fields: ['tag'] },
+  revealed_again: { level: 'info', fields: ['tag'] },
   reveal_forfeited: { level: 'error', fields: ['tag'] },
   burned: { level: 'info', fields: ['tag'] },
   lifetime_changed: { level: 'info', fields: ['tag'] },

@@ -29,6 +29,7 @@ export const noMetrics: Metrics = { countEvent: () => {}, countRequest: () => {}
 const eventHelp: Readonly<Record<ServiceEvent['event'], string>> = {
   concealed: 'Secrets created',
   revealed: 'Secrets read',
+  revealed_again: 'Answers repeated for the one who had just read a secret',
   reveal_forfeited: 'Secrets taken but not delivered',
   burned: 'Secrets burned',
   lifetime_changed: 'Lifetimes changed by the creator',

@@ -240,7 +240,7 @@ export function judgeByStoreTime(records: SecretStore, time: StoreTime): SecretS
       const secret = await records.findSecret(id);
       return secret !== null && time.isLive(secret) ? secret : null;
     },
-    claim: async (target, isAbandoned) => (time.isLive(target) ? records.claim(target, isAbandoned) : 'gone'),
+    claim: async (target, ...rest) => (time.isLive(target) ? records.claim(target, ...rest) : 'gone'),
     async findReceipt(...args) {
       const receipt = await records.findReceipt(...args);
       if (receipt === null) return null;

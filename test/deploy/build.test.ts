@@ -55,6 +55,13 @@ function node(args: readonly string[], env: Record<string, string> = {}) {
   return { code: status, stdout, stderr };
 }
 
+/** By hard links where they can be made: nothing is changed in the copy, and 300 MB take seconds. */
+function copyTo(other: string, names: readonly string[]): number | null {
+  const whole = names.map((name) => join(repositoryRoot, name));
+  const { status } = spawnSync('cp', ['-al', ...whole, other]);
+  return status === 0 ? status : spawnSync('cp', ['-a', '--remove-destination', ...whole, other]).status;
+}
+
 const inScripts = (name: string) => join(repositoryRoot, 'scripts', name);
 
 function nativePartOf(name: string): string {
@@ -66,8 +73,7 @@ describe('the executable', () => {
   it('has the same bytes when the sources are in another folder, and does not name either', () => {
     const other = join(folder, 'another folder, of another length');
     mkdirSync(other);
-    const whole = [...inputs, 'node_modules'].map((name) => join(repositoryRoot, name));
-    expect(spawnSync('cp', ['-a', ...whole, other]).status).toBe(0);
+    expect(copyTo(other, [...inputs, 'node_modules'])).toBe(0);
     const again = join(folder, 'again');
     expect(node([join(other, 'scripts', 'build.mjs'), again])).toMatchObject({ code: 0 });
     const [first, second] = [readFileSync(executable), readFileSync(again)];

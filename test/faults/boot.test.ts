@@ -6,9 +6,11 @@
  */
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { serverRegionProblem } from '../../src/config/conflicts.ts';
+import { type Environment, readConfig } from '../../src/config/read.ts';
 import { definitionList } from '../../src/config/settings.ts';
 import { attemptRequest, createV1, type Made, readMade } from '../support/calls.ts';
 import { sendOnce } from '../support/raw-client.ts';
@@ -104,19 +106,66 @@ const wrongSettings: readonly (readonly [
 /** These accept any path: only using it shows whether it works. */
 const anyTextWillDo = new Set(['MAYFLY_DATA_DIR', 'MAYFLY_ROOT_KEYS_FILE']);
 
+type WrongSetting = (typeof wrongSettings)[number];
+
+/** What is said of this variable when these are set. */
+function sentencesOf(env: Environment, name: string): string[] {
+  const reading = readConfig(env);
+  const sentences =
+    reading.outcome === 'refused'
+      ? reading.refusals
+      : [
+          ...reading.settings.serverFaults.map(({ sentence }) => sentence),
+          serverRegionProblem(reading.settings) ?? '',
+        ];
+  return sentences.filter((sentence) => sentence.includes(name));
+}
+
+/** Whether it is reported beside other wrong settings: conflicts are looked for where each setting is right by itself. */
+function isReportedBesideOthers([env, text, advice, beside = {}]: WrongSetting): boolean {
+  const [other, wrong] = env === 'HOST' ? ['PORT', 'x'] : ['HOST', 'x y'];
+  const said = sentencesOf({ ...beside, [env]: text, [other]: wrong }, env);
+  return said.some((sentence) => advice.test(sentence));
+}
+
+const alone = wrongSettings.filter((wrong) => wrong[3] !== undefined || !isReportedBesideOthers(wrong));
+const shared = wrongSettings.filter((wrong) => !alone.includes(wrong));
+
+/** Cases for one start each: those that are reported beside others share it, each variable once. */
+function toRounds(): WrongSetting[][] {
+  const rounds: WrongSetting[][] = [];
+  const nameOf = ([env]: WrongSetting) => env.replace(/_FILE$/, '');
+  for (const wrong of shared) {
+    const round = rounds.find((cases) => cases.every((each) => nameOf(each) !== nameOf(wrong)));
+    if (round === undefined) rounds.push([wrong]);
+    else round.push(wrong);
+  }
+  return [...rounds, ...alone.map((wrong) => [wrong])];
+}
+
+const namesIn = (round: readonly WrongSetting[]) => round.map(([env]) => env).join(', ');
+
 describe('a wrong setting stops the start', () => {
-  for (const [env, text, advice, beside = {}] of wrongSettings) {
-    const others = Object.keys(beside).map((name) => ` beside ${name}`);
-    test(`${env}=${text}${others.join('')} ends with code ${wrongCode}, its name and what is allowed`, async () => {
+  for (const [env, text, advice] of shared)
+    test(`${env}=${text} is wrong by itself, with what is allowed`, () => {
+      const said = sentencesOf({ [env]: text }, env).join('\n');
+      expect(said).toMatch(advice);
+      expect(said).not.toContain('hunter2');
+    });
+
+  for (const [number, round] of toRounds().entries())
+    test(`start ${number + 1} ends with code ${wrongCode}, and tells of ${namesIn(round)} and what is allowed`, async () => {
       const dataDir = await freshFolder();
-      const { code, stderr } = await serve({ MAYFLY_DATA_DIR: dataDir, ...beside, [env]: text });
-      expect(stderr).toContain(env);
-      expect(stderr).toMatch(advice);
+      const settings = round.map(([env, text, , beside = {}]) => ({ ...beside, [env]: text }));
+      const { code, stderr } = await serve(Object.assign({ MAYFLY_DATA_DIR: dataDir }, ...settings));
+      for (const [env, , advice] of round) {
+        const lines = stderr.split('\n').filter((line) => line.includes(env));
+        expect(lines.join('\n')).toMatch(advice);
+      }
       expect(stderr).not.toContain('hunter2');
       expect(code).toBe(wrongCode);
       expect(await readdir(dataDir)).toEqual([]);
     });
-  }
 
   test('every setting of the server has its case', () => {
     const covered = new Set(wrongSettings.map(([env]) => env));
@@ -144,46 +193,57 @@ const wrongPlans: readonly (readonly [text: string, told: RegExp])[] = [
   ['{"identity":{"maxDomains":-1}}', /identity\.maxDomains must be a whole number from 0/],
 ];
 
-describe('a plans file with nonsense stops the start', () => {
+describe('a file with nonsense stops the start', () => {
   for (const [text, told] of wrongPlans) {
-    test(`${text} is refused by the name of the file and the field`, async () => {
-      const dataDir = await freshFolder();
-      const path = join(dataDir, 'plans.json');
+    test(`${text} is wrong, by the name of the file and the field`, async () => {
+      const path = join(await freshFolder(), 'plans.json');
       await writeFile(path, text);
-      const { code, stderr } = await serve({
-        MAYFLY_DATA_DIR: join(dataDir, 'data'),
-        MAYFLY_PLANS_FILE: path,
-      });
-      expect(stderr).toContain('MAYFLY_PLANS_FILE');
+      const said = sentencesOf({ MAYFLY_PLANS_FILE: path }, 'MAYFLY_PLANS_FILE').join('\n');
+      expect(said).toContain(path);
+      expect(said).toMatch(told);
+    });
+  }
+
+  for (const [name, env, text, told] of [
+    ['plans', 'MAYFLY_PLANS_FILE', '{"annonymous":{}}', /annonymous/],
+    ['limits', 'MAYFLY_RATE_LIMITS', '{"create":{"anonymous":{"limit":"many"}}}', /create\.anonymous/],
+  ] as const)
+    test(`a ${name} file with nonsense is refused by its name`, async () => {
+      const dataDir = await freshFolder();
+      const path = join(dataDir, `${name}.json`);
+      await writeFile(path, text);
+      const { code, stderr } = await serve({ MAYFLY_DATA_DIR: join(dataDir, 'data'), [env]: path });
+      expect(stderr).toContain(env);
       expect(stderr).toContain(path);
       expect(stderr).toMatch(told);
       expect(code).toBe(wrongCode);
     });
-  }
-
-  test('a limits file with nonsense is refused by its name', async () => {
-    const dataDir = await freshFolder();
-    const path = join(dataDir, 'limits.json');
-    await writeFile(path, '{"create":{"anonymous":{"limit":"many"}}}');
-    const { code, stderr } = await serve({
-      MAYFLY_DATA_DIR: join(dataDir, 'data'),
-      MAYFLY_RATE_LIMITS: path,
-    });
-    expect(stderr).toContain('MAYFLY_RATE_LIMITS');
-    expect(stderr).toMatch(/create\.anonymous/);
-    expect(code).toBe(wrongCode);
-  });
 });
 
-/** A used folder with an unread secret, and its keys. */
-async function servedFolder(): Promise<{ dataDir: string; made: Made; keyFile: string }> {
+interface Served {
+  readonly dataDir: string;
+  readonly made: Made;
+}
+
+let served: Promise<Served> | null = null;
+
+/** A used folder with an unread secret, and its keys: a copy, for the test's own faults. */
+async function servedFolder(): Promise<Served & { keyFile: string }> {
+  served ??= serveOnce();
+  const { dataDir: whole, made } = await served;
+  const dataDir = await freshFolder();
+  await cp(whole, dataDir, { recursive: true });
+  return { dataDir, made, keyFile: join(dataDir, 'keys.json') };
+}
+
+async function serveOnce(): Promise<Served> {
   const dataDir = await freshFolder();
   await using server = await startServer({ dataDir });
   const made = readMade(await sendOnce(server.port, createV1({ value: 'kept through every refusal' })));
   if (made === null) throw new Error('a create failed');
   server.kill('SIGTERM');
   await server.exited;
-  return { dataDir, made, keyFile: join(dataDir, 'keys.json') };
+  return { dataDir, made };
 }
 
 /** Once the fault is fixed, everything is as before. */

@@ -13,7 +13,7 @@ import { createAccount, makeDataDir, type StartOptions, startServer } from '../s
 import { readOut, runLoad, settle } from '../support/storm.ts';
 
 /** The defective servers below are caught by their third kill (24 storms). */
-const killCount = count({ usual: 20, long: 300 });
+const killCount = count({ usual: 8, long: 300 });
 const connectionCount = 16;
 
 interface Storm {

@@ -38,7 +38,9 @@ setDefaultTimeout(limitMs(120_000));
 
 const connectionCount = 6;
 const pollMs = 2;
-const pause = () => new Promise((resume) => setTimeout(resume, pollMs));
+const pause = (milliseconds = pollMs) => new Promise((resume) => setTimeout(resume, milliseconds));
+/** Between two operations of a connection: hundreds in a second go on in each step of a rotation, most of which wait. */
+const loadPauseMs = 10;
 
 /** Uses a connection of its own and closes it at once: an open reader would block erasure. */
 function ask<Row>(dataDir: string, sql: string, after: number): Row[] {
@@ -176,7 +178,7 @@ async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: numb
     if (answered % 200 === 0) pieces.look();
   };
   // Not as fast as it can: a rotation mostly waits, and other tests need the processors too.
-  const pace = { connectionCount, between: pause, goesOn: () => !isDone };
+  const pace = { connectionCount, between: () => pause(loadPauseMs), goesOn: () => !isDone };
   const loading = runLoad({ port, ledger, basic, random, onAnswer, ...pace });
   const [result, { answered }] = await Promise.all([work().finally(() => (isDone = true)), loading]);
   return { result, answered, longestPauseMs };

@@ -163,8 +163,9 @@ export type Requests = AllTrue<
     Takes<typeof fields.generateFields, Sent<ReturnType<typeof generationFields>>>,
     Takes<
       typeof secrets.revealBody,
-      { continue: true; passphrase: string; link_proof: string; proof: string }
+      { continue: true; passphrase: string; link_proof: string; proof: string; look: string }
     >,
+    Takes<typeof secrets.revealDoneBody, { look: string }>,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,

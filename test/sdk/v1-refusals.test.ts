@@ -50,8 +50,8 @@ const creations: {
   ];
 } = {
   nothing_to_share: [{ outcome: 'nothing_to_share' }, 'invalid_field', 'secret'],
-  sealed_beside: [{ outcome: 'sealed_beside', field: 'secret' }, 'invalid_field', null],
-  sealed_wrongly: [{ outcome: 'sealed_wrongly', flaw: 'hash' }, 'invalid_field', null],
+  sealed_beside: [{ outcome: 'sealed_beside', field: 'secret' }, 'invalid_field', 'sealed'],
+  sealed_wrongly: [{ outcome: 'sealed_wrongly', flaw: 'hash' }, 'invalid_field', 'sealed'],
   sealed_too_large: [{ outcome: 'sealed_too_large', maxBytes: 100_000 }, 'too_large', null],
   ill_formed: [{ outcome: 'ill_formed', field: 'passphrase' }, 'invalid_field', 'passphrase'],
   value_too_large: [{ outcome: 'value_too_large', maxBytes: 10_000 }, 'too_large', null],

@@ -12,6 +12,7 @@ import { clockChecks } from './conformance/clock.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
 import { expiryChecks } from './conformance/expiry.ts';
+import { lookChecks } from './conformance/looks.ts';
 import { mailChecks } from './conformance/mail.ts';
 import { memoChecks } from './conformance/memos.ts';
 import { passwordChecks } from './conformance/passwords.ts';
@@ -25,6 +26,7 @@ import { twoHandleChecks } from './conformance/two-handles.ts';
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
   ...claimChecks,
+  ...lookChecks,
   ...clockChecks,
   ...receiptChecks,
   ...mailChecks,

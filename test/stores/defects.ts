@@ -10,6 +10,7 @@ import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
 import { domainDefects } from './domain-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
+import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
 import { createAccountTables } from './memory/account-tables.ts';
@@ -400,6 +401,7 @@ const recordDefects: readonly SeededDefect[] = [
 
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
+  ...lookDefects,
   ...attemptDefects,
   ...mailDefects,
   ...memoDefects,

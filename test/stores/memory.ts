@@ -41,6 +41,7 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
     countExpiringBy: async (at) => records.countExpiringBy(at),
     async setTime() {
       await sweep(Number.POSITIVE_INFINITY);
+      records.endLooks();
       const [seconds, sinceBoot] = [clock.wall(), clock.sinceBoot()];
       time.adopt({ seconds, sinceBoot, bootId: clock.bootId, dispute: null });
     },

@@ -12,7 +12,13 @@ import type { AccountMail, SecretLinkMail } from '../../src/core/mailer.ts';
 import { builtInPlans, type PlanName } from '../../src/core/plans.ts';
 import type { PassphraseHasher } from '../../src/core/ports.ts';
 import type { DeliveryState, NewRecord } from '../../src/core/secret.ts';
-import type { ConcealInput, ReceiptView, RevealInput } from '../../src/core/secrets/outcomes.ts';
+import type {
+  ConcealInput,
+  ReceiptView,
+  RevealInput,
+  RevealOutcome,
+} from '../../src/core/secrets/outcomes.ts';
+import { textOf } from '../../src/core/secrets/reveal.ts';
 import { createService, type SecretService, type ServiceParts } from '../../src/core/secrets/service.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
 import { createKeyRing } from '../../src/crypto/keyring.ts';
@@ -169,6 +175,11 @@ export function createBench(
     },
   };
   return bench;
+}
+
+/** The value that a reveal gave, or why it gave none. */
+export function readBy(outcome: RevealOutcome): string {
+  return outcome.outcome === 'revealed' ? textOf(outcome.content) : outcome.outcome;
 }
 
 /** One guess, as the HTTP layer passes it on. */

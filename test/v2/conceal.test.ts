@@ -330,9 +330,9 @@ describe('POST /secret/conceal', () => {
   });
 
   it('refuses a body over the cap of the transport with 413 and names the cap', async () => {
-    const { status, body } = await app.call('/secret/conceal', { json: { secret: 'a'.repeat(71_000) } });
+    const { status, body } = await app.call('/secret/conceal', { json: { secret: 'a'.repeat(153_000) } });
     expect(status).toBe(413);
-    expect(body).toMatchObject({ error: 'too_large', limit: 70_240 });
+    expect(body).toMatchObject({ error: 'too_large', limit: 152_939 });
   });
 
   it('asks for an account where a recipient is named', async () => {

@@ -78,12 +78,14 @@ async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   await call('v2.burn', drawn.metadata.key);
   await call('v2.recent');
   await call('v2.reveal', secret.key);
+  await call('v2.revealDone', secret.key);
   await call('v2.burn', metadata.key, { refusal: { status: 409, code: 'already_gone' } });
   for (const name of ['status', 'version', 'locales', 'authcheck']) await call(`v2.${name}`);
   const { key } = (await call('v2.guest.conceal')).record.secret;
   await call('v2.guest.generate');
   await call('v2.guest.inspect', key);
   await call('v2.guest.reveal', key);
+  await call('v2.guest.revealDone', key);
 }
 
 async function tellDomains(call: Call): Promise<void> {

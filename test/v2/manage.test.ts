@@ -272,7 +272,8 @@ describe('GET /authcheck', () => {
   });
 
   it('tells the limits of the plan', async () => {
-    const plans = { identity: { ...builtInPlans.identity, maxValueBytes: 7_777, ttlMaxSeconds: 3_600 } };
+    const limits = { maxValueBytes: 7_777, maxSealedBytes: 5_555, ttlMaxSeconds: 3_600 };
+    const plans = { identity: { ...builtInPlans.identity, ...limits } };
     const other = createDocumentedApp({ plans });
     const [basic, identity] = [
       await other.account('b@example.com'),
@@ -286,9 +287,16 @@ describe('GET /authcheck', () => {
       ...common,
       ttl: plan.ttlMaxSeconds,
       size: plan.maxValueBytes,
+      max_sealed_bytes: plan.maxSealedBytes,
       custom_domains: false,
     });
-    expect(await optionsOf(identity)).toEqual({ ...common, ttl: 3_600, size: 7_777, custom_domains: true });
+    expect(await optionsOf(identity)).toEqual({
+      ...common,
+      ttl: 3_600,
+      size: 7_777,
+      max_sealed_bytes: 5_555,
+      custom_domains: true,
+    });
   });
 
   it('answers an unknown user and a wrong token alike (P17)', async () => {

@@ -91,6 +91,9 @@ export const innerOf = (secretKey: string, passphraseKey: Buffer, salt: Buffer):
 };
 export const verifierKeysOf = (secretKey: string, salt: Buffer): Buffer =>
   oneStep(text(secretKey), 'mayfly/2/verifier', salt).subarray(0, 44);
+export const proofKeysOf = (secretKey: string, salt: Buffer): Buffer =>
+  oneStep(text(secretKey), 'mayfly/2/proofs', salt).subarray(0, 44);
+export const proofHashOf = (proof: Buffer): Buffer => createHash('sha256').update(proof).digest();
 export const outerOf = (root: Buffer, salt: Buffer): Buffer =>
   oneStep(root, 'mayfly/2/outer', salt).subarray(0, 44);
 export const creatorMaskOf = (metadataKey: string, salt: Buffer): Buffer =>
@@ -122,6 +125,8 @@ export interface ReferenceContext {
   readonly createdAt: number;
   readonly expiresAt: number;
   readonly hasPassphrase: boolean;
+  /** End-to-end; never in version 1. */
+  readonly sealed?: boolean;
   readonly owner: number | null;
   readonly shareDomain: string;
 }
@@ -132,7 +137,7 @@ const fieldsOf = (label: string, secretId: Buffer, context: ReferenceContext, en
     lp(secretId),
     u64(context.createdAt),
     u64(ends),
-    Buffer.of(context.hasPassphrase ? 1 : 0),
+    Buffer.of((context.hasPassphrase ? 1 : 0) + (context.sealed === true ? 2 : 0)),
     lp(context.owner === null ? none : u64(context.owner)),
     lp(text(context.shareDomain)),
   ]);
@@ -159,6 +164,8 @@ export interface ReferenceRow2 extends ReferenceRow {
   /** Empty without a recipient. */
   readonly addressBox: Buffer;
   readonly limit: number;
+  /** Of an end-to-end row: link hash ‖ proof hash. */
+  readonly proofHashes?: Buffer;
 }
 
 const passphraseKeyFor = (secretKey: string, passphrase: string | null, salt: Buffer): Buffer =>
@@ -169,17 +176,18 @@ export function sealRow(input: ReferenceRow2): Buffer {
   const aad = aadOf(secretIdOf(secretKey), input.context, limit);
   const inner = innerOf(secretKey, passphraseKeyFor(secretKey, input.passphrase?.text ?? null, r), r);
   const body = Buffer.concat([inner.subarray(44, 76), gcmSeal(inner, padded(input.value, 256), aad)]);
-  const verifier =
-    input.passphrase === null
-      ? none
-      : gcmSeal(verifierKeysOf(secretKey, r), text(input.passphrase.verifierHash), aad);
+  const verifier = (): Buffer => {
+    if (input.proofHashes !== undefined) return gcmSeal(proofKeysOf(secretKey, r), input.proofHashes, aad);
+    if (input.passphrase === null) return none;
+    return gcmSeal(verifierKeysOf(secretKey, r), text(input.passphrase.verifierHash), aad);
+  };
   const sealed = gcmSeal(
     outerOf(input.root, r2),
     Buffer.concat([
       r,
       xor(text(secretKey), creatorMaskOf(metadataKey, r)),
       lp(input.addressBox),
-      lp(verifier),
+      lp(verifier()),
       body,
     ]),
     outerAadOf(aad, kid, input.context.expiresAt),
@@ -203,6 +211,8 @@ export interface OpenedRow2 extends OpenedRow {
   readonly addressBox: Buffer;
   /** As the holder of the metadata key reads it. */
   readonly secretKey: string;
+  /** Of an end-to-end row: link hash ‖ proof hash; else empty. */
+  readonly proofHashes: Buffer;
 }
 
 interface Parts {
@@ -242,8 +252,11 @@ export function openRow(row: Buffer, keys: RowKeys & { readonly metadataKey: str
   const r = inner.subarray(0, 32);
   const address = fieldAt(inner, 63);
   const verifier = fieldAt(inner, address.end);
-  const parts = { r, verifier: verifier.field, body: inner.subarray(verifier.end), aad };
+  const isSealed = keys.context.sealed === true;
+  const parts = { r, verifier: isSealed ? none : verifier.field, body: inner.subarray(verifier.end), aad };
+  const proofKeys = proofKeysOf(keys.secretKey, r);
   return {
+    proofHashes: isSealed ? gcmOpen(proofKeys, verifier.field, aad) : none,
     ...openParts(parts, keys, { inner: innerOf, verifier: verifierKeysOf }),
     addressBox: address.field,
     secretKey: xor(inner.subarray(32, 63), creatorMaskOf(keys.metadataKey, r)).toString('latin1'),

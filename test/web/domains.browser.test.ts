@@ -21,7 +21,7 @@ beforeAll(async () => {
   site = openSite({ resolver: dns });
   const { port } = new URL(site.baseUrl);
   // The browser finds the domain here, and requests it by its own name.
-  const rules = `--host-resolver-rules=MAP ${name} 127.0.0.1:${port}, MAP unknown.example.net 127.0.0.1:${port}`;
+  const rules = `--host-resolver-rules=MAP ${name} 127.0.0.1:${port}, MAP unknown.example.net 127.0.0.1:${port}, MAP * ~NOTFOUND, EXCLUDE localhost`;
   browser = await chromium.launch({ executablePath: chromiumPath, args: [...launchArguments, rules] });
 }, 60_000);
 afterAll(async () => {

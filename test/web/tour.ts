@@ -375,7 +375,7 @@ async function walkLoggingIn(page: Page, site: Site, look: Look): Promise<void> 
 
 /** States that need a service set up for them: closed to strangers, over its limits, or without its store. */
 async function walkTroubles(page: Page, look: Look): Promise<void> {
-  await page.context().unrouteAll();
+  page.context().removeAllListeners('request');
   using closed = openSite({ anonymousMayCreate: false, signUpIsOpen: false });
   await open(page, closed, '/');
   await look('sharing-closed');

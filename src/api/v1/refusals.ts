@@ -18,12 +18,12 @@ type KeyRefusal = Exclude<RevealOutcome | BurnOutcome, { outcome: 'revealed' | '
 /** What an end-to-end secret is answered with: its value is the client's to decrypt, and v1's clients cannot. */
 const isEndToEnd =
   'This secret is end-to-end encrypted. Open its full link in a browser or with the mayfly command.';
-const wrongForSealed = 'An end-to-end secret cannot be made with these parameters.';
+const notHere = 'The parameter "sealed" must be left out: end-to-end secrets are made with version 2.';
 
 const creationTable: Table<CreationRefusal, 'outcome', [dialect: Dialect]> = {
   nothing_to_share: () => refusal(400, 'You did not provide anything to share'),
-  sealed_beside: () => refusal(400, wrongForSealed),
-  sealed_wrongly: () => refusal(400, wrongForSealed),
+  sealed_beside: () => refusal(400, notHere),
+  sealed_wrongly: () => refusal(400, notHere),
   sealed_too_large: ({ maxBytes }) =>
     refusal(413, `The secret is too large: at most ${maxBytes} bytes are allowed.`),
   ill_formed: ({ field }) => refusal(400, `The parameter "${field}" is not well-formed text.`),

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 import type { Caller } from '../../core/account.ts';
 import type { Proofs } from '../../core/secrets/end-to-end.ts';
+import { lookForm, nonceIn } from '../../core/secrets/look.ts';
 import type {
   Abandoned,
   InspectInput,
@@ -281,6 +282,16 @@ export const secretStatuses = define({
   },
 });
 
+const notLook = 'Must be 16 random bytes as base64url: 22 characters';
+
+/** In its only spelling; the core's bytes. */
+const look = (description: string) =>
+  z
+    .string(notLook)
+    .regex(lookForm, notLook)
+    .meta({ description, examples: ['rZ5vTqk0o1l8VYdJ3mXc2A'] })
+    .transform(nonceIn);
+
 export const revealBody = z
   .object({
     passphrase: sensitiveText({
@@ -288,6 +299,10 @@ export const revealBody = z
     }),
     ...proofFields,
     continue: proceed('false only checks: nothing is consumed and no value is returned.'),
+    look: look(
+      'A nonce that the caller draws for this secret: 16 random bytes as base64url, 22 characters. With the same one the answer ' +
+        'may be asked for again, should it be lost: three answers in all, within a minute of the first. Absent or null: strictly once.',
+    ).nullish(),
   })
   .meta({ id: 'V2RevealRequest' });
 
@@ -328,7 +343,8 @@ const revealing = definition({
   document: {
     summary: 'Read a secret, once',
     description:
-      'Consumes the secret and answers its value; nobody can read it again. A wrong passphrase consumes nothing. ' +
+      'Consumes the secret and answers its value; nobody can read it again, but for the caller who sends the same `look` ' +
+      'within a minute. A wrong passphrase consumes nothing. ' +
       'An end-to-end secret takes `link_proof` and `proof`, and answers ciphertext; without the whole link nothing is ' +
       'consumed or counted. Where proofs are sent for a secret that is not end-to-end, it is refused. ' +
       'With `"continue": false` it only checks, and answers as `GET /secret/:key` does.',
@@ -344,9 +360,9 @@ const revealing = definition({
   async decode(exchange: Exchange, dialect: Dialect) {
     const { fields, ignored: paths } = await readFields(exchange, revealBody, dialect);
     const { clientPrefix, isAbandoned } = exchange;
-    const { passphrase } = fields;
+    const { passphrase, look: nonce = null } = fields;
     const proofs = readProofs(fields);
-    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, passphrase, proofs };
+    const input = { secretKey: keyOf(exchange), clientPrefix, isAbandoned, passphrase, proofs, look: nonce };
     return { input, checkOnly: !(fields.continue ?? !dialect.revealNeedsContinue), ignored: paths };
   },
   async handle({ input, checkOnly, ignored: paths }, caller, { service }) {
@@ -395,3 +411,38 @@ function encodeRevealed(
 
 export const reveal = define(revealing);
 export const guestReveal = forGuests(revealing);
+
+export const revealDoneBody = z
+  .object({ look: look('The nonce that the secret was revealed with.') })
+  .meta({ id: 'V2RevealDoneRequest' });
+
+export const revealDoneAnswer = z.object({ success }).meta({ id: 'V2RevealDoneAnswer' });
+
+const finishing = definition({
+  name: 'v2.revealDone',
+  method: 'POST',
+  path: '/secret/:key/reveal/done',
+  access: 'anyone',
+  limit: 'manage',
+  document: {
+    summary: 'End the second look',
+    description:
+      'The answer to a reveal with this `look` has arrived: from now on it is not repeated, and what was kept for that is erased. ' +
+      'Answers the same whether or not there was anything to end.',
+    tag: 'Secrets',
+    params,
+    body: jsonBody(revealDoneBody, true),
+  },
+  answers: { description: 'It is not repeated any more.', schema: revealDoneAnswer, refuses: [] },
+  async decode(exchange: Exchange, dialect: Dialect) {
+    const { fields } = await readFields(exchange, revealDoneBody, dialect);
+    return { secretKey: keyOf(exchange), look: fields.look };
+  },
+  async handle(input, _caller, { service }) {
+    await service.finishLook(input);
+    return ok({ success: true } satisfies z.output<typeof revealDoneAnswer>);
+  },
+});
+
+export const revealDone = define(finishing);
+export const guestRevealDone = forGuests(finishing);

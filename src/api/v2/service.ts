@@ -12,7 +12,16 @@ import { type Api, define, ok, type V2Operation } from './operation.ts';
 import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
-import { guestInspect, guestReveal, inspect, reveal, secretStatus, secretStatuses } from './secrets.ts';
+import {
+  guestInspect,
+  guestReveal,
+  guestRevealDone,
+  inspect,
+  reveal,
+  revealDone,
+  secretStatus,
+  secretStatuses,
+} from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });
@@ -191,6 +200,7 @@ const v2Operations: readonly V2Operation[] = [
   secretStatus,
   secretStatuses,
   reveal,
+  revealDone,
   recent,
   receipt,
   change,
@@ -204,6 +214,7 @@ const v2Operations: readonly V2Operation[] = [
   guestGenerate,
   guestInspect,
   guestReveal,
+  guestRevealDone,
   ...domainOperations,
 ];
 

@@ -12,7 +12,7 @@
 import { hex, part, utf8 } from '../../crypto/bytes.ts';
 import { deriveClientToken, derivePassphraseSalt } from '../../crypto/derive.ts';
 import { openProofs, type ProvenKeys, proveKeys, unwrapSecret } from '../../crypto/envelope.ts';
-import type { UnwrappedSecret } from '../../crypto/row.ts';
+import type { UnwrapOutcome, UnwrappedSecret } from '../../crypto/row.ts';
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
@@ -58,7 +58,9 @@ export async function findLive(deps: AccessCore, keyAsGiven: string): Promise<Li
   const secretKey = parseSecretKey(keyAsGiven);
   if (secretKey === null) return null;
   const stored = await deps.store.findSecret(secretIdOf(secretKey));
-  return stored === null ? null : { secretKey, stored, unwrapped: unwrap(deps, stored) };
+  if (stored === null) return null;
+  const unwrapping = unwrapSecret(stored.sealedSecret, stored, deps.ring);
+  return { secretKey, stored, unwrapped: unwrappedIn(deps, stored, unwrapping) };
 }
 
 export async function proveAccess(
@@ -82,8 +84,8 @@ export async function proveLive(
   return { outcome: 'proven', secretKey, stored, unwrapped, keys: proof.keys };
 }
 
-function unwrap(deps: AccessCore, stored: StoredSecret): UnwrappedSecret {
-  const outcome = unwrapSecret(stored.sealedSecret, stored, deps.ring);
+/** What is under the outer layer; throws where that does not open. */
+export function unwrappedIn(deps: AccessCore, stored: StoredSecret, outcome: UnwrapOutcome): UnwrappedSecret {
   if (outcome.outcome === 'unwrapped') return outcome.secret;
   if (outcome.outcome === 'damaged') throw damaged(deps.events, stored, 'its seal does not match');
   // A server with a key file of its own may not have it yet (P12).

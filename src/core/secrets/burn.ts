@@ -6,6 +6,7 @@
 import type { Caller } from '../account.ts';
 import type { Core } from '../core.ts';
 import { ServiceError } from '../errors.ts';
+import { lookSeconds } from '../look-store.ts';
 import { sendNotice } from '../mail/notices.ts';
 import type { BurnedBatch, SecretStore } from '../ports.ts';
 import { proveAccess, tagOf } from './access.ts';
@@ -16,7 +17,10 @@ export async function burn(deps: Core, input: BurnInput, caller: Caller): Promis
   const managed = await findManaged(deps, input, caller);
   if (managed === null) return { outcome: 'unknown' };
   const before = await viewOf(deps, managed, caller);
-  if (before.secretTtlSeconds === null) return { outcome: 'already_gone', receipt: before };
+  if (before.secretTtlSeconds === null) {
+    await endLook(deps, managed.stored, input);
+    return { outcome: 'already_gone', receipt: before };
+  }
   const refusal = await checkProof(deps, input, before);
   if (refusal !== null) return refusal;
 
@@ -58,6 +62,16 @@ export async function burnAll(
   // Where a reader is in the way, the server's own scrub follows.
   await store.scrub();
   return burned;
+}
+
+/** Whoever has read it must not have it again either. */
+async function endLook(
+  deps: Core,
+  { receiptId, state, endedAt }: ManagedReceipt['stored'],
+  { isAbandoned }: BurnInput,
+): Promise<void> {
+  if (state !== 'received' || deps.store.now() >= (endedAt ?? 0) + lookSeconds) return;
+  await deps.store.burn(receiptId, isAbandoned);
 }
 
 /** Another call was quicker: what the record says now. */

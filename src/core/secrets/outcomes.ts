@@ -140,6 +140,18 @@ export interface InspectInput {
 
 export interface RevealInput extends InspectInput {
   readonly isAbandoned: IsAbandoned;
+  /**
+   * The opener's nonce, 16 bytes that were drawn for this secret: with the same one the answer may be had again for a minute.
+   * Absent or `null`: strictly once.
+   */
+  readonly look?: Uint8Array | null;
+}
+
+export interface FinishLookInput {
+  /** As given. */
+  readonly secretKey: string;
+  /** As in `RevealInput`. */
+  readonly look: Uint8Array;
 }
 
 /** What anyone with the link may know about a live secret. */

@@ -64,6 +64,7 @@ describe('a reveal', () => {
       shareDomain: 'secrets.example.org',
       createdAt: startOfTime,
       updatedAt: startOfTime,
+      sealed: false,
       isOwner: false,
     };
     expect(await bench.service.secretStatus({ secretKey }, anonymous)).toEqual({

@@ -4,9 +4,12 @@
  * Nothing is opened before the store has durably confirmed that this call and no other took the secret (P1, P2). Anything
  * that could be wrong is found before the claim, and nothing is claimed for a client that has left (P3). Any new path that
  * shows a value must go through here: a test forbids other imports of `open`.
+ *
+ * Whoever claims with a nonce may have the same answer again with that nonce (`look.ts`): each further answer is prove → count → open.
  */
 import { open } from '../../crypto/envelope.ts';
 import type { Caller } from '../account.ts';
+import type { Core } from '../core.ts';
 import { type NoticeCore, sendNotice } from '../mail/notices.ts';
 import { Sensitive } from '../sensitive.ts';
 import {
@@ -18,6 +21,7 @@ import {
   secretViewOf,
   tagOf,
 } from './access.ts';
+import { lookFor, proveLook } from './look.ts';
 import type {
   InspectInput,
   InspectOutcome,
@@ -27,32 +31,71 @@ import type {
 } from './outcomes.ts';
 
 /** Less than the whole core: nothing that makes a secret or lists an account's. */
-type RevealCore = AccessCore & NoticeCore;
+type RevealCore = AccessCore & NoticeCore & Pick<Core, 'random'>;
 
 export async function reveal(deps: RevealCore, input: RevealInput, caller: Caller): Promise<RevealOutcome> {
+  const { look: nonce = null } = input;
+  const first = await take(deps, input, nonce, caller);
+  // Also where another request of the same opener was quicker.
+  return first.outcome === 'unknown' && nonce !== null ? takeAgain(deps, input, nonce, caller) : first;
+}
+
+async function take(
+  deps: RevealCore,
+  input: RevealInput,
+  nonce: Uint8Array | null,
+  caller: Caller,
+): Promise<RevealOutcome> {
   const access = await proveAccess(deps, input);
   if (access.outcome !== 'proven') return access;
   // Hashing and the look-ups took time.
   if (input.isAbandoned()) return { outcome: 'abandoned' };
-  const claim = await deps.store.claim(access.stored, input.isAbandoned);
+  const look = nonce === null ? null : lookFor(deps, access, nonce);
+  const claim = await deps.store.claim(access.stored, input.isAbandoned, look);
   if (claim !== 'won') return { outcome: claim === 'gone' ? 'unknown' : 'abandoned' };
-  const now = deps.store.now();
-  sendNotice(deps, 'read', access.stored, now);
-  return {
-    outcome: 'revealed',
-    secret: secretViewOf(access.stored, access.secretKey, 'received', caller, now),
-    content: release(deps, access),
-  };
+  sendNotice(deps, 'read', access.stored, deps.store.now());
+  return release(deps, access, caller, 'revealed');
 }
 
-function release(deps: AccessCore, access: ProvenSecret): RevealedContent {
+/** The same answer again, for the same opener. */
+async function takeAgain(
+  deps: RevealCore,
+  input: RevealInput,
+  nonce: Uint8Array,
+  caller: Caller,
+): Promise<RevealOutcome> {
+  const access = await proveLook(deps, input, nonce);
+  if (access.outcome !== 'proven') return access;
+  if (input.isAbandoned()) return { outcome: 'abandoned' };
+  const { secretId } = access.stored;
+  const answer = await deps.store.takeAnswer(secretId, access.tag, input.isAbandoned);
+  if (answer !== 'answered') return { outcome: answer === 'gone' ? 'unknown' : 'abandoned' };
+  return release(deps, access, caller, 'revealed_again');
+}
+
+function release(
+  deps: AccessCore,
+  access: ProvenSecret,
+  caller: Caller,
+  event: 'revealed' | 'revealed_again',
+): RevealOutcome {
+  const content = contentIn(deps, access, event);
+  const secret = secretViewOf(access.stored, access.secretKey, 'received', caller, deps.store.now());
+  return { outcome: 'revealed', secret, content };
+}
+
+function contentIn(
+  deps: AccessCore,
+  access: ProvenSecret,
+  event: 'revealed' | 'revealed_again',
+): RevealedContent {
   const tag = tagOf(access.stored.secretId);
   try {
     const bytes = open(access.unwrapped, access.keys);
     const content = access.stored.sealed
       ? ({ kind: 'sealed', ciphertext: bytes } as const)
       : ({ kind: 'value', value: textIn(bytes) } as const);
-    deps.events({ event: 'revealed', tag });
+    deps.events({ event, tag });
     return content;
   } catch (fault) {
     // The claim stands and the value is lost: counted, never retried (at most one reader matters more than no loss).

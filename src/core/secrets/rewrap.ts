@@ -6,6 +6,7 @@
  */
 import { rewrapSecret, unwrapSecret } from '../../crypto/envelope.ts';
 import type { KeyRing } from '../../crypto/keyring.ts';
+import { rewrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import type { SecretId } from '../keys.ts';
 import type { SecretStore } from '../ports.ts';
@@ -14,7 +15,7 @@ import type { UnixSeconds } from '../time.ts';
 
 export interface RewrapDeps {
   readonly store: Pick<SecretStore, 'findSecret'> &
-    Pick<RotationStore, 'listUnderOlderRoots' | 'replaceWrapping'>;
+    Pick<RotationStore, 'listUnderOlderRoots' | 'findAnyLook' | 'replaceWrapping'>;
   readonly ring: KeyRing;
   readonly random: RandomBytes;
 }
@@ -38,18 +39,31 @@ type Rewrapped =
   | { readonly outcome: 'rewrapped' | 'settled' | 'changed' | 'damaged' }
   | { readonly outcome: 'fixed'; readonly expiresAt: UnixSeconds };
 
-async function rewrapOne({ store, ring, random }: RewrapDeps, id: SecretId): Promise<Rewrapped> {
+const isUnder = (ring: KeyRing, sealed: Uint8Array): boolean => (rootKidOf(sealed) ?? 0) >= ring.current.kid;
+
+async function rewrapOne(deps: RewrapDeps, id: SecretId): Promise<Rewrapped> {
+  const { store, ring, random } = deps;
   const stored = await store.findSecret(id);
-  // Another rotation may have come first: what it did is not done again.
-  if (stored === null || (rootKidOf(stored.sealedSecret) ?? 0) >= ring.current.kid)
-    return { outcome: 'settled' };
+  if (stored === null) return rewrapLookAt(deps, id);
   const { sealedSecret, expiresAt } = stored;
+  // Another rotation may have come first: what it did is not done again.
+  if (isUnder(ring, sealedSecret)) return { outcome: 'settled' };
   const rewrapped = rewrapSecret(sealedSecret, stored, ring, random, { root: ring.current });
   if (rewrapped === null) {
     const isWhole = unwrapSecret(sealedSecret, stored, ring).outcome === 'unwrapped';
     return isWhole ? { outcome: 'fixed', expiresAt } : { outcome: 'damaged' };
   }
   const isReplaced = await store.replaceWrapping(id, sealedSecret, rewrapped);
+  return { outcome: isReplaced ? 'rewrapped' : 'changed' };
+}
+
+/** It was read meanwhile, or was before: what is kept for its opener is re-wrapped as well. */
+async function rewrapLookAt({ store, ring, random }: RewrapDeps, id: SecretId): Promise<Rewrapped> {
+  const look = await store.findAnyLook(id);
+  if (look === null || isUnder(ring, look.sealedSecret)) return { outcome: 'settled' };
+  const rewrapped = rewrapLook(look.sealedSecret, look, ring, random, ring.current);
+  if (rewrapped === null) return { outcome: 'damaged' };
+  const isReplaced = await store.replaceWrapping(id, look.sealedSecret, rewrapped);
   return { outcome: isReplaced ? 'rewrapped' : 'changed' };
 }
 

@@ -15,11 +15,13 @@ import { change } from './change.ts';
 import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { deliver } from './link-mail.ts';
+import { finishLook } from './look.ts';
 import type {
   BurnInput,
   ChangeInput,
   ConcealInput,
   DeliverInput,
+  FinishLookInput,
   GenerateInput,
   InspectInput,
   ReceiptInput,
@@ -49,6 +51,8 @@ export function createService(parts: ServiceParts) {
     conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
     generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),
     reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
+    /** Ends the opener's second look; whether there was one stays unsaid. */
+    finishLook: (input: FinishLookInput) => finishLook(core, input),
     /** `GET /secret/:key` and a reveal with `continue: false`. Guesses are counted as in a reveal. */
     inspect: (input: InspectInput, caller: Caller) => inspect(core, input, caller),
     secretStatus: (input: { readonly secretKey: string }, caller: Caller) =>

@@ -18,6 +18,7 @@ import type { PlanName } from '../../core/plans.ts';
 import type { NewAccount, NewToken, OwnedCounts } from '../../core/ports.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { chosenBy, maskOf } from './frames.ts';
+import { eraseLook, holdsLook } from './looks.ts';
 import { eraseMemoAt } from './mail.ts';
 import type { Deciding } from './protocol.ts';
 import { endRecord } from './records.ts';
@@ -262,6 +263,8 @@ const rowsAStep = 8_192;
 const burnOwned = `${endRecord('b')}
   WHERE position = ?2 AND owner = ?3 AND state = 'w' AND expires_at > ?1`;
 
+const endLookOwned = `${eraseLook} WHERE position = ?1 AND owner = ?2 AND ${holdsLook}`;
+
 /** Expired and ended ones too: their receipts would list them as well. */
 const eraseRecent = `
   UPDATE records SET recent_box = zeroblob(length(recent_box))
@@ -300,6 +303,7 @@ export function createAccountDeletion(
     'SELECT upto AS indexed, (SELECT ifnull(max(position), 0) FROM records) AS newest FROM merge_progress',
   );
   const burn = db.query(burnOwned);
+  const endLook = db.query(endLookOwned);
   const erase = db.query(eraseRecent);
   const eraseMemo = db.query(eraseMemoAt);
   const note = db.query(noteProgress);
@@ -320,6 +324,7 @@ export function createAccountDeletion(
   function end(position: number, id: AccountId, now: UnixSeconds): boolean {
     erase.run(position, id);
     eraseMemo.run(position);
+    endLook.run(position, id);
     return burn.run(now, position, id).changes === 1;
   }
 

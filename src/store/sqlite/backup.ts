@@ -37,6 +37,7 @@ import {
   writerSettings,
 } from './database.ts';
 import { codeOf, hasStore } from './files.ts';
+import { eraseLook, holdsLook } from './looks.ts';
 import { endRecord } from './records.ts';
 
 export type Task =
@@ -125,6 +126,7 @@ function restore(backup: string, database: string, at: UnixSeconds): BackupFacts
 /** Nothing that waited opens any more, and no log-in or mailed link that has ended since comes back. */
 function burnAll(db: Database, takenAt: UnixSeconds, at: UnixSeconds): void {
   db.query(`${endRecord('b')} WHERE state = 'w' AND expires_at > ?2`).run(at, takenAt);
+  db.run(`${eraseLook} WHERE ${holdsLook}`);
   db.run('UPDATE deliveries SET address_box = NULL');
   db.run('DELETE FROM notices');
   db.run('DELETE FROM attempts');

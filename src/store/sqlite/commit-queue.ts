@@ -7,10 +7,8 @@
  */
 import { availableParallelism } from 'node:os';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
-import type { ReceiptId } from '../../core/keys.ts';
 import type { ClaimOutcome, IsAbandoned } from '../../core/ports.ts';
 import type { NewRecord } from '../../core/secret.ts';
-import type { UnixSeconds } from '../../core/time.ts';
 import { type RefusalReason, StoreRefusal } from '../store.ts';
 import { FrameSink, type LocatedClaim } from './frames.ts';
 import { hintOf, type Locator, type StoredRow } from './locator.ts';
@@ -23,7 +21,6 @@ import {
   type DecisionName,
   type FromWriter,
   frameOutcome,
-  type Located,
   type OpenRequest,
   type ToWriter,
 } from './protocol.ts';
@@ -128,16 +125,21 @@ export class CommitQueue {
     if (outcome === frameOutcome.done) return 'won';
     if (outcome === frameOutcome.gone) return 'gone';
     if (outcome === frameOutcome.withdrawn) return 'abandoned';
-    throw new ServiceError('unavailable', 'The store did not decide the claim.');
+    throw new ServiceError('unavailable', 'The store did not take the claim.');
   }
 
-  async burn(at: Located<ReceiptId>, isAbandoned: IsAbandoned): Promise<UnixSeconds | null | 'abandoned'> {
+  /** A decision that is not taken for a client that has left meanwhile. */
+  async decideFor<N extends 'burn' | 'takeAnswer'>(
+    isAbandoned: IsAbandoned,
+    name: N,
+    ...args: DecisionArguments<N>
+  ): Promise<DecisionAnswer<N> | 'abandoned'> {
     const answered = await this.#collect<Answer>((waiting) => {
       const { asks, revocables } = this.#collecting;
-      const index = this.#ask({ name: 'burn', args: [at] }, waiting);
+      const index = this.#ask({ name, args }, waiting);
       revocables.push({ isAbandoned, withdraw: () => void asks.splice(index, 1, withdrawnAsk) });
     });
-    return answerIn<'burn' | 'withdrawn'>(answered);
+    return answerIn<N | 'withdrawn'>(answered);
   }
 
   async decide<N extends DecisionName>(name: N, ...args: DecisionArguments<N>): Promise<DecisionAnswer<N>> {

@@ -10,6 +10,7 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountDeletion, createAccountWrites } from './accounts.ts';
+import { createAttemptWrites } from './attempts.ts';
 import { type ConnectionSettings, openConnection } from './database.ts';
 import { createDomainWrites } from './domains.ts';
 import {
@@ -26,6 +27,7 @@ import {
 } from './files.ts';
 import { type ClaimFrame, type PutFrame, readFrames } from './frames.ts';
 import { IndexMerge } from './index-merge.ts';
+import { createLookWrites, type LookWrites } from './looks.ts';
 import {
   type Answer,
   type Ask,
@@ -36,7 +38,7 @@ import {
   frameOutcome,
   wantsRoom,
 } from './protocol.ts';
-import { createAttemptWrites, createRecordWrites, type RecordWrites } from './records.ts';
+import { createRecordWrites, type RecordWrites } from './records.ts';
 import { createRootWrites } from './roots.ts';
 import { createPasswordWrites, createSessionWrites } from './sessions.ts';
 import { createLogKeeper, createStorageMark, createSweep, type HasRoom, type LogKeeper } from './sweep.ts';
@@ -45,6 +47,7 @@ import { createTimeKeeper, createTimeSetter } from './time.ts';
 export interface WritingConnection {
   readonly db: Database;
   readonly records: RecordWrites;
+  readonly looks: LookWrites;
   readonly merge: IndexMerge;
   readonly log: LogKeeper;
   readonly begin: () => void;
@@ -63,21 +66,22 @@ export function openWritingConnection(
   logLimitBytes: number,
 ): WritingConnection {
   const db = openConnection(database, settings);
-  const records = createRecordWrites(db);
+  const [records, looks] = [createRecordWrites(db), createLookWrites(db)];
   const [begin, commit] = [db.query('BEGIN IMMEDIATE'), db.query('COMMIT')];
   return {
     db,
     records,
+    looks,
     merge: new IndexMerge(db),
     log: createLogKeeper(db, logLimitBytes),
     begin: () => void begin.run(),
     commit: () => void commit.run(),
     keepTime: createTimeKeeper(db),
-    decide: createDecide(db, records),
+    decide: createDecide(db, records, looks),
   };
 }
 
-function createDecide(db: Database, records: RecordWrites): WritingConnection['decide'] {
+function createDecide(db: Database, records: RecordWrites, looks: LookWrites): WritingConnection['decide'] {
   const sweep = createSweep(db);
   const decisions: Record<keyof Decisions, (now: UnixSeconds, ...args: never[]) => unknown> = {
     burn: records.burn,
@@ -89,6 +93,8 @@ function createDecide(db: Database, records: RecordWrites): WritingConnection['d
     queueDelivery: records.queueDelivery,
     setDelivery: records.setDelivery,
     takeDueNotices: records.takeDueNotices,
+    takeAnswer: looks.takeAnswer,
+    endLook: looks.endLook,
     ...createAttemptWrites(db),
     ...createAccountWrites(db),
     ...createPasswordWrites(db),
@@ -158,8 +164,13 @@ function runFrames(
   return { outcomes, puts, lastPosition };
 }
 
-function claimAlone({ records }: WritingConnection, frame: ClaimFrame, now: UnixSeconds): number {
+function claimAlone({ records, looks }: WritingConnection, frame: ClaimFrame, now: UnixSeconds): number {
   if (frame.kind === 'withdrawn') return frameOutcome.withdrawn;
+  if (frame.look !== undefined) {
+    const outcome = looks.claim(now, frame, frame.look);
+    if (outcome === 'done') records.noteRoot(frame.look.sealedLook, frame.look.until);
+    return frameOutcome[outcome];
+  }
   return records.claim(now, frame) ? frameOutcome.done : frameOutcome.gone;
 }
 

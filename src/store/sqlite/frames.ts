@@ -6,17 +6,22 @@
  */
 import { type NoticeKind, noticeKinds } from '../../core/account.ts';
 import type { SecretId } from '../../core/keys.ts';
+import type { NewLook } from '../../core/look-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 
 const putFrame = 1;
 const claimFrame = 2;
 const withdrawnFrame = 3;
+const lookFrame = 4;
+const withdrawnLookFrame = 5;
 const absent = 0xffff_ffff;
 const idBytes = 16;
 /** With both of the times that most records have not. */
 const putHeadBytes = 1 + 2 * idBytes + 4 * 8 + 1 + 2 * 8;
 const claimBytes = 1 + 8 + 4 + idBytes;
+/** Of a claim with a look, before the look's own bytes. */
+const lookHeadBytes = 8 + 4;
 const firstBufferBytes = 16 * 1024;
 /** Which of a put's optional things are there; what to notify of stands above them. */
 const flag = { passphrase: 1, delivery: 2, notice: 4, sealed: 8 } as const;
@@ -31,6 +36,8 @@ export interface LocatedClaim {
   readonly secretId: SecretId;
   readonly position: number;
   readonly rowVersion: number;
+  /** What it leaves for the opener; absent when nothing. */
+  readonly look?: NewLook;
 }
 
 function flagsOf({ hasPassphrase, sealed, deliveryStaleAt, noticeDueAt, notify }: NewRecord): number {
@@ -68,18 +75,23 @@ export class FrameSink {
 
   /** Where the claim's frame stands, to withdraw it by. */
   claim(target: LocatedClaim): number {
-    this.#makeRoom(claimBytes);
+    const { look } = target;
+    this.#makeRoom(claimBytes + (look === undefined ? 0 : lookHeadBytes + look.sealedLook.length));
     const at = this.#used;
-    this.#byte(claimFrame);
+    this.#byte(look === undefined ? claimFrame : lookFrame);
     this.#number(target.position);
     this.#length(target.rowVersion);
     this.#raw(target.secretId);
+    if (look !== undefined) {
+      this.#number(look.until);
+      this.#sized(look.sealedLook);
+    }
     return at;
   }
 
   /** A claim that is not to be decided any more. It keeps its place, because answers are given by place. */
   withdraw(at: number): void {
-    this.#bytes[at] = withdrawnFrame;
+    this.#bytes[at] = this.#bytes[at] === lookFrame ? withdrawnLookFrame : withdrawnFrame;
   }
 
   /** The frames so far, to be transferred; the sink starts afresh. */
@@ -180,11 +192,15 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     return length === absent ? null : raw(length);
   }
 
-  function readClaim(kind: ClaimFrame['kind']): ClaimFrame {
+  function readClaim(of: number | undefined): ClaimFrame {
+    const kind = of === claimFrame || of === lookFrame ? 'claim' : 'withdrawn';
     const position = number();
     const rowVersion = view.getUint32(at, true);
     at += 4;
-    return { kind, position, rowVersion, secretId: raw(idBytes) as SecretId };
+    const claim: ClaimFrame = { kind, position, rowVersion, secretId: raw(idBytes) as SecretId };
+    if (of !== lookFrame && of !== withdrawnLookFrame) return claim;
+    const until = number();
+    return { ...claim, look: { until, sealedLook: sized() ?? nothing } };
   }
 
   function readPut(): Frame {
@@ -219,7 +235,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
   for (let n = 0; n < count; n += 1) {
     const kind = bytes[at];
     at += 1;
-    yield kind === putFrame ? readPut() : readClaim(kind === claimFrame ? 'claim' : 'withdrawn');
+    yield kind === putFrame ? readPut() : readClaim(kind);
   }
 }
 

@@ -73,6 +73,9 @@ export interface Decisions extends Taken<Forwarded> {
   burn(at: Located<ReceiptId>): UnixSeconds | null;
   /** @param earliest what has expired by this has expired by every clock */
   burnAll(after: number, limit: number, earliest: UnixSeconds): { burned: number; next: number | null };
+  /** Whether an answer was left. */
+  takeAnswer(at: Located<SecretId>, tag: Uint8Array): boolean;
+  endLook(at: Located<SecretId>, tag: Uint8Array): void;
   /** In the place of a decision whose client left before its batch was sent. */
   withdrawn(): 'abandoned';
   markViewed(at: Located<ReceiptId>): UnixSeconds | null;

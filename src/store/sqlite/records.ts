@@ -7,9 +7,6 @@
  *
  * A read's statements have ended when it returns (see reader.ts). A read changes nothing (P4), and a look-up runs the same
  * statements whatever became of the secret (P17).
- *
- * Passphrase attempts are counted here too (P14): read and raised in one transaction that no other writer shares, and answered only once
- * durable, so a guess that was not counted is never computed.
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
@@ -26,9 +23,10 @@ import {
   type StoredState,
 } from '../../core/secret.ts';
 import type { UnixSeconds } from '../../core/time.ts';
-import { allowanceAfter, deliveryAt, exhaustionOf } from '../store.ts';
+import { deliveryAt } from '../store.ts';
 import { bitsOf, flagsIn, type LocatedClaim, type PutFrame } from './frames.ts';
 import { hintOf, type Locator, rowAmong } from './locator.ts';
+import { eraseLook, holdsLook } from './looks.ts';
 import {
   createMailWrites,
   createMemoWrites,
@@ -233,6 +231,8 @@ export type RecordWrites = Deciding<
 > & {
   /** The position of the new row; `null`, and nothing stored, when its account is not there or its root was closed. */
   put(record: PutFrame): number | null;
+  /** That a record is under the root which these sealed bytes name. */
+  noteRoot(sealed: Uint8Array, until: UnixSeconds): void;
   /** Whether this claim took the secret. */
   claim(now: UnixSeconds, target: LocatedClaim): boolean;
   /** What was kept in memory about a transaction is void: it was rolled back. */
@@ -257,12 +257,16 @@ const claimRecord = `${endRecord('r')}
 const burnRecord = `${endRecord('b')}
   WHERE position = ?2 AND receipt_id = ?3 AND state = 'w' AND expires_at > ?1`;
 
+const endLookAtReceipt = `${eraseLook} WHERE position = ?1 AND receipt_id = ?2 AND ${holdsLook}`;
+
 const selectBatch = `
   SELECT max(position) AS upto, count(*) AS looked
   FROM (SELECT position FROM records WHERE position > ?1 ORDER BY position LIMIT ?2)`;
 
 const burnBatch = `${endRecord('b')}
   WHERE position > ?2 AND position <= ?3 AND state = 'w' AND expires_at > ?4`;
+
+const endLooksInBatch = `${eraseLook} WHERE position > ?1 AND position <= ?2 AND ${holdsLook}`;
 
 const viewRecord = `
   UPDATE records SET viewed_at = min(viewed_at, ?1)
@@ -277,10 +281,14 @@ const changeExpiry = `
     AND length(sealed_secret) = length(?7) AND ${namedRoot} = substr(?7, 2, 2)
   RETURNING secret_id`;
 
-/** `row_version` stays: whoever has proven a link by the bytes before still claims (P3). */
+/**
+ * `row_version` stays: whoever has proven a link by the bytes before still claims (P3). A secret's bytes become no look's, nor the
+ * other way about.
+ */
 const changeWrapping = `
   UPDATE records SET sealed_secret = ?4
-  WHERE position = ?1 AND secret_id = ?2 AND state = 'w' AND sealed_secret = ?3 AND length(?4) = length(?3)
+  WHERE position = ?1 AND secret_id = ?2 AND (state = 'w' OR (${holdsLook}))
+    AND sealed_secret = ?3 AND length(?4) = length(?3) AND substr(?4, 1, 1) = substr(?3, 1, 1)
   RETURNING expires_at`;
 
 export function createRecordWrites(db: Database): RecordWrites {
@@ -288,6 +296,8 @@ export function createRecordWrites(db: Database): RecordWrites {
   const owner = db.query('SELECT 1 FROM accounts WHERE id = ?1');
   const claim = db.query(claimRecord);
   const burn = db.query(burnRecord);
+  const endLook = db.query(endLookAtReceipt);
+  const endLooks = db.query(endLooksInBatch);
   const batch = db.query<{ upto: number | null; looked: number }, [number, number]>(selectBatch);
   const burnTogether = db.query(burnBatch);
   const view = db.query<{ viewed_at: UnixSeconds }, [number, number, Uint8Array]>(viewRecord);
@@ -334,12 +344,18 @@ export function createRecordWrites(db: Database): RecordWrites {
       if (record.memoBox !== null) keepMemo(position, record.memoBox);
       return position;
     },
+    noteRoot: (sealed, until) => rootUses.note(rootKidOf(sealed) ?? 0, until),
     claim: (now, { position, secretId, rowVersion }) =>
       claim.run(now, position, secretId, rowVersion).changes === 1,
-    burn: (now, { position, id }) => (burn.run(now, position, id).changes === 1 ? now : null),
+    burn(now, { position, id }) {
+      if (burn.run(now, position, id).changes === 1) return now;
+      endLook.run(position, id);
+      return null;
+    },
     burnAll(now, after, limit, earliest) {
       const { upto = null, looked = 0 } = batch.get(after, limit) ?? {};
       const burned = upto === null ? 0 : Number(burnTogether.run(now, after, upto, earliest).changes);
+      if (upto !== null) endLooks.run(after, upto);
       return { burned, next: looked === limit ? upto : null };
     },
     markViewed: (now, { position, id }) => view.get(now, position, id)?.viewed_at ?? null,
@@ -364,62 +380,5 @@ export function createRecordWrites(db: Database): RecordWrites {
     setDelivery,
     takeDueNotices,
     forget: rootUses.forget,
-  };
-}
-
-export type AttemptWrites = Deciding<'reserve' | 'refund'>;
-
-interface Life {
-  in_life: number;
-  ends_at: UnixSeconds;
-}
-
-const countAttempt = `
-  INSERT INTO attempt_lives (secret_id, in_life, ends_at) VALUES (?1, 1, ?2)
-  ON CONFLICT (secret_id) DO UPDATE SET in_life = in_life + 1`;
-
-export function createAttemptWrites(db: Database): AttemptWrites {
-  const inWindow = db.query<{ at: UnixSeconds; same_client: number }, [Uint8Array, Uint8Array, number]>(
-    'SELECT at, client = ?2 AS same_client FROM attempts WHERE secret_id = ?1 AND at > ?3 ORDER BY at',
-  );
-  const life = db.query<Life, [Uint8Array]>(
-    'SELECT in_life, ends_at FROM attempt_lives WHERE secret_id = ?1',
-  );
-  const expiry = db.query<{ expires_at: UnixSeconds }, [number, Uint8Array]>(
-    'SELECT expires_at FROM records WHERE position = ?1 AND secret_id = ?2',
-  );
-  const insert = db.query('INSERT INTO attempts (secret_id, client, at, stale_at) VALUES (?1, ?2, ?3, ?4)');
-  const count = db.query(countAttempt);
-  const remove = db.query('DELETE FROM attempts WHERE attempt = ?1 AND secret_id = ?2');
-  const uncount = db.query(
-    'UPDATE attempt_lives SET in_life = in_life - 1 WHERE secret_id = ?1 AND in_life > 0',
-  );
-
-  return {
-    reserve(now, id, position, client, limits) {
-      const window = inWindow.all(id, client, now - limits.windowSeconds);
-      const known = life.get(id);
-      // An unknown secret has nothing to guess; its attempts are counted all the same, for one window.
-      const lifeEndsAt =
-        known?.ends_at ?? expiry.get(position ?? 0, id)?.expires_at ?? now + limits.windowSeconds;
-      const counted = {
-        ofSecret: window.map((each) => each.at),
-        ofClient: window.filter((each) => each.same_client === 1).map((each) => each.at),
-        inLife: known?.in_life ?? 0,
-        lifeEndsAt,
-      };
-      const exhausted = exhaustionOf(counted, limits, now);
-      if (exhausted !== null) return exhausted;
-      const { lastInsertRowid } = insert.run(id, client, now, now + limits.windowSeconds);
-      count.run(id, lifeEndsAt);
-      return {
-        outcome: 'reserved',
-        attempt: Number(lastInsertRowid),
-        ...allowanceAfter(counted, limits, now),
-      };
-    },
-    refund(_now, id, attempt) {
-      if (remove.run(attempt, id).changes === 1) uncount.run(id);
-    },
   };
 }

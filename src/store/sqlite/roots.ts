@@ -9,6 +9,7 @@ import type { Database } from 'bun:sqlite';
 import type { SecretId } from '../../core/keys.ts';
 import type { OlderRootsBatch } from '../../core/root-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
+import { holdsLook } from './looks.ts';
 import type { Deciding } from './protocol.ts';
 
 const daySeconds = 86_400;
@@ -45,18 +46,20 @@ function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
     .map((row) => row.kid);
   const live = (order: 'ASC' | 'DESC') =>
     db.query(
-      `SELECT 1 FROM records WHERE ${namedRoot} = ?1 AND state = 'w' AND expires_at > ?2 ORDER BY position ${order} LIMIT 1`,
+      `SELECT 1 FROM records WHERE ${namedRoot} = ?1 AND ${isSealed} ORDER BY position ${order} LIMIT 1`,
     );
   return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(nameOf(kid), now) !== null);
 }
 
 /** The root that a row's sealed bytes name, as two bytes: they compare as the numbers do. */
 export const namedRoot = 'substr(sealed_secret, 2, 2)';
+/** That a row waits, or may be looked at again, at `?2`. */
+const isSealed = `((state = 'w' AND expires_at > ?2) OR (sweep_at > ?2 AND ${holdsLook}))`;
 const nameOf = (kid: number): Uint8Array => new Uint8Array([kid >> 8, kid & 255]);
 
 const selectOlder = `
-  SELECT position, iif(state = 'w' AND expires_at > ?3 AND ${namedRoot} < ?4, secret_id, NULL) AS secret_id
-  FROM records WHERE position > ?1 ORDER BY position LIMIT ?2`;
+  SELECT position, iif(${isSealed} AND ${namedRoot} < ?3, secret_id, NULL) AS secret_id
+  FROM records WHERE position > ?1 ORDER BY position LIMIT ?4`;
 
 const selectCheck = 'SELECT check_value FROM root_checks WHERE kid = ?1';
 
@@ -71,7 +74,7 @@ export function createRootReads(db: Database): RootReads {
   const check = db.query<{ check_value: Uint8Array }, [number]>(selectCheck);
   const older = db.query<
     { position: number; secret_id: SecretId | null },
-    [number, number, number, Uint8Array]
+    [number, number, Uint8Array, number]
   >(selectOlder);
   const floor = db.query<{ kid: number }, []>('SELECT kid FROM root_floor');
   return {
@@ -79,7 +82,7 @@ export function createRootReads(db: Database): RootReads {
     rootKidsInUse: (now) => readRootKidsInUse(db, now),
     findFirstOpenRoot: () => floor.get()?.kid ?? 0,
     listUnderOlderRoots(kid, after, limit, now) {
-      const rows = older.all(after, limit, now, nameOf(kid));
+      const rows = older.all(after, now, nameOf(kid), limit);
       const secretIds = rows.map((row) => row.secret_id).filter((id) => id !== null);
       const last = rows.at(-1);
       return { secretIds, next: last === undefined || rows.length < limit ? null : String(last.position) };

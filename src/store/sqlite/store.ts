@@ -7,6 +7,7 @@
 import type { Database } from 'bun:sqlite';
 import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
+import type { LookStore, NewLook } from '../../core/look-store.ts';
 import type {
   AccountStore,
   AttemptStore,
@@ -32,7 +33,8 @@ import {
 } from './database.ts';
 import { createDomainReads } from './domains.ts';
 import { codeOf, isServed, messageOf, prepareFolder } from './files.ts';
-import { createLocator, type Locator } from './locator.ts';
+import { createLocator, type Locator, rowAmong } from './locator.ts';
+import { createLookReads } from './looks.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
 import { createReader, type Reader } from './reader.ts';
 import { createRecordReads } from './records.ts';
@@ -132,8 +134,10 @@ interface Parts {
 }
 
 function createStore(parts: Parts): SqliteStore {
+  const looks = lookStore(parts);
   return {
-    ...judgeByStoreTime(recordStore(parts), parts.time),
+    ...looks,
+    ...judgeByStoreTime({ ...recordStore(parts), ...looks }, parts.time),
     ...attemptStore(parts),
     ...forwards(parts.queue),
     ...accountReads(parts),
@@ -148,7 +152,7 @@ function createStore(parts: Parts): SqliteStore {
   };
 }
 
-function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
+function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretStore, keyof LookStore> {
   const { now } = time;
   const reads = createRecordReads(db, locator);
   const locate = (asked: ReceiptId) =>
@@ -157,20 +161,25 @@ function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
       return position === null ? null : { id, position };
     });
   /** Of what was not found by this process, or was copied since. */
-  async function locateAndClaim(target: ClaimTarget, isAbandoned: IsAbandoned): Promise<ClaimOutcome> {
+  async function locateAndClaim(
+    target: ClaimTarget,
+    isAbandoned: IsAbandoned,
+    look: NewLook | null,
+  ): Promise<ClaimOutcome> {
     const { rowVersion } = target;
     const secretId = target.secretId.slice() as SecretId;
+    const kept = look === null ? {} : { look: structuredClone(look) };
     const position = await reader.read(() => locator.ofSecret(secretId));
-    return position === null ? 'gone' : queue.claim({ secretId, rowVersion, position }, isAbandoned);
+    return position === null ? 'gone' : queue.claim({ secretId, rowVersion, position, ...kept }, isAbandoned);
   }
   return {
     now,
     put: (record) => queue.put(record),
-    claim(target, isAbandoned) {
+    claim(target, isAbandoned, look = null) {
       const { secretId, rowVersion } = target;
       const position = reads.knownPlaceOf(target);
-      if (position === undefined) return locateAndClaim(target, isAbandoned);
-      return queue.claim({ secretId, rowVersion, position }, isAbandoned);
+      if (position === undefined) return locateAndClaim(target, isAbandoned, look);
+      return queue.claim({ secretId, rowVersion, position, ...(look !== null && { look }) }, isAbandoned);
     },
     findSecret: (asked) => reader.lookUp(asked, (id) => reads.findSecret(id, time.earliest())),
     findReceipt: (asked, manager) =>
@@ -178,7 +187,7 @@ function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
     listReceipts: (owner, page) => reader.read(() => reads.listReceipts(owner, page, now())),
     async burn(id, isAbandoned) {
       const at = await locate(id);
-      return at === null ? null : queue.burn(at, isAbandoned);
+      return at === null ? null : queue.decideFor(isAbandoned, 'burn', at);
     },
     async burnAll(after, limit) {
       const { burned, next } = await queue.decide('burnAll', Number(after ?? 0), limit, time.earliest());
@@ -211,6 +220,40 @@ function recordStore({ db, queue, locator, time, reader }: Parts): SecretStore {
     takeDueNotices: (limit) => queue.decide('takeDueNotices', limit),
     sweep: (limit) => queue.decide('sweep', limit),
     scrub: () => queue.decide('scrub'),
+  };
+}
+
+function lookStore({
+  db,
+  queue,
+  locator,
+  time,
+  reader,
+}: Parts): LookStore & Pick<RotationStore, 'findAnyLook'> {
+  const reads = createLookReads(db);
+  const find = (asked: SecretId, tag: Uint8Array | null) =>
+    reader.lookUp(asked, (id) =>
+      rowAmong(locator.placesOfSecret(id), (position) => reads.findLook(position, id, tag, time.now())),
+    );
+  const locate = (asked: SecretId) =>
+    reader.lookUp(asked, (id) => {
+      const position = locator.ofSecret(id);
+      return position === null ? null : { id, position };
+    });
+  return {
+    findLook: (id, tag) => find(id, tag.slice()),
+    findAnyLook: (id) => find(id, null),
+    async takeAnswer(id, tag, isAbandoned) {
+      const kept = tag.slice();
+      const at = await locate(id);
+      const taken = at !== null && (await queue.decideFor(isAbandoned, 'takeAnswer', at, kept));
+      return taken === 'abandoned' ? taken : taken ? 'answered' : 'gone';
+    },
+    async endLook(id, tag) {
+      const kept = tag.slice();
+      const at = await locate(id);
+      if (at !== null) await queue.decide('endLook', at, kept);
+    },
   };
 }
 
@@ -279,7 +322,8 @@ function accountReads({ db, time: { now }, reader }: Parts): Read<AccountStore> 
   };
 }
 
-function rootStore({ db, queue, locator, time, reader }: Parts): Read<RootStore & RotationStore> {
+function rootStore(parts: Parts): Omit<Read<RootStore & RotationStore>, 'findAnyLook'> {
+  const { db, queue, locator, time, reader } = parts;
   const reads = createRootReads(db);
   return {
     findRootCheck: (kid) => reader.read(() => reads.findRootCheck(kid)),

@@ -1,7 +1,7 @@
 /**
  * Keeps the store small: erases what has expired, empties the log, refuses new secrets at the storage limit.
  *
- * At a secret's expiry its bytes are overwritten in place. At its receipt's expiry its mail and memo are deleted, and the row too,
+ * At a secret's expiry, or the end of a look at it, its bytes are overwritten in place. At its receipt's expiry its mail and memo are deleted, and the row too,
  * but only once no row near it still holds sealed bytes: deleting lets SQLite merge the leaf page with its siblings, and a rebuilt
  * page keeps, in its unused part, copies of rows that moved, which `secure_delete` does not know (seen: 111 remains of 3,000
  * secrets). Until then the row is overwritten in place (P10).
@@ -9,6 +9,7 @@
 import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { finishedDeletionSeconds } from '../store.ts';
+import { mayHoldLook } from './looks.ts';
 import type { Batch } from './protocol.ts';
 
 /**
@@ -40,15 +41,17 @@ const deadReceipts = `
   SELECT position FROM records WHERE sweep_at <= ?1 AND receipt_expires_at <= ?1 ORDER BY sweep_at LIMIT ?2`;
 
 /**
- * Until when a row near this one holds sealed bytes; null when none does. A row holds them while its secret waits and no
- * sweep has erased it, and then its `sweep_at` is its expiry.
+ * Until when a row near this one holds sealed bytes; null when none does. A row holds them while its secret waits, or may be looked
+ * at again, and no sweep has erased it; then its `sweep_at` is its expiry, or the look's end.
  */
 const nearbySecrets = `
   SELECT max(sweep_at) AS until FROM (
-    SELECT * FROM (SELECT state, sweep_at, receipt_expires_at FROM records WHERE position < ?1 ORDER BY position DESC LIMIT ?2)
+    SELECT * FROM (
+      SELECT state, sweep_at, ended_at, receipt_expires_at FROM records WHERE position < ?1 ORDER BY position DESC LIMIT ?2)
     UNION ALL
-    SELECT * FROM (SELECT state, sweep_at, receipt_expires_at FROM records WHERE position > ?1 ORDER BY position LIMIT ?2))
-  WHERE state = 'w' AND sweep_at < receipt_expires_at`;
+    SELECT * FROM (
+      SELECT state, sweep_at, ended_at, receipt_expires_at FROM records WHERE position > ?1 ORDER BY position LIMIT ?2))
+  WHERE (state = 'w' OR (${mayHoldLook})) AND sweep_at < receipt_expires_at`;
 
 const overwriteRow = `
   UPDATE records SET sweep_at = ?2,

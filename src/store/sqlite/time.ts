@@ -6,8 +6,10 @@
  */
 
 import type { Database } from 'bun:sqlite';
+import { lookSeconds } from '../../core/look-store.ts';
 import type { MachineClock, UnixSeconds } from '../../core/time.ts';
 import { createStoreTime, leastTimeBy, type StoreTime, type TimeMark } from '../store-time.ts';
+import { eraseLook, holdsLook } from './looks.ts';
 import type { BatchClock, BatchTime } from './protocol.ts';
 import type { Sweep } from './sweep.ts';
 
@@ -91,15 +93,20 @@ const movedTimes = [
      last_used_at = min(last_used_at, ?1) WHERE created_at > ?1`,
 ];
 
+/** A look's end would come later by as much, so all of them end now. None lasts longer than this after `?1`. */
+const endLooks = `${eraseLook} WHERE sweep_at > ?1 AND sweep_at <= ?1 + ${lookSeconds} AND ${holdsLook}`;
+
 /** Sets the time, also back: what had expired by `now` is erased first, so that nothing gone comes back (P8). */
 export function createTimeSetter(db: Database, sweep: Sweep): (now: UnixSeconds, mark: TimeMark) => void {
   const write = createTimeWriter(db);
   const end = db.query(endErased);
+  const forgetLooks = db.query(endLooks);
   const move = movedTimes.map((sql) => db.query(sql));
   return (now, mark) => {
     while (sweep(now, sweptAtOnce) >= sweptAtOnce);
     if (mark.seconds < now) {
       end.run(mark.seconds);
+      forgetLooks.run(now);
       for (const each of move) each.run(mark.seconds, now);
     }
     write(mark, 1);

@@ -9,6 +9,7 @@ import { attemptChecks } from './attempts.ts';
 import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './check.ts';
 import { claimChecks } from './claims.ts';
 import { domainChecks } from './domains.ts';
+import { lookChecks } from './looks.ts';
 import { mailChecks } from './mail.ts';
 import { rotationChecks } from './rotation.ts';
 
@@ -57,6 +58,7 @@ const isForTwo = ({ needs }: ConformanceCheck): boolean => needs.every((means) =
 
 export const twoHandleChecks: readonly ConformanceCheck[] = [
   ...claimChecks,
+  ...lookChecks,
   ...attemptChecks,
   ...rotationChecks,
   ...alsoThroughTwo.map(checkNamed),

@@ -216,6 +216,7 @@ function rootMethods(records: MemoryRecords, isShared: boolean): RootStore & Rot
     rootKidsInUse: async () => records.rootKidsInUse(),
     findFirstOpenRoot: async () => records.firstOpenRoot(),
     listUnderOlderRoots: async (...asked) => records.listUnderOlderRoots(...asked),
+    findAnyLook: (id) => records.findAnyLook(id),
     replaceWrapping: async (...given) => records.replaceWrapping(...given),
     closeRootsBefore: async (kid) => records.closeRootsBefore(kid),
     // Nothing is kept but the records themselves.

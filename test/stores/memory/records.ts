@@ -7,6 +7,7 @@
 import type { AccountId } from '../../../src/core/account.ts';
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { ReceiptId, SecretId } from '../../../src/core/keys.ts';
+import type { LookStore, NewLook, StoredLook } from '../../../src/core/look-store.ts';
 import type { ClaimOutcome, DueNotice, OwnedCounts, SecretStore } from '../../../src/core/ports.ts';
 import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
 import {
@@ -21,6 +22,7 @@ import {
 import type { UnixSeconds } from '../../../src/core/time.ts';
 import { deliveryAt } from '../../../src/store/store.ts';
 import type { StoreTime } from '../../../src/store/store-time.ts';
+import { assertFits, lookMethods, type MemoryLook } from './looks.ts';
 import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './wrappings.ts';
 
 interface MemoryRecord
@@ -29,6 +31,7 @@ interface MemoryRecord
   readonly rowVersion: number;
   state: StoredState;
   sealedSecret: Uint8Array | null;
+  look: MemoryLook | null;
   recentBox: Uint8Array | null;
   memoBox: Uint8Array | null;
   viewedAt: UnixSeconds | null;
@@ -58,8 +61,11 @@ export interface MemoryRecords {
   rootKidsInUse(): number[];
   firstOpenRoot(): number;
   listUnderOlderRoots(kid: number, after: string | null, limit: number): OlderRootsBatch;
+  findAnyLook(id: SecretId): Promise<StoredLook | null>;
   replaceWrapping(id: SecretId, from: Uint8Array, to: Uint8Array): boolean;
   closeRootsBefore(kid: number): void;
+  /** All of them, before the time is set. */
+  endLooks(): void;
   /** Burns the waiting secrets in one batch of an account's records, in order, and erases their recent boxes and memos. */
   endOwned(owner: AccountId, batch: Batch): EndedBatch;
 }
@@ -75,6 +81,7 @@ function toRecord(record: NewRecord, position: number): MemoryRecord {
     secretId: record.secretId.slice() as SecretId,
     receiptId: record.receiptId.slice() as ReceiptId,
     sealedSecret: record.sealedSecret.slice(),
+    look: null,
     detailsBox: copyOf(record.detailsBox),
     recentBox: copyOf(record.recentBox),
     memoBox: copyOf(record.memoBox),
@@ -113,7 +120,7 @@ function toSecret(record: MemoryRecord, sealedSecret: Uint8Array): StoredSecret 
 
 function toReceipt(record: MemoryRecord, now: UnixSeconds): StoredReceipt {
   const { position: _position, rowVersion: _rowVersion, ...known } = record;
-  const { noticeDueAt: _noticeDueAt, ...rest } = known;
+  const { noticeDueAt: _noticeDueAt, look: _look, ...rest } = known;
   return {
     ...rest,
     secretId: record.secretId.slice() as SecretId,
@@ -196,8 +203,15 @@ function end(
   record: MemoryRecord | null,
   state: 'received' | 'burned',
   now: UnixSeconds,
+  look: NewLook | null = null,
 ): UnixSeconds | null {
-  if (record === null || !isWaiting(record, now)) return null;
+  if (record === null) return null;
+  if (state === 'burned') record.look = null;
+  if (!isWaiting(record, now)) return null;
+  if (look !== null) {
+    assertFits(record, look, now);
+    record.look = { sealed: look.sealedLook.slice(), until: look.until };
+  }
   record.state = state;
   record.endedAt = now;
   record.sealedSecret = null;
@@ -210,19 +224,23 @@ function erase(table: RecordTable, record: MemoryRecord, now: UnixSeconds): bool
     table.delete(record);
     return true;
   }
-  if (now < record.expiresAt || record.sealedSecret === null) return false;
+  const isLookOver = record.look !== null && now >= record.look.until;
+  if (isLookOver) record.look = null;
+  if (now < record.expiresAt || record.sealedSecret === null) return isLookOver;
   record.sealedSecret = null;
   return true;
 }
 
-type SecretMethods = Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
+type SecretMethods = LookStore &
+  Pick<SecretStore, 'now' | 'put' | 'findSecret' | 'claim' | 'sweep' | 'scrub'>;
 
 function secretMethods(
   table: RecordTable,
   time: Pick<StoreTime, 'now' | 'earliest'>,
   isAccount: IsAccount,
-): SecretMethods {
+): SecretMethods & Pick<MemoryRecords, 'findAnyLook'> {
   return {
+    ...lookMethods({ ofSecret: (id) => table.ofSecret(id), toSecret, now: time.now }),
     now: time.now,
     async put(record) {
       if (record.owner !== null && !isAccount(record.owner)) {
@@ -236,11 +254,11 @@ function secretMethods(
       if (record === null || !isWaiting(record, time.earliest()) || record.sealedSecret === null) return null;
       return toSecret(record, record.sealedSecret);
     },
-    async claim(secret, isAbandoned): Promise<ClaimOutcome> {
+    async claim(secret, isAbandoned, look = null): Promise<ClaimOutcome> {
       if (isAbandoned()) return 'abandoned';
       const record = table.ofSecret(secret.secretId);
       if (record?.rowVersion !== secret.rowVersion) return 'gone';
-      return end(record, 'received', time.now()) === null ? 'gone' : 'won';
+      return end(record, 'received', time.now(), look) === null ? 'gone' : 'won';
     },
     async sweep(limit) {
       let touched = 0;
@@ -271,10 +289,7 @@ function receiptMethods(
       const batch = later.sort((a, b) => a.position - b.position).slice(0, limit);
       const last = batch.at(-1);
       const next = last === undefined || batch.length < limit ? null : String(last.position);
-      const waits = (record: MemoryRecord) => isWaiting(record, time.earliest());
-      const burned = batch.filter(
-        (record) => waits(record) && end(record, 'burned', time.earliest()) !== null,
-      );
+      const burned = batch.filter((record) => end(record, 'burned', time.earliest()) !== null);
       return { burned: burned.length, next };
     },
     async burn(id, isAbandoned) {
@@ -380,8 +395,10 @@ export function createMemoryRecords(
   isAccount: IsAccount,
 ): MemoryRecords {
   const table = new RecordTable();
+  const { findAnyLook, ...secrets } = secretMethods(table, time, isAccount);
   return {
-    store: { ...secretMethods(table, time, isAccount), ...receiptMethods(table, time, isAccount) },
+    store: { ...secrets, ...receiptMethods(table, time, isAccount) },
+    findAnyLook,
     countExpiringBy: (at) =>
       table.all().filter((each) => isWaiting(each, time.now()) && !isWaiting(each, at)).length,
     countOwned(owner) {
@@ -397,6 +414,9 @@ export function createMemoryRecords(
     replaceWrapping(id, from, to) {
       table.assertOpen(to);
       return replaceWrapping(table.ofSecret(id), from, to);
+    },
+    endLooks() {
+      for (const record of table.all()) record.look = null;
     },
     closeRootsBefore: (kid) => table.closeRootsBefore(kid),
     endOwned: (owner, batch) => endOwned(table, owner, batch, time.now()),

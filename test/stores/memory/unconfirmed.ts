@@ -1,10 +1,9 @@
 /**
- * Simulates an engine whose claims can still be undone before they are confirmed, as when a replica does not answer.
+ * Simulates an engine whose claims, and further answers, can still be undone before they are confirmed, as when a replica does not answer.
  * Until then the secret is `unavailable`.
  */
 import { ServiceError } from '../../../src/core/errors.ts';
 import type { SecretId } from '../../../src/core/keys.ts';
-import type { ClaimTarget } from '../../../src/core/ports.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { clientStays, type HeldClaims } from '../conformance/check.ts';
 
@@ -15,7 +14,7 @@ export interface UnconfirmedPlay {
 
 export function playUnconfirmed(store: Store): UnconfirmedPlay {
   let isHolding = false;
-  const held = new Map<string, ClaimTarget>();
+  const held = new Map<string, () => Promise<unknown>>();
   const refuse = (): never => {
     throw new ServiceError('unavailable', 'A claim of this secret is not confirmed.');
   };
@@ -29,14 +28,30 @@ export function playUnconfirmed(store: Store): UnconfirmedPlay {
         assertKnown(id);
         return store.findSecret(id);
       },
-      async claim(target, isAbandoned) {
+      async claim(target, isAbandoned, look = null) {
         assertKnown(target.secretId);
-        if (!isHolding) return store.claim(target, isAbandoned);
+        if (!isHolding) return store.claim(target, isAbandoned, look);
         if (isAbandoned()) return 'abandoned';
         const secret = await store.findSecret(target.secretId);
         if (secret?.rowVersion !== target.rowVersion) return 'gone';
-        held.set(secret.secretId.toHex(), secret);
+        held.set(secret.secretId.toHex(), () => store.claim(secret, clientStays, look));
         return refuse();
+      },
+      async findLook(id, tag) {
+        assertKnown(id);
+        return store.findLook(id, tag);
+      },
+      async takeAnswer(id, tag, isAbandoned) {
+        assertKnown(id);
+        if (!isHolding) return store.takeAnswer(id, tag, isAbandoned);
+        if (isAbandoned()) return 'abandoned';
+        if ((await store.findLook(id, tag)) === null) return 'gone';
+        held.set(id.toHex(), () => store.takeAnswer(id, tag, clientStays));
+        return refuse();
+      },
+      async endLook(id, tag) {
+        assertKnown(id);
+        return store.endLook(id, tag);
       },
       async findReceipt(...args) {
         const receipt = await store.findReceipt(...args);
@@ -50,7 +65,7 @@ export function playUnconfirmed(store: Store): UnconfirmedPlay {
     },
     holdClaims() {
       isHolding = true;
-      const end = (): ClaimTarget[] => {
+      const end = (): (() => Promise<unknown>)[] => {
         const claims = [...held.values()];
         isHolding = false;
         held.clear();
@@ -58,7 +73,7 @@ export function playUnconfirmed(store: Store): UnconfirmedPlay {
       };
       return {
         async confirm() {
-          for (const target of end()) await store.claim(target, clientStays);
+          for (const decide of end()) await decide();
         },
         async undo() {
           end();

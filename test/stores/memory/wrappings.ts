@@ -3,6 +3,7 @@ import type { SecretId } from '../../../src/core/keys.ts';
 import { type OlderRootsBatch, rootKidOf } from '../../../src/core/root-store.ts';
 import { isWaiting, type StoredState } from '../../../src/core/secret.ts';
 import type { UnixSeconds } from '../../../src/core/time.ts';
+import { lookAt, type MemoryLook } from './looks.ts';
 
 interface WrappedRecord {
   readonly position: number;
@@ -10,11 +11,17 @@ interface WrappedRecord {
   readonly state: StoredState;
   readonly expiresAt: UnixSeconds;
   sealedSecret: Uint8Array | null;
+  look: MemoryLook | null;
+}
+
+/** What is under a root at `now`: a waiting secret, or what may be looked at again. */
+function sealedAt(record: WrappedRecord, now: UnixSeconds): Uint8Array | null {
+  return isWaiting(record, now) ? record.sealedSecret : (lookAt(record, null, now)?.sealed ?? null);
 }
 
 export function rootKidsInUse(records: readonly WrappedRecord[], now: UnixSeconds): number[] {
-  const live = records.filter((record) => isWaiting(record, now));
-  const kids = live.map((record) => (record.sealedSecret === null ? null : rootKidOf(record.sealedSecret)));
+  const sealed = records.map((record) => sealedAt(record, now));
+  const kids = sealed.map((bytes) => (bytes === null ? null : rootKidOf(bytes)));
   return [...new Set(kids.filter((kid) => kid !== null))].sort((a, b) => a - b);
 }
 
@@ -26,8 +33,10 @@ export function listUnderOlderRoots(
 ): OlderRootsBatch {
   const later = records.filter(({ position }) => position > after);
   const batch = later.sort((a, b) => a.position - b.position).slice(0, limit);
-  const isOlder = (record: WrappedRecord) =>
-    isWaiting(record, now) && record.sealedSecret !== null && (rootKidOf(record.sealedSecret) ?? 0) < kid;
+  const isOlder = (record: WrappedRecord) => {
+    const sealed = sealedAt(record, now);
+    return sealed !== null && (rootKidOf(sealed) ?? 0) < kid;
+  };
   const last = batch.at(-1);
   return {
     secretIds: batch.filter(isOlder).map(({ secretId }) => secretId.slice() as SecretId),
@@ -36,8 +45,10 @@ export function listUnderOlderRoots(
 }
 
 export function replaceWrapping(record: WrappedRecord | null, from: Uint8Array, to: Uint8Array): boolean {
-  if (record?.state !== 'waiting' || record.sealedSecret === null) return false;
-  if (!Buffer.from(record.sealedSecret).equals(from) || from.length !== to.length) return false;
-  record.sealedSecret = to.slice();
+  if (record === null || from.length !== to.length) return false;
+  const isFrom = (bytes: Uint8Array | undefined | null) => bytes && Buffer.from(bytes).equals(from);
+  if (record.state === 'waiting' && isFrom(record.sealedSecret)) record.sealedSecret = to.slice();
+  else if (record.look !== null && isFrom(record.look.sealed)) record.look.sealed = to.slice();
+  else return false;
   return true;
 }

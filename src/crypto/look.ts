@@ -1,0 +1,179 @@
+/**
+ * The second look: what a claim leaves of a secret for whoever has just opened it, and for nobody else. It takes the place of the
+ * secret's row and is exactly as long.
+ *
+ *   tag   = from the opener's nonce N(16) and the secret id, 16 bytes
+ *   aad   = lp("mayfly/1/look") ‖ record ‖ lp(tag) ‖ u64 until
+ *   inner = R(32) ‖ lp(ver) ‖ lp(body) ‖ zeros                        as the row's outer layer held them: still sealed
+ *   row   = u8 3 ‖ u16 kid ‖ u64 limit ‖ u8 answers left ‖ tag(16) ‖ R2(16) ‖ R2'(12)
+ *           ‖ AES-256-GCM(ko, no, AES-256-GCM(kl, nl, inner, aad), aad)
+ *                                                kl‖nl from link, N and R2'; ko‖no from root and R2
+ *
+ * `record`, `ver`, `body`, `R` and `limit` are those of `envelope.ts`. What its creator could read of the secret is left out, which
+ * makes the room for the second layer. The number of answers left is the store's to count, so no layer is bound to it.
+ * Database, roots and link open nothing of it without the nonce, and the nonce opens nothing without the others (P9).
+ */
+import { seal, tagBytes as sealBytes, unseal } from './aead.ts';
+import { equalInConstantTime, FieldReader, FieldWriter, utf8 } from './bytes.ts';
+import { deriveLookKeys, deriveLookOuterKeys, deriveLookTag } from './derive.ts';
+import { expiryLimitOf, secretAads } from './envelope.ts';
+import type { KeyRing, RootKey } from './keyring.ts';
+import type { RandomBytes } from './random.ts';
+import type { SecretContext, UnwrapOutcome, UnwrappedSecret } from './row.ts';
+
+/** What a store reads of a row: the places of its version, of the answers left and of the tag. */
+export const lookRow = { version: 3, answersAt: 11, tagAt: 12, tagBytes: 16 } as const;
+
+const label = utf8('mayfly/1/look');
+const outerSaltBytes = 16;
+const innerSaltBytes = 12;
+const headBytes = lookRow.tagAt + lookRow.tagBytes + outerSaltBytes + innerSaltBytes;
+const saltBytes = 32;
+
+/** Both layers are bound to the record, to the opener's tag and to the look's end. */
+export interface LookContext extends SecretContext {
+  readonly until: number;
+}
+
+/** What the opener has: the link, and the nonce that was drawn before asking. */
+export interface Opener {
+  readonly secretKey: string;
+  readonly nonce: Uint8Array;
+}
+
+function aadOf(context: LookContext, expiryLimit: number, tag: Uint8Array): Uint8Array {
+  const { record } = secretAads(context, expiryLimit, 0);
+  return new FieldWriter(4 + label.length + record.length + 4 + tag.length + 8)
+    .field(label)
+    .raw(record)
+    .field(tag)
+    .u64(context.until).bytes;
+}
+
+export interface LookInput extends Opener {
+  /** The row that the look replaces, and what its outer layer held. */
+  readonly row: Uint8Array;
+  readonly unwrapped: UnwrappedSecret;
+  readonly context: LookContext;
+  /** Answers that may follow the claim's own. */
+  readonly answersLeft: number;
+  readonly root: RootKey;
+  readonly random: RandomBytes;
+}
+
+/** The row of the look; `null` for a secret of version 1, which has no room for it. */
+export function sealLook(input: LookInput): Uint8Array | null {
+  const { row, unwrapped, context, secretKey, nonce, root, random } = input;
+  const expiryLimit = expiryLimitOf(row);
+  const room = row.length - headBytes - 2 * sealBytes;
+  const { salt, sealedVerifier, body } = unwrapped;
+  const used = saltBytes + 4 + sealedVerifier.length + 4 + body.length;
+  if (expiryLimit === null || used > room) return null;
+  const tag = deriveLookTag(nonce, context.secretId);
+  const aad = aadOf(context, expiryLimit, tag);
+  const inner = new FieldWriter(room).raw(salt).field(sealedVerifier).field(body).bytes;
+  const innerSalt = random(innerSaltBytes);
+  const layered = seal(deriveLookKeys(secretKey, nonce, innerSalt), inner, aad);
+  return wrap(layered, aad, { root, expiryLimit, answersLeft: input.answersLeft, tag, innerSalt }, random);
+}
+
+interface Head {
+  readonly root: RootKey;
+  readonly expiryLimit: number;
+  readonly answersLeft: number;
+  readonly tag: Uint8Array;
+  readonly innerSalt: Uint8Array;
+}
+
+function wrap(layered: Uint8Array, aad: Uint8Array, head: Head, random: RandomBytes): Uint8Array {
+  const outerSalt = random(outerSaltBytes);
+  const sealed = seal(deriveLookOuterKeys(head.root.key, outerSalt), layered, aad);
+  return new FieldWriter(headBytes + sealed.length)
+    .u8(lookRow.version)
+    .u16(head.root.kid)
+    .u64(head.expiryLimit)
+    .u8(head.answersLeft)
+    .raw(head.tag)
+    .raw(outerSalt)
+    .raw(head.innerSalt)
+    .raw(sealed).bytes;
+}
+
+interface Unwrapped extends Head {
+  readonly aad: Uint8Array;
+  /** What is under link and nonce. */
+  readonly layered: Uint8Array;
+}
+
+function unwrapRoot(
+  row: Uint8Array,
+  context: LookContext,
+  ring: KeyRing,
+): Unwrapped | { readonly unknownKid: number } | null {
+  const reader = new FieldReader(row);
+  if (row.length < headBytes || reader.u8() !== lookRow.version) return null;
+  const kid = reader.u16();
+  const expiryLimit = reader.u64();
+  const answersLeft = reader.u8();
+  const tag = reader.raw(lookRow.tagBytes);
+  const root = ring.find(kid);
+  if (root === null) return { unknownKid: kid };
+  const outerSalt = reader.raw(outerSaltBytes);
+  const innerSalt = reader.raw(innerSaltBytes);
+  const aad = aadOf(context, expiryLimit, tag);
+  const layered = unseal(deriveLookOuterKeys(root.key, outerSalt), reader.rest(), aad);
+  return layered === null ? null : { root, expiryLimit, answersLeft, tag, innerSalt, aad, layered };
+}
+
+/**
+ * Removes both layers: what is left is sealed under link and passphrase, as in the row that the look replaced. `damaged` also
+ * for another's nonce or link.
+ */
+export function unwrapLook(
+  row: Uint8Array,
+  context: LookContext,
+  opener: Opener,
+  ring: KeyRing,
+): UnwrapOutcome {
+  const unwrapped = unwrapRoot(row, context, ring);
+  if (unwrapped === null) return { outcome: 'damaged' };
+  if ('unknownKid' in unwrapped) return { outcome: 'unknown_root', kid: unwrapped.unknownKid };
+  const { secretKey, nonce } = opener;
+  if (!equalInConstantTime(unwrapped.tag, deriveLookTag(nonce, context.secretId)))
+    return { outcome: 'damaged' };
+  const { expiryLimit, innerSalt, aad, layered } = unwrapped;
+  const inner = unseal(deriveLookKeys(secretKey, nonce, innerSalt), layered, aad);
+  const fields = inner === null ? null : readFields(inner);
+  if (fields === null) return { outcome: 'damaged' };
+  const { record } = secretAads(context, expiryLimit, 0);
+  const { secretId } = context;
+  return {
+    outcome: 'unwrapped',
+    secret: { version: 2, secretId, ...fields, aad: record, creator: null },
+  };
+}
+
+function readFields(inner: Uint8Array): Pick<UnwrappedSecret, 'salt' | 'sealedVerifier' | 'body'> | null {
+  const reader = new FieldReader(inner);
+  try {
+    return { salt: reader.raw(saltBytes), sealedVerifier: reader.field(), body: reader.field() };
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The same look under another root, as long as before and with as many answers left; needs neither link nor nonce. `null` where no
+ * root of the ring opens it.
+ */
+export function rewrapLook(
+  row: Uint8Array,
+  context: LookContext,
+  ring: KeyRing,
+  random: RandomBytes,
+  root: RootKey,
+): Uint8Array | null {
+  const unwrapped = unwrapRoot(row, context, ring);
+  if (unwrapped === null || 'unknownKid' in unwrapped) return null;
+  return wrap(unwrapped.layered, unwrapped.aad, { ...unwrapped, root }, random);
+}

@@ -1,0 +1,65 @@
+/**
+ * Guesses at passphrases (P14): read and raised in one transaction that no other writer shares, and answered only once durable, so a
+ * guess that was not counted is never computed.
+ */
+import type { Database } from 'bun:sqlite';
+import type { UnixSeconds } from '../../core/time.ts';
+import { allowanceAfter, exhaustionOf } from '../store.ts';
+import type { Deciding } from './protocol.ts';
+
+export type AttemptWrites = Deciding<'reserve' | 'refund'>;
+
+interface Life {
+  in_life: number;
+  ends_at: UnixSeconds;
+}
+
+const countAttempt = `
+  INSERT INTO attempt_lives (secret_id, in_life, ends_at) VALUES (?1, 1, ?2)
+  ON CONFLICT (secret_id) DO UPDATE SET in_life = in_life + 1`;
+
+export function createAttemptWrites(db: Database): AttemptWrites {
+  const inWindow = db.query<{ at: UnixSeconds; same_client: number }, [Uint8Array, Uint8Array, number]>(
+    'SELECT at, client = ?2 AS same_client FROM attempts WHERE secret_id = ?1 AND at > ?3 ORDER BY at',
+  );
+  const life = db.query<Life, [Uint8Array]>(
+    'SELECT in_life, ends_at FROM attempt_lives WHERE secret_id = ?1',
+  );
+  const expiry = db.query<{ expires_at: UnixSeconds }, [number, Uint8Array]>(
+    'SELECT expires_at FROM records WHERE position = ?1 AND secret_id = ?2',
+  );
+  const insert = db.query('INSERT INTO attempts (secret_id, client, at, stale_at) VALUES (?1, ?2, ?3, ?4)');
+  const count = db.query(countAttempt);
+  const remove = db.query('DELETE FROM attempts WHERE attempt = ?1 AND secret_id = ?2');
+  const uncount = db.query(
+    'UPDATE attempt_lives SET in_life = in_life - 1 WHERE secret_id = ?1 AND in_life > 0',
+  );
+
+  return {
+    reserve(now, id, position, client, limits) {
+      const window = inWindow.all(id, client, now - limits.windowSeconds);
+      const known = life.get(id);
+      // An unknown secret has nothing to guess; its attempts are counted all the same, for one window.
+      const lifeEndsAt =
+        known?.ends_at ?? expiry.get(position ?? 0, id)?.expires_at ?? now + limits.windowSeconds;
+      const counted = {
+        ofSecret: window.map((each) => each.at),
+        ofClient: window.filter((each) => each.same_client === 1).map((each) => each.at),
+        inLife: known?.in_life ?? 0,
+        lifeEndsAt,
+      };
+      const exhausted = exhaustionOf(counted, limits, now);
+      if (exhausted !== null) return exhausted;
+      const { lastInsertRowid } = insert.run(id, client, now, now + limits.windowSeconds);
+      count.run(id, lifeEndsAt);
+      return {
+        outcome: 'reserved',
+        attempt: Number(lastInsertRowid),
+        ...allowanceAfter(counted, limits, now),
+      };
+    },
+    refund(_now, id, attempt) {
+      if (remove.run(attempt, id).changes === 1) uncount.run(id);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * The second look, in the record's own row: it takes the place of the sealed secret, is as long, and holds its tag and the answers
+ * left in the clear. `sweep_at` is its end, so that the sweep erases it then; no column is added, and the row keeps its size (see
+ * 001-records.sql).
+ *
+ * Each decision is one UPDATE that holds the whole condition, as in `records.ts`. An ended look is zeros (P10).
+ */
+import type { Database } from 'bun:sqlite';
+import type { AccountId } from '../../core/account.ts';
+import type { SecretId } from '../../core/keys.ts';
+import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import { flagsIn, type LocatedClaim } from './frames.ts';
+import type { Deciding } from './protocol.ts';
+
+const { version, answersAt, tagAt, tagBytes } = lookRow;
+
+/** One byte of a row, or the bytes from there on, as SQL counts them. */
+const bytesAt = (at: number, length = 1): string => `substr(sealed_secret, ${at + 1}, ${length})`;
+const blobOf = (value: number): string => `x'${value.toString(16).padStart(2, '0')}'`;
+
+/**
+ * A row that may hold a look, told without its sealed bytes: a claim without one leaves `sweep_at` at the expiry. In a secret's
+ * last minute both are the same.
+ */
+export const mayHoldLook = `state = 'r' AND sweep_at <= ended_at + ${lookSeconds}`;
+/** In a row of zeros the version is zero. */
+export const holdsLook = `${mayHoldLook} AND ${bytesAt(0)} = ${blobOf(version)}`;
+
+/** The one way a look ends before its time; the condition is the caller's, with `holdsLook`. */
+export const eraseLook = 'UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))';
+
+const lookOf = (position: string, id: string, tag: string): string =>
+  `position = ${position} AND secret_id = ${id} AND ${holdsLook} AND ${bytesAt(tagAt, tagBytes)} = ${tag}`;
+
+/** The row takes the look's place only if the look's end is right by store time, and no later root has wrapped it meanwhile. */
+const claimWithLook = `
+  UPDATE records SET state = 'r', ended_at = ?1, sweep_at = ?5,
+    creator_box = zeroblob(length(creator_box)), sealed_secret = ?6
+  WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1
+    AND ?5 <= min(expires_at, ?1 + ${lookSeconds}) AND length(?6) = length(sealed_secret)
+    AND substr(?6, 1, 1) = ${blobOf(version)} AND substr(?6, 2, 2) >= ${bytesAt(1, 2)}`;
+
+const stillWaits = `
+  SELECT 1 FROM records
+  WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1`;
+
+/** With the last answer the look has ended. */
+const takeOne = `
+  UPDATE records SET sealed_secret = iif(${bytesAt(answersAt)} = ${blobOf(1)}, zeroblob(length(sealed_secret)),
+    CAST(substr(sealed_secret, 1, ${answersAt}) || ${blobOf(1)} || substr(sealed_secret, ${answersAt + 2}) AS BLOB))
+  WHERE sweep_at > ?1 AND ${lookOf('?2', '?3', '?4')} AND ${bytesAt(answersAt)} IN (${blobOf(1)}, ${blobOf(2)})`;
+
+const endOne = `${eraseLook} WHERE ${lookOf('?1', '?2', '?3')}`;
+
+const columns = `
+  SELECT position, row_version, owner, created_at, expires_at, marks, share_domain, sealed_secret, sweep_at FROM records`;
+
+interface LookRow {
+  row_version: number;
+  owner: AccountId | null;
+  created_at: UnixSeconds;
+  expires_at: UnixSeconds;
+  marks: number;
+  share_domain: string;
+  sealed_secret: Uint8Array;
+  sweep_at: UnixSeconds;
+}
+
+export interface LookReads {
+  /** @param tag `null` finds every opener's */
+  findLook(position: number, id: SecretId, tag: Uint8Array | null, now: UnixSeconds): StoredLook | null;
+}
+
+export function createLookReads(db: Database): LookReads {
+  const own = db.query<LookRow, [number, Uint8Array, Uint8Array, number]>(
+    `${columns} WHERE sweep_at > ?4 AND ${lookOf('?1', '?2', '?3')}`,
+  );
+  const any = db.query<LookRow, [number, Uint8Array, number]>(
+    `${columns} WHERE position = ?1 AND secret_id = ?2 AND sweep_at > ?3 AND ${holdsLook}`,
+  );
+  return {
+    findLook(position, id, tag, now) {
+      const row = tag === null ? any.get(position, id, now) : own.get(position, id, tag, now);
+      return row === null ? null : toLook(id, row);
+    },
+  };
+}
+
+function toLook(secretId: SecretId, row: LookRow): StoredLook {
+  return {
+    secretId,
+    rowVersion: row.row_version,
+    owner: row.owner,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    ...flagsIn(row.marks),
+    shareDomain: row.share_domain,
+    sealedSecret: row.sealed_secret,
+    until: row.sweep_at,
+  };
+}
+
+export type LookWrites = Deciding<'takeAnswer' | 'endLook'> & {
+  /** `refused`: the secret waits, and the look does not fit it; nothing changed. */
+  claim(now: UnixSeconds, target: LocatedClaim, look: NewLook): 'done' | 'gone' | 'refused';
+};
+
+export function createLookWrites(db: Database): LookWrites {
+  const claim = db.query(claimWithLook);
+  const waits = db.query(stillWaits);
+  const take = db.query(takeOne);
+  const end = db.query(endOne);
+  return {
+    claim(now, { position, secretId, rowVersion }, { until, sealedLook }) {
+      if (claim.run(now, position, secretId, rowVersion, until, sealedLook).changes === 1) return 'done';
+      return waits.get(now, position, secretId, rowVersion) === null ? 'gone' : 'refused';
+    },
+    takeAnswer: (now, { position, id }, tag) => take.run(now, position, id, tag).changes === 1,
+    endLook: (_now, { position, id }, tag) => void end.run(position, id, tag),
+  };
+}
