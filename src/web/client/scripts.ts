@@ -6,6 +6,7 @@ export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
   'copy',
   'receipt',
   'reveal',
+  'sealed',
   'share',
   'stretch-worker',
   'time',

@@ -10,6 +10,7 @@ import { controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { Dated, Icon } from '../kit/parts.tsx';
+import { lookFieldName } from './look-cookie.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
@@ -29,7 +30,12 @@ interface AskProps {
   readonly refusal: AskRefusal;
 }
 
-export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
+export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
+  frame,
+  waiting,
+  refusal,
+  lookField,
+}) => {
   const { say } = frame.words;
   const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
@@ -49,10 +55,12 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
       <PostForm
         frame={frame}
         class="sheet opening"
+        data-not-sealed={say('secret.notSealed')}
         action={frame.href('secret', waiting.secret.secretKey)}
         autocomplete="off"
       >
         {waiting.secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+        {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
         <OpenBox frame={frame} wrong={refusal.box} />
         <button type="submit">{say('secret.submit')}</button>
         <p class="wrong" id="by-program" role="status" data-text={say('secret.pressYourself')} />
@@ -88,20 +96,8 @@ const OpenBox: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) =
   </div>
 );
 
-/** Its value is not the server's to open: there is no form, and nothing here consumes it. */
-export const EndToEndPage: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting }) => {
-  const { say } = frame.words;
-  return (
-    <Page frame={frame} title={say('secret.sealedTitle')} scripts={['time']}>
-      <h1>{say('secret.sealedTitle')}</h1>
-      <Origin frame={frame} waiting={waiting} />
-      <p class="note">{say('secret.sealed')}</p>
-    </Page>
-  );
-};
-
 /** Who shares it, and a warning to its own creator that opening it takes it from the recipient. */
-const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
+export const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;
   const site = frame.brand.name;
   if (sender === null) return <p class="lead">{say('secret.fromSomeone', { site })}</p>;
@@ -152,9 +148,9 @@ const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wr
 };
 
 /** This one works once, so saving it is useless. Each password manager has its own attribute. */
-const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
+export const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
-const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
+export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
   const { say, duration } = frame.words;
   const left = duration(secret.secretTtlSeconds);
   const until = secret.createdAt + secret.ttlSeconds;
@@ -209,6 +205,16 @@ export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
         ))}
       </ul>
       <p>{say('gone.seen')}</p>
+      <ShareOwn frame={frame} />
+    </MessagePage>
+  );
+};
+
+/** The same whatever was opened before, and by whom. */
+export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage frame={frame} title={say('done.title')} lead={say('done.lead')}>
       <ShareOwn frame={frame} />
     </MessagePage>
   );
