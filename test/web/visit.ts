@@ -22,7 +22,7 @@ export function postForm(
   fields: Readonly<Record<string, string>> = {},
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Visit> {
-  const ticked: Readonly<Record<string, string>> = path.startsWith('/secret/') ? tickedBox : {};
+  const ticked: Readonly<Record<string, string>> = /^\/secret\/[^/?]+(?:\?|$)/.test(path) ? tickedBox : {};
   const typed = Object.entries({ ...ticked, ...fields }).map(([name, text]) => [
     name,
     text.replace(/\r\n|\r|\n/g, '\r\n'),
@@ -65,6 +65,12 @@ export function textIn(html: string, id: string): string | null {
 /** The value of an `<input>`. */
 export function valueIn(html: string, id: string): string | null {
   const found = new RegExp(`<input id="${id}"[^>]* value="([^"]*)"`).exec(html)?.[1];
+  return found === undefined ? null : unescapeText(found);
+}
+
+/** The value of the hidden `<input>` with this name. */
+export function hiddenIn(html: string, name: string): string | null {
+  const found = new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1];
   return found === undefined ? null : unescapeText(found);
 }
 

@@ -88,6 +88,8 @@ export function showOpened(content: Content): void {
   if (template === null || main === null) return;
   main.replaceChildren(document.importNode(template.content, true));
   document.title = template.dataset.title ?? document.title;
+  // Another language would be another page.
+  document.querySelector('form.language')?.remove();
   const text = content.kind === 'text' ? content.text : textOf(content.bytes);
   const parts = new Set([content.kind, ...(text === null ? [] : ['value'])]);
   for (const part of main.querySelectorAll<HTMLElement>('[data-for]'))

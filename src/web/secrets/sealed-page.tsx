@@ -205,9 +205,11 @@ const Opened: FC<{ frame: Frame }> = ({ frame }) => {
           <img class="preview" id="preview" alt={say('revealed.preview')} hidden />
         </div>
         <div data-for="value">
-          <label for="value">
-            <span data-for="text">{say('revealed.label')}</span>
-            <span data-for="file">{say('revealed.preview')}</span>
+          <label for="value" data-for="text">
+            {say('revealed.label')}
+          </label>
+          <label for="value" data-for="file">
+            {say('revealed.preview')}
           </label>
           <ValueText value="" />
           <Counted frame={frame} />
