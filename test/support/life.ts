@@ -177,7 +177,7 @@ async function guessWrong(
   await session.ask({ method: 'GET', path, headers: { 'Secret-Passphrase': percent } });
   await session.ask({ method: 'GET', path: `${path}?passphrase=${percent}` });
   await session.ask({ method: 'POST', path: `/api/v1/secret/${kept.secretKey}?passphrase=${percent}` });
-  const body = new URLSearchParams({ passphrase: wrong }).toString();
+  const body = new URLSearchParams({ open: 'now', passphrase: wrong }).toString();
   await session.ask({ method: 'POST', path: `/secret/${web.secretKey}`, headers: form, body });
 }
 
@@ -332,7 +332,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
     method: 'POST',
     path: `/secret/${made.web.secretKey}`,
     headers: form,
-    body: new URLSearchParams({ passphrase }).toString(),
+    body: new URLSearchParams({ open: 'now', passphrase }).toString(),
   });
   await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
