@@ -33,6 +33,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'hono/jsx',
     'hono/html',
     'qr',
+    'sdk',
     'zod',
     'node:*',
   ],

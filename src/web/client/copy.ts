@@ -1,6 +1,6 @@
 /**
  * Buttons that copy: `<button type="button" hidden data-copy="SELECTOR">` copies the text of the element and reports in
- * `#copied` (a status with `data-copied` and `data-failed`). Nothing is copied without a press, and nothing is ever
+ * `#copied` (a status with `data-copied`, which a button may have of its own, and `data-failed`). Nothing is copied without a press, and nothing is ever
  * read.
  */
 const status = document.getElementById('copied');
@@ -36,7 +36,8 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
     // Emptied first, so the same words are announced again.
     status.textContent = '';
     setTimeout(() => {
-      status.textContent = (isCopied ? status.dataset.copied : status.dataset.failed) ?? '';
+      const copied = button.dataset.copied ?? status.dataset.copied;
+      status.textContent = (isCopied ? copied : status.dataset.failed) ?? '';
     }, 50);
   });
 }

@@ -38,17 +38,18 @@ export function sharesHere({ domain }: Frame): boolean {
   return domain === null || domain.brand.isPublic;
 }
 
-export function contentSecurityPolicy(brand: Brand): string {
-  const known = policies.get(brand);
-  if (known !== undefined) return known;
-  const policy = policyFor(brand);
-  policies.set(brand, policy);
+/** @param usesWorker whether it may start the worker that stretches passphrases */
+export function contentSecurityPolicy(brand: Brand, usesWorker: boolean): string {
+  const known = policies[usesWorker ? 'worker' : 'plain'];
+  const policy = known.get(brand) ?? policyFor(brand, usesWorker);
+  known.set(brand, policy);
   return policy;
 }
 
-const policies = new WeakMap<Brand, string>();
+const policies = { plain: new WeakMap<Brand, string>(), worker: new WeakMap<Brand, string>() };
 
-function policyFor({ styleText }: Brand): string {
+/** `mayfly-worker` is in `client/stretching.ts`. */
+function policyFor({ styleText }: Brand, usesWorker: boolean): string {
   const brandStyle = styleText === '' ? '' : ` '${hashOf(styleText)}'`;
   return [
     "default-src 'none'",
@@ -56,12 +57,18 @@ function policyFor({ styleText }: Brand): string {
     "script-src 'self'",
     "connect-src 'self'",
     "img-src 'self'",
+    ...(usesWorker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    `trusted-types ${usesWorker ? 'mayfly-worker' : "'none'"}`,
   ].join('; ');
+}
+
+/** For an element of a page that may start the worker. */
+export function workerAttributes({ href, assets: { worker } }: Frame): Record<string, string> {
+  return { 'data-worker': href('asset', worker.name), 'data-worker-integrity': worker.integrity };
 }
 
 function hashOf(text: string): string {
