@@ -46,6 +46,7 @@ export const lookRowChecks: readonly ConformanceCheck[] = [
         assert.equal(await store.findAnyLook(record.secretId), null);
       }
       await claimWithLook(store, record, 3);
+      assert.deepEqual(await store.rootKidsInUse(), [3]);
     },
   ),
 
