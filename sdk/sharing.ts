@@ -27,7 +27,7 @@ import {
 } from './records.ts';
 import { type Content, isFragment, open, prove, type Stretch, seal } from './sealing.ts';
 import { type Get, statusOf } from './status.ts';
-import { type Connection, given, type Json } from './transport.ts';
+import { type Call, type Connection, given, type Json } from './transport.ts';
 import { unexpected, withHidden } from './wire.ts';
 
 /** argon2id is large: it is loaded when the first passphrase is stretched. */
@@ -74,41 +74,84 @@ function fullLink(server: string, shareDomain: string, secretKey: string, fragme
   return link;
 }
 
-async function concealContent(
-  { call, server, timeoutMs }: Connection,
+/** What a creation sends under `secret`, and how its answer is read. */
+export interface Prepared<Made> {
+  readonly fields: Json;
+  read(answer: object): Made;
+}
+
+async function sealContent(
+  { server }: Connection,
   content: Content,
   options: CreateOptions,
-): Promise<Created> {
+): Promise<Prepared<Created>> {
   assertSealable(server, options);
   const { passphrase = null, shareDomain = '' } = options;
-  return withinOneLimit(timeoutMs, options, async (own) => {
-    const { sealed, fragment } = await seal({ content, passphrase, stretch });
-    // The language is that of a mail, and none is sent.
-    const { ttl, share_domain, notify, memo } = creationFields(options);
-    const body = { secret: given({ sealed, ttl, share_domain, notify, memo }) };
-    const answer = await call({ method: 'POST', path: '/secret/conceal', body }, own);
-    return toSealedCreated(answer, (secretKey) => fullLink(server, shareDomain, secretKey, fragment));
-  });
+  const { sealed, fragment } = await seal({ content, passphrase, stretch });
+  // The language is that of a mail, and none is sent.
+  const { ttl, share_domain, notify, memo } = creationFields(options);
+  return {
+    fields: given({ sealed, ttl, share_domain, notify, memo }),
+    read: (answer) =>
+      toSealedCreated(answer, (secretKey) => fullLink(server, shareDomain, secretKey, fragment)),
+  };
 }
 
-/** Nothing is sent twice. */
-export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
+export async function prepareConceal(
+  connection: Connection,
+  options: ConcealOptions,
+): Promise<Prepared<Created>> {
   if (options.plain !== true || options.file !== undefined)
-    return concealContent(connection, contentOf(options), options);
-  const body = { secret: given({ secret: options.value, ...creationFields(options) }) };
-  const answer = await connection.call({ method: 'POST', path: '/secret/conceal', body }, options);
-  return toCreated(answer, connection.server);
+    return sealContent(connection, contentOf(options), options);
+  const fields = given({ secret: options.value, ...creationFields(options) });
+  return { fields, read: (answer) => toCreated(answer, connection.server) };
 }
 
-export async function generate(connection: Connection, options: GenerateOptions): Promise<Generated> {
+/** `isDrawn`: by the server, which then sees it. */
+export async function prepareGenerate(
+  connection: Connection,
+  options: GenerateOptions,
+): Promise<Prepared<Generated> & { readonly isDrawn: boolean }> {
   if (options.plain === true) {
-    const body = { secret: given(generationFields(options)) };
-    const answer = await connection.call({ method: 'POST', path: '/secret/generate', body }, options);
-    return toGenerated(answer, connection.server);
+    const read = (answer: object) => toGenerated(answer, connection.server);
+    return { isDrawn: true, fields: given(generationFields(options)), read };
   }
   // Drawn here, so that the server never sees it.
   const value = drawValue(options.length, options.charset);
-  return withHidden(await concealContent(connection, { kind: 'text', text: value }, options), { value });
+  const { fields, read } = await sealContent(connection, { kind: 'text', text: value }, options);
+  return { isDrawn: false, fields, read: (answer) => withHidden(read(answer), { value }) };
+}
+
+const keyForm = /^[!-~]([ -~]{0,253}[!-~])?$/;
+
+/** Nothing is sent twice without an idempotency key. @throws MayflyError `invalid_field` or `account_required` */
+export function creationCall(
+  path: string,
+  body: Json,
+  { idempotencyKey }: Pick<CreateOptions, 'idempotencyKey'>,
+  { hasAccount }: Connection,
+): Call {
+  const call = { method: 'POST', path: `/secret/${path}`, body } as const;
+  if (idempotencyKey === undefined) return call;
+  if (!keyForm.test(idempotencyKey))
+    throw invalid('idempotencyKey', 'idempotencyKey takes 1 to 255 characters of ASCII.');
+  if (!hasAccount) throw new MayflyError('account_required', 'An idempotencyKey needs an account.');
+  return { ...call, idempotencyKey };
+}
+
+export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const { fields, read } = await prepareConceal(connection, options);
+    return read(await connection.call(creationCall('conceal', { secret: fields }, options, connection), own));
+  });
+}
+
+export async function generate(connection: Connection, options: GenerateOptions): Promise<Generated> {
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const { isDrawn, fields, read } = await prepareGenerate(connection, options);
+    const path = isDrawn ? 'generate' : 'conceal';
+    return read(await connection.call(creationCall(path, { secret: fields }, options, connection), own));
+  });
 }
 
 /** What a reveal sends, and how its answer is read. */
