@@ -1,10 +1,11 @@
 /** Many secrets with one request. The client loads this module with the first batch. */
 import type { ConcealOptions, CreateOptions, GenerateOptions } from './creation.ts';
 import type { MayflyError } from './error.ts';
+import type { Json } from './json.ts';
 import { type CallOptions, withinOneLimit } from './limit.ts';
 import type { Created, Generated, WireBatch } from './records.ts';
 import { creationCall, type Prepared, prepareConceal, prepareGenerate } from './sharing.ts';
-import type { Connection, Json } from './transport.ts';
+import type { Connection } from './transport.ts';
 import { problemOf } from './v2.ts';
 import { listAt, type Raw, unexpected } from './wire.ts';
 

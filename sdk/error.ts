@@ -62,6 +62,8 @@ const clientCodes = [
   'aborted',
   /** An end-to-end secret would be shared over plain http with another machine; nothing was sent. */
   'insecure_address',
+  /** A module of this client could not be loaded or run, see `cause`. Nothing was consumed. */
+  'not_loaded',
   /** The answer is not one of this API. */
   'unexpected_answer',
   /** What was sealed end to end cannot be opened: it was changed, or a later version sealed it. */
@@ -123,6 +125,11 @@ export function detailsOf({ status, headers }: Response) {
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('Retry-After');
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** Of a module of this client that is loaded when it is first needed. */
+export function notLoaded(cause: unknown): never {
+  throw new MayflyError('not_loaded', 'A module of the client could not be loaded.', { cause });
 }
 
 export function unexpectedFrom(response: Response): MayflyError {

@@ -3,9 +3,9 @@
  * record.
  */
 import { MayflyError } from './error.ts';
+import { isJson } from './json.ts';
 import { linkOf } from './link.ts';
 import { type ReceiptState, receiptStates } from './receipt-state.ts';
-import { isJson } from './transport.ts';
 import {
   flagAt,
   isText,

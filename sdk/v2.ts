@@ -7,7 +7,8 @@ import {
   serverCodes,
   unexpectedFrom,
 } from './error.ts';
-import { type ApiVersion, isJson, type Json } from './transport.ts';
+import { isJson, type Json } from './json.ts';
+import type { ApiVersion } from './transport.ts';
 import { isText, unexpected } from './wire.ts';
 
 function isFieldError(value: unknown): value is FieldError {

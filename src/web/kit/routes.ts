@@ -46,8 +46,8 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
-  /** The API's client as a module. */
-  sdk: '/sdk/mayfly.js',
+  /** The API's client: `mayfly.js`, and the modules that it loads. */
+  sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',
