@@ -1,10 +1,10 @@
-/** Many secrets with one request. The client loads this module with the first batch. */
+/** Many secrets with one request. */
 import type { ConcealOptions, CreateOptions, GenerateOptions } from './creation.ts';
 import type { MayflyError } from './error.ts';
 import type { Json } from './json.ts';
 import { type CallOptions, withinOneLimit } from './limit.ts';
+import { creationCall, type Prepared, prepareConceal, prepareGenerate } from './preparing.ts';
 import type { Created, Generated, WireBatch } from './records.ts';
-import { creationCall, type Prepared, prepareConceal, prepareGenerate } from './sharing.ts';
 import type { Connection } from './transport.ts';
 import { problemOf } from './v2.ts';
 import { listAt, type Raw, unexpected } from './wire.ts';

@@ -220,7 +220,7 @@ export function createClient(options: ClientOptions): MayflyClient {
   return {
     conceal: async (wanted) => (await sharing()).conceal(connection, wanted),
     generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
-    batch: async (items, own = {}) => (await import('./batch.ts')).batch(connection, items, own),
+    batch: async (items, own = {}) => (await sharing()).batch(connection, items, own),
     reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
     done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
