@@ -78,7 +78,11 @@ describe('a creation with an idempotency key', () => {
     expect([second.link, second.metadataKey]).toEqual([first.link, first.metadataKey]);
     expect([first.repeated, second.repeated, second.state]).toEqual([false, true, 'new']);
     await client.burn(first.metadataKey);
-    expect(await client.conceal(plain)).toMatchObject({ repeated: true, state: 'burned', link: first.link });
+    expect(await client.conceal(plain)).toMatchObject({
+      repeated: true,
+      state: 'burned',
+      secretKey: first.secretKey,
+    });
     const sealed = { value: 'later', idempotencyKey: 'sealed' };
     await client.conceal(sealed);
     const again = await failure(client.conceal(sealed));
@@ -105,11 +109,11 @@ describe('a creation with an idempotency key', () => {
     };
     const anonymous = createClient({ server: options.server, fetch });
     for (const call of [
-      anonymous.conceal({ value: 'x', idempotencyKey: 'k' }),
-      anonymous.generate({ plain: true, idempotencyKey: 'k' }),
-      anonymous.batch([{ value: 'x' }], { idempotencyKey: 'k' }),
+      () => anonymous.conceal({ value: 'x', idempotencyKey: 'k' }),
+      () => anonymous.generate({ plain: true, idempotencyKey: 'k' }),
+      () => anonymous.batch([{ value: 'x' }], { idempotencyKey: 'k' }),
     ])
-      expect((await failure(call)).code).toBe('account_required');
+      expect((await failure(call())).code).toBe('account_required');
     for (const idempotencyKey of ['', 'ü', ' k', 'k\n', 'k'.repeat(256)]) {
       const refused = await failure(
         createClient({ ...options, fetch }).conceal({ value: 'x', idempotencyKey }),

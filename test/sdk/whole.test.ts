@@ -183,7 +183,7 @@ async function callOlder(options: Parameters<typeof createClient>[0], results: R
   expect(results.burn).toMatchObject({ state: 'burned', secretKey: null, secretTtlSeconds: null });
   expect((await failure(client.burn(other.metadataKey))).code).toBe('unknown_secret');
   results.recent = await client.recent();
-  expect(results.recent).toHaveLength(9);
+  expect(results.recent).toHaveLength(11);
   await client.checkCredentials();
   results.serviceStatus = await client.serviceStatus();
 }
