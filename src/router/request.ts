@@ -134,7 +134,7 @@ function connectionOptions(value: string | null): readonly string[] {
   return value.toLowerCase().split(/[\t ]*,[\t ]*/);
 }
 
-/** The largest API body that a region with the built-in plans accepts. */
+/** The largest API body that a region with the built-in plans accepts, end-to-end secrets aside, which are passed on as they come. */
 export const wholeBytes = bodyCapBytesFor(builtInPlans);
 
 export interface RequestDeps {

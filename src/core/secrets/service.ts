@@ -79,6 +79,8 @@ export function createService(parts: ServiceParts) {
     sendDueNotices: () => sendDueNotices(core),
     /** Draws a value to fill into the form; nothing is stored. The caller has checked the ranges. */
     suggest: (input: SuggestInput) => suggest(core, input),
+    /** What passphrases are drawn from, for a browser that draws one itself. */
+    words: () => core.words(),
     /** Newest created first. */
     recent: (input: RecentInput, caller: AccountCaller) => recent(core, input, caller),
     /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */

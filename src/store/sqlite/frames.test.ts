@@ -37,9 +37,14 @@ const claim = fc.record({
   rowVersion: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
 });
 
+const lookClaim = fc
+  .tuple(claim, fc.record({ until: seconds, sealedLook: bytes(2_000) }))
+  .map(([each, look]) => ({ ...each, look }));
+const anyClaim = fc.oneof(claim, lookClaim);
+
 const frame = fc.oneof(
   record.map((each) => ({ kind: 'put' as const, ...each })),
-  claim.map((each) => ({ kind: 'claim' as const, ...each })),
+  anyClaim.map((each) => ({ kind: 'claim' as const, ...each })),
 );
 
 it('a batch of puts and claims is read as it was written, also in a buffer that was used before', () => {
@@ -55,7 +60,7 @@ it('a batch of puts and claims is read as it was written, also in a buffer that 
 
 it('a claim that was withdrawn keeps its place and says so, also after the buffer has grown', () => {
   const sink = new FrameSink();
-  const claims = fc.sample(claim, 5_000);
+  const claims = fc.sample(anyClaim, 5_000);
   const places = claims.map((each) => sink.claim(each));
   const isWithdrawn = (n: number) => n % 3 === 1;
   for (const [n, at] of places.entries()) if (isWithdrawn(n)) sink.withdraw(at);
@@ -65,11 +70,12 @@ it('a claim that was withdrawn keeps its place and says so, also after the buffe
 
 it('a batch holds the bytes of the moment they were given', () => {
   const sink = new FrameSink();
-  const [given] = fc.sample(claim, 1);
+  const [given] = fc.sample(lookClaim, 1);
   if (given === undefined) throw new Error('no sample');
   const wanted = structuredClone(given);
   sink.claim(given);
   given.secretId.fill(0);
+  given.look.sealedLook.fill(0);
   expect([...readFrames(sink.take(), 1)]).toEqual([{ kind: 'claim', ...wanted }]);
 });
 

@@ -264,16 +264,15 @@ export interface RecordFlags {
   readonly notify: readonly NoticeKind[];
 }
 
-/** Above the notices, of which there may be more one day; still a number of one byte. */
+/** Above the notices, with room for two more of them; SQLite still keeps the number in one byte. */
 const sealedBit = 1 << 6;
-const noticeBits = (1 << 5) - 1;
 
-/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`, five at most; bit 6: it is end-to-end. */
+/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: it is end-to-end. */
 export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
   (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
 
 export const flagsIn = (bits: number): RecordFlags => ({
   hasPassphrase: (bits & 1) === 1,
   sealed: (bits & sealedBit) !== 0,
-  notify: chosenBy(noticeKinds, (bits >> 1) & noticeBits),
+  notify: chosenBy(noticeKinds, bits >> 1),
 });
