@@ -125,7 +125,7 @@ export function creationCall(
   const call = { method: 'POST', path: `/secret/${path}`, body } as const;
   if (idempotencyKey === undefined) return call;
   if (!keyForm.test(idempotencyKey))
-    throw invalid('idempotencyKey', 'idempotencyKey takes 1 to 255 characters of ASCII.');
-  if (!hasAccount) throw new MayflyError('account_required', 'An idempotencyKey needs an account.');
+    throw invalid('idempotencyKey', 'An idempotency key has 1 to 255 characters of ASCII.');
+  if (!hasAccount) throw new MayflyError('account_required', 'An idempotency key needs an account.');
   return { ...call, idempotencyKey };
 }
