@@ -96,7 +96,6 @@ const forwardedPrefix = 'x-forwarded';
 export const decisiveFields: ReadonlySet<string> = new Set([
   'authorization',
   'content-type',
-  'idempotency-key',
   'sec-fetch-site',
   'origin',
   'cookie',
