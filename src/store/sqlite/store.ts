@@ -177,7 +177,7 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
   }
   return {
     now,
-    put: (record, hold) => queue.put(record, hold),
+    put: (record) => queue.put(record),
     claim(target, isAbandoned, look = null) {
       const { secretId, rowVersion } = target;
       const position = reads.knownPlaceOf(target);
