@@ -174,6 +174,16 @@ describe('what cannot be shared end to end', () => {
     expect((await refusal('https://x.example', { value: 'a', passphrase: '' })).field).toBe('passphrase');
   });
 
+  it('is everything where there is no WebCrypto, as on plain http in a browser', async () => {
+    const whole = Object.getOwnPropertyDescriptor(globalThis, 'crypto');
+    Object.defineProperty(globalThis, 'crypto', { value: {}, configurable: true });
+    try {
+      expect((await refusal('https://x.example', { value: 'x' })).code).toBe('insecure_address');
+    } finally {
+      Object.defineProperty(globalThis, 'crypto', whole ?? {});
+    }
+  });
+
   it('is not what https and this machine can have', async () => {
     for (const address of [
       'https://x.example',
@@ -235,6 +245,12 @@ describe('a server that lies', () => {
         ]);
       }
     }
+  });
+
+  it('that knows no such secret gets no proof', async () => {
+    const { client, asked } = lying({ status: { key, state: 'unknown' } });
+    expect((await failure(client.reveal(link, { passphrase: 'thyme' }))).code).toBe('unknown_secret');
+    expect(asked).toHaveLength(1);
   });
 
   it('is asked nothing with a damaged fragment, whatever it would answer', async () => {
@@ -378,8 +394,10 @@ describe('an answer that is lost', () => {
       await account.done(link, look);
       expect((await failure(account.reveal(link, options))).code).toBe('unknown_secret');
     }
+    sent.length = 0;
     for (const wrong of [{ look: 'x' }, { look: newLook(), strictlyOnce: true }])
       expect((await failure(account.reveal('0'.repeat(31), wrong))).field).toBe('look');
+    expect(sent).toEqual([]);
   });
 
   it('does not cost what arrived: an end that fails is no failure', async () => {
@@ -398,12 +416,17 @@ describe('an answer that is lost', () => {
       await failure(createClient({ server: 'https://x.example', fetch: refuse }).reveal('0'.repeat(31)));
       expect([status, calls]).toEqual([status, 1]);
     }
-    let calls = 0;
-    const gateway: Fetch = async () => {
-      calls += 1;
-      return new Response('<html>', { status: 502 });
-    };
-    await failure(createClient({ server: 'https://x.example', fetch: gateway }).reveal('0'.repeat(31)));
-    expect(calls).toBe(3);
+    for (const [status, tries] of [
+      [502, 3],
+      [403, 1],
+    ] as const) {
+      let calls = 0;
+      const gateway: Fetch = async () => {
+        calls += 1;
+        return new Response('<html>', { status });
+      };
+      await failure(createClient({ server: 'https://x.example', fetch: gateway }).reveal('0'.repeat(31)));
+      expect([status, calls]).toEqual([status, tries]);
+    }
   });
 });
