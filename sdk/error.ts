@@ -25,6 +25,10 @@ export const serverCodes = [
   'too_large',
   /** Burning or delivering a secret that has been read, burned or has expired. */
   'already_gone',
+  /** A creation with this `idempotencyKey` is at work, or broke off: send it again after `retryAfterSeconds`. */
+  'in_flight',
+  /** This `idempotencyKey` was used for another creation. */
+  'idempotency_mismatch',
   /** A mail for this secret is already being sent. */
   'delivery_in_flight',
   /** The account's plan has no share domains. */

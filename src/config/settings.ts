@@ -227,6 +227,13 @@ export const definitions = {
     default: isForThisMachineAlone,
     reader: 'server',
   }),
+  endToEnd: setting({
+    env: 'MAYFLY_END_TO_END',
+    doc: 'Whether the share page encrypts in the browser, so that the server never sees the secret: by default, offered as a choice that is off at first, or off. Links made that way open in every case, and programs may always make them.',
+    kind: oneOf('default', 'offered', 'off'),
+    default: 'default',
+    reader: 'server',
+  }),
   brandFile: setting({
     env: 'MAYFLY_BRAND_FILE',
     doc: 'A JSON file with the name, logo, colours and links that pages show, for the site and each share domain.',

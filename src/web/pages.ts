@@ -22,6 +22,7 @@ import { iconSvg } from './kit/parts.tsx';
 import { basePathOf, createHref } from './kit/routes.ts';
 import { createSessionCookie, createSignInTokens } from './kit/session.ts';
 import { createPagePipeline, type Site } from './pipeline.tsx';
+import { createKeepsCookies } from './secrets/look-cookie.ts';
 import { createJustCreated, createReceiptPages } from './secrets/receipt.tsx';
 import { createSecretPages } from './secrets/secret.tsx';
 import { createSharePages } from './secrets/share.tsx';
@@ -77,10 +78,12 @@ function siteOf(deps: PageDeps): Site {
 }
 
 function pageRoutes(deps: PageDeps, site: Site): PageRoute[] {
+  const isSecure = deps.links.baseUrl.startsWith('https:');
   const parts = {
     ...site,
     ...deps,
-    justCreated: createJustCreated(deps.links.baseUrl.startsWith('https:')),
+    justCreated: createJustCreated(isSecure),
+    keepsCookies: createKeepsCookies(isSecure),
   };
   return [
     ...createSharePages(parts).map((route): PageRoute => ({ ...route, isSharing: true })),

@@ -17,11 +17,11 @@ import type {
   WireChange,
   WireCreation,
   WireDelivery,
+  WireGeneratedSecret,
   WireOpenedSecret,
   WireReceipt,
   WireRecent,
   WireRecord,
-  WireRemarks,
   WireSealedSecret,
   WireSecret,
   WireStatuses,
@@ -75,7 +75,7 @@ type V1Record = z.output<typeof v1.metadataRecord>;
 export type Answers = AllTrue<
   [
     Fits<z.output<typeof creation.concealAnswer>, WireCreation>,
-    Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireOpenedSecret>>,
+    Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireGeneratedSecret>>,
     Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.changeAnswer>, WireChange>,
@@ -139,7 +139,7 @@ export type Decided = AllTrue<
     Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
     Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
     Same<
-      LeftOut<z.output<typeof creation.concealAnswer>['details'], WireRemarks>,
+      LeftOut<z.output<typeof creation.concealAnswer>['details'], WireCreation['details']>,
       'kind' | 'recipient' | 'recipient_safe'
     >,
     Same<

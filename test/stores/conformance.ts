@@ -9,9 +9,12 @@ import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
+import { creationChecks } from './conformance/creations.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
+import { endToEndChecks } from './conformance/end-to-end.ts';
 import { expiryChecks } from './conformance/expiry.ts';
+import { lookChecks } from './conformance/looks.ts';
 import { mailChecks } from './conformance/mail.ts';
 import { memoChecks } from './conformance/memos.ts';
 import { passwordChecks } from './conformance/passwords.ts';
@@ -25,11 +28,13 @@ import { twoHandleChecks } from './conformance/two-handles.ts';
 export const conformanceChecks: readonly ConformanceCheck[] = [
   ...secretChecks,
   ...claimChecks,
+  ...lookChecks,
   ...clockChecks,
   ...receiptChecks,
   ...mailChecks,
   ...memoChecks,
   ...expiryChecks,
+  ...endToEndChecks,
   ...attemptChecks,
   ...accountChecks,
   ...accountAccessChecks,
@@ -39,5 +44,6 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...deletionChecks,
   ...domainChecks,
   ...rotationChecks,
+  ...creationChecks,
   ...twoHandleChecks,
 ];

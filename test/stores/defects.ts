@@ -8,8 +8,11 @@ import { accountDefects } from './account-defects.ts';
 import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
+import { creationDefects } from './creation-defects.ts';
 import { domainDefects } from './domain-defects.ts';
+import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
+import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
 import { memoDefects } from './memo-defects.ts';
 import { createAccountTables } from './memory/account-tables.ts';
@@ -400,14 +403,17 @@ const recordDefects: readonly SeededDefect[] = [
 
 export const seededDefects: readonly SeededDefect[] = [
   ...recordDefects,
+  ...lookDefects,
   ...attemptDefects,
   ...mailDefects,
   ...memoDefects,
   ...expiryDefects,
+  ...endToEndDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,
   ...rotationDefects,
+  ...creationDefects,
   ...sweepDefects,
   ...processDefects,
 ];

@@ -69,6 +69,13 @@ describe('random histories', () => {
     'a memo goes with its secret',
     'a memo is set only while the secret waits',
     'the recent list tells the memos of creation',
+    'there is a fourth answer',
+    'answers are looked at, then counted',
+    'another nonce finds the look',
+    'both forms of a secret are alive',
+    'a look is found in its 61st second',
+    'a look outlives done',
+    'a look outlives a burn',
   ];
   for (const seeded of seededDefects.filter((each) => caughtByHistories.includes(each.defect))) {
     it(`diverge when ${seeded.defect}`, async () => {

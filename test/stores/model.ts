@@ -5,6 +5,7 @@
 import { strict as assert } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { AccountId } from '../../src/core/account.ts';
+import { lookAnswers, lookRow } from '../../src/core/look-store.ts';
 import type { AttemptLimits } from '../../src/core/ports.ts';
 import type {
   DeliveryState,
@@ -24,6 +25,7 @@ import {
   recentOf,
   type StoreUnderTest,
 } from './conformance/check.ts';
+import { askAgain, lookOf, newLook, newTag, type Opened } from './conformance/look-fixtures.ts';
 
 interface ModelRecord {
   readonly record: NewRecord;
@@ -35,6 +37,8 @@ interface ModelRecord {
   /** `null` when no notice is left to give out. */
   noticeDueAt: number | null;
   attempts: { number: number; client: number; at: number }[];
+  /** What its claim left for its opener; `null` when nothing, or when it was ended. */
+  look: { readonly opener: Opened; left: number } | null;
   lastFound: StoredSecret | null;
 }
 
@@ -42,6 +46,9 @@ export interface Subject extends StoreUnderTest {
   /** The store in use now: a history may reopen it. */
   current: Store;
 }
+
+/** Whatever is as long as this can hold what a store reads of a look. */
+const shortestLook = lookRow.tagAt + lookRow.tagBytes;
 
 const limits: AttemptLimits = { windowSeconds: 100, perClient: 2, perSecret: 4, perLife: 7 };
 const deliveryStates: readonly DeliveryState[] = ['queued', 'accepted', 'refused', 'given_up', 'not_sent'];
@@ -93,7 +100,7 @@ class History {
     const noticeDueAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(ttlSeconds);
     const staleAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(100);
     const memoBox = this.#memo();
-    const beside = { noticeDueAt, deliveryStaleAt: staleAt, memoBox };
+    const beside = { noticeDueAt, deliveryStaleAt: staleAt, memoBox, sealed: this.#dice(2) === 0 };
     const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime, ...beside });
     await this.#subject.current.put(record);
     this.#model.push({
@@ -108,6 +115,7 @@ class History {
       memoBox,
       noticeDueAt,
       attempts: [],
+      look: null,
       lastFound: null,
     });
   }
@@ -117,6 +125,7 @@ class History {
     assert.equal(secret !== null, this.#waits(each), 'find');
     if (secret === null) return;
     assert.deepEqual(secret.sealedSecret, each.record.sealedSecret);
+    assert.equal(secret.sealed, each.record.sealed);
     each.lastFound = secret;
   }
 
@@ -128,6 +137,52 @@ class History {
       'claim',
     );
     this.#end(each, 'received');
+  }
+
+  async #claimWithLook(each: ModelRecord): Promise<void> {
+    if (each.lastFound === null) return this.#find(each);
+    // Rows of version 1 have no room in their sealed bytes.
+    if (each.lastFound.sealedSecret.length < shortestLook) return this.#claim(each);
+    const tag = newTag();
+    const look = newLook(each.lastFound, this.#now, tag);
+    const waits = this.#waits(each);
+    const outcome = await this.#subject.current.claim(each.lastFound, clientStays, look);
+    assert.equal(outcome, waits ? 'won' : 'gone', 'claim with a look');
+    this.#end(each, 'received');
+    if (waits) each.look = { opener: { record: each.record, tag, look }, left: lookAnswers - 1 };
+  }
+
+  #looks({ look }: ModelRecord): boolean {
+    return look !== null && look.left > 0 && this.#now < look.opener.look.until;
+  }
+
+  /** Of the newest that was opened: a look is short. */
+  #opened(): ModelRecord | undefined {
+    return this.#model.findLast((each) => each.look !== null);
+  }
+
+  async #lookAgain(): Promise<void> {
+    const each = this.#opened();
+    if (each?.look == null) return;
+    const { opener } = each.look;
+    const store = this.#subject.current;
+    assert.equal((await lookOf(store, opener)) !== null, this.#looks(each), 'look');
+    assert.equal(await lookOf(store, { ...opener, tag: newTag() }), null, 'another’s look');
+    const left = this.#looks(each) ? each.look.left : 0;
+    const asked = await Promise.all(Array.from({ length: 1 + this.#dice(3) }, () => askAgain(store, opener)));
+    const answered = asked.filter((outcome) => outcome === 'answered').length;
+    assert.equal(answered, Math.min(left, asked.length), 'answers');
+    each.look.left -= answered;
+  }
+
+  async #finish(): Promise<void> {
+    const each = this.#opened();
+    if (each?.look == null) return;
+    const { record, tag } = each.look.opener;
+    const isOwn = this.#dice(2) === 0;
+    await this.#subject.current.endLook(record.secretId, isOwn ? tag : newTag());
+    if (isOwn) each.look.left = 0;
+    assert.equal((await lookOf(this.#subject.current, each.look.opener)) !== null, this.#looks(each), 'done');
   }
 
   #end(each: ModelRecord, state: 'received' | 'burned'): void {
@@ -142,6 +197,7 @@ class History {
       this.#waits(each) ? this.#now : null,
       'burn',
     );
+    if (each.look !== null) each.look.left = 0;
     this.#end(each, 'burned');
   }
 
@@ -152,6 +208,7 @@ class History {
     const store = this.#subject.current;
     const claims = [store.claim(lastFound, clientStays), store.claim(lastFound, clientStays)];
     const burned = await store.burn(each.record.receiptId, clientStays);
+    if (each.look !== null) each.look.left = 0;
     const won = (await Promise.all(claims)).filter((outcome) => outcome === 'won').length;
     assert.equal(won + (burned === null ? 0 : 1), this.#waits(each) ? 1 : 0, 'race');
     this.#end(each, won === 1 ? 'received' : 'burned');
@@ -175,6 +232,7 @@ class History {
     assert.deepEqual(found.sealedSecret, this.#waits(each) ? each.record.sealedSecret : null);
     assert.deepEqual(found.delivery, this.#deliveryOf(each));
     assert.deepEqual(found.memoBox, each.memoBox);
+    assert.equal(found.sealed, each.record.sealed);
   }
 
   /** No memo, or one of either length; never all zeros, as no sealed box is. */
@@ -307,7 +365,8 @@ class History {
     const kind = this.#dice(100);
     if (each === null || kind < 15) return this.#put();
     if (kind < 30) return this.#find(each);
-    if (kind < 40) return this.#claim(each);
+    if (kind < 35) return this.#claim(each);
+    if (kind < 40) return this.#claimWithLook(each);
     if (kind < 46) return this.#burn(each);
     if (kind < 50) return this.#race(each);
     if (kind < 54) return this.#view(each);
@@ -319,7 +378,9 @@ class History {
     if (kind < 82) return this.#reserve(each);
     if (kind < 86) return this.#refund(each);
     if (kind < 88) return this.#strangers();
-    if (kind < 92) return void (await this.#subject.current.sweep(20));
+    if (kind < 90) return this.#lookAgain();
+    if (kind < 91) return this.#finish();
+    if (kind < 93) return void (await this.#subject.current.sweep(20));
     if (kind < 99) return this.#passTime();
     // Reopening a store takes as long as a history, so only some do.
     if (this.#dice(10) === 0 && this.#subject.reopen !== undefined) {

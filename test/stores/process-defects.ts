@@ -26,6 +26,25 @@ export const processDefects: readonly SeededDefect[] = [
     },
   },
   {
+    defect: 'a look’s answers are counted by their own process alone',
+    caughtBy:
+      'two further answers are given and not a third, also to many who ask at once, through two handles',
+    seed(store) {
+      const counts = new Map<string, number>();
+      return {
+        ...store,
+        async takeAnswer(id, tag) {
+          if ((await store.findLook(id, tag)) === null) return 'gone';
+          const count = 1 + (counts.get(id.toHex()) ?? 0);
+          counts.set(id.toHex(), count);
+          if (count > 2) return 'gone';
+          if (count === 2) await store.endLook(id, tag);
+          return 'answered';
+        },
+      };
+    },
+  },
+  {
     defect: 'a mail is kept from being sent twice by its own process alone',
     caughtBy: 'of many that queue a mail of one secret at once one may hand it over, through two handles',
     seed(store) {
@@ -42,6 +61,30 @@ export const processDefects: readonly SeededDefect[] = [
         async setDelivery(id, delivery) {
           queued.delete(id.toHex());
           await store.setDelivery(id, delivery);
+        },
+      };
+    },
+  },
+  {
+    defect: 'a reservation is kept from others by its own process alone',
+    caughtBy:
+      'of fifty that reserve a creation at once one is told so, and the others get its row, through two handles',
+    seed(store) {
+      const reserved = new Map<string, ReturnType<typeof store.reserveCreation>>();
+      return {
+        ...store,
+        async reserveCreation(creation) {
+          const id = creation.id.toHex();
+          const known = reserved.get(id);
+          if (known !== undefined) {
+            await known;
+            return (await store.findCreation(creation.id)) ?? 'reserved';
+          }
+          const given = structuredClone(creation);
+          const reserving = turn().then(() => store.reserveCreation(given));
+          reserved.set(id, reserving);
+          await reserving;
+          return 'reserved';
         },
       };
     },

@@ -71,12 +71,11 @@ export async function proveAccess(
   return live === null ? { outcome: 'unknown' } : proveLive(deps, live, input);
 }
 
-/** The same for a secret that was found. */
-export async function proveLive<Stored extends StoredSecret>(
+export async function proveLive(
   deps: AccessCore,
-  { secretKey, stored, unwrapped }: LiveSecret & { readonly stored: Stored },
+  { secretKey, stored, unwrapped }: LiveSecret,
   input: InspectInput,
-): Promise<(ProvenSecret & { readonly stored: Stored }) | SecretRefusal> {
+): Promise<ProvenSecret | SecretRefusal> {
   const proof = await prove(deps, stored, unwrapped, secretKey, input);
   if (proof.outcome !== 'proven') {
     reportRefusal(deps.events, stored, proof);

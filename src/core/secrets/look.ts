@@ -9,7 +9,7 @@ import { deriveLookTag } from '../../crypto/derive.ts';
 import { sealLook, unwrapLook } from '../../crypto/look.ts';
 import type { RandomBytes } from '../../crypto/random.ts';
 import { parseSecretKey, secretIdOf } from '../keys.ts';
-import { lookAnswers, lookSeconds, type NewLook, type StoredLook } from '../look-store.ts';
+import { lookAnswers, lookSeconds, type NewLook } from '../look-store.ts';
 import { type AccessCore, type ProvenSecret, proveLive, unwrappedIn } from './access.ts';
 import type { FinishLookInput, InspectInput, SecretRefusal } from './outcomes.ts';
 
@@ -38,7 +38,7 @@ export function lookFor(deps: LookCore, access: ProvenSecret, nonce: Uint8Array)
   return sealedLook === null ? null : { sealedLook, until };
 }
 
-type ProvenLook = ProvenSecret & { readonly stored: StoredLook; readonly tag: Uint8Array };
+type ProvenLook = ProvenSecret & { readonly tag: Uint8Array };
 
 /** As `proveAccess`, at a secret that this opener has opened already. */
 export async function proveLook(

@@ -1,7 +1,7 @@
 /**
  * The style sheet and the scripts, as files that caches may keep for ever: each address holds a hash of the content, and
- * a page names exactly what is served, with its integrity (W3C SRI). A script is one module without imports, so its integrity
- * covers all of it. Every page works without scripts.
+ * a page names exactly what is served, with its integrity (W3C SRI). A script is bundled with all that it imports
+ * (`bundle.ts`), so its integrity covers everything that runs. Every page works without scripts.
  */
 import { createHash } from 'node:crypto';
 import { gzip } from '../../http/compression.ts';
@@ -15,30 +15,15 @@ import receipt from '../style/receipt.css' with { type: 'text' };
 import reference from '../style/reference.css' with { type: 'text' };
 import secret from '../style/secret.css' with { type: 'text' };
 import share from '../style/share.css' with { type: 'text' };
-import * as colourSource from './colour.ts' with { type: 'text' };
-import * as copySource from './copy.ts' with { type: 'text' };
-import * as receiptSource from './receipt.ts' with { type: 'text' };
-import * as revealSource from './reveal.ts' with { type: 'text' };
-import * as shareSource from './share.ts' with { type: 'text' };
-import * as timeSource from './time.ts' with { type: 'text' };
-
 /** A file that never changes under its address, which holds a hash of it: caches may keep it for ever. */
 export interface SiteFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** The same, compressed; `null` for what is compressed already. */
   readonly gzipped: Uint8Array<ArrayBuffer> | null;
   readonly type: string;
+  /** The content security policy under which it runs; absent where nothing runs by itself. */
+  readonly policy?: string;
 }
-
-// TypeScript sees the module where the import attribute gives its text.
-const sources = {
-  colour: colourSource,
-  copy: copySource,
-  receipt: receiptSource,
-  reveal: revealSource,
-  share: shareSource,
-  time: timeSource,
-} as unknown as Readonly<Record<ScriptName, { readonly default: string }>>;
 
 /** Without comments and the blanks at the ends of lines; compression takes care of the rest. */
 function pack(css: string): string {
@@ -61,26 +46,39 @@ export const styleText = [base, frame, share, receipt, secret, account, domains,
 const extraStyles = { reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
-export type ScriptName = 'colour' | 'copy' | 'receipt' | 'reveal' | 'share' | 'time';
+const scriptNames = ['colour', 'copy', 'receipt', 'reveal', 'sealed', 'sealed-link', 'share', 'time'] as const;
+export type ScriptName = (typeof scriptNames)[number];
 
-interface Asset {
+export interface Asset {
   /** The file's name below `/assets/`. */
   readonly name: string;
   /** For the `integrity` attribute. */
   readonly integrity: string;
 }
 
+/**
+ * Of the worker that stretches passphrases: it may compile WebAssembly, which the pages may not, and can send nothing to anybody but
+ * its page.
+ */
+const workerPolicy = [
+  "default-src 'none'",
+  "script-src 'wasm-unsafe-eval'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
 export interface Assets {
   readonly style: Asset;
   extraStyle(name: StyleName): Asset;
   script(name: ScriptName): Asset;
+  /** Stretches passphrases; started only by pages that seal or open, when there is one. */
+  readonly worker: Asset;
   /** By file name; `null` when there is no such file. */
   find(name: string): SiteFile | null;
 }
 
-const scriptNames = Object.keys(sources) as readonly ScriptName[];
-
-/** Made when the first page is: packing takes some 20 ms, which a start need not wait for. */
+/** Made when the first page is: packing takes some 40 ms, which a start need not wait for. */
 export function createAssets(): Assets {
   let made: Assets | null = null;
   const all = (): Assets => {
@@ -93,26 +91,35 @@ export function createAssets(): Assets {
     },
     extraStyle: (name) => all().extraStyle(name),
     script: (name) => all().script(name),
+    get worker() {
+      return all().worker;
+    },
     find: (name) => all().find(name),
   };
 }
 
+const scriptType = 'text/javascript; charset=utf-8';
+
 function packAssets(): Assets {
+  // Loaded only here: from the sources, the scripts are bundled when this module is.
+  const { scriptTexts } = require('./scripts.ts') as typeof import('./scripts.ts');
   const files = new Map<string, SiteFile>();
-  const add = (stem: string, extension: string, type: string, text: string): Asset => {
+  const add = (stem: string, extension: string, text: string, file: SiteFile): Asset => {
     const asset = assetOf(stem, extension, text);
-    files.set(asset.name, fileOf(text, type));
+    files.set(asset.name, file);
     return asset;
   };
-  const addStyle = (name: string, text: string) => add(name, 'css', 'text/css; charset=utf-8', text);
+  const addStyle = (name: string, text: string) =>
+    add(name, 'css', text, fileOf(text, 'text/css; charset=utf-8'));
+  const addScript = (name: string, file: Pick<SiteFile, 'policy'> = {}) => {
+    const text = scriptTexts[name];
+    if (text === undefined) throw new RangeError(`there is no script ${name}`);
+    return add(name, 'js', text, { ...fileOf(text, scriptType), ...file });
+  };
   const style = addStyle('style', styleText);
   const extra = { reference: addStyle('reference', pack(extraStyles.reference)) };
-  const scripts = new Map(
-    scriptNames.map((name) => {
-      const text = toScript(sources[name].default);
-      return [name, add(name, 'js', 'text/javascript; charset=utf-8', text)];
-    }),
-  );
+  const scripts = new Map<string, Asset>(scriptNames.map((name) => [name, addScript(name)]));
+  const worker = addScript('stretch-worker', { policy: workerPolicy });
   return {
     style,
     extraStyle: (name) => extra[name],
@@ -121,6 +128,7 @@ function packAssets(): Assets {
       if (script === undefined) throw new RangeError(`there is no script ${name}`);
       return script;
     },
+    worker,
     find: (name) => files.get(name) ?? null,
   };
 }
@@ -134,11 +142,4 @@ function assetOf(stem: string, extension: string, text: string): Asset {
 export function fileOf(text: string, type: string): SiteFile {
   const bytes = new Uint8Array(Buffer.from(text));
   return { bytes, gzipped: gzip(bytes, 12), type };
-}
-
-/** Takes the types and the blanks away; no build step is needed for what is this small. */
-function toScript(source: string): string {
-  return new Bun.Transpiler({ loader: 'ts', target: 'browser', minifyWhitespace: true }).transformSync(
-    source,
-  );
 }

@@ -38,30 +38,44 @@ export function sharesHere({ domain }: Frame): boolean {
   return domain === null || domain.brand.isPublic;
 }
 
-export function contentSecurityPolicy(brand: Brand): string {
-  const known = policies.get(brand);
-  if (known !== undefined) return known;
-  const policy = policyFor(brand);
-  policies.set(brand, policy);
+/** `worker`: it may start the one that stretches passphrases; `opening`: and may show pictures that it decrypted. */
+export type PolicyKind = 'plain' | 'worker' | 'opening';
+
+export function contentSecurityPolicy(brand: Brand, kind: PolicyKind): string {
+  const known = policies[kind];
+  const policy = known.get(brand) ?? policyFor(brand, kind);
+  known.set(brand, policy);
   return policy;
 }
 
-const policies = new WeakMap<Brand, string>();
+const policies: Readonly<Record<PolicyKind, WeakMap<Brand, string>>> = {
+  plain: new WeakMap(),
+  worker: new WeakMap(),
+  opening: new WeakMap(),
+};
 
-function policyFor({ styleText }: Brand): string {
+/** `mayfly-worker` is in `client/stretching.ts`. */
+function policyFor({ styleText }: Brand, kind: PolicyKind): string {
+  const usesWorker = kind !== 'plain';
   const brandStyle = styleText === '' ? '' : ` '${hashOf(styleText)}'`;
   return [
     "default-src 'none'",
     `style-src 'self'${brandStyle}`,
     "script-src 'self'",
     "connect-src 'self'",
-    "img-src 'self'",
+    `img-src 'self'${kind === 'opening' ? ' blob:' : ''}`,
+    ...(usesWorker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    `trusted-types ${usesWorker ? 'mayfly-worker' : "'none'"}`,
   ].join('; ');
+}
+
+/** For an element of a page that may start the worker. */
+export function workerAttributes({ href, assets: { worker } }: Frame): Record<string, string> {
+  return { 'data-worker': href('asset', worker.name), 'data-worker-integrity': worker.integrity };
 }
 
 function hashOf(text: string): string {
@@ -309,6 +323,7 @@ interface PostFormProps {
   readonly autocomplete?: 'off';
   readonly id?: string;
   readonly enctype?: 'multipart/form-data';
+  readonly 'data-not-sealed'?: string;
   /** For forms that log in or sign up. */
   readonly isSignIn?: boolean;
 }

@@ -55,6 +55,10 @@ export interface PageReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Any number of `Set-Cookie` values. */
   readonly cookies?: readonly string[];
+  /** The page may start the worker that stretches passphrases. */
+  readonly usesWorker?: true;
+  /** Its script may show pictures that it made itself. */
+  readonly showsPictures?: true;
   /** The page holds nothing that a request brings but its choice of language: its length tells nothing of a token in it. */
   readonly repeatsNothing?: true;
 }
@@ -161,19 +165,23 @@ interface Answered {
   readonly frame: Frame;
 }
 
-/** For what is no page: opened by itself, a picture runs, loads and sends nothing. */
+/** For what is no page and has none of its own: opened by itself, a picture runs, loads and sends nothing. */
 const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 export function toResponse(answered: Answered, reply: PageReply): Response {
   const response = contentResponse(answered, reply);
-  const isPage = reply.content.kind === 'page';
-  const policy = isPage ? contentSecurityPolicy(answered.frame.brand) : filePolicy;
-  response.headers.set('content-security-policy', policy);
+  response.headers.set('content-security-policy', policyOf(answered, reply));
   response.headers.set('cross-origin-opener-policy', 'same-origin');
   response.headers.set('cross-origin-resource-policy', 'same-origin');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.headers.set(name, value);
   for (const cookie of reply.cookies ?? []) response.headers.append('set-cookie', cookie);
   return response;
+}
+
+function policyOf({ frame }: Answered, { content, usesWorker, showsPictures }: PageReply): string {
+  const kind = showsPictures === true ? 'opening' : usesWorker === true ? 'worker' : 'plain';
+  if (content.kind === 'page') return contentSecurityPolicy(frame.brand, kind);
+  return (content.kind === 'file' ? content.file.policy : undefined) ?? filePolicy;
 }
 
 function contentResponse(answered: Answered, reply: PageReply): Response {
@@ -254,11 +262,11 @@ export function createStaticPages(): StaticPages {
       const known = kept.get(key);
       if (known !== undefined) return known;
       const reply = await make();
-      const { status, content, headers, cookies } = reply;
+      const { status, content, headers, cookies, ...rest } = reply;
       const isPlain = Object.keys(headers ?? {}).length === 0 && cookies === undefined;
       if (status !== 200 || content.kind !== 'page' || !isPlain) return reply;
       const gzipped = gzip(content.markup, 12);
-      const packed: PageReply = { status, content: { ...content, gzipped } };
+      const packed: PageReply = { ...rest, status, content: { ...content, gzipped } };
       kept.set(key, packed);
       if (kept.size > maxKept) kept.delete(kept.keys().next().value ?? '');
       return packed;

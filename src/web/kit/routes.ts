@@ -7,6 +7,8 @@ export const routes = {
   share: '/share',
   /** Puts a drawn value into the form of the start page. */
   suggest: '/suggest',
+  /** The words that passphrases are drawn from, one a line. */
+  words: '/words.txt',
   receipt: '/receipt/:key',
   burn: '/receipt/:key/burn',
   sendAgain: '/receipt/:key/send-again',
@@ -18,6 +20,12 @@ export const routes = {
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
   secret: '/secret/:key',
+  /** Where the script of an end-to-end secret asks for it, as JSON. */
+  secretOpen: '/secret/:key/open',
+  /** Shows it again in the tab that opened it. */
+  secretAgain: '/secret/:key/again',
+  /** Ends the minute in which an opened secret can be shown again. */
+  secretDone: '/secret/:key/done',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',

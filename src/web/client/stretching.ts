@@ -1,0 +1,68 @@
+/**
+ * Passphrases are stretched by a worker, which starts only when there is one. The policy of the pages that seal or open lets one
+ * address become a worker: the one in their markup (`data-worker`, with its integrity).
+ */
+import type { Stretch } from '../../../sdk/sealing.ts';
+import type { Stretched, StretchOrder } from './stretch-worker.ts';
+
+/** What TypeScript's own declarations lack. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(address: string): string },
+  ): { createScriptURL(address: string): string };
+}
+
+declare global {
+  interface Window {
+    readonly trustedTypes?: TrustedTypes;
+  }
+}
+
+/** A slow phone needs a few seconds. */
+const limitMs = 60_000;
+
+function attribute(name: string): string {
+  return document.querySelector(`[${name}]`)?.getAttribute(name) ?? '';
+}
+
+let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
+
+/** A policy of one name may be created once. */
+function trusted(address: string): string {
+  policy ??= window.trustedTypes?.createPolicy('mayfly-worker', {
+    createScriptURL(named) {
+      if (named === '' || named !== attribute('data-worker')) throw new TypeError('no worker of this site');
+      return named;
+    },
+  });
+  return policy?.createScriptURL(address) ?? address;
+}
+
+/** A worker takes no integrity: its file is fetched with it first, and the worker then starts from the browser's cache. */
+async function start(): Promise<Worker> {
+  const address = attribute('data-worker');
+  const file = await fetch(address, { integrity: attribute('data-worker-integrity'), cache: 'force-cache' });
+  if (!file.ok) throw new Error('no worker');
+  await file.arrayBuffer();
+  return new Worker(trusted(address));
+}
+
+/** Rejects if there is no worker, or none that answers. */
+export const stretchInWorker: Stretch = async (...order: StretchOrder) => {
+  const worker = await start();
+  const timer = setTimeout(() => worker.dispatchEvent(new Event('error')), limitMs);
+  try {
+    return await new Promise((resolve, reject) => {
+      const fail = () => reject(new Error('the worker failed'));
+      worker.addEventListener('error', fail);
+      worker.addEventListener('message', ({ data }: MessageEvent<Stretched>) =>
+        data === null ? fail() : resolve(data),
+      );
+      worker.postMessage(order);
+    });
+  } finally {
+    clearTimeout(timer);
+    worker.terminate();
+  }
+};
