@@ -11,6 +11,8 @@
  * ```
  */
 import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
+import { MayflyError, notLoaded } from './error.ts';
+import { given, type Json } from './json.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
 import {
@@ -23,6 +25,7 @@ import {
   toReceiptAnswer,
   toReceiptPage,
   toRemarkedReceipt,
+  toStatus,
   toStatuses,
   type WaitingSecret,
 } from './records.ts';
@@ -35,13 +38,10 @@ import {
   toServiceStatus,
   toVersion,
 } from './service.ts';
-import { type Get, statusOf } from './status.ts';
 import {
   type Connection,
   createTransport,
   defaultTimeoutMs,
-  given,
-  type Json,
   type Transport,
   type TransportOptions,
 } from './transport.ts';
@@ -151,6 +151,9 @@ export interface MayflyClient {
   locales(options?: CallOptions): Promise<Locales>;
 }
 
+/** `get` repeats, as often as the client allows. */
+type Get = (path: string, options?: CallOptions) => Promise<object>;
+
 async function* pages(
   get: Get,
   { pageSize = 50, ...options }: RecentOptions,
@@ -162,6 +165,15 @@ async function* pages(
     yield* page.receipts;
     cursor = page.nextCursor;
   } while (cursor !== null);
+}
+
+async function statusOf(get: Get, secret: string, options?: CallOptions): Promise<WaitingSecret | null> {
+  try {
+    return toStatus(await get(`/secret/${keyOf(secret, 'receipt')}/status`, options));
+  } catch (error) {
+    if (error instanceof MayflyError && error.code === 'unknown_secret') return null;
+    throw error;
+  }
 }
 
 /** A wrong passphrase counts as a guess, so this is not repeated. */
@@ -179,7 +191,7 @@ async function inspectWith(
 }
 
 /** Loaded when it is first needed: it has the cryptography. */
-const sharing = () => import('./sharing.ts');
+const sharing = () => import('./sharing.ts').catch(notLoaded);
 
 /**
  * @throws TypeError if `server` is not an http(s) address
@@ -199,7 +211,7 @@ export function createClient(options: ClientOptions): MayflyClient {
     reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
     done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
-    status: async (secret, own) => statusOf(get, keyOf(secret, 'receipt'), own),
+    status: (secret, own) => statusOf(get, secret, own),
     statuses: async (secrets, own) => {
       const body = { identifiers: secrets.map((secret) => keyOf(secret, 'receipt')).join(',') };
       if (secrets.length === 0) return [];

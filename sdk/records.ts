@@ -3,9 +3,9 @@
  * record.
  */
 import { MayflyError } from './error.ts';
+import { isJson } from './json.ts';
 import { linkOf } from './link.ts';
 import { type ReceiptState, receiptStates } from './receipt-state.ts';
-import { isJson } from './transport.ts';
 import {
   flagAt,
   isText,
@@ -102,6 +102,8 @@ export interface Remarks {
 
 /** A new secret. */
 export interface Created extends Receipt, Remarks {
+  /** An earlier call with the same `idempotencyKey` has created it, and this is what it is now. */
+  readonly repeated: boolean;
   readonly secretKey: string;
   readonly link: string;
   /** The lifetime granted. */
@@ -185,6 +187,15 @@ export interface WireOpenedSecret extends WireSecret {
   readonly secret_value: string;
 }
 
+/** Of a creation, which may be answered again later. */
+export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
+  readonly state: 'new' | 'received' | 'burned' | 'expired';
+}
+
+export interface WireGeneratedSecret extends WireCreatedSecret {
+  readonly secret_value: string;
+}
+
 /** An end-to-end secret that was just read. */
 export interface WireSealedSecret extends Omit<WireSecret, 'sealed'> {
   readonly sealed: { readonly v: 1; readonly ciphertext: string };
@@ -206,9 +217,9 @@ export interface WireRemarks {
   readonly ignored?: readonly string[] | undefined;
 }
 
-export interface WireCreation<Secret = WireSecret> {
+export interface WireCreation<Secret = WireCreatedSecret> {
   readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
-  readonly details: WireRemarks;
+  readonly details: WireRemarks & { readonly repeated?: true | undefined };
 }
 
 export interface WireRecord<Record> {
@@ -296,7 +307,12 @@ export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   const secret = objectAt(record, 'secret');
   const secretKey = textAt(secret, 'key');
   const link = receipt.link ?? linkOf(secretKey, receipt.shareDomain, server);
-  return { ...receipt, ...remarksOf(answer), secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
+  const ttlSeconds = numberAt(secret, 'lifespan');
+  return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
+}
+
+function isRepeated({ details }: Raw<WireCreation>): boolean {
+  return isJson(details) && details.repeated === true;
 }
 
 /** @param linkOfKey the whole link, which only its creator knows */
@@ -310,10 +326,11 @@ export function toSealedCreated(
   if (!flagAt(secret, 'sealed')) throw unexpected();
   const secretKey = textAt(secret, 'key');
   const link = linkOfKey(secretKey);
-  return { ...receipt, ...remarksOf(answer), secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
+  const ttlSeconds = numberAt(secret, 'lifespan');
+  return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
 }
 
-export function toGenerated(answer: Raw<WireCreation<WireOpenedSecret>>, server: string): Generated {
+export function toGenerated(answer: Raw<WireCreation<WireGeneratedSecret>>, server: string): Generated {
   const secret = objectAt(objectAt(answer, 'record'), 'secret');
   return withHidden(toCreated(answer as Raw<WireCreation>, server), {
     value: textAt(secret, 'secret_value'),

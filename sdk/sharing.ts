@@ -12,6 +12,7 @@ import {
 } from './creation.ts';
 import { MayflyError } from './error.ts';
 import { drawValue } from './generated-value.ts';
+import { given, type Json } from './json.ts';
 import { type CallOptions, pause, withinOneLimit } from './limit.ts';
 import { linkOf, parseLink, partsOf } from './link.ts';
 import { newLook } from './look.ts';
@@ -24,16 +25,22 @@ import {
   toRevealed,
   toSealedCiphertext,
   toSealedCreated,
+  toStatus,
 } from './records.ts';
 import { type Content, isFragment, open, prove, type Stretch, seal } from './sealing.ts';
-import { type Get, statusOf } from './status.ts';
-import { type Connection, given, type Json } from './transport.ts';
+import type { Connection } from './transport.ts';
 import { unexpected, withHidden } from './wire.ts';
 
 /** argon2id is large: it is loaded when the first passphrase is stretched. */
 const stretch: Stretch = async (passphrase, salt) => {
-  const loaded = await import('./stretch.ts');
-  return loaded.stretch(passphrase, salt);
+  try {
+    const loaded = await import('./stretch.ts');
+    return await loaded.stretch(passphrase, salt);
+  } catch (cause) {
+    const message =
+      'argon2id could not be loaded. A page needs WebAssembly for it: wasm-unsafe-eval in its policy.';
+    throw new MayflyError('not_loaded', message, { cause });
+  }
 };
 
 function invalid(field: string, message: string): MayflyError {
@@ -131,10 +138,13 @@ async function needsPassphrase(
   { passphrase, look }: RevealOptions,
   own: CallOptions,
 ): Promise<boolean> {
-  const get: Get = (path, limit) => call({ method: 'GET', path, isRead: true }, limit);
-  const waiting = await statusOf(get, key, own);
+  const asked = call({ method: 'GET', path: `/secret/${key}/status`, isRead: true }, own);
+  const waiting = await asked.then(toStatus).catch((error) => {
+    // To the caller who has looked at it once it may still open, though to everybody else it is gone.
+    if (look !== undefined && error instanceof MayflyError && error.code === 'unknown_secret') return null;
+    throw error;
+  });
   if (waiting === null) {
-    // To its caller the answer may still be open, though to everybody else the secret is gone.
     if (look !== undefined) return passphrase !== undefined;
     throw new MayflyError('unknown_secret', 'Unknown secret');
   }

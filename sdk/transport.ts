@@ -1,8 +1,7 @@
 /** One call of the API: without following redirects, and with credentials only for the configured server. */
 import { MayflyError, unexpectedFrom } from './error.ts';
+import type { Json } from './json.ts';
 import { type CallOptions, repeat, withinLimit } from './limit.ts';
-
-export type Json = Record<string, unknown>;
 
 export interface Credentials {
   /** The account's e-mail address. */
@@ -57,15 +56,6 @@ export interface ApiVersion {
   readonly path: string;
   /** The error for a refusal. */
   errorOf(response: Response, body: unknown): MayflyError;
-}
-
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Absent fields stay absent, so the server's defaults apply. */
-export function given<Fields extends object>(fields: Fields): Json {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** RFC 7617, in UTF-8. */

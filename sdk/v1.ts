@@ -12,9 +12,10 @@
  */
 
 import { MayflyError } from './error.ts';
+import { given } from './json.ts';
 import type { CallOptions } from './limit.ts';
 import { keyOf, partsOf } from './link.ts';
-import { createTransport, given, type TransportOptions } from './transport.ts';
+import { createTransport, type TransportOptions } from './transport.ts';
 import {
   toBurned,
   toCreated,

@@ -5,7 +5,7 @@
  * field of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
 import { MayflyError } from './error.ts';
-import { isJson, type Json } from './transport.ts';
+import { isJson, type Json } from './json.ts';
 
 declare const form: unique symbol;
 

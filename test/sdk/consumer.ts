@@ -21,6 +21,7 @@ import {
   MayflyError,
   type MayflyErrorCode,
   type NoticeKind,
+  newLook,
   type ParsedLink,
   type PassphraseOption,
   parseLink,
@@ -59,7 +60,7 @@ const wanted: ConcealOptions = {
 };
 const file: SharedFile = { name: 'key.pem', type: 'application/x-pem-file', bytes: new Uint8Array(1) };
 const sealed: ConcealOptions = { ...call, file, passphrase: 'p' };
-const opening: RevealOptions = { ...call, passphrase: 'p' };
+const opening: RevealOptions = { ...call, passphrase: 'p', look: newLook(), strictlyOnce: false };
 const drawn: GenerateOptions = { ...common, length: 12, charset: ['lower', 'digits'] };
 const proof: PassphraseOption = { ...call, passphrase: 'p' };
 const again: DeliverOptions = { ...call, recipient: 'jo@example.org', locale: 'en' };

@@ -9,6 +9,7 @@ import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
+import { creationChecks } from './conformance/creations.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
 import { endToEndChecks } from './conformance/end-to-end.ts';
@@ -43,5 +44,6 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...deletionChecks,
   ...domainChecks,
   ...rotationChecks,
+  ...creationChecks,
   ...twoHandleChecks,
 ];

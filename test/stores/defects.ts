@@ -8,6 +8,7 @@ import { accountDefects } from './account-defects.ts';
 import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
+import { creationDefects } from './creation-defects.ts';
 import { domainDefects } from './domain-defects.ts';
 import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
@@ -412,6 +413,7 @@ export const seededDefects: readonly SeededDefect[] = [
   ...clockDefects,
   ...domainDefects,
   ...rotationDefects,
+  ...creationDefects,
   ...sweepDefects,
   ...processDefects,
 ];

@@ -1,6 +1,6 @@
 /** The pages in a real browser without scripts: what a person does, and what nobody else may notice. */
 import { describe, expect, it } from 'bun:test';
-import { accessibilityFlaws, openSite, openVisitor, type Visitor } from './browser.ts';
+import { accessibilityFlaws, openSite, openVisitor, pressOpen, type Visitor } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { saying, words } from './words.ts';
 
@@ -45,7 +45,7 @@ describe('a person without scripts', () => {
 
       await recipient.page.goto(link);
       expect(await heading(recipient)).toBe(words('secret.title'));
-      await recipient.page.click(`text=${words('secret.submit')}`);
+      await pressOpen(recipient.page);
       expect(await recipient.page.inputValue('#value')).toBe(value);
       expect((await recipient.page.goto(link))?.status()).toBe(404);
 
@@ -66,11 +66,12 @@ describe('a person without scripts', () => {
       const { link } = await shareIn(visitor, site.baseUrl, 'rïght pass ');
       await page.goto(link);
       await page.fill('#passphrase', 'wrong');
-      await page.click(`text=${words('secret.submit')}`);
+      await pressOpen(page);
       expect(await page.textContent('#passphrase-wrong')).toMatch(
         saying('secret.passphraseWrong', { count: 4 }),
       );
       await page.fill('#passphrase', 'rïght pass ');
+      await page.check('#open');
       await page.keyboard.press('Enter');
       expect(await page.inputValue('#value')).toBe(value);
       expect(violationsOf(visitor)).toEqual([]);
@@ -85,7 +86,7 @@ describe('a person without scripts', () => {
       page.on('request', (request) => referrers.push(request.headers().referer ?? ''));
       const { link } = await shareIn(visitor, site.baseUrl);
       await page.goto(link);
-      await page.click(`text=${words('secret.submit')}`);
+      await pressOpen(page);
       await page.click(`text=${words('gone.shareOwn')}`);
       expect(new Set(referrers)).toEqual(new Set(['']));
       expect(await page.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
@@ -108,7 +109,7 @@ describe('a scanner that runs scripts and follows every link', () => {
         for (const address of found) await page.goto(address);
       }
       await page.goto(link);
-      await page.click(`text=${words('secret.submit')}`);
+      await pressOpen(page);
       expect(await page.inputValue('#value')).toBe(value);
     },
   );

@@ -102,11 +102,12 @@ describe('a share domain', () => {
         true,
       );
       expect(await read.textContent('.instructions p')).toBe('Call us first.');
-      const button = read.locator('.opening button');
+      const button = read.locator('.opening button[type="submit"]');
       expect(await button.evaluate((element) => getComputedStyle(element).backgroundColor)).toBe(
         rgbOf(nearest),
       );
-      await press(read, '.opening button');
+      await read.check('#open');
+      await press(read, '.opening button[type="submit"]');
       expect(await read.inputValue('#value')).toBe('the value');
       expect(await read.textContent('.instructions p')).toBe('Keep it safe.');
       expect(noticedBy(reader).filter((text) => !text.startsWith(overPlainHttp))).toEqual([]);

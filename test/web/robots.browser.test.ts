@@ -8,7 +8,7 @@ import type { TestAppOptions } from '../support/app.ts';
 import { openSite, openVisitor, type Site } from './browser.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { withMethod } from './store-method.ts';
-import { textIn } from './visit.ts';
+import { textIn, tickedBox } from './visit.ts';
 import { makeWaiting } from './waiting.ts';
 import { words } from './words.ts';
 
@@ -73,6 +73,42 @@ const wander: Look = async (site, link) => {
   }, link);
 };
 
+/** What a program can do to a page that runs its scripts; each is tried on a page of its own. */
+const presses: readonly string[] = ['main *', 'form.opening input, form.opening button']
+  .flatMap((selector) => [
+    `for (const each of document.querySelectorAll('${selector}')) each.click?.()`,
+    `for (const each of document.querySelectorAll('${selector}')) for (const type of ['pointerdown', 'mousedown', 'mouseup', 'click', 'submit'])
+     each.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, composed: true }))`,
+  ])
+  .concat([
+    "for (const form of document.querySelectorAll('main form')) form.requestSubmit()",
+    "for (const form of document.querySelectorAll('main form')) form.requestSubmit(form.querySelector('[type=submit]'))",
+    `for (const box of document.querySelectorAll('input[type=checkbox]')) box.checked = true;
+   for (const form of document.querySelectorAll('main form')) form.submit()`,
+  ]);
+
+/** Types into every field and presses everything, as a program presses: no event of it is trusted. */
+function pressAll(scripts: boolean): Look {
+  return async (site, link) => {
+    await using visitor = await openVisitor(browser(), site, { scripts });
+    const { page } = visitor;
+    // Without scripts on the page there is nobody to press: forms are sent as they are.
+    const posts: Promise<unknown>[] = [];
+    page.on('request', (request) => void posts.push(request.response().catch(() => null)));
+    for (const press of scripts ? presses : presses.filter((each) => each.includes('ubmit()'))) {
+      await page.goto(link);
+      await page.evaluate(
+        "for (const field of document.querySelectorAll('[type=password]')) field.value = 'a guess'",
+      );
+      await page.evaluate(press.replace('box.checked = true', scripts ? 'box.checked = true' : ''));
+      // What it starts, it has started by the next frame.
+      const frame = scripts ? 'new Promise(requestAnimationFrame)' : '0';
+      await page.evaluate(frame).catch(() => null);
+      await Promise.all(posts);
+    }
+  };
+}
+
 /** Whether each secret, looked at in this way, could still be read, and only once. */
 async function survives(look: Look, options: TestAppOptions = {}): Promise<boolean> {
   using site = openSite(options);
@@ -80,7 +116,7 @@ async function survives(look: Look, options: TestAppOptions = {}): Promise<boole
     const guard = passphrase === undefined ? {} : { passphrase };
     const { secretPath } = await makeWaiting(site.app, { value: canary, ...guard });
     await look(site, site.baseUrl + secretPath);
-    const body = new URLSearchParams(guard);
+    const body = new URLSearchParams({ ...tickedBox, ...guard });
     const open = () => fetch(site.baseUrl + secretPath, { method: 'POST', body });
     const first = await open();
     if (textIn(await first.text(), 'value') !== canary) return false;
@@ -159,6 +195,16 @@ describe('a robot that only looks', () => {
     },
     patienceMs,
   );
+
+  for (const scripts of [true, false]) {
+    it(
+      `consumes nothing when a program presses and sends everything on the page, ${scripts ? 'with' : 'without'} scripts (P4)`,
+      async () => {
+        expect(await survives(pressAll(scripts))).toBe(true);
+      },
+      patienceMs,
+    );
+  }
 
   it(
     'self-test: a page that opens when it is looked at is caught in each of these ways',

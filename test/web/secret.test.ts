@@ -165,12 +165,6 @@ describe('opening a secret', () => {
     expect([headers.get('cache-control'), headers.get('set-cookie')]).toEqual(['no-store', null]);
   });
 
-  it('needs no form body at all when there is no passphrase', async () => {
-    const app = createTestApp();
-    const { secretPath } = await makeWaiting(app);
-    expect((await visit(app, secretPath, { method: 'POST' })).status).toBe(200);
-  });
-
   it('opens for a reader who is logged in, with the token of that session', async () => {
     const app = createTestApp();
     const { cookie, signedIn } = await signUpAs(app, 'omar@example.org');

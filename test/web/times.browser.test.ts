@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { supportedLocales } from '../../src/locale/catalogues.ts';
 import { giveDomain } from '../support/own-domain.ts';
-import { openSite, openVisitor, type Site } from './browser.ts';
+import { openSite, openVisitor, pressOpen, type Site } from './browser.ts';
 import { carry, noticedBy, shareIn } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { signUpAs } from './signed-in.ts';
@@ -70,7 +70,7 @@ for (const { timezoneId, scripts, created, until } of readers) {
         for (let guesses = 0; guesses < 6; guesses += 1) {
           await page.goto(site.baseUrl + secretPath);
           await page.fill('#passphrase', `wrong ${guesses}`);
-          await page.click('main button[type="submit"]');
+          await pressOpen(page);
           await page.waitForLoadState('load');
         }
         expect(await timesOn(page)).toEqual([created.replace(':26', ':36')]);

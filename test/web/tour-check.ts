@@ -10,27 +10,18 @@ import {
   openVisitor,
   overflowPx,
   rulesOfLanguage,
-  type Scheme,
   smallFields,
   storageEntries,
   type VisitorOptions,
 } from './browser.ts';
-import { flawsOf, noticedBy } from './creator.ts';
+import { flawsOf, inLights, type Light, noticedBy } from './creator.ts';
 import { walkEverywhere } from './tour.ts';
-
-/** A scheme and a width at which every state is looked at. */
-export interface Light {
-  readonly scheme: Scheme;
-  readonly width: number;
-}
 
 export interface Way extends VisitorOptions {
   readonly lights: readonly Light[];
   /** Every rule of axe, or those that a language can break. Without scripts axe cannot run. */
   readonly rules: 'every' | 'of language' | 'none';
 }
-
-const height = 800;
 
 /** Whether it fits, keeps nothing, and what it tells of times, whatever its light. */
 async function plainFlaws(page: Page): Promise<string[]> {
@@ -45,26 +36,19 @@ async function plainFlaws(page: Page): Promise<string[]> {
   ];
 }
 
-/** Shows the page in each light, and ends in the first, in which the walk goes on. */
-async function flawsInLights(page: Page, name: string, { lights, rules }: Way): Promise<string[]> {
-  const found: string[] = [];
-  for (const { scheme, width } of [...lights.slice(1), ...lights.slice(0, 1)]) {
-    if (lights.length > 1) {
-      await page.emulateMedia({ colorScheme: scheme });
-      await page.setViewportSize({ width, height });
-    }
-    const here = `${name} (${scheme}, ${width} px)`;
-    if (rules !== 'none')
-      found.push(...(await flawsOf(page, here, rules === 'every' ? undefined : rulesOfLanguage)));
-    else if ((await overflowPx(page)) > 0) found.push(`${here}: ${await overflowPx(page)} px too wide`);
-  }
-  return found;
+function flawsInLights(page: Page, name: string, { lights, rules }: Way): Promise<string[]> {
+  return inLights(page, lights, async (light) => {
+    const here = `${name} (${light})`;
+    if (rules !== 'none') return flawsOf(page, here, rules === 'every' ? undefined : rulesOfLanguage);
+    const overflow = await overflowPx(page);
+    return overflow > 0 ? [`${here}: ${overflow} px too wide`] : [];
+  });
 }
 
 export async function walk(browser: Browser, way: Way): Promise<{ names: string[]; flaws: string[] }> {
   const [first] = way.lights;
   using site = openSite();
-  await using visitor = await openVisitor(browser, site, { ...way, ...first, height });
+  await using visitor = await openVisitor(browser, site, { ...way, ...first });
   const { page } = visitor;
   const names: string[] = [];
   const flaws: string[] = [];

@@ -3,6 +3,7 @@
  * nothing stored or loaded from elsewhere.
  */
 import { expect, it } from 'bun:test';
+import { bothLights } from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { walk } from './tour-check.ts';
 
@@ -12,10 +13,7 @@ it(
   'every page in every state has no accessibility flaw, fits, keeps nothing and breaks no rule of its policy',
   async () => {
     const { names, flaws } = await walk(browser(), {
-      lights: [
-        { scheme: 'dark', width: 320 },
-        { scheme: 'light', width: 1_600 },
-      ],
+      lights: bothLights,
       rules: 'every',
       scripts: true,
       timezoneId: 'Europe/Berlin',

@@ -12,6 +12,9 @@ export async function visit(app: Pick<TestApp, 'fetch'>, path: string, init?: Re
   return { status: response.status, headers: response.headers, html: await response.text() };
 }
 
+/** The box of a link's form, as somebody who wants to open it ticks it. */
+export const tickedBox = { open: 'now' } as const;
+
 /** Encodes as a browser does: line breaks as CR LF. */
 export function postForm(
   app: Pick<TestApp, 'fetch'>,
@@ -19,7 +22,11 @@ export function postForm(
   fields: Readonly<Record<string, string>> = {},
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Visit> {
-  const typed = Object.entries(fields).map(([name, text]) => [name, text.replace(/\r\n|\r|\n/g, '\r\n')]);
+  const ticked: Readonly<Record<string, string>> = /^\/secret\/[^/?]+(?:\?|$)/.test(path) ? tickedBox : {};
+  const typed = Object.entries({ ...ticked, ...fields }).map(([name, text]) => [
+    name,
+    text.replace(/\r\n|\r|\n/g, '\r\n'),
+  ]);
   const body = new URLSearchParams(typed).toString();
   const contentType = { 'content-type': 'application/x-www-form-urlencoded' };
   return visit(app, path, { method: 'POST', body, headers: { ...contentType, ...headers } });
@@ -58,6 +65,12 @@ export function textIn(html: string, id: string): string | null {
 /** The value of an `<input>`. */
 export function valueIn(html: string, id: string): string | null {
   const found = new RegExp(`<input id="${id}"[^>]* value="([^"]*)"`).exec(html)?.[1];
+  return found === undefined ? null : unescapeText(found);
+}
+
+/** The value of the hidden `<input>` with this name. */
+export function hiddenIn(html: string, name: string): string | null {
+  const found = new RegExp(`<input type="hidden" name="${name}" value="([^"]*)"`).exec(html)?.[1];
   return found === undefined ? null : unescapeText(found);
 }
 

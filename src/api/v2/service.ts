@@ -5,6 +5,7 @@ import type { Plan } from '../../core/plans.ts';
 import type { ApiSurface } from '../../http/api.ts';
 import { seconds, time } from '../fields.ts';
 import { bind, type DialectName } from '../version.ts';
+import { batch } from './batch.ts';
 import { conceal, generate, guestConceal, guestGenerate } from './creation.ts';
 import { dialectOf } from './dialect.ts';
 import { domainOperations } from './domains.ts';
@@ -188,6 +189,7 @@ const authcheck = define({
 const v2Operations: readonly V2Operation[] = [
   conceal,
   generate,
+  batch,
   inspect,
   secretStatus,
   secretStatuses,

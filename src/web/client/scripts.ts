@@ -9,6 +9,7 @@ export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
   'copy',
   'receipt',
   'reveal',
+  'sealed',
   'sealed-link',
   'share',
   'stretch-worker',

@@ -38,25 +38,32 @@ export function sharesHere({ domain }: Frame): boolean {
   return domain === null || domain.brand.isPublic;
 }
 
-/** @param usesWorker whether it may start the worker that stretches passphrases */
-export function contentSecurityPolicy(brand: Brand, usesWorker: boolean): string {
-  const known = policies[usesWorker ? 'worker' : 'plain'];
-  const policy = known.get(brand) ?? policyFor(brand, usesWorker);
+/** `worker`: it may start the one that stretches passphrases; `opening`: and may show pictures that it decrypted. */
+export type PolicyKind = 'plain' | 'worker' | 'opening';
+
+export function contentSecurityPolicy(brand: Brand, kind: PolicyKind): string {
+  const known = policies[kind];
+  const policy = known.get(brand) ?? policyFor(brand, kind);
   known.set(brand, policy);
   return policy;
 }
 
-const policies = { plain: new WeakMap<Brand, string>(), worker: new WeakMap<Brand, string>() };
+const policies: Readonly<Record<PolicyKind, WeakMap<Brand, string>>> = {
+  plain: new WeakMap(),
+  worker: new WeakMap(),
+  opening: new WeakMap(),
+};
 
 /** `mayfly-worker` is in `client/stretching.ts`. */
-function policyFor({ styleText }: Brand, usesWorker: boolean): string {
+function policyFor({ styleText }: Brand, kind: PolicyKind): string {
+  const usesWorker = kind !== 'plain';
   const brandStyle = styleText === '' ? '' : ` '${hashOf(styleText)}'`;
   return [
     "default-src 'none'",
     `style-src 'self'${brandStyle}`,
     "script-src 'self'",
     "connect-src 'self'",
-    "img-src 'self'",
+    `img-src 'self'${kind === 'opening' ? ' blob:' : ''}`,
     ...(usesWorker ? ["worker-src 'self'"] : []),
     "form-action 'self'",
     "base-uri 'none'",
@@ -316,6 +323,7 @@ interface PostFormProps {
   readonly autocomplete?: 'off';
   readonly id?: string;
   readonly enctype?: 'multipart/form-data';
+  readonly 'data-not-sealed'?: string;
   /** For forms that log in or sign up. */
   readonly isSignIn?: boolean;
 }

@@ -57,6 +57,8 @@ export interface PageReply {
   readonly cookies?: readonly string[];
   /** The page may start the worker that stretches passphrases. */
   readonly usesWorker?: true;
+  /** Its script may show pictures that it made itself. */
+  readonly showsPictures?: true;
   /** The page holds nothing that a request brings but its choice of language: its length tells nothing of a token in it. */
   readonly repeatsNothing?: true;
 }
@@ -176,8 +178,9 @@ export function toResponse(answered: Answered, reply: PageReply): Response {
   return response;
 }
 
-function policyOf({ frame }: Answered, { content, usesWorker }: PageReply): string {
-  if (content.kind === 'page') return contentSecurityPolicy(frame.brand, usesWorker === true);
+function policyOf({ frame }: Answered, { content, usesWorker, showsPictures }: PageReply): string {
+  const kind = showsPictures === true ? 'opening' : usesWorker === true ? 'worker' : 'plain';
+  if (content.kind === 'page') return contentSecurityPolicy(frame.brand, kind);
   return (content.kind === 'file' ? content.file.policy : undefined) ?? filePolicy;
 }
 

@@ -20,6 +20,12 @@ export const routes = {
   private: '/private/:key',
   privateBurn: '/private/:key/burn',
   secret: '/secret/:key',
+  /** Where the script of an end-to-end secret asks for it, as JSON. */
+  secretOpen: '/secret/:key/open',
+  /** Shows it again in the tab that opened it. */
+  secretAgain: '/secret/:key/again',
+  /** Ends the minute in which an opened secret can be shown again. */
+  secretDone: '/secret/:key/done',
   recent: '/recent',
   signUp: '/sign-up',
   completeSignUp: '/sign-up/:key',
@@ -48,8 +54,8 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
-  /** The API's client as a module. */
-  sdk: '/sdk/mayfly.js',
+  /** The API's client: `mayfly.js`, and the modules that it loads. */
+  sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',

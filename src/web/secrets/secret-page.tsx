@@ -10,6 +10,7 @@ import { controlAttributes, Field } from '../kit/field.tsx';
 import { type Frame, onceFor, Page, PostForm, sharesHere } from '../kit/layout.tsx';
 import { MessagePage } from '../kit/message-page.tsx';
 import { Dated, Icon } from '../kit/parts.tsx';
+import { lookFieldName } from './look-cookie.ts';
 
 export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 
@@ -17,6 +18,8 @@ export type WaitingSecret = Extract<StatusOutcome, { outcome: 'waiting' }>;
 export interface AskRefusal {
   /** Shown at the passphrase field. */
   readonly passphrase: string | null;
+  /** Shown at the box. */
+  readonly box: string | null;
   /** Shown above the form. */
   readonly notice: string | null;
 }
@@ -27,9 +30,14 @@ interface AskProps {
   readonly refusal: AskRefusal;
 }
 
-export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
+export const SecretPage: FC<AskProps & { lookField: string | null }> = ({
+  frame,
+  waiting,
+  refusal,
+  lookField,
+}) => {
   const { say } = frame.words;
-  const wasRefused = refusal.passphrase !== null || refusal.notice !== null;
+  const wasRefused = Object.values(refusal).some((text) => text !== null);
   return (
     <Page
       frame={frame}
@@ -47,31 +55,49 @@ export const SecretPage: FC<AskProps> = ({ frame, waiting, refusal }) => {
       <PostForm
         frame={frame}
         class="sheet opening"
+        data-not-sealed={say('secret.notSealed')}
         action={frame.href('secret', waiting.secret.secretKey)}
         autocomplete="off"
       >
         {waiting.secret.hasPassphrase ? <PassphraseField frame={frame} wrong={refusal.passphrase} /> : null}
+        {lookField === null ? null : <input type="hidden" name={lookFieldName} value={lookField} />}
+        <OpenBox frame={frame} wrong={refusal.box} />
         <button type="submit">{say('secret.submit')}</button>
+        <p class="wrong" id="by-program" role="status" data-text={say('secret.pressYourself')} />
       </PostForm>
       <Consequences frame={frame} waiting={waiting} />
     </Page>
   );
 };
 
-/** Its value is not the server's to open: there is no form, and nothing here consumes it. */
-export const EndToEndPage: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting }) => {
-  const { say } = frame.words;
-  return (
-    <Page frame={frame} title={say('secret.sealedTitle')} scripts={['time']}>
-      <h1>{say('secret.sealedTitle')}</h1>
-      <Origin frame={frame} waiting={waiting} />
-      <p class="note">{say('secret.sealed')}</p>
-    </Page>
-  );
-};
+/**
+ * What a form must carry to open: scanners send forms with what they hold, and only a person ticks a box. With scripts the
+ * press on the button counts (`client/reveal.ts`), and the box shows only if they failed to load.
+ */
+export const openBox = { name: 'open', value: 'now' } as const;
+
+const OpenBox: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wrong }) => (
+  <div class="field sure">
+    <label class="check">
+      <input
+        {...controlAttributes({ name: openBox.name, label: '', wrong })}
+        type="checkbox"
+        value={openBox.value}
+        required
+        autocomplete="off"
+      />
+      <span>{frame.words.say('secret.sure')}</span>
+    </label>
+    {wrong === null ? null : (
+      <p class="wrong" id={`${openBox.name}-wrong`}>
+        {wrong}
+      </p>
+    )}
+  </div>
+);
 
 /** Who shares it, and a warning to its own creator that opening it takes it from the recipient. */
-const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
+export const Origin: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { sender, secret } }) => {
   const { say } = frame.words;
   const site = frame.brand.name;
   if (sender === null) return <p class="lead">{say('secret.fromSomeone', { site })}</p>;
@@ -122,9 +148,9 @@ const PassphraseField: FC<{ frame: Frame; wrong: string | null }> = ({ frame, wr
 };
 
 /** This one works once, so saving it is useless. Each password manager has its own attribute. */
-const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
+export const notForPasswordManagers = { 'data-1p-ignore': '', 'data-bwignore': '', 'data-lpignore': 'true' };
 
-const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
+export const Consequences: FC<Omit<AskProps, 'refusal'>> = ({ frame, waiting: { secret } }) => {
   const { say, duration } = frame.words;
   const left = duration(secret.secretTtlSeconds);
   const until = secret.createdAt + secret.ttlSeconds;
@@ -179,6 +205,16 @@ export const GonePage: FC<{ frame: Frame }> = ({ frame }) => {
         ))}
       </ul>
       <p>{say('gone.seen')}</p>
+      <ShareOwn frame={frame} />
+    </MessagePage>
+  );
+};
+
+/** The same whatever was opened before, and by whom. */
+export const DonePage: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <MessagePage frame={frame} title={say('done.title')} lead={say('done.lead')}>
       <ShareOwn frame={frame} />
     </MessagePage>
   );

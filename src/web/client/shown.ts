@@ -1,0 +1,72 @@
+/** A value on a page: buttons that cover and save it, and taking it out of the page. */
+export function find<Kind extends HTMLElement>(selector: string, kind: new () => Kind): Kind | null {
+  const found = document.querySelector(selector);
+  return found instanceof kind ? found : null;
+}
+
+/** A button that swaps its label at each press. */
+function onToggle(button: HTMLButtonElement | null, toggle: () => void): void {
+  const label = button?.querySelector('span') ?? null;
+  if (button === null || label === null) return;
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    const said = label.textContent ?? '';
+    label.textContent = button.dataset.other ?? '';
+    button.dataset.other = said;
+    toggle();
+  });
+}
+
+export const passphraseField = () => find('#passphrase', HTMLInputElement);
+const valueField = () => find('#value', HTMLTextAreaElement);
+
+export function beginPassphrase(): void {
+  const field = passphraseField();
+  onToggle(find('[data-toggle]', HTMLButtonElement), () => {
+    if (field !== null) field.type = field.type === 'text' ? 'password' : 'text';
+  });
+}
+
+export function beginCover(): void {
+  const value = valueField();
+  onToggle(find('[data-cover]', HTMLButtonElement), () => {
+    value?.classList.toggle('covered');
+  });
+  // Browsers would copy the dots of covered text.
+  value?.addEventListener('copy', (event) => {
+    if (!value.classList.contains('covered')) return;
+    event.clipboardData?.setData('text/plain', value.value.slice(value.selectionStart, value.selectionEnd));
+    event.preventDefault();
+  });
+}
+
+const blobs = new Set<string>();
+
+/** The address of bytes that this page holds: the browser's list of downloads keeps nothing that holds the value. */
+export function blobOf(bytes: Uint8Array<ArrayBuffer>, type: string): string {
+  const address = URL.createObjectURL(new Blob([bytes], { type }));
+  blobs.add(address);
+  return address;
+}
+
+/** Takes value, file and passphrase out of the page. */
+export function forget(): void {
+  const value = valueField();
+  if (value !== null) {
+    value.value = '';
+    value.textContent = '';
+  }
+  const passphrase = passphraseField();
+  if (passphrase !== null) passphrase.value = '';
+  for (const selector of ['#save', '#download', '#preview']) document.querySelector(selector)?.remove();
+  for (const address of blobs) URL.revokeObjectURL(address);
+  blobs.clear();
+}
+
+/** Says that the minute is over; the button that would end it goes. */
+export function endMinute(): void {
+  const note = document.getElementById('once');
+  if (note?.dataset.over === undefined) return;
+  note.textContent = note.dataset.over;
+  document.querySelector('.done')?.remove();
+}

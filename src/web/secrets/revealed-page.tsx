@@ -1,0 +1,168 @@
+/**
+ * The page that holds a value: as text, never markup, and in no title, address, storage or form that a browser keeps or restores.
+ * Only a reload by its opener shows it again, for a minute, and the button that ends this opens nothing.
+ */
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import { type Frame, Page, PostForm } from '../kit/layout.tsx';
+import { CopyButton, CopyStatus, Icon } from '../kit/parts.tsx';
+import { lookFieldName } from './look-cookie.ts';
+import { Instructions, ShareOwn } from './secret-page.tsx';
+
+/** What ends a second look. */
+export interface Ending {
+  readonly secretKey: string;
+  /** As the form that opened it sent it. */
+  readonly field: string;
+}
+
+interface RevealedProps {
+  readonly frame: Frame;
+  readonly value: string;
+  /** `null`: strictly once. */
+  readonly ending: Ending | null;
+}
+
+export const RevealedPage: FC<RevealedProps> = ({ frame, value, ending }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('revealed.title')} scripts={['copy', 'reveal']}>
+      <h1>{say('revealed.title')}</h1>
+      <OnceNote frame={frame} hasMinute={ending !== null} />
+      <div class="sheet">
+        <label for="value">{say('revealed.label')}</label>
+        <ValueText value={value} />
+        <Extent frame={frame} value={value} />
+        <Actions frame={frame} save={<SaveValue frame={frame} value={value} />} />
+      </div>
+      {ending === null ? null : (
+        <PostForm frame={frame} class="done" action={frame.href('secretDone', ending.secretKey)}>
+          <input type="hidden" name={lookFieldName} value={ending.field} />
+          <DoneButton frame={frame} type="submit" />
+        </PostForm>
+      )}
+      <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
+      <ShareOwn frame={frame} />
+    </Page>
+  );
+};
+
+/** When the minute is over, the script says the other. */
+export const OnceNote: FC<{ frame: Frame; hasMinute: boolean }> = ({ frame: { words }, hasMinute }) =>
+  hasMinute ? (
+    <p class="note" id="once" data-over={words.say('revealed.once')}>
+      {words.say('revealed.minute')}
+    </p>
+  ) : (
+    <p class="note" id="once">
+      {words.say('revealed.once')}
+    </p>
+  );
+
+export const DoneButton: FC<{ frame: Frame; type: 'submit' | 'button' }> = ({ frame: { words }, type }) => (
+  <>
+    <button type={type} class="quiet" id="done" aria-describedby="done-hint">
+      <Icon name="check" />
+      {words.say('revealed.done')}
+    </button>
+    <p class="hint" id="done-hint">
+      {words.say('revealed.doneHint')}
+    </p>
+  </>
+);
+
+/**
+ * Parsers drop a line break right after the tag (HTML §13.1.2.5), so one precedes the value. `autocomplete` keeps the
+ * browser from restoring it with a tab.
+ */
+export const ValueText: FC<{ value: string }> = ({ value }) => (
+  <textarea
+    id="value"
+    class="value"
+    rows={rowsFor(value)}
+    readonly
+    autofocus
+    autocomplete="off"
+    spellcheck={false}
+    translate="no"
+    dir="auto"
+    aria-describedby="once extent"
+  >
+    {`\n${value}`}
+  </textarea>
+);
+
+/** How long it is, so readers can tell whether they copied all of it. */
+const Extent: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => {
+  const { say } = frame.words;
+  return (
+    <div class="hint" id="extent">
+      <ul class="extent">
+        <li>{say('revealed.characters', { count: [...value].length })}</li>
+        <li>{say('revealed.lines', { count: value.split(/\r\n|\r|\n/).length })}</li>
+      </ul>
+      {holdsControls(value) ? <p>{say('revealed.inexact')}</p> : null}
+    </div>
+  );
+};
+
+interface ActionsProps {
+  readonly frame: Frame;
+  readonly save: ReturnType<FC>;
+}
+
+/** The script shows the buttons that need it. */
+export const Actions: FC<ActionsProps> = ({ frame, save }) => {
+  const { say } = frame.words;
+  return (
+    <>
+      <div class="row">
+        <CopyButton target="value" label={say('revealed.copy')} />
+        <button type="button" class="quiet" hidden data-cover="#value" data-other={say('revealed.show')}>
+          <Icon name="eye-off" />
+          <span>{say('revealed.hide')}</span>
+        </button>
+        {save}
+      </div>
+      {/* The link's address is the value itself; the script replaces it with a blob address. */}
+      <noscript>
+        <p class="hint">{say('revealed.saveNote')}</p>
+      </noscript>
+      <CopyStatus copied={say('revealed.copied')} failed={say('revealed.copyFailed')} />
+    </>
+  );
+};
+
+interface SaveProps {
+  readonly frame: Frame;
+  /** Absent where the script has it. */
+  readonly address?: string;
+}
+
+export const Save: FC<PropsWithChildren<SaveProps>> = ({ frame, address, children }) => (
+  <a class="button quiet" id="save" href={address} download={frame.words.say('revealed.fileName')}>
+    <Icon name="download" />
+    {children}
+  </a>
+);
+
+const SaveValue: FC<Omit<RevealedProps, 'ending'>> = ({ frame, value }) => (
+  <Save frame={frame} address={addressOf(value)}>
+    {frame.words.say('revealed.save')}
+  </Save>
+);
+
+/** The value's exact bytes as a data URL (RFC 2397), so saving needs no further request. */
+function addressOf(value: string): string {
+  return `data:text/plain;charset=utf-8;base64,${Buffer.from(value).toString('base64')}`;
+}
+
+/** For browsers that do not size a field by its content. */
+function rowsFor(value: string): number {
+  const lines = value.split('\n').reduce((rows, line) => rows + 1 + Math.floor(line.length / 60), 0);
+  return Math.min(Math.max(lines, 3), 18);
+}
+
+/** Control characters, which HTML replaces or a text field rewrites (NUL, a lone carriage return). */
+function holdsControls(value: string): boolean {
+  return /[^\P{Cc}\n\t]/u.test(value);
+}

@@ -1,0 +1,247 @@
+/**
+ * The page of an end-to-end secret, which only its script can open (`client/sealed.ts`): there is no form, and no field has a name,
+ * so whatever fails, nothing is sent in plain and nothing is consumed. Without scripts the page says how to open the link.
+ */
+import type { FC, PropsWithChildren } from 'hono/jsx';
+import { catalogueOf, type MessageKey } from '../../locale/catalogues.ts';
+import { type Frame, Page, workerAttributes } from '../kit/layout.tsx';
+import { Badge, Icon } from '../kit/parts.tsx';
+import { Actions, DoneButton, OnceNote, Save, ValueText } from './revealed-page.tsx';
+import {
+  Consequences,
+  Instructions,
+  notForPasswordManagers,
+  Origin,
+  ShareOwn,
+  type WaitingSecret,
+} from './secret-page.tsx';
+
+interface SealedProps {
+  readonly frame: Frame;
+  readonly waiting: WaitingSecret;
+}
+
+export const SealedPage: FC<SealedProps> = ({ frame, waiting }) => {
+  const { say } = frame.words;
+  const { secretKey, hasPassphrase } = waiting.secret;
+  return (
+    <Page frame={frame} title={say('secret.title')} scripts={['sealed', 'time']}>
+      <h1>{say('secret.title')}</h1>
+      <Origin frame={frame} waiting={waiting} />
+      <Mode frame={frame} />
+      <Instructions frame={frame} text={frame.domain?.brand.instructionsBefore ?? null} />
+      <Opener frame={frame} secretKey={secretKey} kind="first">
+        {hasPassphrase ? <Passphrase frame={frame} /> : null}
+        <OpenButton>{say('secret.submit')}</OpenButton>
+      </Opener>
+      <Consequences frame={frame} waiting={waiting} />
+    </Page>
+  );
+};
+
+/**
+ * Where the opened page reloads to, for a minute: the same for every key, because only the tab that opened it knows anything. The
+ * script asks for the passphrase if there was one.
+ */
+export const AgainPage: FC<{ frame: Frame; secretKey: string }> = ({ frame, secretKey }) => {
+  const { say } = frame.words;
+  return (
+    <Page frame={frame} title={say('again.title')} scripts={['sealed']}>
+      <h1>{say('again.title')}</h1>
+      <Opener frame={frame} secretKey={secretKey} kind="again">
+        <p>{say('again.lead')}</p>
+        <Passphrase frame={frame} />
+        <OpenButton>{say('again.submit')}</OpenButton>
+      </Opener>
+      <ShareOwn frame={frame} />
+    </Page>
+  );
+};
+
+const Mode: FC<{ frame: Frame }> = ({ frame: { words, href } }) => (
+  <p class="mode">
+    <a href={`${href('security')}#end-to-end`}>
+      <Badge kind="good" icon="lock">
+        {words.say('secret.sealedBadge')}
+      </Badge>
+    </a>
+  </p>
+);
+
+const refusals = {
+  incomplete: 'secret.incompleteLink',
+  insecure: 'secret.insecure',
+  cannotProve: 'secret.cannotProve',
+  noAnswer: 'secret.noAnswer',
+  unreadable: 'secret.unreadable',
+  over: 'again.over',
+  stretching: 'secret.stretching',
+  opening: 'secret.opening',
+  passphraseMissing: 'secret.passphraseMissing',
+  passphraseWrong: 'secret.passphraseWrongPlain',
+  pressYourself: 'secret.pressYourself',
+} as const satisfies Readonly<Record<string, MessageKey>>;
+
+export type SealedWord = keyof typeof refusals;
+
+interface OpenerProps {
+  readonly frame: Frame;
+  readonly secretKey: string;
+  readonly kind: 'first' | 'again';
+}
+
+const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, children }) => {
+  const { words, href, formToken } = frame;
+  const said = Object.fromEntries(
+    Object.entries(refusals).map(([name, key]) => [
+      `data-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+      words.say(key),
+    ]),
+  );
+  return (
+    <>
+      <NeedsScripts frame={frame} />
+      <p class="note alert" id="notice" role="alert" tabindex={-1} hidden />
+      <div
+        class="sheet opening"
+        id="sealed"
+        hidden
+        data-kind={kind}
+        data-path={href('secret', secretKey)}
+        data-open={href('secretOpen', secretKey)}
+        data-again={href('secretAgain', secretKey)}
+        data-done={href('secretDone', secretKey)}
+        data-form-token={formToken}
+        {...said}
+        {...workerAttributes(frame)}
+      >
+        {children}
+        <p class="working" id="working" role="status" />
+      </div>
+      <Opened frame={frame} />
+    </>
+  );
+};
+
+const OpenButton: FC<PropsWithChildren> = ({ children }) => (
+  <button type="button" id="open">
+    {children}
+  </button>
+);
+
+/** Shown at once without scripts; with them, only if they failed to load. */
+const NeedsScripts: FC<{ frame: Frame }> = ({ frame: { words } }) => (
+  <div class="note late" id="needs-scripts">
+    <p>{words.say('secret.needsScripts')}</p>
+    <p>
+      {words.say('secret.orCommand')} <code>mayfly reveal LINK</code>
+    </p>
+  </div>
+);
+
+/** Outside any form and without a name. */
+const Passphrase: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <div class="field" id="passphrase-field">
+      <label for="passphrase">{say('secret.passphrase')}</label>
+      <div class="toggled">
+        <input
+          id="passphrase"
+          {...notForPasswordManagers}
+          type="password"
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+          dir="auto"
+          aria-describedby="passphrase-wrong passphrase-hint"
+        />
+        <button
+          type="button"
+          class="quiet small"
+          hidden
+          data-toggle="#passphrase"
+          data-other={say('secret.hidePassphrase')}
+        >
+          <Icon name="eye" />
+          <span>{say('secret.showPassphrase')}</span>
+        </button>
+      </div>
+      <p class="wrong" id="passphrase-wrong" role="alert" />
+      <p class="hint" id="passphrase-hint">
+        {say('secret.passphraseHint')}
+      </p>
+    </div>
+  );
+};
+
+const filledLater = '';
+
+/** What takes the page's place once the secret is opened: parts for a file, and for a text or a file that is one. */
+const Opened: FC<{ frame: Frame }> = ({ frame }) => {
+  const { say } = frame.words;
+  return (
+    <template id="opened" data-title={`${say('revealed.title')} · ${frame.brand.name}`}>
+      <h1 tabindex={-1}>
+        <span data-for="text">{say('revealed.title')}</span>
+        <span data-for="file">{say('revealed.fileTitle')}</span>
+      </h1>
+      <OnceNote frame={frame} hasMinute={true} />
+      <Mode frame={frame} />
+      <div class="sheet">
+        <div data-for="file">
+          <p class="file">
+            <Icon name="download" />
+            <bdi id="file-name" />
+            <span id="file-size" />
+          </p>
+          <p class="hint">{say('revealed.stranger')}</p>
+          <p class="row">
+            <a class="button" id="download" href={filledLater}>
+              <Icon name="download" />
+              {say('revealed.download')}
+            </a>
+          </p>
+          <img class="preview" id="preview" alt={say('revealed.preview')} hidden />
+        </div>
+        <div data-for="value">
+          <label for="value" data-for="text">
+            {say('revealed.label')}
+          </label>
+          <label for="value" data-for="file">
+            {say('revealed.preview')}
+          </label>
+          <ValueText value="" />
+          <Counted frame={frame} />
+          <Actions
+            frame={frame}
+            save={
+              <span data-for="text">
+                <Save frame={frame}>{say('revealed.save')}</Save>
+              </span>
+            }
+          />
+        </div>
+      </div>
+      <div class="done">
+        <DoneButton frame={frame} type="button" />
+      </div>
+      <Instructions frame={frame} text={frame.domain?.brand.instructionsAfter ?? null} />
+      <ShareOwn frame={frame} />
+    </template>
+  );
+};
+
+/** The script counts, and chooses among the language's plural forms. */
+const Counted: FC<{ frame: Frame }> = ({ frame: { words } }) => {
+  const forms = (key: MessageKey) => JSON.stringify(catalogueOf(words.locale)[key]);
+  return (
+    <div class="hint" id="extent">
+      <ul class="extent">
+        <li id="characters" data-forms={forms('revealed.characters')} />
+        <li id="lines" data-forms={forms('revealed.lines')} />
+      </ul>
+      <p id="inexact">{words.say('revealed.inexact')}</p>
+    </div>
+  );
+};
