@@ -3,7 +3,6 @@
  * Node 20 with nothing installed. The same sources always give the same bytes.
  */
 import {
-  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -24,7 +23,7 @@ const entries = { '.': 'mayfly', './v1': 'v1', './domains': 'domains' };
 
 /**
  * A module for each file, neither bundled nor minified: what the entries share exists once, a bundler takes only what is used, and a
- * stack trace names files and functions without a source map.
+ * stack trace names files and functions without a source map. What is loaded later is a module of its own in a bundle too.
  */
 function compileStep(folder) {
   const settings = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022', '--module', 'nodenext'];
@@ -34,6 +33,19 @@ function compileStep(folder) {
   const files = Object.values(entries).map((name) => `sdk/${name}.ts`);
   const args = ['--ignoreConfig', ...settings, ...surroundings, ...output, ...files];
   return { name: 'the modules of the client and their types', command: bin('tsc'), args, limitMs };
+}
+
+/** The one module that is bundled: with it comes what it takes from another package, so that this package needs none. */
+function bundleStep(folder) {
+  const args = [
+    'build',
+    '--target=browser',
+    '--format=esm',
+    'sdk/stretch.ts',
+    '--outfile',
+    join(folder, 'stretch.js'),
+  ];
+  return { name: 'the module with argon2id', command: bin('bun'), args, limitMs };
 }
 
 /** The compiler leaves `.ts` in declarations, which not every resolver maps to `.d.ts`. */
@@ -65,8 +77,10 @@ function manifest() {
 
 function addDocuments(folder) {
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
-  copyFileSync(join(root, 'sdk', 'README.md'), join(folder, 'README.md'));
-  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  writeFileSync(join(folder, 'README.md'), readFileSync(join(root, 'sdk', 'README.md')));
+  const licence = (...path) => readFileSync(join(root, ...path, 'LICENSE'), 'utf8').trim();
+  const others = `stretch.js contains hash-wasm:\n\n${licence('node_modules', 'hash-wasm')}`;
+  writeFileSync(join(folder, 'LICENSE'), `${licence()}\n\n\n${others}\n`);
 }
 
 if (!install()) process.exit(1);
@@ -75,7 +89,7 @@ mkdirSync(dirname(outdir), { recursive: true });
 const folder = mkdtempSync(`${outdir}-`);
 const made = join(folder, 'sdk');
 mkdirSync(made);
-const isWell = await runStep(compileStep(made));
+const isWell = (await runStep(compileStep(made))) && (await runStep(bundleStep(made)));
 if (isWell) {
   nameModulesAsJs(made);
   addDocuments(made);

@@ -1,13 +1,18 @@
 /** What a new secret may be given. */
 import type { CallOptions } from './limit.ts';
-import type { NoticeKind } from './records.ts';
+import type { NoticeKind, SharedFile } from './records.ts';
 
 export interface CreateOptions extends CallOptions {
+  /**
+   * `true`: the server encrypts the value, and sees it when it is stored and when it is read. Otherwise it is encrypted here, the
+   * end of the link opens it, and the server never sees it; that needs https, or a server on this machine.
+   */
+  readonly plain?: boolean;
   /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
   readonly passphrase?: string;
   /** Whole seconds; the plan's default if absent, the nearest it allows if out of range (see `adjusted`). */
   readonly ttlSeconds?: number;
-  /** The e-mail address to send the link to. Needs an account. */
+  /** The e-mail address to send the link to. Needs an account, and `plain: true`, because only then the server knows the link. */
   readonly recipient?: string;
   /** A share domain of the account, for the link. */
   readonly shareDomain?: string;
@@ -19,16 +24,37 @@ export interface CreateOptions extends CallOptions {
   readonly locale?: string;
 }
 
-export interface ConcealOptions extends CreateOptions {
-  /** Any text, returned byte for byte. */
-  readonly value: string;
-}
+/** A text or a file. Files are only shared end to end. */
+export type ConcealOptions = CreateOptions &
+  (
+    | {
+        /** Any text, returned byte for byte. */
+        readonly value: string;
+        readonly file?: undefined;
+      }
+    | { readonly file: SharedFile; readonly value?: undefined }
+  );
 
 export interface GenerateOptions extends CreateOptions {
   /** 4–128 characters; 12 if absent. */
   readonly length?: number;
   /** All if absent. */
   readonly charset?: readonly ('lower' | 'upper' | 'digits' | 'symbols')[];
+}
+
+export interface PassphraseOption extends CallOptions {
+  readonly passphrase?: string;
+}
+
+export interface RevealOptions extends PassphraseOption {
+  /**
+   * Of `newLook()`: for one minute the same secret answers again to the same `look`, three times in all, until `done` ends that. For
+   * callers that may have to ask again themselves, as after a restart. If absent, the client draws one, asks again when an answer is
+   * lost, at most twice, and ends it.
+   */
+  readonly look?: string;
+  /** `true`: no second look. A lost answer has then consumed the secret. */
+  readonly strictlyOnce?: boolean;
 }
 
 /** In the API's names. */

@@ -18,8 +18,9 @@ import {
   toDomainList,
   toTargetedDomain,
 } from './domain-records.ts';
+import { given } from './json.ts';
 import type { CallOptions } from './limit.ts';
-import { createTransport, given, type TransportOptions } from './transport.ts';
+import { createTransport, type TransportOptions } from './transport.ts';
 import { v2 } from './v2.ts';
 
 export type {

@@ -25,6 +25,10 @@ export const serverCodes = [
   'too_large',
   /** Burning or delivering a secret that has been read, burned or has expired. */
   'already_gone',
+  /** A creation with this `idempotencyKey` is at work, or broke off: send it again after `retryAfterSeconds`. */
+  'in_flight',
+  /** This `idempotencyKey` was used for another creation. */
+  'idempotency_mismatch',
   /** A mail for this secret is already being sent. */
   'delivery_in_flight',
   /** The account's plan has no share domains. */
@@ -56,6 +60,10 @@ const clientCodes = [
   'timed_out',
   /** By the call's `signal`, whose reason is the `cause`. */
   'aborted',
+  /** An end-to-end secret would be shared over plain http with another machine; nothing was sent. */
+  'insecure_address',
+  /** A module of this client could not be loaded or run, see `cause`. Nothing was consumed. */
+  'not_loaded',
   /** The answer is not one of this API. */
   'unexpected_answer',
   /** What was sealed end to end cannot be opened: it was changed, or a later version sealed it. */
@@ -117,6 +125,11 @@ export function detailsOf({ status, headers }: Response) {
 function retryAfterOf(headers: Headers): number | null {
   const text = headers.get('Retry-After');
   return text !== null && /^[0-9]{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** Of a module of this client that is loaded when it is first needed. */
+export function notLoaded(cause: unknown): never {
+  throw new MayflyError('not_loaded', 'A module of the client could not be loaded.', { cause });
 }
 
 export function unexpectedFrom(response: Response): MayflyError {

@@ -52,6 +52,22 @@ export async function withinLimit<T>(
   }
 }
 
+/** Several calls within one limit: each gets what is left of it. */
+export async function withinOneLimit<T>(
+  timeoutMs: number,
+  { timeoutMs: ownMs = timeoutMs, signal: caller }: CallOptions,
+  work: (own: CallOptions) => Promise<T>,
+): Promise<T> {
+  return withinLimit(ownMs, caller, ({ signal, leftMs }) =>
+    work({
+      signal,
+      get timeoutMs() {
+        return leftMs();
+      },
+    }),
+  );
+}
+
 /** How long to wait before another try; `null` if that would not help. */
 function waitMsAfter(error: unknown, tries: number): number | null {
   if (!(error instanceof MayflyError)) return null;
@@ -60,14 +76,15 @@ function waitMsAfter(error: unknown, tries: number): number | null {
   return isBusy && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1000 : null;
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Rejects when the signal ends it. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
     const stop = () => {
       clearTimeout(timer);
-      reject(signal.reason);
+      reject(signal?.reason);
     };
-    signal.addEventListener('abort', stop, { once: true });
+    signal?.addEventListener('abort', stop, { once: true });
   });
 }
 

@@ -11,27 +11,35 @@ export interface ParsedLink {
   readonly key: string;
   /** The link's server, without a trailing slash; `null` for a bare key. */
   readonly server: string | null;
+  /** What follows the `#`: it opens an end-to-end secret, and is never sent. `null` if there is nothing. */
+  readonly fragment: string | null;
 }
 
 const keyForm = /^[0-9a-z]{31}$/;
 const pathForm = /^(.*)\/(secret|receipt|private)\/([0-9a-z]{31})\/?$/;
 
-/** The parts of a link or a bare key; `null` if the text is neither. Surrounding whitespace is ignored. */
+/** The parts of a link or a bare key, each with or without a fragment; `null` if the text is neither. Surrounding whitespace is ignored. */
 export function parseLink(text: string): ParsedLink | null {
-  const trimmed = text.trim();
-  if (keyForm.test(trimmed)) return { kind: 'unknown', key: trimmed, server: null };
-  if (!URL.canParse(trimmed)) return null;
-  const url = new URL(trimmed);
+  const [, place = '', rest = ''] = /^([^#]*)#?(.*)$/s.exec(text.trim()) ?? [];
+  const fragment = rest === '' ? null : rest;
+  if (keyForm.test(place)) return { kind: 'unknown', key: place, server: null, fragment };
+  if (!URL.canParse(place)) return null;
+  const url = new URL(place);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
   const [, base, page, key] = pathForm.exec(url.pathname) ?? [];
   if (base === undefined || page === undefined || key === undefined) return null;
-  return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base };
+  return { kind: page === 'secret' ? 'secret' : 'receipt', key, server: url.origin + base, fragment };
 }
 
 /** @throws MayflyError `invalid_key` if the text is neither a key nor a link to the right kind */
 export function keyOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): string {
+  return partsOf(text, not).key;
+}
+
+/** @throws MayflyError as `keyOf` */
+export function partsOf(text: string, not: Exclude<ParsedLink['kind'], 'unknown'>): ParsedLink {
   const parsed = parseLink(text);
-  if (parsed !== null && parsed.kind !== not) return parsed.key;
+  if (parsed !== null && parsed.kind !== not) return parsed;
   const wanted = not === 'receipt' ? "a secret's link or key" : "a receipt's link or a metadata key";
   throw new MayflyError('invalid_key', `This is not ${wanted}.`);
 }

@@ -10,23 +10,21 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
-import { type ConcealOptions, creationFields, type GenerateOptions, generationFields } from './creation.ts';
-import { MayflyError } from './error.ts';
+import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
+import { MayflyError, notLoaded } from './error.ts';
+import { given, type Json } from './json.ts';
 import type { CallOptions } from './limit.ts';
-import { keyOf } from './link.ts';
+import { keyOf, partsOf } from './link.ts';
 import {
   type Created,
   type Generated,
   type Receipt,
   type Remarks,
   type Revealed,
-  toCreated,
-  toGenerated,
   toInspected,
   toReceiptAnswer,
   toReceiptPage,
   toRemarkedReceipt,
-  toRevealed,
   toStatus,
   toStatuses,
   type WaitingSecret,
@@ -40,13 +38,26 @@ import {
   toServiceStatus,
   toVersion,
 } from './service.ts';
-import { createTransport, given, type Json, type Transport, type TransportOptions } from './transport.ts';
+import {
+  type Connection,
+  createTransport,
+  defaultTimeoutMs,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';
 import { v2 } from './v2.ts';
 
-export type { ConcealOptions, CreateOptions, GenerateOptions } from './creation.ts';
+export type {
+  ConcealOptions,
+  CreateOptions,
+  GenerateOptions,
+  PassphraseOption,
+  RevealOptions,
+} from './creation.ts';
 export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
+export { newLook } from './look.ts';
 export type { ReceiptState } from './receipt-state.ts';
 export type {
   Adjustment,
@@ -58,6 +69,7 @@ export type {
   Receipt,
   Remarks,
   Revealed,
+  SharedFile,
   WaitingSecret,
 } from './records.ts';
 export type { Account, Locales, ServiceStatus } from './service.ts';
@@ -72,10 +84,6 @@ export interface DeliverOptions extends CallOptions {
   readonly locale?: string;
 }
 
-export interface PassphraseOption extends CallOptions {
-  readonly passphrase?: string;
-}
-
 export interface RecentOptions extends CallOptions {
   /** 1–200; 50 if absent. */
   readonly pageSize?: number;
@@ -83,13 +91,25 @@ export interface RecentOptions extends CallOptions {
 
 /** Every method rejects only with `MayflyError`. Where a link is expected, a bare key works too. */
 export interface MayflyClient {
-  /** Stores a value and returns the link that opens it once. */
+  /**
+   * Encrypts a text or a file, stores it and returns the link that opens it once. What opens it is only in that link. Rejects with
+   * `insecure_address` over plain http to another machine, and with `invalid_field` if there is a `recipient`, unless it is `plain`.
+   */
   conceal(options: ConcealOptions): Promise<Created>;
-  /** Lets the server generate a random value, which is returned only now, with the link. */
+  /** Draws a random value, shares it as `conceal` does, and returns it only now. With `plain: true` the server draws it. */
   generate(options?: GenerateOptions): Promise<Generated>;
-  /** Reads the value and consumes the secret. Rejects with `unknown_secret` if it is gone. */
-  reveal(secret: string, options?: PassphraseOption): Promise<Revealed>;
-  /** Checks the passphrase, if there is one, without consuming. A wrong one counts as a guess. */
+  /**
+   * Reads what was shared and consumes the secret. Rejects with `unknown_secret` if it is gone, `incomplete_link` if the link has lost
+   * its end, and `not_sealed` if it has one and the server says that the secret is a plain one; then nothing was consumed. If the answer
+   * is lost, it is asked for again, which nobody else can do (see `look`).
+   */
+  reveal(secret: string, options?: RevealOptions): Promise<Revealed>;
+  /** Ends the second look of a `reveal` with this `look`. Resolves whether or not there was anything to end. */
+  done(secret: string, look: string, options?: CallOptions): Promise<void>;
+  /**
+   * Checks the passphrase of a plain secret, if there is one, without consuming. A wrong one counts as a guess. The passphrase of an
+   * end-to-end secret cannot be checked without reading it, and with a full link none is sent.
+   */
   inspect(secret: string, options?: PassphraseOption): Promise<WaitingSecret>;
   /** The secret while it waits, without needing its passphrase; `null` once it is gone. Does not consume. */
   status(secret: string, options?: CallOptions): Promise<WaitingSecret | null>;
@@ -162,12 +182,16 @@ async function inspectWith(
   secret: string,
   options: PassphraseOption,
 ): Promise<WaitingSecret> {
-  const { passphrase } = options;
+  const { key, fragment } = partsOf(secret, 'receipt');
+  // That of an end-to-end secret is never sent.
+  const passphrase = fragment === null ? options.passphrase : undefined;
   // Headers carry only Latin letters, and unlike a query they do not end up in access logs.
   const headers = passphrase === undefined ? {} : { 'Secret-Passphrase': encodeURIComponent(passphrase) };
-  const path = `/secret/${keyOf(secret, 'receipt')}`;
-  return toInspected(await call({ method: 'GET', path, headers }, options));
+  return toInspected(await call({ method: 'GET', path: `/secret/${key}`, headers }, options));
 }
+
+/** Loaded when it is first needed: it has the cryptography. */
+const sharing = () => import('./sharing.ts').catch(notLoaded);
 
 /**
  * @throws TypeError if `server` is not an http(s) address
@@ -176,25 +200,16 @@ async function inspectWith(
 export function createClient(options: ClientOptions): MayflyClient {
   const call = createTransport(options, v2);
   const server = options.server.replace(/\/+$/, '');
+  const connection: Connection = { call, server, timeoutMs: options.timeoutMs ?? defaultTimeoutMs };
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);
   const change = (metadata: string, body: Json, own?: CallOptions) =>
     call({ method: 'PATCH', path: `/private/${keyOf(metadata, 'secret')}`, body }, own);
   return {
-    conceal: async ({ value, ...rest }) =>
-      toCreated(
-        await post('/secret/conceal', { secret: given({ secret: value, ...creationFields(rest) }) }, rest),
-        server,
-      ),
-    generate: async (wanted = {}) =>
-      toGenerated(
-        await post('/secret/generate', { secret: given(generationFields(wanted)) }, wanted),
-        server,
-      ),
-    reveal: async (secret, { passphrase, ...own } = {}) => {
-      const body = given({ continue: true, passphrase });
-      return toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}/reveal`, body, own));
-    },
+    conceal: async (wanted) => (await sharing()).conceal(connection, wanted),
+    generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
+    reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
+    done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),
     status: (secret, own) => statusOf(get, secret, own),
     statuses: async (secrets, own) => {

@@ -2,9 +2,10 @@
  * The records of API v2 in the client's form. An incomplete answer is an error (`unexpected_answer`), never a partial
  * record.
  */
+import { MayflyError } from './error.ts';
+import { isJson } from './json.ts';
 import { linkOf } from './link.ts';
 import { type ReceiptState, receiptStates } from './receipt-state.ts';
-import { isJson } from './transport.ts';
 import {
   flagAt,
   isText,
@@ -19,7 +20,8 @@ import {
   textAt,
   timeAt,
   toObject,
-  withValue,
+  unexpected,
+  withHidden,
   wordAt,
 } from './wire.ts';
 
@@ -53,8 +55,10 @@ export interface Receipt {
   readonly metadataKey: string;
   /** `null` once the secret is gone, and always in a list. */
   readonly secretKey: string | null;
-  /** The link to share; `null` if `secretKey` is. */
+  /** The link to share; `null` if `secretKey` is, and of an end-to-end secret, whose link is known only where it was created. */
   readonly link: string | null;
+  /** Whether it was encrypted end to end. */
+  readonly isSealed: boolean;
   readonly state: ReceiptState;
   /** `null` once the secret is gone. */
   readonly hasPassphrase: boolean | null;
@@ -98,6 +102,8 @@ export interface Remarks {
 
 /** A new secret. */
 export interface Created extends Receipt, Remarks {
+  /** An earlier call with the same `idempotencyKey` has created it, and this is what it is now. */
+  readonly repeated: boolean;
   readonly secretKey: string;
   readonly link: string;
   /** The lifetime granted. */
@@ -113,18 +119,31 @@ export interface Generated extends Created {
 export interface WaitingSecret {
   readonly secretKey: string;
   readonly hasPassphrase: boolean;
+  /** Whether it was encrypted end to end: only its full link opens it. */
+  readonly isSealed: boolean;
   /** The remaining time. */
   readonly secretTtlSeconds: number;
   readonly createdAt: Date;
 }
 
+export interface SharedFile {
+  /** Its last path segment is shared, without control and direction characters, at most 255 bytes. */
+  readonly name: string;
+  /** Its media type; `''` if unknown. A hint for the reader. */
+  readonly type: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * A text or a file. Only reading `value` or `file` gives what was shared: `console.log`, `JSON.stringify` and error reports show
+ * `[sensitive]`, and a copy by spread or `Object.assign` has neither.
+ */
 export interface Revealed {
   readonly secretKey: string;
-  /**
-   * Only reading this property gives the value: `console.log`, `JSON.stringify` and error reports show `[sensitive]`, and a copy by
-   * spread or `Object.assign` has no value.
-   */
-  readonly value: string;
+  /** `null` if a file was shared. */
+  readonly value: string | null;
+  /** `null` if a text was shared. Its name has no path, no control and no direction characters; a stranger chose it and the type. */
+  readonly file: SharedFile | null;
 }
 
 /** The creator's record in the API's names, as far as the client reads it. */
@@ -168,6 +187,20 @@ export interface WireOpenedSecret extends WireSecret {
   readonly secret_value: string;
 }
 
+/** Of a creation, which may be answered again later. */
+export interface WireCreatedSecret extends Omit<WireSecret, 'state'> {
+  readonly state: 'new' | 'received' | 'burned' | 'expired';
+}
+
+export interface WireGeneratedSecret extends WireCreatedSecret {
+  readonly secret_value: string;
+}
+
+/** An end-to-end secret that was just read. */
+export interface WireSealedSecret extends Omit<WireSecret, 'sealed'> {
+  readonly sealed: { readonly v: 1; readonly ciphertext: string };
+}
+
 /** In place of a secret's record where a key opens nothing. */
 export interface WireUnknownSecret {
   readonly key: string;
@@ -184,9 +217,9 @@ export interface WireRemarks {
   readonly ignored?: readonly string[] | undefined;
 }
 
-export interface WireCreation<Secret = WireSecret> {
+export interface WireCreation<Secret = WireCreatedSecret> {
   readonly record: { readonly metadata: WireReceipt; readonly secret: Secret };
-  readonly details: WireRemarks;
+  readonly details: WireRemarks & { readonly repeated?: true | undefined };
 }
 
 export interface WireRecord<Record> {
@@ -227,6 +260,7 @@ export function toReceipt(record: Raw<WireReceipt>): Receipt {
     metadataKey: textAt(record, 'key'),
     secretKey: optionalText(record, 'secret_key'),
     link: optionalText(record, 'share_url'),
+    isSealed: optionalFlag(record, 'sealed') === true,
     state: wordAt(record, 'state', receiptStates),
     hasPassphrase: optionalFlag(record, 'has_passphrase'),
     // 0 once the secret is gone.
@@ -273,18 +307,41 @@ export function toCreated(answer: Raw<WireCreation>, server: string): Created {
   const secret = objectAt(record, 'secret');
   const secretKey = textAt(secret, 'key');
   const link = receipt.link ?? linkOf(secretKey, receipt.shareDomain, server);
-  return { ...receipt, ...remarksOf(answer), secretKey, link, ttlSeconds: numberAt(secret, 'lifespan') };
+  const ttlSeconds = numberAt(secret, 'lifespan');
+  return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
 }
 
-export function toGenerated(answer: Raw<WireCreation<WireOpenedSecret>>, server: string): Generated {
+function isRepeated({ details }: Raw<WireCreation>): boolean {
+  return isJson(details) && details.repeated === true;
+}
+
+/** @param linkOfKey the whole link, which only its creator knows */
+export function toSealedCreated(
+  answer: Raw<WireCreation>,
+  linkOfKey: (secretKey: string) => string,
+): Created {
+  const record = objectAt(answer, 'record');
+  const receipt = toReceipt(objectAt(record, 'metadata'));
+  const secret = objectAt(record, 'secret');
+  if (!flagAt(secret, 'sealed')) throw unexpected();
+  const secretKey = textAt(secret, 'key');
+  const link = linkOfKey(secretKey);
+  const ttlSeconds = numberAt(secret, 'lifespan');
+  return { ...receipt, ...remarksOf(answer), repeated: isRepeated(answer), secretKey, link, ttlSeconds };
+}
+
+export function toGenerated(answer: Raw<WireCreation<WireGeneratedSecret>>, server: string): Generated {
   const secret = objectAt(objectAt(answer, 'record'), 'secret');
-  return withValue(toCreated(answer as Raw<WireCreation>, server), textAt(secret, 'secret_value'));
+  return withHidden(toCreated(answer as Raw<WireCreation>, server), {
+    value: textAt(secret, 'secret_value'),
+  });
 }
 
 function toWaitingSecret(record: Raw<WireSecret>): WaitingSecret {
   return {
     secretKey: textAt(record, 'key'),
     hasPassphrase: flagAt(record, 'has_passphrase'),
+    isSealed: optionalFlag(record, 'sealed') === true,
     secretTtlSeconds: numberAt(record, 'secret_ttl'),
     createdAt: timeAt(record, 'created'),
   };
@@ -308,7 +365,19 @@ export function toStatuses(answer: Raw<WireStatuses>): (WaitingSecret | null)[] 
 
 export function toRevealed(answer: Raw<WireRecord<WireOpenedSecret>>): Revealed {
   const record = objectAt(answer, 'record');
-  return withValue({ secretKey: textAt(record, 'key') }, textAt(record, 'secret_value'));
+  return withHidden(
+    { secretKey: textAt(record, 'key') },
+    { value: textAt(record, 'secret_value'), file: null },
+  );
+}
+
+/** @throws MayflyError `unreadable` if a later version sealed it */
+export function toSealedCiphertext(answer: Raw<WireRecord<WireSealedSecret>>) {
+  const record = objectAt(answer, 'record');
+  const sealed = objectAt(record, 'sealed');
+  const ciphertext = textAt(sealed, 'ciphertext');
+  if (sealed.v !== 1) throw new MayflyError('unreadable', 'A later version of Mayfly sealed this secret.');
+  return { secretKey: textAt(record, 'key'), ciphertext };
 }
 
 export function toReceiptAnswer(answer: Raw<WireRecord<WireReceipt>>): Receipt {

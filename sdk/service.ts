@@ -1,6 +1,16 @@
 /** What the server says of itself and of the caller's account. */
 import type { WireRecord } from './records.ts';
-import { flagAt, numberAt, objectAt, optionalText, type Raw, textAt, textsAt, timeAt } from './wire.ts';
+import {
+  flagAt,
+  numberAt,
+  objectAt,
+  optionalNumber,
+  optionalText,
+  type Raw,
+  textAt,
+  textsAt,
+  timeAt,
+} from './wire.ts';
 
 export interface ServiceStatus {
   /** The server's default language. */
@@ -24,6 +34,8 @@ export interface Account {
   readonly maxTtlSeconds: number;
   /** The largest value, in bytes of UTF-8. */
   readonly maxValueBytes: number;
+  /** The largest end-to-end secret: bytes of a text, or of a file with its name and type. `null` if the server takes none. */
+  readonly maxSealedBytes: number | null;
   readonly hasShareDomains: boolean;
 }
 
@@ -46,7 +58,12 @@ export interface WireAccount {
   readonly created: number;
   readonly plan: {
     readonly planid: string;
-    readonly options: { readonly ttl: number; readonly size: number; readonly custom_domains: boolean };
+    readonly options: {
+      readonly ttl: number;
+      readonly size: number;
+      readonly max_sealed_bytes: number;
+      readonly custom_domains: boolean;
+    };
   };
 }
 
@@ -72,6 +89,7 @@ export function toAccount(answer: Raw<WireRecord<WireAccount>>): Account {
     createdAt: timeAt(record, 'created'),
     maxTtlSeconds: numberAt(options, 'ttl'),
     maxValueBytes: numberAt(options, 'size'),
+    maxSealedBytes: optionalNumber(options, 'max_sealed_bytes'),
     hasShareDomains: flagAt(options, 'custom_domains'),
   };
 }

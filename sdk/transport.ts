@@ -1,8 +1,7 @@
 /** One call of the API: without following redirects, and with credentials only for the configured server. */
 import { MayflyError, unexpectedFrom } from './error.ts';
+import type { Json } from './json.ts';
 import { type CallOptions, repeat, withinLimit } from './limit.ts';
-
-export type Json = Record<string, unknown>;
 
 export interface Credentials {
   /** The account's e-mail address. */
@@ -44,20 +43,19 @@ export interface Call {
 /** @returns an object or a list, as it came */
 export type Transport = (call: Call, options?: CallOptions) => Promise<object>;
 
+/** What the modules that are loaded later get of a client. */
+export interface Connection {
+  readonly call: Transport;
+  /** As configured, without a slash at the end. */
+  readonly server: string;
+  readonly timeoutMs: number;
+}
+
 /** What differs between the versions of the API. */
 export interface ApiVersion {
   readonly path: string;
   /** The error for a refusal. */
   errorOf(response: Response, body: unknown): MayflyError;
-}
-
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Absent fields stay absent, so the server's defaults apply. */
-export function given<Fields extends object>(fields: Fields): Json {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 /** RFC 7617, in UTF-8. */
@@ -113,7 +111,7 @@ async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[
 }
 
 const maxRetries = 5;
-const defaultTimeoutMs = 30_000;
+export const defaultTimeoutMs = 30_000;
 
 /**
  * @throws TypeError if `server` is not an http(s) address

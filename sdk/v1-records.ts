@@ -2,7 +2,7 @@
 import type { CallOptions } from './limit.ts';
 import { linkOf } from './link.ts';
 import { type ReceiptState, receiptStates } from './receipt-state.ts';
-import type { NoticeKind, Revealed } from './records.ts';
+import type { NoticeKind } from './records.ts';
 import {
   isText,
   numberAt,
@@ -16,7 +16,7 @@ import {
   timeAt,
   toObject,
   unexpected,
-  withValue,
+  withHidden,
   wordAt,
 } from './wire.ts';
 
@@ -31,6 +31,12 @@ export interface V1CreateOptions extends CallOptions {
   readonly shareDomain?: string;
   /** The notices about this secret, `[]` for none; the account's setting if absent. Needs an account. */
   readonly notify?: readonly NoticeKind[];
+}
+
+export interface V1Revealed {
+  readonly secretKey: string;
+  /** Only reading this property gives the value: nothing prints or copies it. */
+  readonly value: string;
 }
 
 export interface V1ConcealOptions extends V1CreateOptions {
@@ -165,11 +171,11 @@ export function toCreated(record: Raw<WireV1Receipt>, server: string): V1Created
 }
 
 export function toGenerated(record: Raw<WireV1Generated>, server: string): V1Generated {
-  return withValue(toCreated(record as Raw<WireV1Receipt>, server), textAt(record, 'value'));
+  return withHidden(toCreated(record as Raw<WireV1Receipt>, server), { value: textAt(record, 'value') });
 }
 
-export function toRevealed(answer: Raw<WireV1Revealed>): Revealed {
-  return withValue({ secretKey: textAt(answer, 'secret_key') }, textAt(answer, 'value'));
+export function toRevealed(answer: Raw<WireV1Revealed>): V1Revealed {
+  return withHidden({ secretKey: textAt(answer, 'secret_key') }, { value: textAt(answer, 'value') });
 }
 
 export function toBurned(answer: Raw<WireV1Burned>, server: string): V1Receipt {

@@ -3,7 +3,8 @@
  * dialect `upstream` most have 404.
  */
 import { detailsOf, MayflyError, type MayflyErrorCode, unexpectedFrom } from './error.ts';
-import { type ApiVersion, isJson, type Json } from './transport.ts';
+import { isJson, type Json } from './json.ts';
+import type { ApiVersion } from './transport.ts';
 import { isText } from './wire.ts';
 
 /** The start of each sentence; the first that fits decides. */

@@ -10,10 +10,12 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
+
+import { MayflyError } from './error.ts';
+import { given } from './json.ts';
 import type { CallOptions } from './limit.ts';
-import { keyOf } from './link.ts';
-import type { Revealed } from './records.ts';
-import { createTransport, given, type TransportOptions } from './transport.ts';
+import { keyOf, partsOf } from './link.ts';
+import { createTransport, type TransportOptions } from './transport.ts';
 import {
   toBurned,
   toCreated,
@@ -28,6 +30,7 @@ import {
   type V1GenerateOptions,
   type V1PassphraseOption,
   type V1Receipt,
+  type V1Revealed,
   v1CreationFields,
   v1GenerationFields,
 } from './v1-records.ts';
@@ -37,7 +40,7 @@ export { type FieldError, MayflyError, type MayflyErrorCode } from './error.ts';
 export type { CallOptions } from './limit.ts';
 export { type ParsedLink, parseLink } from './link.ts';
 export type { ReceiptState } from './receipt-state.ts';
-export type { NoticeKind, Revealed } from './records.ts';
+export type { NoticeKind } from './records.ts';
 export type { Credentials, Fetch, TransportOptions } from './transport.ts';
 export type {
   V1ConcealOptions,
@@ -47,15 +50,19 @@ export type {
   V1GenerateOptions,
   V1PassphraseOption,
   V1Receipt,
+  V1Revealed,
 } from './v1-records.ts';
 
-/** Every method rejects only with `MayflyError`. Where a link is expected, a bare key works too. */
+/** Every method rejects only with `MayflyError`, and shares nothing end to end, which v1 cannot. Where a link is expected, a bare key works too. */
 export interface V1Client {
   conceal(options: V1ConcealOptions): Promise<V1Created>;
   /** Lets the server generate a random value, which is returned only now. */
   generate(options?: V1GenerateOptions): Promise<V1Generated>;
-  /** Reads the value and consumes the secret. Rejects with `unknown_secret` if it is gone or the passphrase is wrong. */
-  reveal(secret: string, options?: V1PassphraseOption): Promise<Revealed>;
+  /**
+   * Reads the value and consumes the secret. Rejects with `unknown_secret` if it is gone or the passphrase is wrong. The link of an
+   * end-to-end secret is refused, and nothing is sent: reveal it with the main entry.
+   */
+  reveal(secret: string, options?: V1PassphraseOption): Promise<V1Revealed>;
   /** The creator's view, without a trace. Needs an account. */
   receipt(metadata: string, options?: CallOptions): Promise<V1Receipt>;
   /** The same, and the receipt is then `viewed`. Needs an account. */
@@ -71,6 +78,16 @@ export interface V1Client {
   checkCredentials(options?: CallOptions): Promise<void>;
   /** Resolves with the server's default language if it works. */
   serviceStatus(options?: CallOptions): Promise<{ readonly locale: string }>;
+}
+
+/** @throws MayflyError `invalid_key` */
+function plainKeyOf(secret: string): string {
+  const { key, fragment } = partsOf(secret, 'receipt');
+  if (fragment === null) return key;
+  throw new MayflyError(
+    'invalid_key',
+    'API v1 cannot open an end-to-end secret: use createClient of the main entry.',
+  );
 }
 
 /**
@@ -90,11 +107,15 @@ export function createV1Client(options: TransportOptions): V1Client {
     generate: async (wanted = {}) =>
       toGenerated(await post('/generate', v1GenerationFields(wanted), wanted), server),
     reveal: async (secret, { passphrase, ...own } = {}) =>
-      toRevealed(await post(`/secret/${keyOf(secret, 'receipt')}`, { passphrase }, own)),
+      toRevealed(await post(`/secret/${plainKeyOf(secret)}`, { passphrase }, own)),
     receipt: async (metadata, own) => toReceipt(await get(receiptPath(metadata), own), server),
     view: async (metadata, own) => toReceipt(await post(receiptPath(metadata), {}, own), server),
-    burn: async (metadata, { passphrase, ...own } = {}) =>
-      toBurned(await post(`${receiptPath(metadata)}/burn`, { passphrase }, own), server),
+    burn: async (metadata, { passphrase, ...own } = {}) => {
+      const { key, fragment } = partsOf(metadata, 'secret');
+      // The passphrase of an end-to-end secret is never sent, and burning it needs none.
+      const fields = fragment === null ? { passphrase } : {};
+      return toBurned(await post(`/private/${key}/burn`, fields, own), server);
+    },
     recent: async (own) => toList(await get('/private/recent', own), server),
     checkCredentials: async (own) => void toStatus(await get('/authcheck', own)),
     serviceStatus: async (own) => toStatus(await get('/status', own)),

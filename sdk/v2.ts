@@ -1,6 +1,7 @@
 /** Where API v2 is, and its refusals as errors. */
 import { detailsOf, type FieldError, MayflyError, serverCodes, unexpectedFrom } from './error.ts';
-import { type ApiVersion, isJson, type Json } from './transport.ts';
+import { isJson, type Json } from './json.ts';
+import type { ApiVersion } from './transport.ts';
 import { isText } from './wire.ts';
 
 function isFieldError(value: unknown): value is FieldError {

@@ -5,7 +5,7 @@
  * field of its type, and `test/sdk/contract.ts` compares the interfaces with the API's schemas.
  */
 import { MayflyError } from './error.ts';
-import { isJson, type Json } from './transport.ts';
+import { isJson, type Json } from './json.ts';
 
 declare const form: unique symbol;
 
@@ -110,13 +110,18 @@ export function isText(value: unknown): value is string {
 
 const hidden = '[sensitive]';
 
-/** Adds a value that nothing prints. */
-export function withValue<T extends object>(record: T, value: string): T & { readonly value: string } {
-  const shown = { value: () => ({ ...record, value: hidden }) };
+/** Adds values that nothing prints. */
+export function withHidden<T extends object, Values extends object>(
+  record: T,
+  values: Values,
+): T & Readonly<Values> {
+  const hide = (value: unknown) => (value === null ? null : hidden);
+  const masks = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, hide(value)]));
+  const shown = { value: () => ({ ...record, ...masks }) };
+  for (const [name, value] of Object.entries(values)) Object.defineProperty(record, name, { value });
   return Object.defineProperties(record, {
-    value: { value },
     toJSON: shown,
     // What Node, Bun and Deno print.
     [Symbol.for('nodejs.util.inspect.custom')]: shown,
-  }) as T & { readonly value: string };
+  }) as T & Readonly<Values>;
 }

@@ -4,12 +4,14 @@
  * Credentials of the settings go to the configured server, or without one to the server that this call names; those of a login to the
  * server that they were kept for. None go to wherever a link points.
  */
+import { basename } from 'node:path';
 import {
   type ClientOptions,
   createClient,
   type MayflyClient,
   MayflyError,
   parseLink,
+  type SharedFile,
 } from '../../sdk/mayfly.ts';
 import type { Settings } from '../config/read.ts';
 import type { Sensitive } from '../core/sensitive.ts';
@@ -196,6 +198,12 @@ export function sentenceOf(
     return 'There is no such secret: it was read, burned, has expired, or never existed.';
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
+  if (error.code === 'incomplete_link')
+    return 'The link is not complete: what follows # opens this secret, all 22 characters of it. The secret was not consumed.';
+  if (error.code === 'not_sealed')
+    return `The link is that of an end-to-end secret, and ${server} says that it has a plain one. Nothing was sent to it, and nothing was read.`;
+  if (error.code === 'insecure_address')
+    return `${server} is not reached over https, so nothing is shared end to end with it, and nothing was shared. With --plain the server encrypts it, and sees it on its way.`;
   if (error.code === 'unreachable') return unreachableSentence(server, error.cause);
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not take this account with this token: see mayfly whoami.`;
@@ -251,13 +259,32 @@ function noteLeftOut(input: Input, world: World, value: string): void {
 }
 
 /**
+ * The file to share, byte for byte, and its name without its folder. Its type is for the reader to find out.
+ * @throws UsageError that does not repeat the word: it could be a value, which the shell's history and other users would see
+ */
+export async function readSharedFile(input: Input, world: World): Promise<SharedFile> {
+  const [path = ''] = input.words;
+  if (input.flags.has('exact'))
+    throw new UsageError('--exact has no meaning with a file, which is shared byte for byte.');
+  if (input.flags.has('plain'))
+    throw new UsageError(
+      'A file is only shared end to end. With --plain, pipe its text in: mayfly share --plain < FILE',
+    );
+  try {
+    return { name: basename(path), type: '', bytes: await world.readFile(path) };
+  } catch (error) {
+    const isFound = error instanceof Error && 'code' in error && error.code !== 'ENOENT';
+    throw new UsageError(
+      isFound ? `This file cannot be read (${error.code}).` : `There is no such file. ${valueIsNoWord}`,
+    );
+  }
+}
+
+/**
  * The value to share, without the one line break that `echo`, an editor or the Enter key ends it with. With `--exact` what
  * is piped is taken byte for byte.
- * @throws UsageError when it is given as an argument, which the shell's history and other users would see
  */
 export async function readValue(input: Input, world: World): Promise<string> {
-  const [source = '-'] = input.words;
-  if (source !== '-') throw new UsageError(valueIsNoWord);
   if (world.terminal.isInteractive)
     world.terminal.err('Type the secret, then press Ctrl-D on a line of its own:\n');
   const text = decodeText(await world.terminal.readInput());

@@ -135,7 +135,8 @@ export const commonOptions: Readonly<Record<string, OptionUsage>> = {
   help: { type: 'boolean', doc: 'print this help' },
 };
 
-export const valueIsNoWord = 'Pipe the value in, or type it: an argument stays in the history of your shell.';
+export const valueIsNoWord =
+  'To share a text, pipe it in or type it: an argument stays in the history of your shell.';
 
 /** Thrown by a command for invalid arguments: exit code 2 and the command's usage. */
 export class UsageError extends Error {
@@ -199,9 +200,7 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new UsageError(
-      'This is not UTF-8 text. Mayfly carries text: encode other data first, for example with base64.',
-    );
+    throw new UsageError('This is not UTF-8 text. Share other data as a file: mayfly share FILE.');
   }
 }
 

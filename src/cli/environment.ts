@@ -2,9 +2,9 @@
  * `mayfly run`: a program with secrets in its environment, and nowhere else.
  *
  * A reveal cannot be undone. So everything that shows without one is checked first: names, links, the program, that every secret still
- * waits, and every passphrase. Values are in no message, argument or file, nor in this process's own environment (P18).
+ * waits, and every passphrase that the server can check. That of an end-to-end secret shows only when it is read: those are first. Values are in no message, argument or file, nor in this process's own environment (P18).
  */
-import { MayflyError, parseLink } from '../../sdk/mayfly.ts';
+import { MayflyError, parseLink, type Revealed } from '../../sdk/mayfly.ts';
 import {
   type ChosenClient,
   clientChooser,
@@ -22,6 +22,8 @@ interface NamedLink {
   readonly name: string;
   readonly link: string;
   readonly key: string;
+  /** Whether its link has an end, which opens an end-to-end secret. */
+  readonly isWhole: boolean;
 }
 
 interface Entry {
@@ -57,7 +59,7 @@ function parseEntry(
   if (earlier.some((other) => other.name === name)) return { problem: 'an earlier one has the same name' };
   if (earlier.some((other) => other.key === parsed.key))
     return { problem: 'an earlier one has the same link, which opens only once' };
-  return { name, link, key: parsed.key };
+  return { name, link, key: parsed.key, isWhole: parsed.fragment !== null };
 }
 
 /** @throws UsageError that says what is wrong with each of them */
@@ -125,6 +127,8 @@ async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlyS
     try {
       const waiting = await secret.client.status(secret.link);
       if (waiting === null) throw new MayflyError('unknown_secret', '');
+      if (waiting.isSealed && !secret.isWhole) throw new MayflyError('incomplete_link', '');
+      if (!waiting.isSealed && secret.isWhole) throw new MayflyError('not_sealed', '');
       if (waiting.hasPassphrase) protectedOnes.add(secret);
     } catch (error) {
       refusals.push(refusalOf(secret, error));
@@ -138,7 +142,7 @@ async function assertWaiting(secrets: readonly NamedSecret[]): Promise<ReadonlyS
   );
 }
 
-/** By name, and each of them right. @throws Stop */
+/** By name, and right where the server can tell. @throws Stop */
 async function provePassphrases(
   protectedOnes: ReadonlySet<NamedSecret>,
   given: string | undefined,
@@ -152,7 +156,7 @@ async function provePassphrases(
       throw new Stop('incorrect_passphrase', [sentence]);
     }
     try {
-      await secret.client.inspect(secret.link, { passphrase });
+      if (!secret.isWhole) await secret.client.inspect(secret.link, { passphrase });
     } catch (error) {
       const { code, sentence } = refusalOf(secret, error);
       throw new Stop(code, [sentence]);
@@ -165,17 +169,33 @@ async function provePassphrases(
 /** After these nobody knows whether the secret was consumed. */
 const unsureCodes: readonly string[] = ['unreachable', 'timed_out', 'unexpected_answer', 'internal'];
 
+/** A file is what a variable can hold if it is text. @throws Stop */
+function textOf({ value, file }: Revealed, { name }: NamedSecret, lost: readonly string[]): string {
+  const text = value ?? decodeOrNull(file?.bytes);
+  if (text === null) throw new Stop('not_text', [`${name} is a file that is no text.`], [...lost, name]);
+  if (!text.includes('\0')) return text;
+  const sentence = `${name} holds a NUL byte, which an environment cannot hold.`;
+  throw new Stop('nul_byte', [sentence], [...lost, name]);
+}
+
+function decodeOrNull(bytes: Uint8Array | undefined): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
 async function reveal(secret: NamedSecret, passphrase: string | undefined, lost: readonly string[]) {
   const { name, client, link } = secret;
   try {
-    const { value } = await client.reveal(link, passphrase === undefined ? {} : { passphrase });
-    if (!value.includes('\0')) return value;
+    const revealed = await client.reveal(link, passphrase === undefined ? {} : { passphrase });
+    return textOf(revealed, secret, lost);
   } catch (error) {
+    if (error instanceof Stop) throw error;
     const { code, sentence } = refusalOf(secret, error);
     throw new Stop(code, [sentence], lost, unsureCodes.includes(code) ? name : null);
   }
-  const sentence = `${name} holds a NUL byte, which an environment cannot hold.`;
-  throw new Stop('nul_byte', [sentence], [...lost, name]);
 }
 
 /** The values, by name. @throws Stop at the first that cannot be had: those after it still wait */
@@ -185,7 +205,10 @@ async function revealAll(
   isExact: boolean,
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
-  for (const secret of secrets) {
+  // A wrong passphrase that shows only now costs none of the others.
+  const isUnproven = ({ isWhole, name }: NamedSecret) => isWhole && passphrases.has(name);
+  const inTurn = [...secrets.filter(isUnproven), ...secrets.filter((secret) => !isUnproven(secret))];
+  for (const secret of inTurn) {
     const value = await reveal(secret, passphrases.get(secret.name), [...values.keys()]);
     values.set(secret.name, isExact ? value : value.replace(/\r?\n$/, ''));
   }

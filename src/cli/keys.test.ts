@@ -259,7 +259,11 @@ describe('mayfly keys rotate', () => {
     const json = { root: 2, rewrapped: 0, fixed: 1, fixed_until: startOfTime + 86_400, damaged: 1 };
     expect(await keys('rotate --json')).toEqual(printed(json));
     expect(await keys('retire --yes')).toEqual(
-      said(1, 'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait.\n'),
+      said(
+        1,
+        'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
+          'What was created with an Idempotency-Key keeps its root for 24 hours.\n',
+      ),
     );
   });
 
@@ -344,7 +348,8 @@ describe('mayfly keys retire', () => {
     await share('the value');
     await keys('add');
     const words =
-      'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait.\n';
+      'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
+      'What was created with an Idempotency-Key keeps its root for 24 hours.\n';
     expect(await keys('retire --yes')).toEqual(said(1, words));
     expect(await keys('retire --yes --json')).toEqual({ code: 1, out: '{"error":"in_use"}\n', err: words });
     expect(kidsInFile()).toEqual([1, 2]);
@@ -360,7 +365,8 @@ describe('mayfly keys retire', () => {
       said(
         1,
         `${facts()}Waiting up to 4 seconds for servers to take root 2.\n` +
-          'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait.\n',
+          'Secrets wait under root 1: mayfly keys rotate re-wraps them, or says until when they wait. ' +
+          'What was created with an Idempotency-Key keeps its root for 24 hours.\n',
       ),
     );
     expect(kidsInFile()).toEqual([1, 2]);

@@ -169,7 +169,8 @@ function refuseInUse(world: World, input: Input, kids: readonly number[]): ExitC
     world,
     input,
     'in_use',
-    `Secrets wait under ${rootsWords(kids)}: mayfly keys rotate re-wraps them, or says until when they wait.`,
+    `Secrets wait under ${rootsWords(kids)}: mayfly keys rotate re-wraps them, or says until when they wait. ` +
+      'What was created with an Idempotency-Key keeps its root for 24 hours.',
   );
 }
 

@@ -1,20 +1,21 @@
 /**
- * A new file for a value that can be had only once: opened before the value is, so that a path that cannot be written costs nothing,
- * and readable by this user alone.
+ * A new file for a value that can be had only once: opened before the value is where its name is known, so that a path that cannot be
+ * written costs nothing; readable by this user alone.
  */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 export interface OutputFile {
   /** All of it, on the disk. @throws when it cannot; nothing of it is then left in the file system */
-  keep(text: string): Promise<void>;
+  keep(content: string | Uint8Array): Promise<void>;
   /** Everything is as before `open`. */
   drop(): Promise<void>;
 }
 
 export type OutputFileOutcome =
   | { readonly outcome: 'open'; readonly file: OutputFile }
-  | { readonly outcome: 'refused'; readonly problem: string };
+  /** `isTaken`: another name would do. */
+  | { readonly outcome: 'refused'; readonly problem: string; readonly isTaken: boolean };
 
 export interface Place {
   /** What is opened. */
@@ -35,9 +36,14 @@ const sentences: Readonly<Record<string, string>> = {
   EROFS: 'is on a file system that cannot be written',
 };
 
-function problemOf(path: string, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  return `${path} ${sentences[code] ?? `cannot be written (${code})`}.`;
+export function reasonOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
+
+function refusalOf(path: string, error: unknown): OutputFileOutcome {
+  const code = reasonOf(error);
+  const problem = `${path} ${sentences[code] ?? `cannot be written (${code})`}.`;
+  return { outcome: 'refused', problem, isTaken: code === 'EEXIST' };
 }
 
 /** Beside the file that it replaces, which stays whole until then. */
@@ -64,9 +70,9 @@ export function toOutputFile(handle: FileHandle, { path, target }: Place): Outpu
     await rm(path, { force: true });
   }
   return {
-    async keep(text) {
+    async keep(content) {
       try {
-        await handle.writeFile(text);
+        await handle.writeFile(content);
         await handle.sync();
         await handle.close();
         if (target !== path) await rename(path, target);
@@ -87,6 +93,6 @@ export async function openOutputFile(path: string, isReplacing: boolean): Promis
     const handle = await open(place.path, 'wx', ownerOnly);
     return { outcome: 'open', file: toOutputFile(handle, place) };
   } catch (error) {
-    return { outcome: 'refused', problem: problemOf(path, error) };
+    return refusalOf(path, error);
   }
 }

@@ -12,6 +12,7 @@ function jsonOf(receipt: Receipt) {
   return {
     metadata_key: receipt.metadataKey,
     state: receipt.state,
+    sealed: receipt.isSealed,
     secret_ttl: receipt.secretTtlSeconds,
     created: secondsOf(receipt.createdAt),
     received: secondsOf(receipt.receivedAt),
@@ -51,8 +52,15 @@ function deliveryLinesOf({ delivery, recipient }: Receipt): string[] {
   return [`mail to ${recipient ?? 'the recipient'} ${deliveryWords[delivery.state]}, ${time}${reply}`];
 }
 
-export function waitingWords(hasPassphrase: boolean, ttlSeconds: number): string {
-  return `waiting${hasPassphrase ? ', with a passphrase' : ''}, for another ${durationWords(ttlSeconds)}`;
+export function waitingWords(
+  { hasPassphrase, isSealed }: { readonly hasPassphrase: boolean | null; readonly isSealed: boolean },
+  ttlSeconds: number,
+): string {
+  const traits = [
+    ...(isSealed ? ['end to end'] : []),
+    ...(hasPassphrase === true ? ['with a passphrase'] : []),
+  ];
+  return ['waiting', ...traits, `for another ${durationWords(ttlSeconds)}`].join(', ');
 }
 
 /** As the pages say it. */
@@ -64,9 +72,9 @@ const stateWords: Readonly<Record<Receipt['state'], string>> = {
   expired: 'expired',
 };
 
-function stateLineOf({ state, hasPassphrase, secretTtlSeconds }: Receipt): string {
-  if (secretTtlSeconds === null) return stateWords[state];
-  return waitingWords(hasPassphrase === true, secretTtlSeconds);
+function stateLineOf(receipt: Receipt): string {
+  const { state, secretTtlSeconds } = receipt;
+  return secretTtlSeconds === null ? stateWords[state] : waitingWords(receipt, secretTtlSeconds);
 }
 
 function memoLinesOf({ memo }: Receipt): string[] {
@@ -105,8 +113,9 @@ export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { t
 
 function lineOf(receipt: Receipt): string {
   const created = timeOf(receipt.createdAt.getTime() / 1000);
-  const { metadataKey, state, recipient, memo } = receipt;
-  return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
+  const { metadataKey, isSealed, state, recipient, memo } = receipt;
+  const words = isSealed ? `${stateWords[state]}, end to end` : stateWords[state];
+  return [metadataKey, words, created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
 async function runBurn(input: Input, world: World): Promise<ExitCode> {

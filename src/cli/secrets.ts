@@ -19,6 +19,7 @@ import {
   passphraseOptions,
   readLink,
   readNewPassphrase,
+  readSharedFile,
   readValue,
   sentenceOf,
   serverOption,
@@ -45,7 +46,11 @@ import { timeOf } from './terminal.ts';
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
   ttl: { type: 'string', value: 'TIME', doc: 'how long it may wait: 90s, 30m, 12h, 7d, or seconds' },
   ...passphraseOptions,
-  recipient: { type: 'string', value: 'EMAIL', doc: 'mail the link to this address; needs an account' },
+  recipient: {
+    type: 'string',
+    value: 'EMAIL',
+    doc: 'mail the link to this address; needs an account and --plain',
+  },
   notify: {
     type: 'string',
     value: 'KINDS',
@@ -57,6 +62,7 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   memo: { type: 'string', value: 'TEXT', doc: 'a label for the creator alone, up to 500 characters' },
   qr: { type: 'boolean', doc: 'show the link as a QR code too, on standard error' },
   copy: { type: 'boolean', doc: 'put the link on the clipboard too' },
+  plain: { type: 'boolean', doc: 'let the server encrypt it, and see it; otherwise only the link opens it' },
   ...serverOption,
 };
 
@@ -72,10 +78,16 @@ function parseNotify(text: string): NoticeKind[] {
   });
 }
 
+const recipientNeedsPlain =
+  '--recipient needs --plain: the server can mail only a link that it knows, and what opens an end-to-end secret never reaches it.';
+
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
   const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
+  const plain = input.flags.has('plain');
+  if (recipient !== undefined && !plain) throw new UsageError(recipientNeedsPlain);
   const passphrase = await readNewPassphrase(input, world);
   return {
+    plain,
     ...(ttl === undefined ? {} : { ttlSeconds: parseTtl(ttl, '--ttl') }),
     ...(passphrase === undefined ? {} : { passphrase }),
     ...(recipient === undefined ? {} : { recipient }),
@@ -91,6 +103,7 @@ function jsonOf(created: Created | Generated) {
     secret_key: created.secretKey,
     metadata_key: created.metadataKey,
     ttl: created.ttlSeconds,
+    sealed: created.isSealed,
     created: created.createdAt.getTime() / 1000,
     ...('value' in created ? { value: created.value } : {}),
     ...remarksJsonOf(created),
@@ -150,7 +163,7 @@ function printCreated(created: Created | Generated, input: Input, world: World):
 /** What would do something else than meant for each of many secrets. */
 function assertForEnvFile({ words, texts, flags }: Input): void {
   const { 'env-file': file, 'passphrase-file': passphraseFile } = texts;
-  if (words.length > 0) throw new UsageError('Share either standard input or the lines of --env-file.');
+  if (words.length > 0) throw new UsageError('Share either a value or file, or the lines of --env-file.');
   if (flags.has('exact'))
     throw new UsageError('--exact has no meaning with --env-file: its quotes say what is in a value.');
   if (flags.has('qr') || flags.has('copy'))
@@ -237,8 +250,14 @@ async function shareEnvFile(file: string, input: Input, world: World): Promise<E
 async function runShare(input: Input, world: World): Promise<ExitCode> {
   const envFile = input.texts['env-file'];
   if (envFile !== undefined) return shareEnvFile(envFile, input, world);
-  if (input.texts['passphrase-file'] === '-')
+  const isFile = input.words.length > 0 && input.words[0] !== '-';
+  if (!isFile && input.texts['passphrase-file'] === '-')
     throw new UsageError('Standard input holds the value: put the passphrase in a file.');
+  if (isFile) {
+    const file = await readSharedFile(input, world);
+    const creation = await readCreation(input, world);
+    return create(input, world, (client) => client.conceal({ ...creation, file }));
+  }
   const creation = await readCreation(input, world);
   const value = await readValue(input, world);
   if (value === '') throw new UsageError('There is nothing to share: standard input is empty.');
@@ -273,9 +292,14 @@ async function runGenerate(input: Input, world: World): Promise<ExitCode> {
 }
 
 function printWaiting(secret: WaitingSecret, input: Input, world: World): ExitCode {
-  const { hasPassphrase, secretTtlSeconds } = secret;
-  const json = { waiting: true, has_passphrase: hasPassphrase, secret_ttl: secretTtlSeconds };
-  printResult(world, input, json, [waitingWords(hasPassphrase, secretTtlSeconds)]);
+  const { hasPassphrase, isSealed, secretTtlSeconds } = secret;
+  const json = {
+    waiting: true,
+    has_passphrase: hasPassphrase,
+    sealed: isSealed,
+    secret_ttl: secretTtlSeconds,
+  };
+  printResult(world, input, json, [waitingWords(secret, secretTtlSeconds)]);
   return 0;
 }
 
@@ -308,8 +332,8 @@ async function runStatus(input: Input, world: World): Promise<ExitCode> {
 export const secretCommands: readonly Command[] = [
   {
     path: ['share'],
-    summary: 'share what standard input holds, and print the link',
-    words: ['[-]'],
+    summary: 'share a file, or the text on standard input, end to end; print the link',
+    words: ['[FILE]'],
     options: {
       ...creationOptions,
       exact: {
@@ -322,8 +346,9 @@ export const secretCommands: readonly Command[] = [
         doc: 'share each NAME=value line, - for standard input; print NAME=LINK lines for mayfly run; names stay here',
       },
     },
-    example: 'mayfly share --ttl 1h < password.txt',
+    example: 'mayfly share report.pdf',
     examples: [
+      'mayfly share --ttl 1h < password.txt',
       'mayfly share --exact < id_ed25519',
       'mayfly share --env-file .env --ttl 1d > links.txt',
       'mayfly share --qr --passphrase',
@@ -332,7 +357,7 @@ export const secretCommands: readonly Command[] = [
   },
   {
     path: ['generate'],
-    summary: 'let the server draw a random value; print it and its link',
+    summary: 'draw a random value and share it; print it and its link',
     words: [],
     options: {
       length: { type: 'string', value: 'N', doc: '4 to 128 characters; 12 without it' },
@@ -346,7 +371,7 @@ export const secretCommands: readonly Command[] = [
       ...creationOptions,
     },
     example: 'mayfly generate --length 20',
-    examples: ['mayfly generate --charset lower,digits --recipient alan@example.org'],
+    examples: ['mayfly generate --charset lower,digits --plain --recipient alan@example.org'],
     run: runGenerate,
   },
   {

@@ -155,7 +155,7 @@ function tooManyWords({ options, words, path, rest }: Command, given: ReadonlyMa
   const meant = Object.entries(options).find(([name, { instead }]) => instead && given.get(name) === true);
   if (meant !== undefined) return withoutValue(...meant);
   if (rest !== undefined) return 'Only options may come before --.';
-  if (words.includes('[-]')) return valueIsNoWord;
+  if (words.includes('[FILE]')) return `One file is shared at a time. ${valueIsNoWord}`;
   const allowed = words.map((word) => word.replace(/[[\]]/g, ''));
   return `There are too many words: mayfly ${path.join(' ')} takes ${allowed.length === 0 ? 'none' : `only ${allowed.join(' and ')}`}.`;
 }

@@ -7,7 +7,7 @@
 import { readSync, writeSync } from 'node:fs';
 
 export interface Terminal {
-  out(text: string): void;
+  out(content: string | Uint8Array): void;
   err(text: string): void;
   /** What was asked for and is no result: on standard error, and with `--quiet` too. */
   show(text: string): void;
@@ -33,8 +33,8 @@ export class Interrupted extends Error {
 }
 
 /** Writes everything, even to a pipe that takes it in parts. */
-function writeAll(fileDescriptor: number, text: string): void {
-  let rest: Uint8Array = Buffer.from(text, 'utf8');
+function writeAll(fileDescriptor: number, content: string | Uint8Array): void {
+  let rest: Uint8Array = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(fileDescriptor, rest));
@@ -134,11 +134,22 @@ export function heldBack(terminal: Terminal): { readonly terminal: Terminal; rel
   };
 }
 
+/** Control and direction characters, which could take over a terminal; not a line's end and not a tab. */
+const unseen = /(?!\r?\n|\t)[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** A stranger's text as a terminal may show it. */
+export function escaped(text: string): string {
+  return text.replace(unseen, (character) => {
+    const number = character.codePointAt(0) ?? 0;
+    return number < 256 ? `\\x${number.toString(16).padStart(2, '0')}` : `\\u{${number.toString(16)}}`;
+  });
+}
+
 export function openTerminal(): Terminal {
   const isInteractive = process.stdin.isTTY === true;
   const isErrorSeen = process.stderr.isTTY === true;
   return {
-    out: (text) => writeAll(1, text),
+    out: (content) => writeAll(1, content),
     err: (text) => writeAll(2, text),
     show: (text) => writeAll(2, text),
     isInteractive,

@@ -134,6 +134,14 @@ export interface AccountCaller {
   readonly dataKey: Sensitive<Uint8Array>;
   /** Those of the token that authenticated it; all for a session. */
   readonly scopes: readonly TokenScope[];
+  /** The API token that authenticated it; `null` for a session. */
+  readonly apiToken: CallerToken | null;
+}
+
+export interface CallerToken {
+  readonly tokenId: number;
+  /** 32 bytes. */
+  readonly bytes: Sensitive<Uint8Array>;
 }
 
 export type Caller = AnonymousCaller | AccountCaller;

@@ -4,6 +4,7 @@
  */
 import type { KeyRing } from '../crypto/keyring.ts';
 import type { RandomBytes } from '../crypto/random.ts';
+import type { CreationStore } from './creation-store.ts';
 import type { Events } from './events.ts';
 import type { RegionLabel } from './keys.ts';
 import type { Links } from './links.ts';
@@ -21,7 +22,7 @@ import type {
 
 /** For secrets. */
 export interface Core {
-  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore;
+  readonly store: SecretStore & AttemptStore & AccountStore & DomainStore & CreationStore;
   readonly mailer: Mailer;
   readonly mailQuota: MailQuota;
   readonly mailBrandOf: MailBrandOf;

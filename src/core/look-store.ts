@@ -4,7 +4,6 @@
  */
 import { lookRow } from '../crypto/look.ts';
 import type { SecretId } from './keys.ts';
-import type { IsAbandoned } from './ports.ts';
 import type { StoredSecret } from './secret.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -45,7 +44,7 @@ export interface LookStore {
    * look is erased. Resolves only when that is durable, and after a rejection nothing may be released (P2): as for a claim, also
    * where a decision may be undone until it is confirmed. `isAbandoned` as in `claim`.
    */
-  takeAnswer(id: SecretId, tag: Uint8Array, isAbandoned: IsAbandoned): Promise<AnswerOutcome>;
+  takeAnswer(id: SecretId, tag: Uint8Array, isAbandoned: () => boolean): Promise<AnswerOutcome>;
 
   /** Ends a look before its time: erased, durably. Where there is none with this tag, nothing changes. */
   endLook(id: SecretId, tag: Uint8Array): Promise<void>;

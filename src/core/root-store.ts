@@ -9,8 +9,8 @@ export interface RootStore {
   /** Keeps the check of a root that has none. The one that is kept now: of two nodes that start at once, both get the same. */
   addRootCheck(kid: number, check: Uint8Array): Promise<Uint8Array>;
   /**
-   * Distinct key ids of all roots that live records are wrapped under, ascending; it may also name some that no longer are, until
-   * they were closed and looked for.
+   * Distinct key ids of all roots that live records are wrapped under, and the seeds of creations that may still be repeated,
+   * ascending; it may also name some that no longer are, until they were closed and looked for.
    */
   rootKidsInUse(): Promise<number[]>;
   /** Records are stored under this root and later ones (`RotationStore.closeRootsBefore`); 0 when none was ever closed. */

@@ -26,6 +26,11 @@ const labels = {
   formToken: 'mayfly/1/form',
   client: 'mayfly/1/client',
   mailbox: 'mayfly/1/mailbox',
+  creationId: 'mayfly/1/idem-id',
+  creationSecret: 'mayfly/1/idem-secret',
+  creationReceipt: 'mayfly/1/idem-receipt',
+  creationValue: 'mayfly/1/idem-value',
+  creationBody: 'mayfly/1/idem-body',
   lookId: 'mayfly/1/look-id',
   look: 'mayfly/1/look',
   lookOuter: 'mayfly/1/look-outer',
@@ -244,6 +249,26 @@ export function deriveClientToken(root: Uint8Array, secretId: Uint8Array, client
  */
 export function hashToken(token: Uint8Array, kind: keyof typeof tokenPrefixes = 'token'): Uint8Array {
   return hash('sha256', concat(tokenPrefixes[kind], token), 'buffer');
+}
+
+/** The id of an idempotent creation, 16 bytes: not reversible to its token. */
+export function deriveCreationId(material: Uint8Array): Uint8Array {
+  return hkdf(material, noSalt, info.creationId, 16);
+}
+
+export type CreationLabel = 'creationSecret' | 'creationReceipt' | 'creationValue' | 'creationBody';
+
+/**
+ * What an idempotent creation draws from, and the key of its body's MAC: needs the token and the seed.
+ * @param length up to 8,160; more bytes begin with the fewer
+ */
+export function deriveCreationBytes(
+  label: CreationLabel,
+  material: Uint8Array,
+  seed: Uint8Array,
+  length: number,
+): Uint8Array {
+  return hkdf(material, seed, info[label], length);
 }
 
 /** Identifies a password in the store: 32 bytes, from the stretched password. */

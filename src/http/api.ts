@@ -55,6 +55,8 @@ export function createApi(surface: ApiSurface, deps: ApiDeps): Part {
   const callDeps = {
     clientAddressOf,
     readBody: createBodyReader({ capBytes: deps.bodyCapBytes, limitMs: deps.bodyLimitMs }),
+    limiter,
+    onFault,
   };
   const side: Side<{ target: Operation; call: ApiCall; reply: Reply; ownProblem: never }> = {
     onAnswer,

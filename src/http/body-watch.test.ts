@@ -130,6 +130,46 @@ describe.each([
   });
 });
 
+describe('a large body', () => {
+  const read = createBodyReader({ capBytes: 2_000_000, limitMs: 10_000 });
+
+  /** Sends so many bytes a second, and then nothing, until the read ends or this many seconds are over. */
+  async function drip(length: number, bytesPerSecond: number, seconds: number): Promise<unknown> {
+    const body = openBody(length);
+    const { state } = await followed(read(body.request));
+    for (let sent = 0, second = 0; second < seconds && state.outcome === 'pending'; second += 1) {
+      const part = Math.min(bytesPerSecond, length - sent);
+      if (part > 0) body.send(part);
+      sent += part;
+      if (part > 0 && sent === length) body.end();
+      await settle();
+      jest.advanceTimersByTime(1_000);
+      await settle();
+    }
+    return state.outcome;
+  }
+
+  it('P21: may take two minutes, as long as it keeps coming', async () => {
+    expect(await drip(1_400_000, 12_000, 120)).toBe(1_400_000);
+  });
+
+  it('P21: is given up when it comes too slowly, or stops', async () => {
+    expect(await drip(1_400_000, 4_000, 30)).toBeInstanceOf(BodyTimeout);
+    const stalled = openBody(1_400_000);
+    const { state, done } = await followed(read(stalled.request));
+    // Eight seconds' worth beyond what has ten anyway.
+    stalled.send(65_536 + 8 * 8_192);
+    await settle();
+    jest.advanceTimersByTime(17_999);
+    await settle();
+    expect(state.outcome).toBe('pending');
+    jest.advanceTimersByTime(1_001);
+    await done;
+    const message = 'The request body came too slowly';
+    expect(state.outcome).toMatchObject({ problem: { problem: 'malformed', message } });
+  });
+});
+
 it('a body that is there at the end of the turn of its head starts no clock, nor does an empty one', async () => {
   const read = createBodyReader({ capBytes, limitMs: 10_000 });
   for (const body of ['abcdef', '']) {

@@ -123,6 +123,15 @@ describe('createBodyReader', () => {
     expect(await problemOf(read, post(body, { 'content-length': '5' }))).toEqual(tooLarge);
   });
 
+  it('calls a body that ended before its length malformed', async () => {
+    const brokenOff: Problem = { problem: 'malformed', message: 'The request body broke off' };
+    const patient = createBodyReader({ capBytes: 200_000 });
+    for (const length of [6, 100_000]) {
+      const request = post(streamOf([new Uint8Array(5)]), { 'content-length': String(length) });
+      expect(await problemOf(patient, request)).toEqual(brokenOff);
+    }
+  });
+
   it('calls a body that broke off malformed', async () => {
     const broken = () =>
       new ReadableStream<Uint8Array>({

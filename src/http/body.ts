@@ -1,8 +1,9 @@
 /**
  * The only reader of request bodies, bounded in bytes and in time (P21): never more than the cap (and one chunk) is held,
- * whatever Content-Length says or omits, and a body that has not arrived within the time limit is given up. Most bodies come in
- * the packet of their head and are there at the end of the turn; only the others are watched, by one interval for all. A body
- * with a length goes through the runtime's own buffering, which costs a tenth of a stream.
+ * whatever Content-Length says or omits, and a body that has not arrived within the time limit is given up. A large one may take
+ * longer, as long as it keeps coming. Most bodies come in the packet of their head and are there at the end of the turn; only the
+ * others are watched, by one interval for all. A small body with a length goes through the runtime's own buffering, which costs a
+ * tenth of a stream.
  */
 import type { Plan, Plans } from '../core/plans.ts';
 import { maxPassphraseBytes } from '../core/secrets/access.ts';
@@ -29,22 +30,30 @@ export function creationCapBytesFor(plans: Plans, plan: Plan): number {
 
 /** The body came too slowly: what is left of it is not awaited, so the connection must end with the answer. */
 export class BodyTimeout extends RequestProblem {
-  constructor(limitMs: number) {
-    super(
-      {
-        problem: 'malformed',
-        message: `The request body did not arrive within ${limitMs / 1000} seconds`,
-      },
-      { connection: 'close' },
-    );
+  /** @param isLong whether it was given more time than that */
+  constructor(limitMs: number, isLong: boolean) {
+    const message = isLong
+      ? 'The request body came too slowly'
+      : `The request body did not arrive within ${limitMs / 1000} seconds`;
+    super({ problem: 'malformed', message }, { connection: 'close' });
   }
 }
 
 interface BodyReaderOptions {
   /** Unless a read names another. */
   readonly capBytes: number;
-  /** 10,000 when absent; observed to a tenth. */
+  /** 10,000 when absent; observed to a tenth. A body of more than `promptBytes` gains a second with each `slowestBytesPerSecond`. */
   readonly limitMs?: number | undefined;
+}
+
+/** Up to here the time limit holds, however steadily the bytes drip. */
+const promptBytes = 65_536;
+/** A phone at the edge of its network: a megabyte in two minutes. */
+const slowestBytesPerSecond = 8_192;
+
+/** How long a body that says this length may take at most; `null` for one within the usual limit. */
+export function longestBodySeconds(declaredBytes: number): number | null {
+  return declaredBytes > promptBytes ? Math.ceil(declaredBytes / slowestBytesPerSecond) : null;
 }
 
 /**
@@ -64,6 +73,8 @@ export function createBodyReader({ capBytes: usualCapBytes, limitMs = 10_000 }: 
     try {
       const bytes = await readingOf(request, declared, capBytes, watch);
       if (bytes.length > capBytes) throw tooLarge(capBytes);
+      // A stream may end quietly where the connection was cut.
+      if (declared !== null && bytes.length < Number(declared)) throw brokenOff();
       return bytes;
     } catch (error) {
       throw error instanceof RequestProblem ? error : brokenOff();
@@ -78,7 +89,7 @@ function readingOf(
   watch: Watch,
 ): Promise<Uint8Array> {
   if (declared === '0') return nothing();
-  if (declared !== null) return readWhole(request, watch);
+  if (declared !== null && Number(declared) <= promptBytes) return readWhole(request, watch);
   return request.body === null ? nothing() : readStream(request.body, capBytes, watch);
 }
 
@@ -94,7 +105,7 @@ async function readWhole(request: Request, watch: Watch): Promise<Uint8Array> {
   await endOfTurn();
   const bytes = Bun.peek(reading);
   if (bytes instanceof Uint8Array) return bytes;
-  const late = await watch.bound(reading);
+  const late = await watch.bound(() => reading);
   await endOfTurn();
   return late;
 }
@@ -106,7 +117,7 @@ async function readStream(
 ): Promise<Uint8Array> {
   const reader = stream.getReader();
   try {
-    const bytes = await watch.bound(collect(reader, capBytes));
+    const bytes = await watch.bound((onPart) => collect(reader, capBytes, onPart));
     await endOfTurn();
     return bytes;
   } catch (error) {
@@ -118,12 +129,14 @@ async function readStream(
 async function collect(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   capBytes: number,
+  onPart: (length: number) => void,
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     length += part.value.length;
     if (length > capBytes) throw tooLarge(capBytes);
+    onPart(length);
     chunks.push(part.value);
   }
   return chunks.length === 1 ? (chunks[0] ?? empty) : Buffer.concat(chunks, length);
@@ -131,6 +144,8 @@ async function collect(
 
 interface PendingRead {
   ticksLeft: number;
+  /** Counted beyond `promptBytes`, and already paid with time. */
+  paidBytes: number;
   readonly giveUp: (reason: RequestProblem) => void;
 }
 
@@ -145,24 +160,33 @@ class Watch {
   }
 
   /** What the reading comes to. Throws `BodyTimeout` when that takes longer than the limit. */
-  async bound(reading: Promise<Uint8Array>): Promise<Uint8Array> {
+  async bound(begin: (onPart: (length: number) => void) => Promise<Uint8Array>): Promise<Uint8Array> {
     const slow = Promise.withResolvers<never>();
     // One more, because the first tick may come at once.
-    const read = { ticksLeft: ticksPerLimit + 1, giveUp: slow.reject };
+    const read = { ticksLeft: ticksPerLimit + 1, paidBytes: 0, giveUp: slow.reject };
     this.#pending.add(read);
     this.#interval ??= setInterval(() => this.#tick(), this.#limitMs / ticksPerLimit).unref();
     try {
-      return await Promise.race([reading, slow.promise]);
+      return await Promise.race([begin((length) => this.#extend(read, length)), slow.promise]);
     } finally {
       this.#pending.delete(read);
     }
   }
 
+  /** @param length of what has come so far */
+  #extend(read: PendingRead, length: number): void {
+    const beyond = Math.max(0, length - promptBytes);
+    const tickMs = this.#limitMs / ticksPerLimit;
+    read.ticksLeft += ((beyond - read.paidBytes) / slowestBytesPerSecond) * (1_000 / tickMs);
+    read.paidBytes = beyond;
+  }
+
   #tick(): void {
     for (const read of this.#pending) {
-      if (--read.ticksLeft > 0) continue;
+      read.ticksLeft -= 1;
+      if (read.ticksLeft > 0) continue;
       this.#pending.delete(read);
-      read.giveUp(new BodyTimeout(this.#limitMs));
+      read.giveUp(new BodyTimeout(this.#limitMs, read.paidBytes > 0));
     }
     if (this.#pending.size > 0 || this.#interval === null) return;
     clearInterval(this.#interval);

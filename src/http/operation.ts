@@ -6,6 +6,7 @@ import type { ZodObject, ZodType } from 'zod';
 import type { Caller, TokenScope } from '../core/account.ts';
 import type { IsAbandoned } from '../core/ports.ts';
 import type { Problem } from './problem.ts';
+import type { LimitRefusal } from './rate-limit.ts';
 
 export const operationMethods = ['GET', 'POST', 'PATCH'] as const;
 /** GET answers HEAD too, and changes nothing (P4). */
@@ -42,6 +43,10 @@ export interface Exchange {
   readonly isAbandoned: IsAbandoned;
   /** The whole body. Throws `RequestProblem('body_too_large')` over the cap. */
   body(): Promise<Uint8Array>;
+  /** Counts one more call against the operation's limit: an answer that does several things counts each. `null`: it may be done. */
+  countAnother(): LimitRefusal | null;
+  /** Reports a fault that is a part of the answer. */
+  reportFault(error: unknown): void;
   /** Sets a header of the answer, whichever it will be, a refusal too. The value must be printable ASCII. */
   setAnswerHeader(name: string, value: string): void;
 }

@@ -29,6 +29,7 @@ import type { CrossSitePolicy } from './cross-site.ts';
 import { addHeaders, jsonResponse, newRequestId } from './headers.ts';
 import { type Exchange, type LimitClass, mayChange } from './operation.ts';
 import { clientLeft, type Problem, RequestProblem } from './problem.ts';
+import type { LimitRefusal, RateLimiter } from './rate-limit.ts';
 import { type Endpoint, endpointFor, plainSpelling, type RouteMatch, type RouteTable } from './routes.ts';
 import { endOfTurn } from './turn.ts';
 
@@ -134,6 +135,8 @@ export interface Arrival<Target> {
 interface CallDeps {
   readonly readBody: ReadBody;
   readonly clientAddressOf: ClientAddressOf;
+  readonly limiter: Pick<RateLimiter, 'take'>;
+  readonly onFault: Observers['onFault'];
 }
 
 /**
@@ -189,6 +192,19 @@ export class Call<Target extends Served = Served> implements Exchange {
   /** Then the turn in which the last of it came has ended (`body.ts`). */
   get hasReadBody(): boolean {
     return this.#body !== null;
+  }
+
+  countAnother(): LimitRefusal | null {
+    const limit = this.endpoint?.target.limit ?? 'none';
+    if (limit === 'none') return null;
+    const { caller } = this;
+    return caller.kind === 'account'
+      ? this.#deps.limiter.take(limit, 'account', caller.account.id)
+      : this.#deps.limiter.take(limit, 'anonymous', this.clientPrefix);
+  }
+
+  reportFault(error: unknown): void {
+    this.#deps.onFault(error, this.requestId);
   }
 
   setAnswerHeader(name: string, value: string): void {

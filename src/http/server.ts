@@ -8,7 +8,7 @@
  *   steadily bytes drip; not adjustable), every later request's within `idleTimeout` of the answer before.
  * - `idleTimeout` counts from a request's last header byte or from its answer, in steps of 4 s; bytes of a body do not
  *   extend it, so it also ends uploads that nobody reads. It ends requests whose handler is still at work too, so it
- *   must exceed the slowest handler.
+ *   must exceed the slowest handler. A request that announces a large body has longer, and `body.ts` ends it when it stalls.
  * - Framing: Content-Length together with Transfer-Encoding, several or odd lengths, unknown codings, bad chunks,
  *   folded lines, a blank before a colon, NUL in a header: 400 and closed. NUL, CR or TAB in the target, bare LF: 505 and
  *   closed. Unknown methods: closed without an answer. Those answers are the runtime's and carry none of our headers;
@@ -29,6 +29,7 @@
  * Not covered here: how many connections one client holds, and how slowly it reads an answer within `idleTimeout`. A
  * proxy in front bounds both.
  */
+import { longestBodySeconds } from './body.ts';
 import type { PeerSource } from './client-address.ts';
 import { jsonResponse, newRequestId } from './headers.ts';
 
@@ -67,6 +68,8 @@ export class ListenError extends Error {
 }
 
 const defaultIdleTimeoutSeconds = 30;
+/** What the runtime can count. */
+const mostSeconds = 255;
 
 /** One name, or an address (IPv6 in brackets), with a port that exists. */
 const hostForm =
@@ -90,6 +93,7 @@ type BunServer = Bun.Server<undefined>;
 
 function listen(options: ServerOptions): BunServer {
   const { hostname, port, fetch, onFault } = options;
+  const idleTimeout = options.idleTimeoutSeconds ?? defaultIdleTimeoutSeconds;
   try {
     return Bun.serve({
       hostname,
@@ -97,10 +101,12 @@ function listen(options: ServerOptions): BunServer {
       development: false,
       // Said outright, because without development mode the runtime would share a port in use instead of refusing it.
       reusePort: false,
-      idleTimeout: options.idleTimeoutSeconds ?? defaultIdleTimeoutSeconds,
+      idleTimeout,
       // The cap is ours (`body.ts`), so that its refusal is in the API's words; what is over it is never kept.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch: (request, peer) => {
+        const longest = longestBodySeconds(Number(request.headers.get('content-length')));
+        if (longest !== null) peer.timeout(request, Math.min(idleTimeout + longest, mostSeconds));
         const answer = refusalOf(request) ?? fetch(request, peer);
         return asksToClose(request) ? closing(answer) : answer;
       },

@@ -38,6 +38,7 @@ describe('a path of the API', () => {
     [`/api/v1/%73ecret/${key}`, 'v1'],
     ['/api/v2/secret/conceal', 'v2'],
     ['/api/v2/secret/generate', 'v2'],
+    ['/api/v2/secret/batch', 'v2'],
     ['/api/v2/private/recent', 'v2'],
     ['/api/v2/secret/status', 'v2'],
     ['/api/v2/guest/secret/conceal', 'v2'],

@@ -25,7 +25,7 @@ const beforeKey: Readonly<Record<ApiVersion | 'page', ReadonlySet<string>>> = {
   v2: new Set(['secret', 'private', 'receipt']),
   page: new Set(['secret', 'private', 'receipt']),
 };
-const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'status']);
+const noKeys = new Set(['', 'recent', 'conceal', 'generate', 'batch', 'status']);
 
 /** @param path as received, beginning with a slash, without its query */
 export function destinationOf(path: string): Destination {
@@ -134,7 +134,7 @@ function connectionOptions(value: string | null): readonly string[] {
   return value.toLowerCase().split(/[\t ]*,[\t ]*/);
 }
 
-/** The largest API body that a region with the built-in plans accepts. */
+/** The largest API body that a region with the built-in plans accepts, end-to-end secrets aside, which are passed on as they come. */
 export const wholeBytes = bodyCapBytesFor(builtInPlans);
 
 export interface RequestDeps {

@@ -1,4 +1,5 @@
 import type { StoredTicket, TicketLimits } from '../core/account.ts';
+import type { CreationStore } from '../core/creation-store.ts';
 import type {
   AccountStore,
   AttemptLimits,
@@ -20,6 +21,7 @@ export interface Store
     RootStore,
     RotationStore,
     RoomStore,
+    CreationStore,
     StoreClock {
   /** What its data takes, without room that is free for reuse; 0 for a store that nothing limits. */
   usedBytes(): Promise<number>;

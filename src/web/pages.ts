@@ -132,14 +132,8 @@ function createSiteFiles({ basePath, assets, brands, domains }: SiteFilesDeps): 
 const forADay = { 'cache-control': 'public, max-age=86400' };
 const forAnHour = { 'cache-control': 'public, max-age=3600' };
 
-/** Its address holds no hash, because programs name it. From the sources, the client is bundled when this is first called. */
-const sdk: PageAction = {
-  limit: 'none',
-  handle: async () => {
-    const { sdkFile } = await import('./client/sdk.ts');
-    return { status: 200, content: { kind: 'file', file: sdkFile }, headers: forAnHour };
-  },
-};
+/** Their addresses hold no hash, because programs name them. From the sources, the client is bundled when one is first asked for. */
+const sdk = fileNamed(async (name) => (await import('./client/sdk.ts')).findSdkFile(name), forAnHour);
 
 function constant(content: PageReply['content'], headers: PageReply['headers'] = {}): PageAction {
   const status = content.kind === 'none' ? 204 : 200;
@@ -151,13 +145,16 @@ async function logoOfDomain(domains: SiteFilesDeps['domains'], name: string): Pr
   return logo === null ? null : { bytes: new Uint8Array(logo.bytes), gzipped: null, type: logo.type };
 }
 
-function fileNamed(find: (name: string) => SiteFile | null | Promise<SiteFile | null>): PageAction {
+function fileNamed(
+  find: (name: string) => SiteFile | null | Promise<SiteFile | null>,
+  headers: PageReply['headers'] = {},
+): PageAction {
   return {
     limit: 'none',
     handle: async ({ key }) => {
       const file = await find(key);
       if (file === null) throw new RequestProblem({ problem: 'not_found' });
-      return { status: 200, content: { kind: 'file', file } };
+      return { status: 200, content: { kind: 'file', file }, headers };
     },
   };
 }

@@ -190,7 +190,7 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>, drawn:
     statusOf: async (url) => (url.startsWith('http://127.0.0.1:3000/') ? 200 : null),
     readFile: async (path) => {
       const text = files[path];
-      if (text === undefined) throw new Error('there is no such file');
+      if (text === undefined) throw Object.assign(new Error('there is no such file'), { code: 'ENOENT' });
       return new TextEncoder().encode(text);
     },
     programs: {
@@ -207,6 +207,7 @@ function outsideOf(app: TestApp, files: Readonly<Record<string, string>>, drawn:
         : {
             outcome: 'refused',
             problem: `${path} is there already: choose another name, or replace it with --force.`,
+            isTaken: true,
           },
   };
 }

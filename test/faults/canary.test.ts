@@ -27,13 +27,13 @@ const allowed: readonly (readonly [place: RegExp, kinds: readonly Kind[], becaus
 ];
 
 /** A leaked text may be truncated, so its unique parts are searched for as well. */
-function withParts(text: string): string[] {
-  return [text, ...(text.match(/[0-9a-f]{12,}/g) ?? [])];
+function withParts(content: Canary['content']): Canary['content'][] {
+  return typeof content === 'string' ? [content, ...(content.match(/[0-9a-f]{12,}/g) ?? [])] : [content];
 }
 
 function toNeedles(canaries: Canaries, kinds: readonly Kind[]): Canary[] {
   return kinds.flatMap((kind) =>
-    canaries[kind].flatMap(withParts).map((content) => ({ name: kind, content })),
+    canaries[kind].flatMap((content) => withParts(content).map((part) => ({ name: kind, content: part }))),
   );
 }
 
@@ -46,6 +46,7 @@ const allKinds: readonly Kind[] = [
   'recipients',
   'usernames',
   'memos',
+  'sealed',
 ];
 
 /** Drops empty blocks, which are most of a database and its ballast. */
@@ -180,7 +181,7 @@ async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>
 
 /** No answer may hold values, passphrases, tokens or plain addresses; keys are part of the interface. */
 function scanAnswers({ answers, canaries }: LivedLife): string[] {
-  const needles = toNeedles(canaries, ['values', 'passphrases', 'tokens', 'recipients']);
+  const needles = toNeedles(canaries, ['values', 'passphrases', 'tokens', 'recipients', 'sealed']);
   return answers.flatMap(({ status, body, headers }) =>
     findCanaries(`${[...headers].join('\n')}\n${body}`, needles).map(
       ({ canary, form }) => `an answer ${status}: ${canary}, ${form}`,
@@ -290,7 +291,7 @@ test('P10: the sealed bytes of what was read, burned or has expired are in no fi
     const waiting = before.filter((row) => !ended.includes(row));
     const [fleeting] = [...waiting].sort((a, b) => a.expires_at - b.expires_at);
     const kept = waiting.filter((row) => row !== fleeting);
-    expect(ended.length).toBe(5);
+    expect(ended.length).toBe(6);
     expect(await countPieces(dataDir, ended)).toBe(0);
     // Self-test: the secret that still waits is found.
     expect(await countPieces(dataDir, kept)).toBe(kept.flatMap(piecesOf).length);
@@ -317,6 +318,7 @@ describe('the scan, tested on itself', () => {
       recipients: ['jo@example.org'],
       usernames: ['owner@example.org'],
       memos: ['memo 0f1e2d3c4b5a697887'],
+      sealed: ['q'.repeat(43)],
     },
   };
   const place = (text: string, name = 'stdout') => [{ name, bytes: Buffer.from(text) }];

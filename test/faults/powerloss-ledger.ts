@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { ReceiptId, SecretId } from '../../src/core/keys.ts';
+import { lookAnswers, lookRow, lookSeconds, type NewLook } from '../../src/core/look-store.ts';
 
-export type Deed = 'put' | 'claim' | 'burn';
+export type Deed = 'put' | 'claim' | 'burn' | 'answer 1' | 'answer 2' | 'done';
 
 export type LedgerLine =
   | { readonly began: Deed; readonly n: number }
@@ -27,6 +28,18 @@ export function idsOf(n: number): { secretId: SecretId; receiptId: ReceiptId } {
 export function sealedOf(n: number): Uint8Array {
   const block = bytesOf(`sealed ${n}`);
   return new Uint8Array(Buffer.concat(Array.from({ length: n % 7 === 0 ? 300 : 20 }, () => block)));
+}
+
+/** Every other secret is claimed with a look. */
+export const hasLook = (n: number): boolean => n % 2 === 1;
+export const tagOf = (n: number): Uint8Array => bytesOf(`tag ${n}`).slice(0, lookRow.tagBytes);
+
+export function lookFor(n: number): NewLook {
+  const sealedLook = sealedOf(n).map((byte) => byte ^ 255);
+  sealedLook.set([lookRow.version, 255, 255]);
+  sealedLook[lookRow.answersAt] = lookAnswers - 1;
+  sealedLook.set(tagOf(n), lookRow.tagAt);
+  return { sealedLook, until: powerlossTime + lookSeconds };
 }
 
 /** What is known of one secret at some moment. */

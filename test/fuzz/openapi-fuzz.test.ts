@@ -19,11 +19,12 @@ import { createJudge, documentOf, type Judge, surfacesOf } from '../v2/documente
 import { type Credentials, requestsFor, type WantedRequest } from './requests.ts';
 
 /**
- * Requests to one installation. With 10,000, the rarest required answers came once or twice; with 20,000 they always
- * came.
+ * Requests to one installation. With 10,000, the rarest required answers came once or twice, or not at all, so a run that
+ * misses some is followed by another.
  */
-const fullRun = 20_000;
+const fullRun = count({ usual: 8_000, long: 20_000 });
 const runCount = count({ usual: 1, long: 50 });
+const mostRuns = runCount + 4;
 const defectRun = 4_000;
 /** The same in every run: whether a rare defect is found must not depend on luck. */
 const fixedSeed = 1;
@@ -256,10 +257,11 @@ describe('the service under requests made from its own document', () => {
   const seed = announceSeed('openapi-fuzz');
 
   it(
-    `answers ${runCount * fullRun} of them as documented, without a fault, and keeps the control secrets (P1, P4, P18, P26)`,
+    `answers ${runCount * fullRun} of them or more as documented, without a fault, and keeps the control secrets (P1, P4, P18, P26)`,
     async () => {
       const answered = new Set<string>();
-      for (let run = 0; run < runCount; run += 1)
+      const isEnough = (runs: number) => runs >= runCount && unseen(answered).length === 0;
+      for (let run = 0; run < mostRuns && !isEnough(run); run += 1)
         for (const name of await fuzzOnce(seed + run)) answered.add(name);
       expect(unseen(answered)).toEqual([]);
     },

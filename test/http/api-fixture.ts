@@ -34,6 +34,7 @@ export const owner: AccountCaller = {
   },
   dataKey: new Sensitive(new Uint8Array(32)),
   scopes: tokenScopes,
+  apiToken: null,
 };
 
 const document: Operation['document'] = { summary: '', tag: '', responses: {} };

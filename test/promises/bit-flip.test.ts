@@ -1,7 +1,7 @@
 /**
  * One flipped bit anywhere in what the store holds is noticed before anything is opened, claimed or computed.
  *
- * Flips every bit of a row, of a row with a passphrase and of each box. The seeded defect is a cipher that accepts a
+ * Flips every bit of a row, of a row with a passphrase, of an end-to-end row and of each box. The seeded defect is a cipher that accepts a
  * four-byte tag.
  */
 import { describe, expect, it } from 'bun:test';
@@ -16,6 +16,7 @@ import { createKeyRing } from '../../src/crypto/keyring.ts';
 import { unwrapCreatorBox, unwrapVersion1 } from '../../src/crypto/version-1.ts';
 import { clientStays } from '../stores/conformance/check.ts';
 import { type SealedSample, sealedSample } from '../support/sealed-sample.ts';
+import { clientSecret } from '../support/sealed-wire.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { createBench, guess } from '../support/service-bench.ts';
 import * as reference from '../vectors/reference.ts';
@@ -69,6 +70,14 @@ describe('a changed bit', () => {
     expect(acceptedFlips(guarded.row, unwraps(guarded))).toEqual([]);
   });
 
+  it('P3 P9: is refused at each of the 4,112 places of an end-to-end row', () => {
+    for (const hasPassphrase of [false, true]) {
+      const sealed = sealedSample({ sealed: true, hasPassphrase });
+      expect(sealed.row.length * 8).toBe(4_112);
+      expect(acceptedFlips(sealed.row, unwraps(sealed))).toEqual([]);
+    }
+  });
+
   it('P3 P9: is refused at each of the 3,160 places of a row of version 1', () => {
     const { secretKey, context, root, value } = plain;
     const rest = {
@@ -114,43 +123,55 @@ describe('a changed bit', () => {
       ...Array.from({ length: 53 }, (_, bit) => ({ ...context, expiresAt: bitOf(context.expiresAt, bit) })),
       ...Array.from({ length: 53 }, (_, bit) => ({ ...context, owner: bitOf(context.owner ?? 0, bit) })),
       { ...context, hasPassphrase: false },
+      { ...context, sealed: true },
     ];
-    expect(changed).toHaveLength(288);
+    expect(changed).toHaveLength(289);
     expect(changed.filter((each) => unwrapSecret(row, each, ring).outcome === 'unwrapped')).toEqual([]);
   });
 });
 
 describe('a changed bit in the store', () => {
-  it('P3: loses no secret: reported at each of the 3,472 places, claimed at none, readable afterwards', async () => {
-    const state = { bit: 0, claims: 0 };
-    const bench = createBench({
-      wrap: (store) => ({
-        ...store,
-        async findSecret(id) {
-          const found = await store.findSecret(id);
-          if (found === null || state.bit < 0) return found;
-          return { ...found, sealedSecret: flipped(found.sealedSecret, state.bit) };
-        },
-        claim(secret) {
-          state.claims += 1;
-          return store.claim(secret, clientStays);
-        },
-      }),
-    });
-    const { secretKey } = await bench.share('v');
-    const codes: Record<string, number> = {};
-    for (state.bit = 0; state.bit < 3_472; state.bit += 1) {
-      const told = await bench.service.reveal(guess(secretKey), anonymous).catch((fault: unknown) => fault);
-      const code = told instanceof ServiceError ? told.code : String(told);
-      codes[code] = (codes[code] ?? 0) + 1;
-    }
-    // The 16 bits of the key id name roots that another server may have.
-    expect(codes).toEqual({ damaged: 3_456, unavailable: 16 });
-    expect(state.claims).toBe(0);
-    state.bit = -1;
-    expect(await bench.service.reveal(guess(secretKey), anonymous)).toMatchObject({ outcome: 'revealed' });
-    expect(state.claims).toBe(1);
-  });
+  const kinds = [
+    { kind: 'a', places: 3_472, sealed: null },
+    { kind: 'an end-to-end', places: 6_160, sealed: clientSecret() },
+  ];
+  it.each(kinds)(
+    'P3: loses $kind secret at no place: reported at each place, claimed at none, readable afterwards',
+    async ({ places, sealed }) => {
+      const state = { bit: 0, claims: 0 };
+      const bench = createBench({
+        wrap: (store) => ({
+          ...store,
+          async findSecret(id) {
+            const found = await store.findSecret(id);
+            if (found === null || state.bit < 0) return found;
+            return { ...found, sealedSecret: flipped(found.sealedSecret, state.bit) };
+          },
+          claim(secret) {
+            state.claims += 1;
+            return store.claim(secret, clientStays);
+          },
+        }),
+      });
+      const { secretKey } = await bench.share(sealed === null ? 'v' : '', {
+        sealed: sealed?.input() ?? null,
+      });
+      expect((bench.records[0]?.sealedSecret.length ?? 0) * 8).toBe(places);
+      const input = { ...guess(secretKey), proofs: sealed?.proofs ?? null };
+      const codes: Record<string, number> = {};
+      for (state.bit = 0; state.bit < places; state.bit += 1) {
+        const told = await bench.service.reveal(input, anonymous).catch((fault: unknown) => fault);
+        const code = told instanceof ServiceError ? told.code : String(told);
+        codes[code] = (codes[code] ?? 0) + 1;
+      }
+      // The 16 bits of the key id name roots that another server may have.
+      expect(codes).toEqual({ damaged: places - 16, unavailable: 16 });
+      expect(state.claims).toBe(0);
+      state.bit = -1;
+      expect(await bench.service.reveal(input, anonymous)).toMatchObject({ outcome: 'revealed' });
+      expect(state.claims).toBe(1);
+    },
+  );
 });
 
 /** `value` with one of its 53 bits changed. */

@@ -129,6 +129,7 @@ const locks: readonly {
     ],
   },
   { file: 'src/crypto/envelope.ts', name: 'openCreatorKey', holders: ['src/core/secrets/receipts.ts'] },
+  { file: 'src/crypto/look.ts', name: 'unwrapLook', holders: ['src/core/secrets/look.ts'] },
   { file: 'src/crypto/version-1.ts', name: 'unwrapCreatorBox', holders: ['src/core/secrets/receipts.ts'] },
 ];
 

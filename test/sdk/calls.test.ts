@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'bun:test';
 import { getEventListeners } from 'node:events';
 import { createDomainClient } from '../../sdk/domains.ts';
-import { createClient, type Fetch, MayflyError } from '../../sdk/mayfly.ts';
+import { createClient, type Fetch, MayflyError, newLook } from '../../sdk/mayfly.ts';
 import { createV1Client } from '../../sdk/v1.ts';
 
 const key = 'abcdefghijklmnopqrstuvwxyz01234';
@@ -64,6 +64,7 @@ describe('a call that ends early', () => {
       client.conceal({ value: 'x', ...options }),
       client.generate(options),
       client.reveal(key, options),
+      client.done(key, newLook(), options),
       client.inspect(key, options),
       client.status(key, options),
       client.receipt(key, options),
@@ -163,7 +164,8 @@ describe('repeating', () => {
   const others: Calls = {
     conceal: ({ client }) => client.conceal({ value: 'x' }),
     generate: ({ client }) => client.generate(),
-    reveal: ({ client }) => client.reveal(key),
+    reveal: ({ client }) => client.reveal(key, { strictlyOnce: true }),
+    done: ({ client }) => client.done(key, newLook()),
     inspect: ({ client }) => client.inspect(key),
     burn: ({ client }) => client.burn(key),
     setMemo: ({ client }) => client.setMemo(key, 'x'),

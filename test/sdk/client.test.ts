@@ -28,7 +28,7 @@ async function failure(work: Promise<unknown>): Promise<MayflyError> {
 describe('the client', () => {
   it('conceals, inspects and reveals a value byte for byte, once (P1)', async () => {
     const value = ' \u{1f98b}\r\n\0 value ';
-    const created = await anonymous.conceal({ value, ttlSeconds: 3_600 });
+    const created = await anonymous.conceal({ value, plain: true, ttlSeconds: 3_600 });
     expect(created).toMatchObject({
       state: 'new',
       ttlSeconds: 3_600,
@@ -71,7 +71,7 @@ describe('the client', () => {
         server: 'https://x.example',
         fetch: async () =>
           Response.json({ success: true, record: { metadata: record, secret: record }, details }),
-      }).conceal({ value: 'x' });
+      }).conceal({ value: 'x', plain: true });
     const ignored = ['secret.notify', 'x'];
     expect((await answer({ ignored })).ignored).toEqual(ignored);
     expect(await answer({})).toMatchObject({
@@ -91,13 +91,16 @@ describe('the client', () => {
   it('generates a value and returns it once', async () => {
     const generated = await anonymous.generate({ length: 32, charset: ['digits', 'lower'] });
     expect(generated.value).toMatch(/^[0-9a-z]{32}$/);
-    expect((await anonymous.reveal(generated.secretKey)).value).toBe(generated.value);
+    expect((await anonymous.reveal(generated.link)).value).toBe(generated.value);
     expect((await anonymous.generate()).value).toHaveLength(12);
+    const drawn = await anonymous.generate({ length: 32, charset: ['digits'], plain: true });
+    expect([drawn.value, drawn.isSealed]).toEqual([expect.stringMatching(/^[2-9]{32}$/), false]);
+    expect((await anonymous.reveal(drawn.secretKey)).value).toBe(drawn.value);
   });
 
   it('carries any passphrase, and a wrong one consumes nothing (P14, P15)', async () => {
     const passphrase = ' pässphrase: 100 % \u{1f511} ';
-    const { link } = await anonymous.conceal({ value: 'guarded', passphrase });
+    const { link } = await anonymous.conceal({ value: 'guarded', passphrase, plain: true });
     for (const options of [{}, { passphrase: passphrase.trim() }]) {
       expect(await failure(anonymous.reveal(link, options))).toMatchObject({
         code: 'incorrect_passphrase',
@@ -156,7 +159,12 @@ describe('the client', () => {
   });
 
   it('gives an unread secret another lifetime from now on, and says what was not granted as asked', async () => {
-    const { metadataKey, link } = await account.conceal({ value: 'x', ttlSeconds: 3_600, memo: 'kept' });
+    const { metadataKey, link } = await account.conceal({
+      value: 'x',
+      plain: true,
+      ttlSeconds: 3_600,
+      memo: 'kept',
+    });
     const shorter = await account.setTtl(metadataKey, 120);
     expect(shorter).toMatchObject({ metadataKey, link, memo: 'kept', adjusted: {}, ignored: [] });
     expect(shorter.secretTtlSeconds).toBeWithin(100, 121);
@@ -182,6 +190,7 @@ describe('the client', () => {
   it('tells what became of the mail, and sends it again or to another address', async () => {
     const { metadataKey, notify, delivery } = await account.conceal({
       value: 'mailed',
+      plain: true,
       recipient: 'alan@example.org',
       notify: ['expiring', 'read'],
     });
@@ -201,7 +210,7 @@ describe('the client', () => {
     await mailed(metadataKey);
     await account.burn(metadataKey);
     expect(await failure(account.deliver(metadataKey))).toMatchObject({ code: 'already_gone', status: 409 });
-    const silent = await account.conceal({ value: 'x', notify: [] });
+    const silent = await account.conceal({ value: 'x', plain: true, notify: [] });
     expect([silent.notify, silent.delivery]).toEqual([[], null]);
     expect(await failure(account.deliver(silent.metadataKey))).toMatchObject({ field: 'recipient' });
     expect(await failure(anonymous.conceal({ value: 'x', notify: ['read'] }))).toMatchObject({
@@ -219,7 +228,7 @@ describe('the client', () => {
   }
 
   it('tells what is wrong by one closed set of codes', async () => {
-    expect(await failure(anonymous.conceal({ value: '' }))).toMatchObject({
+    expect(await failure(anonymous.conceal({ value: '', plain: true }))).toMatchObject({
       status: 422,
       field: 'secret.secret',
     });
@@ -227,11 +236,13 @@ describe('the client', () => {
       code: 'invalid_field',
       field: 'secret.ttl',
     });
-    expect(await failure(anonymous.conceal({ value: 'x'.repeat(10_001) }))).toMatchObject({
+    expect(await failure(anonymous.conceal({ value: 'x'.repeat(10_001), plain: true }))).toMatchObject({
       code: 'too_large',
       limitBytes: 10_000,
     });
-    expect(await failure(anonymous.conceal({ value: 'x', recipient: 'jo@example.org' }))).toMatchObject({
+    expect(
+      await failure(anonymous.conceal({ value: 'x', plain: true, recipient: 'jo@example.org' })),
+    ).toMatchObject({
       code: 'account_required',
     });
     const key = '0'.repeat(31);
@@ -274,7 +285,7 @@ describe('the client', () => {
         return new Response('<html>502</html>', { status: 502, headers: { 'Retry-After': '7' } });
       },
     });
-    expect(await failure(counted.reveal('0'.repeat(31)))).toMatchObject({
+    expect(await failure(counted.reveal('0'.repeat(31), { strictlyOnce: true }))).toMatchObject({
       code: 'unexpected_answer',
       status: 502,
       retryAfterSeconds: 7,
@@ -317,14 +328,29 @@ describe('a link', () => {
       kind: 'secret',
       key,
       server: 'https://x.example',
+      fragment: null,
     });
     expect(parseLink(`http://localhost:3000/below/receipt/${key}/`)).toEqual({
       kind: 'receipt',
       key,
       server: 'http://localhost:3000/below',
+      fragment: null,
     });
     expect(parseLink(`https://x.example/private/${key}`)?.kind).toBe('receipt');
-    expect(parseLink(key)).toEqual({ kind: 'unknown', key, server: null });
+    expect(parseLink(key)).toEqual({ kind: 'unknown', key, server: null, fragment: null });
+  });
+
+  it('has a fragment that opens an end-to-end secret, and so may a bare key', () => {
+    for (const [text, server] of [
+      [`https://x.example/secret/${key}#aB-_0`, 'https://x.example'],
+      [` ${key}#aB-_0\n`, null],
+      [`https://x.example/receipt/${key}/#aB-_0`, 'https://x.example'],
+    ] as const)
+      expect(parseLink(text)).toMatchObject({ key, server, fragment: 'aB-_0' });
+    expect(parseLink(`https://x.example/secret/${key}#`)?.fragment).toBeNull();
+    // Nothing of it is decoded or left out: what is damaged must not look whole.
+    for (const odd of ['a#b', '%41', 'a b', 'é'])
+      expect(parseLink(`https://x.example/secret/${key}#${odd}`)?.fragment).toBe(odd);
   });
 
   it('is nothing else', () => {

@@ -11,7 +11,6 @@ import {
   type ParsedLink,
   parseLink,
   type ReceiptState,
-  type Revealed,
   type TransportOptions,
   type V1Client,
   type V1ConcealOptions,
@@ -21,6 +20,7 @@ import {
   type V1GenerateOptions,
   type V1PassphraseOption,
   type V1Receipt,
+  type V1Revealed,
 } from '../../sdk/v1.ts';
 
 const credentials: Credentials = { username: 'jo@example.org', token: 'x' };
@@ -50,7 +50,7 @@ const proof: V1PassphraseOption = { ...call, passphrase: 'p' };
 export async function everything(): Promise<readonly (string | null)[]> {
   const created: V1Created = await client.conceal(wanted);
   const generated: V1Generated = await client.generate(drawn);
-  const revealed: Revealed = await client.reveal(created.link, proof);
+  const revealed: V1Revealed = await client.reveal(created.link, proof);
   const receipt: V1Receipt = await client.receipt(created.metadataKey, call);
   const viewed: V1Receipt = await client.view(created.metadataKey, call);
   const burned: V1Receipt = await client.burn(created.metadataKey, proof);

@@ -21,6 +21,7 @@ import {
   MayflyError,
   type MayflyErrorCode,
   type NoticeKind,
+  newLook,
   type ParsedLink,
   type PassphraseOption,
   parseLink,
@@ -29,7 +30,9 @@ import {
   type RecentOptions,
   type Remarks,
   type Revealed,
+  type RevealOptions,
   type ServiceStatus,
+  type SharedFile,
   type WaitingSecret,
 } from '../../sdk/mayfly.ts';
 
@@ -48,7 +51,16 @@ const common: CreateOptions = {
   recipient: 'jo@example.org',
   locale: 'en',
 };
-const wanted: ConcealOptions = { ...common, value: 'x', passphrase: 'p', shareDomain: 'x.example' };
+const wanted: ConcealOptions = {
+  ...common,
+  value: 'x',
+  passphrase: 'p',
+  shareDomain: 'x.example',
+  plain: true,
+};
+const file: SharedFile = { name: 'key.pem', type: 'application/x-pem-file', bytes: new Uint8Array(1) };
+const sealed: ConcealOptions = { ...call, file, passphrase: 'p' };
+const opening: RevealOptions = { ...call, passphrase: 'p', look: newLook(), strictlyOnce: false };
 const drawn: GenerateOptions = { ...common, length: 12, charset: ['lower', 'digits'] };
 const proof: PassphraseOption = { ...call, passphrase: 'p' };
 const again: DeliverOptions = { ...call, recipient: 'jo@example.org', locale: 'en' };
@@ -59,7 +71,10 @@ export async function everything(): Promise<readonly string[]> {
   const generated: Generated = await client.generate(drawn);
   const waiting: WaitingSecret | null = await client.status(created.link, call);
   const inspected: WaitingSecret = await client.inspect(created.link, proof);
-  const revealed: Revealed = await client.reveal(created.link, proof);
+  const revealed: Revealed = await client.reveal(created.link, opening);
+  const whole: Created = await client.conceal(sealed);
+  const opened: SharedFile | null = (await client.reveal(whole.link, opening)).file;
+  const fragment: string | null = parseLink(whole.link)?.fragment ?? null;
   const receipt: Receipt = await client.receipt(created.metadataKey, call);
   const burned: Receipt = await client.burn(created.metadataKey, call);
   const renamed: Receipt = await client.setMemo(created.metadataKey, '', call);
@@ -77,7 +92,16 @@ export async function everything(): Promise<readonly string[]> {
   const parsed: ParsedLink | null = parseLink(created.link);
   const times: readonly Date[] = [receipt.createdAt, inspected.createdAt, delivery?.at ?? new Date(0)];
   return [
-    ...[generated.value, revealed.value, waiting?.secretKey ?? '', burned.state, renamed.memo, state],
+    ...[
+      generated.value,
+      revealed.value ?? '',
+      opened?.name ?? '',
+      fragment ?? '',
+      waiting?.secretKey ?? '',
+      burned.state,
+      renamed.memo,
+      state,
+    ],
     ...[several[0]?.secretKey ?? '', account.plan, service.region ?? '', locales.default, version],
     ...[parsed?.kind ?? 'unknown', String(ttl?.granted.toFixed() ?? ''), ...times.map((at) => at.toJSON())],
   ];

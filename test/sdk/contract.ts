@@ -17,15 +17,17 @@ import type {
   WireChange,
   WireCreation,
   WireDelivery,
+  WireGeneratedSecret,
   WireOpenedSecret,
   WireReceipt,
   WireRecent,
   WireRecord,
-  WireRemarks,
+  WireSealedSecret,
   WireSecret,
   WireStatuses,
   WireUnknownSecret,
 } from '../../sdk/records.ts';
+import type { SealedSecret } from '../../sdk/sealing.ts';
 import type { WireAccount, WireLocales, WireServiceStatus, WireVersion } from '../../sdk/service.ts';
 import type {
   v1CreationFields,
@@ -45,6 +47,8 @@ import type * as domains from '../../src/api/v2/domain-records.ts';
 import type * as receipts from '../../src/api/v2/receipts.ts';
 import type * as records from '../../src/api/v2/records.ts';
 import type { RefusalCode } from '../../src/api/v2/refusals.ts';
+import type * as reveals from '../../src/api/v2/reveal.ts';
+import type * as sealed from '../../src/api/v2/sealed.ts';
 import type * as secrets from '../../src/api/v2/secrets.ts';
 import type * as service from '../../src/api/v2/service.ts';
 
@@ -71,7 +75,7 @@ type V1Record = z.output<typeof v1.metadataRecord>;
 export type Answers = AllTrue<
   [
     Fits<z.output<typeof creation.concealAnswer>, WireCreation>,
-    Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireOpenedSecret>>,
+    Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireGeneratedSecret>>,
     Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.changeAnswer>, WireChange>,
@@ -81,7 +85,8 @@ export type Answers = AllTrue<
     Fits<z.output<typeof secrets.statusAnswer>, WireRecord<WireSecret>>,
     Fits<z.output<typeof secrets.unknownStatusAnswer>, WireRecord<WireUnknownSecret>>,
     Fits<z.output<typeof secrets.statusesAnswer>, WireStatuses>,
-    Fits<z.output<typeof secrets.revealAnswer>, WireRecord<WireOpenedSecret>>,
+    Fits<z.output<typeof reveals.revealAnswer>, WireRecord<WireOpenedSecret>>,
+    Fits<z.output<typeof reveals.sealedRevealAnswer>, WireRecord<WireSealedSecret>>,
     Fits<z.output<typeof service.serviceStatusAnswer>, WireServiceStatus>,
     Fits<z.output<typeof service.versionAnswer>, WireVersion>,
     Fits<z.output<typeof service.localesAnswer>, WireLocales>,
@@ -134,7 +139,7 @@ export type Decided = AllTrue<
     Same<Exclude<LeftOut<SecretRecord, WireSecret>, Doubled>, 'share_domain' | 'verification'>,
     Same<LeftOut<NonNullable<MetadataRecord['delivery']>, WireDelivery>, never>,
     Same<
-      LeftOut<z.output<typeof creation.concealAnswer>['details'], WireRemarks>,
+      LeftOut<z.output<typeof creation.concealAnswer>['details'], WireCreation['details']>,
       'kind' | 'recipient' | 'recipient_safe'
     >,
     Same<
@@ -160,12 +165,13 @@ export type Decided = AllTrue<
 export type Requests = AllTrue<
   [
     Takes<typeof fields.concealFields, Sent<ReturnType<typeof creationFields> & { readonly secret: string }>>,
+    Same<z.input<typeof sealed.sealedFields>, SealedSecret>,
     Takes<typeof fields.generateFields, Sent<ReturnType<typeof generationFields>>>,
     Takes<
-      typeof secrets.revealBody,
+      typeof reveals.revealBody,
       { continue: true; passphrase: string; link_proof: string; proof: string; look: string }
     >,
-    Takes<typeof secrets.revealDoneBody, { look: string }>,
+    Takes<typeof reveals.revealDoneBody, { look: string }>,
     Takes<typeof secrets.statusesBody, { identifiers: string }>,
     Takes<typeof receipts.burnBody, { continue: true }>,
     Takes<typeof receipts.changeBody, { memo: string; ttl: number }>,

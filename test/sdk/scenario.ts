@@ -15,12 +15,17 @@ export async function scenario({ createClient, MayflyError }: typeof Sdk, server
   const mayfly = createClient({ server, timeoutMs: 3_600_000 });
   const { link } = await mayfly.conceal({ value: 'open sesame', ttlSeconds: 600, passphrase: 'thyme' });
   const waiting = await mayfly.status(link);
-  const wrong = await failure(mayfly.reveal(link));
+  const wrong = await failure(mayfly.reveal(link, { passphrase: 'parsley' }));
   const revealed = await mayfly.reveal(link, { passphrase: 'thyme' });
   const second = await failure(mayfly.reveal(link, { passphrase: 'thyme' }));
   const gone = await mayfly.status(link);
   const generated = await mayfly.generate({ length: 20 });
   const drawn = await mayfly.reveal(generated.link);
+  const bytes = Uint8Array.of(0, 255, 10);
+  const stored = await mayfly.conceal({ file: { name: 'x.bin', type: 'x/y', bytes } });
+  const { file } = await mayfly.reveal(stored.link);
+  const plain = await mayfly.conceal({ value: 'plain', plain: true });
+  const { value: plainValue } = await mayfly.reveal(plain.link);
   const silent = createClient({ server: hanging });
   const controller = new AbortController();
   const aborting = failure(silent.reveal(link, { signal: controller.signal }));
@@ -51,6 +56,8 @@ export async function scenario({ createClient, MayflyError }: typeof Sdk, server
       gone,
       generatedLength: generated.value.length,
       isSame: drawn.value === generated.value,
+      file: [file?.name, file?.type, [...(file?.bytes ?? [])].join()],
+      sealed: [stored.isSealed, plain.isSealed, plainValue],
       aborted: (await aborting).code,
       betweenTries: betweenTries.code,
       timedOut: (await failure(silent.reveal(link, { timeoutMs: 20 }))).code,

@@ -2,7 +2,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'bun:test';
 import { createDomainClient } from '../../sdk/domains.ts';
 import { serverCodes } from '../../sdk/error.ts';
-import { createClient, type Fetch, MayflyError, type Receipt } from '../../sdk/mayfly.ts';
+import {
+  type CreateOptions,
+  createClient,
+  type Fetch,
+  type MayflyClient,
+  MayflyError,
+  newLook,
+  type Receipt,
+} from '../../sdk/mayfly.ts';
 import { createV1Client } from '../../sdk/v1.ts';
 import { refusals } from '../../src/api/v2/refusals.ts';
 import { mayfly } from '../cli/command-run.ts';
@@ -75,10 +83,13 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
     memo: 'm',
     locale: 'de',
   } as const;
-  const created = await client.conceal({ ...all, value: 'open sesame' });
+  const created = await client.conceal({ ...all, value: 'open sesame', plain: true });
   const { metadataKey } = created;
   results.conceal = created;
-  results.generate = await client.generate({ ...all, length: 20, charset: ['lower', 'digits'] });
+  const generation = { ...all, length: 20, charset: ['lower', 'digits'] } as const;
+  results.generate = await client.generate({ ...generation, plain: true });
+  const { recipient: _, locale: __, ...unmailed } = all;
+  await callSealed(client, unmailed, domain);
   results.inspect = await client.inspect(created.link, { passphrase: 'thyme' });
   results.status = await client.status(created.link);
   const gone = '0'.repeat(31);
@@ -91,9 +102,11 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   results.deliver = await client.deliver(metadataKey, { recipient: 'grace@example.com', locale: 'fr' });
   results.recent = [];
   for await (const receipt of client.recent({ pageSize: 1 })) (results.recent as unknown[]).push(receipt);
-  const { value, ...revealed } = await client.reveal(created.link, { passphrase: 'thyme' });
+  const look = newLook();
+  const { value, ...revealed } = await client.reveal(created.link, { passphrase: 'thyme', look });
   expect(value).toBe('open sesame');
   results.reveal = revealed;
+  results.done = (await client.done(created.link, look)) ?? null;
   const burned = (await client.conceal({ value: 'x', shareDomain: domain })).metadataKey;
   results.burn = await client.burn(burned);
   expect((await failure(client.burn(burned))).code).toBe('already_gone');
@@ -101,6 +114,30 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   results.serviceStatus = await client.serviceStatus();
   results.version = await client.version();
   results.locales = await client.locales();
+}
+
+/** The same end to end, and on a share domain. */
+async function callSealed(
+  client: MayflyClient,
+  options: CreateOptions & { readonly passphrase: string },
+  host: string,
+): Promise<void> {
+  const bytes = Uint8Array.of(1, 2, 3);
+  const generated = await client.generate({ ...options, length: 20 });
+  const made = [
+    await client.conceal({ ...options, value: 'open sesame' }),
+    await client.conceal({ ...options, file: { name: 'a', type: '', bytes } }),
+    generated,
+  ];
+  expect(holesIn(made, 'sealed')).toEqual([]);
+  const opened: unknown[] = [];
+  for (const { link, isSealed, ignored, adjusted, hasPassphrase } of made) {
+    expect([isSealed, hasPassphrase, ignored, adjusted]).toEqual([true, true, [], {}]);
+    expect(link).toStartWith(`https://${host}/secret/`);
+    const { value, file } = await client.reveal(link, options);
+    opened.push(value ?? file?.bytes);
+  }
+  expect(opened).toEqual(['open sesame', bytes, generated.value]);
 }
 
 /** The receipt once its mail has ended; looks a bounded number of times. */
@@ -145,7 +182,7 @@ async function callOlder(options: Parameters<typeof createClient>[0], results: R
   expect(results.burn).toMatchObject({ state: 'burned', secretKey: null, secretTtlSeconds: null });
   expect((await failure(client.burn(other.metadataKey))).code).toBe('unknown_secret');
   results.recent = await client.recent();
-  expect(results.recent).toHaveLength(6);
+  expect(results.recent).toHaveLength(9);
   await client.checkCredentials();
   results.serviceStatus = await client.serviceStatus();
 }
@@ -191,6 +228,7 @@ const leftOut: Readonly<Record<string, string>> = {
   'POST /v2/guest/secret/generate': 'a client without credentials is a guest',
   'GET /v2/guest/secret/*': 'a client without credentials is a guest',
   'POST /v2/guest/secret/*/reveal': 'a client without credentials is a guest',
+  'POST /v2/guest/secret/*/reveal/done': 'a client without credentials is a guest',
   'GET /v2/domains/*/brand': 'each domain has its brand',
   'GET /v2/openapi.json': 'the document itself',
 };

@@ -9,8 +9,10 @@ import { attemptChecks } from './conformance/attempts.ts';
 import type { ConformanceCheck } from './conformance/check.ts';
 import { claimChecks } from './conformance/claims.ts';
 import { clockChecks } from './conformance/clock.ts';
+import { creationChecks } from './conformance/creations.ts';
 import { deletionChecks } from './conformance/deletion.ts';
 import { domainChecks } from './conformance/domains.ts';
+import { endToEndChecks } from './conformance/end-to-end.ts';
 import { expiryChecks } from './conformance/expiry.ts';
 import { lookChecks } from './conformance/looks.ts';
 import { mailChecks } from './conformance/mail.ts';
@@ -32,6 +34,7 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...mailChecks,
   ...memoChecks,
   ...expiryChecks,
+  ...endToEndChecks,
   ...attemptChecks,
   ...accountChecks,
   ...accountAccessChecks,
@@ -41,5 +44,6 @@ export const conformanceChecks: readonly ConformanceCheck[] = [
   ...deletionChecks,
   ...domainChecks,
   ...rotationChecks,
+  ...creationChecks,
   ...twoHandleChecks,
 ];

@@ -8,7 +8,9 @@ import { accountDefects } from './account-defects.ts';
 import { attemptDefects } from './attempt-defects.ts';
 import { clockDefects } from './clock-defects.ts';
 import { clientStays, type StoreUnderTest } from './conformance/check.ts';
+import { creationDefects } from './creation-defects.ts';
 import { domainDefects } from './domain-defects.ts';
+import { endToEndDefects } from './end-to-end-defects.ts';
 import { expiryDefects } from './expiry-defects.ts';
 import { lookDefects } from './look-defects.ts';
 import { mailDefects } from './mail-defects.ts';
@@ -406,10 +408,12 @@ export const seededDefects: readonly SeededDefect[] = [
   ...mailDefects,
   ...memoDefects,
   ...expiryDefects,
+  ...endToEndDefects,
   ...accountDefects,
   ...clockDefects,
   ...domainDefects,
   ...rotationDefects,
+  ...creationDefects,
   ...sweepDefects,
   ...processDefects,
 ];

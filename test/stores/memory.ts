@@ -10,6 +10,7 @@ import { createStoreTime, judgeByStoreTime } from '../../src/store/store-time.ts
 import { createAccountTables } from './memory/account-tables.ts';
 import { createMemoryAccounts } from './memory/accounts.ts';
 import { createMemoryAttempts } from './memory/attempts.ts';
+import { createMemoryCreations } from './memory/creations.ts';
 import { createMemoryRecords } from './memory/records.ts';
 
 export type MemoryStore = Store;
@@ -26,15 +27,21 @@ export function createMemoryStore({ clock, isShared = false }: MemoryStoreOption
   const records = createMemoryRecords(time, (id) => tables.accounts.has(id));
   const attempts = createMemoryAttempts(time, records.expiryOf);
   const accounts = createMemoryAccounts(time, records, tables, isShared);
+  const creations = createMemoryCreations(tables, time);
+  const put = creations.holding(records.store.put);
   const sweep = async (limit: number): Promise<number> => {
     let touched = await records.store.sweep(limit);
     touched += attempts.forgetStale(limit - touched);
-    return touched + accounts.forgetStale(limit - touched);
+    touched += accounts.forgetStale(limit - touched);
+    return touched + creations.forgetStale(limit - touched);
   };
   return {
-    ...judgeByStoreTime({ ...records.store, sweep }, time),
+    ...judgeByStoreTime({ ...records.store, put, sweep }, time),
     ...attempts.store,
     ...accounts.store,
+    ...creations.store,
+    rootKidsInUse: async () =>
+      [...new Set([...records.rootKidsInUse(), ...creations.rootKids()])].sort((a, b) => a - b),
     usedBytes: async () => 0,
     assertRoom: async () => {},
     clock: time.report,

@@ -100,7 +100,7 @@ class History {
     const noticeDueAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(ttlSeconds);
     const staleAt = this.#dice(2) === 0 ? null : this.#now + this.#dice(100);
     const memoBox = this.#memo();
-    const beside = { noticeDueAt, deliveryStaleAt: staleAt, memoBox };
+    const beside = { noticeDueAt, deliveryStaleAt: staleAt, memoBox, sealed: this.#dice(2) === 0 };
     const record = newRecord(this.#now, { owner: this.#owner, sealedSecret, ...lifetime, ...beside });
     await this.#subject.current.put(record);
     this.#model.push({
@@ -125,6 +125,7 @@ class History {
     assert.equal(secret !== null, this.#waits(each), 'find');
     if (secret === null) return;
     assert.deepEqual(secret.sealedSecret, each.record.sealedSecret);
+    assert.equal(secret.sealed, each.record.sealed);
     each.lastFound = secret;
   }
 
@@ -231,6 +232,7 @@ class History {
     assert.deepEqual(found.sealedSecret, this.#waits(each) ? each.record.sealedSecret : null);
     assert.deepEqual(found.delivery, this.#deliveryOf(each));
     assert.deepEqual(found.memoBox, each.memoBox);
+    assert.equal(found.sealed, each.record.sealed);
   }
 
   /** No memo, or one of either length; never all zeros, as no sealed box is. */

@@ -65,4 +65,28 @@ export const processDefects: readonly SeededDefect[] = [
       };
     },
   },
+  {
+    defect: 'a reservation is kept from others by its own process alone',
+    caughtBy:
+      'of fifty that reserve a creation at once one is told so, and the others get its row, through two handles',
+    seed(store) {
+      const reserved = new Map<string, ReturnType<typeof store.reserveCreation>>();
+      return {
+        ...store,
+        async reserveCreation(creation) {
+          const id = creation.id.toHex();
+          const known = reserved.get(id);
+          if (known !== undefined) {
+            await known;
+            return (await store.findCreation(creation.id)) ?? 'reserved';
+          }
+          const given = structuredClone(creation);
+          const reserving = turn().then(() => store.reserveCreation(given));
+          reserved.set(id, reserving);
+          await reserving;
+          return 'reserved';
+        },
+      };
+    },
+  },
 ];

@@ -46,6 +46,7 @@ export interface TestAppOptions {
   readonly dialect?: DialectName;
   /** `documented` when absent. */
   readonly v2Dialect?: DialectName;
+  readonly endToEnd?: Settings['endToEnd'];
   /** Merged over the built-in plans. */
   readonly plans?: Partial<Plans>;
   /** `off` when absent. */
@@ -225,6 +226,7 @@ function settingsFor(options: TestAppOptions, plans: Plans): Settings {
     plans,
     v1Dialect: dialect,
     v2Dialect,
+    endToEnd: options.endToEnd ?? 'default',
     anonymousMayCreate: options.anonymousMayCreate ?? true,
     signUpIsOpen: options.signUpIsOpen ?? true,
     locales: options.locales ?? supportedLocales,

@@ -78,7 +78,11 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
       find: async () => null,
       run: async () => ({ outcome: 'not_started', reason: 'ENOENT' }),
     },
-    openOutputFile: async (path) => ({ outcome: 'refused', problem: `${path} may not be written.` }),
+    openOutputFile: async (path) => ({
+      outcome: 'refused',
+      problem: `${path} may not be written.`,
+      isTaken: false,
+    }),
     openClipboard: async () => null,
     openLogins: async () => ({ outcome: 'open', logins: fakeLogins() }),
     ...overrides,

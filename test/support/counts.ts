@@ -2,7 +2,7 @@
 export const isLongRun = process.env.MAYFLY_LONG === '1';
 
 /** How often a test repeats its work. Every test runs in both kinds of run; only the numbers differ. */
-export function count({ usual, long }: { readonly usual: number; readonly long: number }): number {
+export function count<T = number>({ usual, long }: { readonly usual: T; readonly long: T }): T {
   return isLongRun ? long : usual;
 }
 

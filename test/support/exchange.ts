@@ -30,6 +30,10 @@ export function exchangeOf(parts: ExchangeParts = {}): TestExchange {
     clientPrefix: parts.clientPrefix ?? '192.0.2.0/24',
     isAbandoned: () => false,
     body: () => Promise.resolve(bytes),
+    countAnother: () => null,
+    reportFault(error) {
+      throw error;
+    },
     setAnswerHeader(name, value) {
       answerHeaders[name] = value;
     },

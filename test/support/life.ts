@@ -12,6 +12,7 @@ import {
   type RawRequest,
   requestBytes,
 } from './raw-client.ts';
+import { type ClientSecret, clientSecret } from './sealed-wire.ts';
 import type { Credentials } from './started-server.ts';
 
 export interface Canaries {
@@ -25,6 +26,8 @@ export interface Canaries {
   readonly usernames: readonly string[];
   /** Only the creator's own answers show them. */
   readonly memos: readonly string[];
+  /** Of an end-to-end secret: its proofs, their hashes and its ciphertext. */
+  readonly sealed: readonly (string | Uint8Array)[];
 }
 
 export interface LivedLife {
@@ -81,6 +84,7 @@ interface Texts {
   readonly recipient: string;
   readonly memo: string;
   readonly laterMemo: string;
+  readonly sealed: ClientSecret;
 }
 
 function drawTexts(): Texts {
@@ -91,6 +95,7 @@ function drawTexts(): Texts {
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
     memo: marked('memo'),
     laterMemo: marked('later memo'),
+    sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
   };
 }
 
@@ -109,6 +114,7 @@ interface AllMade {
   readonly fleeting: Made;
   readonly kept: Made;
   readonly web: Made;
+  readonly sealed: Made;
 }
 
 /** One secret of each kind, sent in each way: form, JSON, query and page. */
@@ -140,6 +146,7 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
     fleeting: await share({ secret: value, ttl: '1' }),
     kept: await share({ secret: value, passphrase }, owner),
     web: await makeOnPage(session, value, passphrase),
+    sealed: await conceal({ sealed: texts.sealed.wire }, owner),
   };
 }
 
@@ -172,6 +179,22 @@ async function guessWrong(
   await session.ask({ method: 'POST', path: `/api/v1/secret/${kept.secretKey}?passphrase=${percent}` });
   const body = new URLSearchParams({ open: 'now', passphrase: wrong }).toString();
   await session.ask({ method: 'POST', path: `/secret/${web.secretKey}`, headers: form, body });
+}
+
+/** Shows half a proof, another's and none, in bodies and in queries. */
+async function guessProofs(session: Session, { sealed, kept }: AllMade, texts: Texts): Promise<void> {
+  const { body } = texts.sealed;
+  const other = clientSecret({ seed: 'other' }).body;
+  const wrong = [{}, other, { ...body, proof: other.proof }, { link_proof: body.link_proof }];
+  for (const { secretKey } of [sealed, kept])
+    for (const given of [...wrong, { ...body, proof: `${body.proof}=` }, { ...body, continue: false }]) {
+      const path = `/api/v2/secret/${secretKey}/reveal`;
+      await session.ask({ method: 'POST', path, headers: json, body: JSON.stringify(given) });
+    }
+  const query = new URLSearchParams(body).toString();
+  await session.ask({ method: 'GET', path: `/api/v2/secret/${sealed.secretKey}?${query}` });
+  await session.ask({ method: 'POST', path: `/secret/${sealed.secretKey}`, headers: form, body: query });
+  await session.push(attemptRequest({ door: 'v1.reveal', made: sealed }));
 }
 
 /** Puts keys, tokens and texts in paths and queries where they do not belong, with every method. */
@@ -285,12 +308,13 @@ export interface LifeSteps {
 export async function live(port: number, owner: Credentials, steps: LifeSteps): Promise<LivedLife> {
   const session = openSession(port);
   const texts = drawTexts();
-  const { value, passphrase, wrong, recipient, memo, laterMemo } = texts;
+  const { value, passphrase, wrong, recipient, memo, laterMemo, sealed } = texts;
   const made = await makeAll(session, owner.basic, texts);
   steps.beforeReading();
   await look(session, made, owner.basic);
   await changeMemos(session, made, texts, owner.basic);
   await guessWrong(session, made, texts);
+  await guessProofs(session, made, texts);
   await askStrangePaths(session, made, texts, owner);
   await sendStrangeHeaders(session, made, owner);
   await sendStrangeBodies(session, texts);
@@ -300,6 +324,10 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.guarded, passphrase }));
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
+  const path = `/api/v2/secret/${made.sealed.secretKey}/reveal`;
+  const body = JSON.stringify(sealed.body);
+  const opening = requestBytes({ method: 'POST', path, headers: json, body });
+  await expectValue(readings, sealed.wire.ciphertext, opening);
   await readings.ask({
     method: 'POST',
     path: `/secret/${made.web.secretKey}`,
@@ -322,8 +350,15 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       recipients: [recipient],
       usernames: [owner.username],
       memos: [memo, laterMemo],
+      sealed: canariesOf(sealed),
     },
   };
+}
+
+/** The ciphertext in pieces, because what is truncated is a leak too. */
+function canariesOf({ wire, body, proofs, ciphertext }: ClientSecret): readonly (string | Uint8Array)[] {
+  const pieces = [32, 128, 240].map((at) => ciphertext.subarray(at, at + 24));
+  return [...Object.values(body), wire.link_hash, wire.proof_hash, ...Object.values(proofs), ...pieces];
 }
 
 async function expectValue(session: Session, value: string, bytes: Buffer): Promise<void> {

@@ -103,9 +103,9 @@ export function createBench(
   const memory = createMemoryStore({ clock: steadyClock(() => now) });
   const recording: ServiceParts['store'] = {
     ...memory,
-    put(record) {
+    put(record, hold) {
       records.push(record);
-      return memory.put(record);
+      return memory.put(record, hold);
     },
   };
   const deps: ServiceParts = {

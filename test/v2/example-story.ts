@@ -67,6 +67,7 @@ type Call = (
 async function tellVersion2(call: Call, later: Teller['later']): Promise<void> {
   const { metadata, secret } = (await call('v2.conceal')).record;
   const drawn = (await call('v2.generate')).record;
+  await call('v2.batch');
   await later();
   await call('v2.inspect', secret.key);
   await call('v2.secretStatus', secret.key);

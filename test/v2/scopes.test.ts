@@ -25,6 +25,11 @@ const patch: Call = { method: 'PATCH', json: { memo: 'x' } };
 const doors: Readonly<Record<string, Door>> = {
   '/secret/conceal': { operation: 'v2.conceal', needs: 'create', call: { json: { secret: 'x' } } },
   '/secret/generate': { operation: 'v2.generate', needs: 'create', call: post },
+  '/secret/batch': {
+    operation: 'v2.batch',
+    needs: 'create',
+    call: { json: { secrets: [{ secret: 'x' }] } },
+  },
   '/private/METADATA': { operation: 'v2.receipt', needs: 'manage', call: {} },
   '/receipt/METADATA': { operation: 'v2.receipt', needs: 'manage', call: {} },
   'PATCH /private/METADATA': { operation: 'v2.change', needs: 'manage', call: patch },

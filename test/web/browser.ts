@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { run } from 'axe-core';
+import type { RunOnly, run } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
 import { createTestApp, type TestApp, type TestAppOptions } from '../support/app.ts';
 
@@ -193,21 +193,34 @@ function noteOthers(context: BrowserContext, baseUrl: string, elsewhere: string[
 const axeSource = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 declare const axe: { readonly run: typeof run };
 
-/** What axe finds against WCAG 2.2 A and AA and its own best practices. */
-export async function accessibilityFlaws(page: Page): Promise<string[]> {
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** WCAG 2.2 A and AA, and axe's own best practices. */
+const everyRule: RunOnly = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+
+/** What a language can break where another has passed every rule: its mark, and how far its words reach. */
+export const rulesOfLanguage: RunOnly = {
+  type: 'rule',
+  values: ['html-has-lang', 'html-lang-valid', 'valid-lang', 'target-size', 'scrollable-region-focusable'],
+};
+
+async function handOverAxe(page: Page): Promise<void> {
+  if (await page.evaluate(() => 'axe' in globalThis)) return;
   // Not by the page's own `evaluate`, which reads these 570 kB twice more.
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: axeSource });
   await session.detach();
-  return page.evaluate(async (values) => {
+}
+
+/** What axe finds. */
+export async function accessibilityFlaws(page: Page, runOnly = everyRule): Promise<string[]> {
+  await handOverAxe(page);
+  return page.evaluate(async (only) => {
     // Handing over everything else that axe reports takes as long as its check.
-    const { violations } = await axe.run(document, {
-      runOnly: { type: 'tag', values },
-      resultTypes: ['violations'],
-    });
+    const { violations } = await axe.run(document, { runOnly: only, resultTypes: ['violations'] });
     return violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' | ')}`,
     );
-  }, tags);
+  }, runOnly);
 }

@@ -1,6 +1,7 @@
 /** What someone who shares does in a browser, and what must not be noticeable of it anywhere else. */
+import type { RunOnly } from 'axe-core';
 import type { Page } from 'playwright-core';
-import { accessibilityFlaws, overflowPx, type Visitor } from './browser.ts';
+import { accessibilityFlaws, overflowPx, type Scheme, type Visitor } from './browser.ts';
 
 /** Types a value and creates the secret; ends on the receipt. */
 export async function shareIn(
@@ -71,15 +72,49 @@ export function keptBy(page: Page): Promise<unknown> {
 export const nothingKept = [0, 0, 0, 0, ''];
 
 /** The flaws of the page as it is now: accessibility, and whether it is too wide. */
-export async function flawsOf(page: Page, name: string): Promise<string[]> {
+export async function flawsOf(page: Page, name: string, rules?: RunOnly): Promise<string[]> {
   // A click is over when the next page begins; its look is known once its style sheet has loaded.
   await page.waitForLoadState('load');
-  const found = await accessibilityFlaws(page);
+  const found = await accessibilityFlaws(page, rules);
   const overflow = await overflowPx(page);
   return [
     ...found.map((flaw) => `${name}: ${flaw}`),
     ...(overflow > 0 ? [`${name}: ${overflow} px too wide`] : []),
   ];
+}
+
+/** A scheme and a width in which a page is looked at. */
+export interface Light {
+  readonly scheme: Scheme;
+  readonly width: number;
+}
+
+/** All that the style sheet tells apart, in two looks. */
+export const bothLights: readonly Light[] = [
+  { scheme: 'dark', width: 320 },
+  { scheme: 'light', width: 1_600 },
+];
+
+/** Shows the page as it is now in each light; ends in the first, in which its visitor goes on. */
+export async function inLights(
+  page: Page,
+  lights: readonly Light[],
+  look: (light: string) => Promise<string[]>,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (const { scheme, width } of [...lights.slice(1), ...lights.slice(0, 1)]) {
+    if (lights.length > 1) {
+      await page.emulateMedia({ colorScheme: scheme });
+      await page.setViewportSize({ width, height: 800 });
+    }
+    found.push(...(await look(`${scheme}, ${width} px`)));
+  }
+  return found;
+}
+
+/** As `flawsOf`, in both lights. */
+export function flawsInBothLights(page: Page, name: string): Promise<string[]> {
+  return inLights(page, bothLights, (light) => flawsOf(page, `${name} (${light})`));
 }
 
 /** Logs the browser in with the value of a `Cookie` header. */

@@ -6,8 +6,17 @@ import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
 import type { Handover } from '../../src/core/mailer.ts';
 import { clientStays } from '../stores/conformance/check.ts';
-import { openSite, openVisitor, type Site } from './browser.ts';
-import { carry, flawsOf, focusOf, headingOf, noticedBy, tabTo } from './creator.ts';
+import { openSite, openVisitor, rulesOfLanguage, type Site } from './browser.ts';
+import {
+  bothLights,
+  carry,
+  flawsInBothLights,
+  flawsOf,
+  focusOf,
+  headingOf,
+  noticedBy,
+  tabTo,
+} from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import {
   type Mailed,
@@ -213,13 +222,16 @@ describe('every state of the mail', () => {
     { state: 'given_up', reply: '451 4.7.1 Greylisted, please try again later' },
     { state: 'not_sent', reply: null },
   ];
-  for (const way of [
-    { scheme: 'light', width: 1_600 },
-    { scheme: 'dark', width: 320 },
-    { scheme: 'light', width: 320, rtl: true },
-  ] as const) {
+  for (const { how, way, look } of [
+    { how: 'small and dark, wide and light', way: { ...bothLights[0] }, look: flawsInBothLights },
+    {
+      how: 'from right to left',
+      way: { width: 320, rtl: true },
+      look: (page: Page, name: string) => flawsOf(page, name, rulesOfLanguage),
+    },
+  ]) {
     it(
-      `has no accessibility flaw, fits and breaks no rule of its policy: ${way.scheme}, ${way.width} px${'rtl' in way ? ', from right to left' : ''}`,
+      `has no accessibility flaw, fits and breaks no rule of its policy, ${how}`,
       async () => {
         const flaws: string[] = [];
         for (const end of ends) {
@@ -228,15 +240,15 @@ describe('every state of the mail', () => {
           const { page } = visitor;
           const { receiptPath } = await standOn(page, site, end);
           if ((await page.locator('.mail details[open]').count()) === 0) await page.click('.mail summary');
-          flaws.push(...(await flawsOf(page, end === 'nothing' ? 'queued' : end.state)));
+          flaws.push(...(await look(page, end === 'nothing' ? 'queued' : end.state)));
           if (end !== 'nothing' && end.state === 'refused') {
             await page.fill(field, 'not an address');
             await page.click(submit);
             expect(await headingOf(page)).toBe(words('receipt.newTitle'));
-            flaws.push(...(await flawsOf(page, 'refused address')));
+            flaws.push(...(await look(page, 'refused address')));
             await page.context().clearCookies();
             await page.goto(site.baseUrl + receiptPath);
-            flaws.push(...(await flawsOf(page, 'for a stranger')));
+            flaws.push(...(await look(page, 'for a stranger')));
           }
           flaws.push(...noticedBy(visitor));
           if (end === 'nothing') await site.server.answer(taken);

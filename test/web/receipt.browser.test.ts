@@ -3,7 +3,16 @@ import { describe, expect, it } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { clientStays } from '../stores/conformance/check.ts';
 import { openSite, openVisitor, type Site } from './browser.ts';
-import { flawsOf, headingOf, keptBy, nothingKept, noticedBy, shareIn, tabTo } from './creator.ts';
+import {
+  bothLights,
+  flawsInBothLights,
+  headingOf,
+  keptBy,
+  nothingKept,
+  noticedBy,
+  shareIn,
+  tabTo,
+} from './creator.ts';
 import { patienceMs, withBrowser } from './in-browser.ts';
 import { decodeQr } from './qr-code.ts';
 import { words } from './words.ts';
@@ -253,36 +262,31 @@ describe('a page that waits, with scripts', () => {
 });
 
 describe('every state of the receipt', () => {
-  for (const [scheme, width] of [
-    ['light', 1_600],
-    ['dark', 320],
-  ] as const) {
-    itInBrowser(
-      `has no accessibility flaw, fits and breaks no rule of its policy: ${scheme}, ${width} px`,
-      { scheme, width, scripts: true, limitMs: 2 * patienceMs },
-      async ({ site, visitor, page }) => {
-        const flaws: string[] = [];
-        const look = async (name: string) => flaws.push(...(await flawsOf(page, name)));
-        const { receipt } = await shareIn(page, site.baseUrl, { passphrase: 'p' });
-        await page.click(`text="${words('receipt.qr')}"`);
-        await look('ready');
-        await page.goto(receipt);
-        await look('waiting');
-        await page.click(`text="${words('receipt.burnOffer')}"`);
-        await look('burn');
-        await page.click(`text="${words('burn.submit')}"`);
-        await look('burned');
-        const opened = await shareIn(page, site.baseUrl);
-        await openElsewhere(site, opened.link);
-        await page.goto(opened.receipt);
-        await look('received');
-        const expired = await shareIn(page, site.baseUrl);
-        site.app.clock.advance(604_800);
-        await page.goto(expired.receipt);
-        expect(await headingOf(page)).toBe(words('receipt.expiredTitle'));
-        await look('expired');
-        expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
-      },
-    );
-  }
+  itInBrowser(
+    'has no accessibility flaw, fits and breaks no rule of its policy, small and dark, wide and light',
+    { ...bothLights[0], scripts: true, limitMs: 2 * patienceMs },
+    async ({ site, visitor, page }) => {
+      const flaws: string[] = [];
+      const look = async (name: string) => flaws.push(...(await flawsInBothLights(page, name)));
+      const { receipt } = await shareIn(page, site.baseUrl, { passphrase: 'p' });
+      await page.click(`text="${words('receipt.qr')}"`);
+      await look('ready');
+      await page.goto(receipt);
+      await look('waiting');
+      await page.click(`text="${words('receipt.burnOffer')}"`);
+      await look('burn');
+      await page.click(`text="${words('burn.submit')}"`);
+      await look('burned');
+      const opened = await shareIn(page, site.baseUrl);
+      await openElsewhere(site, opened.link);
+      await page.goto(opened.receipt);
+      await look('received');
+      const expired = await shareIn(page, site.baseUrl);
+      site.app.clock.advance(604_800);
+      await page.goto(expired.receipt);
+      expect(await headingOf(page)).toBe(words('receipt.expiredTitle'));
+      await look('expired');
+      expect([...flaws, ...noticedBy(visitor)]).toEqual([]);
+    },
+  );
 });

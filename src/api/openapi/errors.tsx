@@ -82,6 +82,11 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     when: 'A mail of this secret is being sent.',
     remedy: 'Look at `record.delivery` of the receipt, then retry.',
   },
+  in_flight: {
+    v1Status: null,
+    when: 'A request with this `Idempotency-Key` is at work, or broke off less than 30 seconds ago.',
+    remedy: 'Send the same request again after the seconds in `Retry-After`.',
+  },
   too_large: {
     v1Status: 413,
     when: 'The value or the whole body is over its limit.',
@@ -106,6 +111,11 @@ const help: Readonly<Record<RefusalCode, RefusalHelp>> = {
     v1Status: null,
     when: 'Proofs were sent, and the secret is not end-to-end encrypted. The secret is untouched.',
     remedy: 'Do not retry without proofs: the link is not what it says it is.',
+  },
+  idempotency_mismatch: {
+    v1Status: null,
+    when: 'This `Idempotency-Key` came with another body or path within 24 hours. Nothing was created.',
+    remedy: 'Use a new key for a new secret. After ten of these the key answers nothing but this.',
   },
   invalid_field: {
     v1Status: 400,

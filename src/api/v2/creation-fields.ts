@@ -85,7 +85,7 @@ export const generateFields = z
   .meta({ id: 'V2GenerateFields' });
 
 /** As documented. */
-const concealSealedFields = z
+export const concealSealedFields = z
   .object({
     sealed: sealedFields,
     ttl: creationFields.ttl,

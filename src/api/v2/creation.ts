@@ -1,15 +1,15 @@
 /** API v2: conceal and generate. */
 import { z } from 'zod';
 import { type Caller, planOf } from '../../core/account.ts';
+import type { SecretKey } from '../../core/keys.ts';
 import type {
   ConcealInput,
   CreationOptions,
-  CreationOutcome,
   GenerateInput,
-  ReceiptView,
+  RepeatableOutcome,
 } from '../../core/secrets/outcomes.ts';
 import { creationCapBytesFor } from '../../http/body.ts';
-import type { Exchange } from '../../http/operation.ts';
+import type { Exchange, Reply } from '../../http/operation.ts';
 import { illFormed } from '../fields.ts';
 import { answerFrom, type Table } from '../version.ts';
 import {
@@ -22,19 +22,20 @@ import {
   readConcealed,
 } from './creation-fields.ts';
 import type { Dialect } from './dialect.ts';
+import { creationHeaders, type Once, readKey, repeated } from './idempotency.ts';
 import { type Api, define, definition, forGuests, jsonBody, ok } from './operation.ts';
 import {
+  createdSecretRecord,
   custid,
   custidOf,
+  encodeCreated,
   encodeMetadata,
-  encodeSecret,
+  generatedSecretRecord,
   metadataRecord,
-  openedSecretRecord,
-  secretRecord,
   shareDomain,
   success,
 } from './records.ts';
-import { refusals, refuse, refuseFields, refuseMails } from './refusals.ts';
+import { refusals, refuse, refuseFields, refuseInFlight, refuseMails, refuseRate } from './refusals.ts';
 import { flawMessage } from './sealed.ts';
 import {
   adjusted,
@@ -63,7 +64,7 @@ interface Asked {
   readonly locale: string | null;
 }
 
-interface Creation<Input> extends FromBody {
+export interface Creation<Input> extends FromBody {
   readonly input: Input;
   /** What comes before a field's name in the body as sent: `secret.` or nothing. */
   readonly prefix: string;
@@ -111,14 +112,31 @@ async function decodeConceal(exchange: Exchange, dialect: Dialect): Promise<Crea
   const nested = isObject(body.secret) || (typeof body.secret !== 'string' && !isGiven(body.sealed));
   if (nested && isGiven(body.sealed))
     throw invalidFields({ field: 'sealed', message: 'Must be under secret' });
-  const prefix = nested ? 'secret.' : '';
-  const raw = nested ? nestedFields(body.secret) : body;
+  const beside = nested ? ignoredIn(body, besideForm) : [];
+  const form = nested ? nestedFields(body.secret) : body;
+  return readConcealForm(form, { exchange, dialect, prefix: nested ? 'secret.' : '', beside });
+}
+
+/** Where the fields of a creation stand. */
+export interface FormPlace {
+  readonly exchange: Exchange;
+  readonly dialect: Dialect;
+  /** @see Creation.prefix */
+  readonly prefix: string;
+  /** Unknown fields beside the form. */
+  readonly beside: readonly string[];
+}
+
+export function readConcealForm(
+  raw: JsonObject,
+  { exchange, dialect, prefix, beside }: FormPlace,
+): Creation<ConcealInput> {
   const { fields, content, schema, unknown } = readConcealed(inDialect(raw, dialect), prefix);
   return {
     input: { ...content, ...creationOptions(fields, exchange) },
     prefix,
     asked: askedOf(raw, fields),
-    ignored: boundIgnored(nested ? ignoredIn(body, besideForm) : [], ignoredIn(raw, schema, prefix), unknown),
+    ignored: boundIgnored(beside, ignoredIn(raw, schema, prefix), unknown),
   };
 }
 
@@ -143,14 +161,21 @@ async function decodeGenerate(exchange: Exchange, dialect: Dialect): Promise<Cre
   if (nested && !isObject(secret)) {
     throw invalidFields({ field: 'secret', message: 'Must be an object: the value is generated here' });
   }
+  const beside = nested ? ignoredIn(flat, besideForm) : [];
   const prefix = nested ? 'secret.' : '';
-  const raw = nested ? secret : flat;
+  return readGenerateForm(nested ? secret : flat, { exchange, dialect, prefix, beside });
+}
+
+export function readGenerateForm(
+  raw: JsonObject,
+  { exchange, dialect, prefix, beside }: FormPlace,
+): Creation<GenerateInput> {
   const fields = parseFields(generateFields, inDialect(raw, dialect), prefix);
   return {
     input: { ...creationOptions(fields, exchange), length: fields.length, charset: fields.charset },
     prefix,
     asked: askedOf(raw, fields),
-    ignored: boundIgnored(nested ? ignoredIn(flat, besideForm) : [], ignoredIn(raw, generateFields, prefix)),
+    ignored: boundIgnored(beside, ignoredIn(raw, generateFields, prefix)),
   };
 }
 
@@ -170,32 +195,27 @@ function creationAnswer<Secret extends z.ZodType>(kind: 'conceal' | 'generate', 
       recipient_safe: z.array(z.string()),
       adjusted,
       ignored,
+      repeated,
     }),
   });
 }
 
-export const concealAnswer = creationAnswer('conceal', secretRecord).meta({ id: 'V2ConcealAnswer' });
-export const generateAnswer = creationAnswer('generate', openedSecretRecord).meta({ id: 'V2GenerateAnswer' });
+export const concealAnswer = creationAnswer('conceal', createdSecretRecord).meta({ id: 'V2ConcealAnswer' });
+export const generateAnswer = creationAnswer('generate', generatedSecretRecord).meta({
+  id: 'V2GenerateAnswer',
+});
 
-/** The secret's record as its creator sees it right after creation. */
-function newSecretRecord(receipt: ReceiptView) {
-  const { secretKey, secretTtlSeconds } = receipt;
-  if (secretKey === null) throw new Error('a receipt just created has its secret key');
-  return encodeSecret({
-    ...receipt,
-    secretKey,
-    state: 'new',
-    secretTtlSeconds: secretTtlSeconds ?? 0,
-  });
+interface Answering {
+  readonly creation: Creation<unknown>;
+  readonly caller: Caller;
+  readonly api: Api;
 }
 
 function encodeCreation<Kind extends 'conceal' | 'generate', Secret>(
   kind: Kind,
-  receipt: ReceiptView,
+  { receipt, outcome }: Pick<Created, 'receipt' | 'outcome'>,
   secret: Secret,
-  { asked, ignored: paths }: Creation<unknown>,
-  caller: Caller,
-  { links, mailLocaleOf }: Api,
+  { creation: { asked, ignored: paths }, caller, api: { links, mailLocaleOf } }: Answering,
 ) {
   const metadata = encodeMetadata(receipt, links);
   const recipients = receipt.recipient === null ? [] : [receipt.recipient];
@@ -210,11 +230,78 @@ function encodeCreation<Kind extends 'conceal' | 'generate', Secret>(
     success: true as const,
     custid: custidOf(caller),
     record: { metadata, receipt: metadata, secret, share_domain: receipt.shareDomain },
-    details: { kind, recipient: recipients, recipient_safe: recipients, ...encodeRemarks(remarks) },
+    details: {
+      kind,
+      recipient: recipients,
+      recipient_safe: recipients,
+      ...encodeRemarks(remarks),
+      ...(outcome === 'repeated' && { repeated: true as const }),
+    },
   };
 }
 
-const creationRefuses = ['account_required', 'public_sharing_disabled'] as const;
+type Created = Extract<RepeatableOutcome, { outcome: 'created' | 'repeated' }>;
+
+function secretKeyOf(created: Created): SecretKey {
+  const secretKey = created.outcome === 'repeated' ? created.secretKey : created.receipt.secretKey;
+  if (secretKey === null) throw new Error('a receipt just created has its secret key');
+  return secretKey;
+}
+
+/** Creates, or answers what an equal request has created. */
+export async function answerConceal(
+  creation: Creation<ConcealInput>,
+  caller: Caller,
+  api: Api,
+  once: Once | null,
+): Promise<Reply> {
+  const input = { ...creation.input, locale: api.mailLocaleOf(creation.asked.locale) };
+  const outcome =
+    once === null
+      ? await api.service.conceal(input, caller)
+      : await api.service.concealOnce(input, once.idempotency, once.caller);
+  if (outcome.outcome !== 'created' && outcome.outcome !== 'repeated')
+    return refuseCreation(outcome, creation.prefix);
+  const secret = encodeCreated(outcome.receipt, secretKeyOf(outcome));
+  return ok(
+    encodeCreation('conceal', outcome, secret, { creation, caller, api }) satisfies z.output<
+      typeof concealAnswer
+    >,
+  );
+}
+
+/** As `answerConceal`. */
+export async function answerGenerate(
+  creation: Creation<GenerateInput>,
+  caller: Caller,
+  api: Api,
+  once: Once | null,
+): Promise<Reply> {
+  const input = { ...creation.input, locale: api.mailLocaleOf(creation.asked.locale) };
+  const outcome =
+    once === null
+      ? await api.service.generate(input, caller)
+      : await api.service.generateOnce(input, once.idempotency, once.caller);
+  if (outcome.outcome !== 'created' && outcome.outcome !== 'repeated')
+    return refuseCreation(outcome, creation.prefix);
+  const secret = {
+    ...encodeCreated(outcome.receipt, secretKeyOf(outcome)),
+    secret_value: outcome.value?.expose() ?? '',
+  };
+  return ok(
+    encodeCreation('generate', outcome, secret, { creation, caller, api }) satisfies z.output<
+      typeof generateAnswer
+    >,
+  );
+}
+
+export const creationRefuses = [
+  'account_required',
+  'public_sharing_disabled',
+  'unknown_secret',
+  'in_flight',
+  'idempotency_mismatch',
+] as const;
 
 const concealing = definition({
   name: 'v2.conceal',
@@ -231,6 +318,7 @@ const concealing = definition({
       'The fields stand under `secret`, or flat in the body. An end-to-end secret has `sealed` in place of `secret`; its ' +
       "body may be as large as the plan's `max_sealed_bytes` need.",
     tag: 'Secrets',
+    headers: creationHeaders,
     body: jsonBody(concealBody, true),
   },
   answers: {
@@ -241,16 +329,9 @@ const concealing = definition({
     refuses: creationRefuses,
   },
   decode: decodeConceal,
-  async handle(creation: Creation<ConcealInput>, caller, api) {
-    const { input, prefix, asked } = creation;
-    const outcome = await api.service.conceal({ ...input, locale: api.mailLocaleOf(asked.locale) }, caller);
-    if (outcome.outcome !== 'created') return refuseCreation(outcome, prefix);
-    const { receipt } = outcome;
-    return ok(
-      encodeCreation('conceal', receipt, newSecretRecord(receipt), creation, caller, api) satisfies z.output<
-        typeof concealAnswer
-      >,
-    );
+  async handle(creation: Creation<ConcealInput>, caller, api, exchange) {
+    const { once, ignored: header } = await readKey(exchange, caller);
+    return answerConceal(alsoIgnoring(creation, header), caller, api, once);
   },
 });
 
@@ -268,6 +349,7 @@ const generating = definition({
     summary: 'Generate a secret',
     description: 'Creates a secret with a random value, and answers that value this once.',
     tag: 'Secrets',
+    headers: creationHeaders,
     body: jsonBody(generateBody, false),
   },
   answers: {
@@ -276,26 +358,22 @@ const generating = definition({
     refuses: creationRefuses,
   },
   decode: decodeGenerate,
-  async handle(creation: Creation<GenerateInput>, caller, api) {
-    const { input, prefix, asked } = creation;
-    const outcome = await api.service.generate({ ...input, locale: api.mailLocaleOf(asked.locale) }, caller);
-    if (outcome.outcome !== 'created') return refuseCreation(outcome, prefix);
-    const secret = {
-      ...newSecretRecord(outcome.receipt),
-      secret_value: outcome.value?.expose() ?? '',
-    };
-    return ok(
-      encodeCreation('generate', outcome.receipt, secret, creation, caller, api) satisfies z.output<
-        typeof generateAnswer
-      >,
-    );
+  async handle(creation: Creation<GenerateInput>, caller, api, exchange) {
+    const { once, ignored: header } = await readKey(exchange, caller);
+    return answerGenerate(alsoIgnoring(creation, header), caller, api, once);
   },
 });
 
 export const generate = define(generating);
 export const guestGenerate = forGuests(generating);
 
-type CreationRefusal = Exclude<CreationOutcome, { outcome: 'created' }>;
+/** Names the header where it is ignored. */
+function alsoIgnoring<Input>(creation: Creation<Input>, header: readonly string[]): Creation<Input> {
+  if (header.length === 0) return creation;
+  return { ...creation, ignored: boundIgnored(header, creation.ignored) };
+}
+
+type CreationRefusal = Exclude<RepeatableOutcome, Created>;
 
 export const recipientNeedsAccount = 'An account is required to send emails.';
 /** The address is not repeated: v2 never shows one in plain (P18). */
@@ -333,6 +411,11 @@ const creationTable: Table<CreationRefusal, 'outcome', [prefix: string]> = {
   too_many_mails: refuseMails,
   public_sharing_disabled: ({ shareDomain: name }) =>
     refuse('public_sharing_disabled', { message: `${refusals.public_sharing_disabled.message}: ${name}` }),
+  repeated_gone: ({ secretKey, metadataKey }) =>
+    refuse('unknown_secret', { extra: { secret_key: secretKey, metadata_key: metadataKey } }),
+  in_flight: refuseInFlight,
+  idempotency_mismatch: () => refuse('idempotency_mismatch'),
+  rate_limited: refuseRate,
   unknown_share_domain: ({ shareDomain: name }, prefix) =>
     refuseField(`${prefix}share_domain`, `Unknown domain: ${name}`),
 };

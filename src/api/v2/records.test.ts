@@ -3,7 +3,7 @@ import { describe, expect, it } from 'bun:test';
 import { createLinks } from '../../core/links.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import { encodeMetadata, metadataRecord, naturalDuration } from './records.ts';
-import { displayLines } from './secrets.ts';
+import { displayLines } from './reveal.ts';
 
 const secretKey = 's'.repeat(31) as NonNullable<ReceiptView['secretKey']>;
 const metadataKey = 'm'.repeat(31) as ReceiptView['metadataKey'];

@@ -9,6 +9,7 @@
  */
 import { z } from 'zod';
 import { type Caller, noticeKinds } from '../../core/account.ts';
+import type { SecretKey } from '../../core/keys.ts';
 import type { Links } from '../../core/links.ts';
 import { deliveryStates, receiptStates } from '../../core/secret.ts';
 import type { ReceiptView, SecretView } from '../../core/secrets/outcomes.ts';
@@ -140,6 +141,20 @@ const secretValue = text.meta({
 });
 
 export const secretRecord = z.object(secretShape).meta({ id: 'V2SecretRecord' });
+/** Of a creation that was sent again: what it is now. */
+const createdStates = ['new', 'received', 'burned', 'expired'] as const;
+export const createdSecretRecord = z
+  .object({ ...secretShape, state: z.enum(createdStates) })
+  .meta({ id: 'V2CreatedSecretRecord' });
+export const generatedSecretRecord = z
+  .object({
+    ...secretShape,
+    state: z.enum(createdStates),
+    secret_value: text.meta({
+      description: 'The value, byte for byte; empty where the request was sent again and the secret is gone.',
+    }),
+  })
+  .meta({ id: 'V2GeneratedSecretRecord' });
 export const openedSecretRecord = z
   .object({ ...secretShape, secret_value: secretValue })
   .meta({ id: 'V2OpenedSecretRecord' });
@@ -277,6 +292,23 @@ export function encodeSecret(facts: Omit<SecretView, 'isOwner'>): SecretRecord {
     is_revealed: state === 'received',
     created: facts.createdAt,
     updated: facts.updatedAt,
+  };
+}
+
+/** The secret's record as its creator sees it: right after creation, or when the request is sent again. */
+export function encodeCreated(
+  receipt: ReceiptView,
+  secretKey: SecretKey,
+): z.output<typeof createdSecretRecord> {
+  const state = isGone(receipt) ? 'received' : 'new';
+  const { secretTtlSeconds } = receipt;
+  const facts = { ...receipt, secretKey, state, secretTtlSeconds: secretTtlSeconds ?? 0 } as const;
+  const isReceived = receipt.state === 'received';
+  return {
+    ...encodeSecret(facts),
+    state: receipt.state === 'viewed' ? 'new' : receipt.state,
+    is_received: isReceived,
+    is_revealed: isReceived,
   };
 }
 

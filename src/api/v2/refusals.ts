@@ -95,6 +95,11 @@ export const refusals = {
     message: 'A mail of this secret is being sent already',
     extra: {},
   },
+  in_flight: {
+    status: 409,
+    message: 'An equal request is being answered; please try again',
+    extra: {},
+  },
   too_large: {
     status: 413,
     message: 'Too large',
@@ -115,6 +120,11 @@ export const refusals = {
   not_sealed: {
     status: 422,
     message: 'This secret is not end-to-end encrypted',
+    extra: {},
+  },
+  idempotency_mismatch: {
+    status: 422,
+    message: 'This Idempotency-Key was sent with another request',
     extra: {},
   },
   invalid_field: {
@@ -149,6 +159,7 @@ export const refusals = {
 } as const satisfies Record<string, Refusal>;
 
 export type RefusalCode = keyof typeof refusals;
+export const refusalCodes = Object.keys(refusals) as [RefusalCode, ...RefusalCode[]];
 
 interface Details {
   /** In place of the table's sentence. */
@@ -181,6 +192,14 @@ function later(seconds: number) {
 
 export function refuseAttempts(retryAfterSeconds: number): Reply {
   return refuse('too_many_attempts', { headers: later(retryAfterSeconds) });
+}
+
+export function refuseInFlight({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {
+  return refuse('in_flight', { headers: later(retryAfterSeconds) });
+}
+
+export function refuseRate({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {
+  return refuse('rate_limited', { headers: later(retryAfterSeconds) });
 }
 
 export function refuseMails({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): Reply {

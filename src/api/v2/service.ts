@@ -5,6 +5,7 @@ import type { Plan } from '../../core/plans.ts';
 import type { ApiSurface } from '../../http/api.ts';
 import { seconds, time } from '../fields.ts';
 import { bind, type DialectName } from '../version.ts';
+import { batch } from './batch.ts';
 import { conceal, generate, guestConceal, guestGenerate } from './creation.ts';
 import { dialectOf } from './dialect.ts';
 import { domainOperations } from './domains.ts';
@@ -12,16 +13,8 @@ import { type Api, define, ok, type V2Operation } from './operation.ts';
 import { burn, change, deliver, receipt, recent } from './receipts.ts';
 import { custid, success } from './records.ts';
 import { encodeProblem } from './refusals.ts';
-import {
-  guestInspect,
-  guestReveal,
-  guestRevealDone,
-  inspect,
-  reveal,
-  revealDone,
-  secretStatus,
-  secretStatuses,
-} from './secrets.ts';
+import { guestReveal, guestRevealDone, reveal, revealDone } from './reveal.ts';
+import { guestInspect, inspect, secretStatus, secretStatuses } from './secrets.ts';
 
 const text = z.string();
 const localeTag = text.meta({ examples: ['en'] });
@@ -196,6 +189,7 @@ const authcheck = define({
 const v2Operations: readonly V2Operation[] = [
   conceal,
   generate,
+  batch,
   inspect,
   secretStatus,
   secretStatuses,

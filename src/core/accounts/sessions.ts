@@ -76,6 +76,7 @@ export async function openSession(deps: AccountCore, text: string): Promise<Sign
       account: found.account,
       dataKey: new Sensitive(dataKey),
       scopes: tokenScopes,
+      apiToken: null,
     },
     sessionId: found.session.sessionId,
     formToken: hex(deriveFormToken(bytes)),

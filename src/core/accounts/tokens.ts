@@ -135,7 +135,13 @@ export async function authenticate(
   if (now - (found.token.lastUsedAt ?? 0) >= useGranularitySeconds)
     deps.inBackground(() => deps.store.noteTokenUse(found.token.tokenId, now));
   const { account, token: stored } = found;
-  return { kind: 'account', account, dataKey: new Sensitive(dataKey), scopes: stored.scopes };
+  return {
+    kind: 'account',
+    account,
+    dataKey: new Sensitive(dataKey),
+    scopes: stored.scopes,
+    apiToken: { tokenId: stored.tokenId, bytes: new Sensitive(bytesOf(token)) },
+  };
 }
 
 /** Compares digests, so the time reveals neither length nor position of a difference. */

@@ -8,8 +8,10 @@
 import { utf8 } from '../../crypto/bytes.ts';
 import { derivePassphraseSalt, derivePassphraseVerifierInput } from '../../crypto/derive.ts';
 import { sealSecret } from '../../crypto/envelope.ts';
+import type { RandomBytes } from '../../crypto/random.ts';
 import { type Caller, clientOf, type HashPlace, type NoticeKind, planOf } from '../account.ts';
 import type { Core } from '../core.ts';
+import type { CreationHold } from '../creation-store.ts';
 import type { ServiceEvent } from '../events.ts';
 import {
   generateMetadataKey,
@@ -54,17 +56,52 @@ interface Checked {
   readonly memo: string;
 }
 
-export function conceal(deps: Core, input: ConcealInput, caller: Caller): Promise<CreationOutcome> {
-  return concealValue(deps, input, { text: input.value, sealed: input.sealed }, 'conceal', caller);
+/** What a creation draws its keys and its value from, and the reservation that it is stored for. */
+export interface CreationSources {
+  readonly secret: RandomBytes;
+  readonly receipt: RandomBytes;
+  readonly value: RandomBytes;
+  readonly hold: CreationHold | null;
 }
 
-export async function generate(deps: Core, input: GenerateInput, caller: Caller): Promise<CreationOutcome> {
-  const { length, charset } = input;
-  const value = new Sensitive(
-    generateValue(length ?? generatedLength.default, charset ?? allCharacterSets, deps.random),
+const freshSources = ({ random }: Pick<Core, 'random'>): CreationSources => ({
+  secret: random,
+  receipt: random,
+  value: random,
+  hold: null,
+});
+
+export function conceal(
+  deps: Core,
+  input: ConcealInput,
+  caller: Caller,
+  sources = freshSources(deps),
+): Promise<CreationOutcome> {
+  return concealValue(
+    deps,
+    input,
+    { text: input.value, sealed: input.sealed },
+    { kind: 'conceal', caller, sources },
   );
-  const outcome = await concealValue(deps, input, { text: value, sealed: null }, 'generate', caller);
+}
+
+export async function generate(
+  deps: Core,
+  input: GenerateInput,
+  caller: Caller,
+  sources = freshSources(deps),
+): Promise<CreationOutcome> {
+  const value = drawValue(input, sources);
+  const creating = { kind: 'generate', caller, sources } as const;
+  const outcome = await concealValue(deps, input, { text: value, sealed: null }, creating);
   return outcome.outcome === 'created' ? { ...outcome, value } : outcome;
+}
+
+export function drawValue(
+  { length, charset }: GenerateInput,
+  { value }: Pick<CreationSources, 'value'>,
+): Sensitive<string> {
+  return new Sensitive(generateValue(length ?? generatedLength.default, charset ?? allCharacterSets, value));
 }
 
 /** One of the two; `text` is empty beside `sealed`. */
@@ -77,9 +114,9 @@ async function concealValue(
   deps: Core,
   given: CreationOptions,
   { text, sealed }: Content,
-  kind: CreationKind,
-  caller: Caller,
+  creating: Creating,
 ): Promise<CreationOutcome> {
+  const { caller } = creating;
   const input = withParsedRecipient(given);
   const value = text.expose();
   const refusal =
@@ -99,7 +136,7 @@ async function concealValue(
   const plan = planOf(deps.plans, caller);
   const passphrase = input.passphrase?.expose() ?? '';
   const place: HashPlace = { client: clientOf(caller, input.clientPrefix ?? ''), purpose: 'create' };
-  return sealAndStore(deps, input, kind, caller, {
+  return sealAndStore(deps, input, creating, {
     value: sealed?.ciphertext ?? utf8(value),
     passphrase: passphrase === '' ? null : { bytes: utf8(passphrase), place },
     sealed,
@@ -174,15 +211,20 @@ async function countMail(
   return quota.outcome === 'allowed' ? null : { ...quota, outcome: 'too_many_mails' };
 }
 
+interface Creating {
+  readonly kind: CreationKind;
+  readonly caller: Caller;
+  readonly sources: CreationSources;
+}
+
 async function sealAndStore(
   deps: Core,
   input: CreationOptions,
-  kind: CreationKind,
-  caller: Caller,
+  { kind, caller, sources }: Creating,
   checked: Checked,
 ): Promise<CreationOutcome> {
-  const secretKey = generateSecretKey(deps.random, deps.region);
-  const metadataKey = generateMetadataKey(deps.random, deps.region);
+  const secretKey = generateSecretKey(sources.secret, deps.region);
+  const metadataKey = generateMetadataKey(sources.receipt, deps.region);
   const now = deps.store.now();
   const base = recordBase(secretIdOf(secretKey), receiptIdOf(metadataKey), checked, caller, now);
   const sealedSecret = await sealValue(deps, { secretKey, metadataKey }, checked, base);
@@ -196,7 +238,7 @@ async function sealAndStore(
     caller,
   });
   const record: NewRecord = { ...base, sealedSecret, ...boxes };
-  await deps.store.put(record);
+  await deps.store.put(record, sources.hold);
   const account = caller.kind === 'account' ? caller.account : null;
   deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
   if (checked.recipient !== null && account !== null) {

@@ -3,6 +3,7 @@
  * no HTTP status, no wire name and no rendered sentence: API v1, v2 and the pages each encode it their own way.
  */
 
+import type { RepeatedRequest } from '../../crypto/creation.ts';
 import type { NoticeKind } from '../account.ts';
 import type { MetadataKey, SecretKey } from '../keys.ts';
 import type { IsAbandoned } from '../ports.ts';
@@ -106,6 +107,38 @@ export type CreationOutcome =
   | { readonly outcome: 'notify_needs_account' }
   | TooManyMails
   | Exclude<DomainChoice, { outcome: 'chosen' }>;
+
+/** What a creation that may be repeated is known by; a caller with an API token gives it. */
+export interface Idempotency {
+  /** 1–255 characters of visible ASCII and blanks. */
+  readonly key: string;
+  /** 0, or the place in a batch. */
+  readonly index: number;
+  readonly request: RepeatedRequest;
+  /**
+   * Asked before something is created, and not for a repetition: `null`, or in how many seconds it may be.
+   * Absent: it may.
+   */
+  readonly mayCreate?: () => number | null;
+}
+
+export type RepeatableOutcome =
+  | CreationOutcome
+  /** An earlier request has created it; this is what it is now. */
+  | {
+      readonly outcome: 'repeated';
+      readonly secretKey: SecretKey;
+      readonly receipt: ReceiptView;
+      /** Of generate, while the secret waits. */
+      readonly value: Sensitive<string> | null;
+    }
+  /** An earlier request has created it, and even its receipt is gone. */
+  | { readonly outcome: 'repeated_gone'; readonly secretKey: SecretKey; readonly metadataKey: MetadataKey }
+  /** An equal request is at work, or broke off less than 30 seconds ago. */
+  | { readonly outcome: 'in_flight'; readonly retryAfterSeconds: number }
+  /** The key came with another body, or too often with other bodies. */
+  | { readonly outcome: 'idempotency_mismatch' }
+  | { readonly outcome: 'rate_limited'; readonly retryAfterSeconds: number };
 
 /** Why what a client has sealed is not kept. Nothing was stored. */
 export type SealedRefusal =

@@ -73,22 +73,15 @@ async function takeAgain(
   return release(deps, access, caller, 'revealed_again');
 }
 
-function release(
-  deps: AccessCore,
-  access: ProvenSecret,
-  caller: Caller,
-  event: 'revealed' | 'revealed_again',
-): RevealOutcome {
+type ReleaseEvent = 'revealed' | 'revealed_again';
+
+function release(deps: AccessCore, access: ProvenSecret, caller: Caller, event: ReleaseEvent): RevealOutcome {
   const content = contentIn(deps, access, event);
   const secret = secretViewOf(access.stored, access.secretKey, 'received', caller, deps.store.now());
   return { outcome: 'revealed', secret, content };
 }
 
-function contentIn(
-  deps: AccessCore,
-  access: ProvenSecret,
-  event: 'revealed' | 'revealed_again',
-): RevealedContent {
+function contentIn(deps: AccessCore, access: ProvenSecret, event: ReleaseEvent): RevealedContent {
   const tag = tagOf(access.stored.secretId);
   try {
     const bytes = open(access.unwrapped, access.keys);

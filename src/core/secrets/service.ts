@@ -16,6 +16,7 @@ import { conceal, generate } from './conceal.ts';
 import { suggest } from './generated-value.ts';
 import { deliver } from './link-mail.ts';
 import { finishLook } from './look.ts';
+import { concealOnce, generateOnce, type TokenCaller } from './once.ts';
 import type {
   BurnInput,
   ChangeInput,
@@ -23,6 +24,7 @@ import type {
   DeliverInput,
   FinishLookInput,
   GenerateInput,
+  Idempotency,
   InspectInput,
   ReceiptInput,
   RecentInput,
@@ -50,6 +52,11 @@ export function createService(parts: ServiceParts) {
   return {
     conceal: (input: ConcealInput, caller: Caller) => conceal(core, input, caller),
     generate: (input: GenerateInput, caller: Caller) => generate(core, input, caller),
+    /** As `conceal`, and any number of equal requests of one token with one key within 24 hours create one secret. */
+    concealOnce: (input: ConcealInput, idempotency: Idempotency, caller: TokenCaller) =>
+      concealOnce(core, input, idempotency, caller),
+    generateOnce: (input: GenerateInput, idempotency: Idempotency, caller: TokenCaller) =>
+      generateOnce(core, input, idempotency, caller),
     reveal: (input: RevealInput, caller: Caller) => reveal(core, input, caller),
     /** Ends the opener's second look; whether there was one stays unsaid. */
     finishLook: (input: FinishLookInput) => finishLook(core, input),
@@ -72,6 +79,8 @@ export function createService(parts: ServiceParts) {
     sendDueNotices: () => sendDueNotices(core),
     /** Draws a value to fill into the form; nothing is stored. The caller has checked the ranges. */
     suggest: (input: SuggestInput) => suggest(core, input),
+    /** What passphrases are drawn from, for a browser that draws one itself. */
+    words: () => core.words(),
     /** Newest created first. */
     recent: (input: RecentInput, caller: AccountCaller) => recent(core, input, caller),
     /** The caller, or `null` for an unknown username, a wrong, expired or revoked token: indistinguishable (P17). */

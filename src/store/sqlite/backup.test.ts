@@ -22,6 +22,11 @@ import {
   putNew,
   startOfTest,
 } from '../../../test/stores/conformance/check.ts';
+import {
+  askAgain,
+  lookOf,
+  opened as openedWithLook,
+} from '../../../test/stores/conformance/look-fixtures.ts';
 import type { BackupOutcome } from '../../core/ports.ts';
 import type { MachineClock } from '../../core/time.ts';
 import { StoreRefusal } from '../store.ts';
@@ -157,6 +162,24 @@ describe('a restored store', () => {
     // Neither with a clock that is behind.
     clock.jump(-86_400);
     for (const { secretId } of [waiting, opened, short]) expect(await again.findSecret(secretId)).toBeNull();
+  });
+
+  it('P1: gives nobody a second look at what was open when the backup was taken, and holds none of its bytes', async () => {
+    const clock = createSettableClock();
+    const store = await openAt(at('live'), clock);
+    const looked = await openedWithLook(store);
+    const { sealedLook } = looked.look;
+    const made = factsIn(await backUpStore(at('live'), at('backup'), unwatched));
+    expect(made.waiting).toBe(0);
+    expect(readFileSync(at('backup')).includes(sealedLook)).toBe(true);
+    factsIn(await restoreStore(at('backup'), at('new'), clock.wall(), unwatched));
+    const again = await openAt(at('new'), clock);
+    expect(await lookOf(again, looked)).toBeNull();
+    expect(await askAgain(again, looked)).toBe('gone');
+    expect((await again.findReceipt(looked.record.receiptId))?.state).toBe('received');
+    for (const name of readdirSync(at('new')))
+      expect([name, readFileSync(join(at('new'), name)).includes(sealedLook)]).toEqual([name, false]);
+    expect(await askAgain(store, looked)).toBe('answered');
   });
 
   it('P10: holds none of the bytes that waited', async () => {

@@ -20,6 +20,7 @@ import sharedWork from './migrations/009-shared-work.sql' with { type: 'text' };
 import ownerIndex from './migrations/010-owner-index.sql' with { type: 'text' };
 import accountAccess from './migrations/011-account-access.sql' with { type: 'text' };
 import rootFloor from './migrations/012-root-floor.sql' with { type: 'text' };
+import creations from './migrations/013-creations.sql' with { type: 'text' };
 
 export interface ConnectionSettings {
   /** `NORMAL` exists for the test that shows why it is not allowed. */
@@ -130,6 +131,7 @@ const migrations: readonly string[] = [
   ownerIndex,
   accountAccess,
   rootFloor,
+  creations,
 ];
 
 /** The mark of our files (SQLite's `application_id`): of a store, "mayf" in ASCII, and of a backup, "mayb", which no server opens. */

@@ -11,6 +11,7 @@ import type { Database } from 'bun:sqlite';
 import type { UnixSeconds } from '../../core/time.ts';
 import { createAccountDeletion, createAccountWrites } from './accounts.ts';
 import { createAttemptWrites } from './attempts.ts';
+import { createCreationWrites, createHeldPut, type PutHeld } from './creations.ts';
 import { type ConnectionSettings, openConnection } from './database.ts';
 import { createDomainWrites } from './domains.ts';
 import {
@@ -47,6 +48,7 @@ import { createTimeKeeper, createTimeSetter } from './time.ts';
 export interface WritingConnection {
   readonly db: Database;
   readonly records: RecordWrites;
+  readonly putHeld: PutHeld;
   readonly looks: LookWrites;
   readonly merge: IndexMerge;
   readonly log: LogKeeper;
@@ -71,6 +73,7 @@ export function openWritingConnection(
   return {
     db,
     records,
+    putHeld: createHeldPut(db),
     looks,
     merge: new IndexMerge(db),
     log: createLogKeeper(db, logLimitBytes),
@@ -102,6 +105,7 @@ function createDecide(db: Database, records: RecordWrites, looks: LookWrites): W
     ...createAccountDeletion(db),
     ...createDomainWrites(db),
     ...createRootWrites(db),
+    ...createCreationWrites(db),
     sweep,
     keepTime: () => undefined,
     // A batch without room never asks it.
@@ -177,8 +181,9 @@ function claimAlone({ records, looks }: WritingConnection, frame: ClaimFrame, no
 /** The new row's position, or `null` when it was refused. An INSERT that violates a constraint undoes itself and nothing else. */
 function putAlone(connection: WritingConnection, frame: PutFrame): number | null {
   const { db, records } = connection;
-  const { deliveryStaleAt, noticeDueAt, memoBox } = frame;
-  if (deliveryStaleAt !== null || noticeDueAt !== null || memoBox !== null) return putRows(connection, frame);
+  const { deliveryStaleAt, noticeDueAt, memoBox, hold } = frame;
+  const rows = [deliveryStaleAt, noticeDueAt, memoBox, hold];
+  if (rows.some((each) => each !== null)) return putRows(connection, frame);
   try {
     return records.put(frame);
   } catch (error) {
@@ -188,12 +193,14 @@ function putAlone(connection: WritingConnection, frame: PutFrame): number | null
 }
 
 /** Of several rows, the others are undone too. */
-function putRows({ db, records }: WritingConnection, frame: PutFrame): number | null {
+function putRows({ db, records, putHeld }: WritingConnection, frame: PutFrame): number | null {
+  const { hold } = frame;
+  const put = () => records.put(frame);
   const refuse = (): null => {
     records.forget();
     return null;
   };
-  return undoneAlone(db, () => records.put(frame), refuse);
+  return undoneAlone(db, hold === null ? put : () => putHeld(hold, put), refuse);
 }
 
 function decideAlone({ db, decide }: WritingConnection, now: UnixSeconds, ask: Ask): Answer {

@@ -2,6 +2,7 @@ import { expect, it } from 'bun:test';
 import fc from 'fast-check';
 import { newRecord } from '../../../test/stores/conformance/check.ts';
 import { type AccountId, noticeKinds } from '../../core/account.ts';
+import type { CreationId } from '../../core/creation-store.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { NewRecord } from '../../core/secret.ts';
 import { FrameSink, readFrames } from './frames.ts';
@@ -29,21 +30,28 @@ const record: fc.Arbitrary<NewRecord> = fc.record({
   noticeDueAt: fc.option(seconds),
 });
 
+const hold = fc.option(fc.record({ id: id.map((each) => each as CreationId), wrappedSeed: bytes(100) }));
+
 const claim = fc.record({
   secretId: id.map((each) => each as SecretId),
   position: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
   rowVersion: fc.integer({ min: 1, max: 2 ** 32 - 1 }),
 });
 
+const lookClaim = fc
+  .tuple(claim, fc.record({ until: seconds, sealedLook: bytes(2_000) }))
+  .map(([each, look]) => ({ ...each, look }));
+const anyClaim = fc.oneof(claim, lookClaim);
+
 const frame = fc.oneof(
-  record.map((each) => ({ kind: 'put' as const, ...each })),
-  claim.map((each) => ({ kind: 'claim' as const, ...each })),
+  fc.tuple(record, hold).map(([each, held]) => ({ kind: 'put' as const, ...each, hold: held })),
+  anyClaim.map((each) => ({ kind: 'claim' as const, ...each })),
 );
 
 it('a batch of puts and claims is read as it was written, also in a buffer that was used before', () => {
   const sink = new FrameSink();
   const property = fc.property(fc.array(frame, { maxLength: 100 }), (frames) => {
-    for (const each of frames) each.kind === 'put' ? sink.put(each) : sink.claim(each);
+    for (const each of frames) each.kind === 'put' ? sink.put(each, each.hold) : sink.claim(each);
     const buffer = sink.take();
     expect([...readFrames(buffer, frames.length)]).toEqual(frames);
     sink.recycle(buffer);
@@ -53,7 +61,7 @@ it('a batch of puts and claims is read as it was written, also in a buffer that 
 
 it('a claim that was withdrawn keeps its place and says so, also after the buffer has grown', () => {
   const sink = new FrameSink();
-  const claims = fc.sample(claim, 5_000);
+  const claims = fc.sample(anyClaim, 5_000);
   const places = claims.map((each) => sink.claim(each));
   const isWithdrawn = (n: number) => n % 3 === 1;
   for (const [n, at] of places.entries()) if (isWithdrawn(n)) sink.withdraw(at);
@@ -63,11 +71,12 @@ it('a claim that was withdrawn keeps its place and says so, also after the buffe
 
 it('a batch holds the bytes of the moment they were given', () => {
   const sink = new FrameSink();
-  const [given] = fc.sample(claim, 1);
+  const [given] = fc.sample(lookClaim, 1);
   if (given === undefined) throw new Error('no sample');
   const wanted = structuredClone(given);
   sink.claim(given);
   given.secretId.fill(0);
+  given.look.sealedLook.fill(0);
   expect([...readFrames(sink.take(), 1)]).toEqual([{ kind: 'claim', ...wanted }]);
 });
 
@@ -96,7 +105,7 @@ it('a batch is read as it was written, whatever room its buffer had left', () =>
       kind === 'put' ? sink.put(next) : sink.claim(next);
       const buffer = sink.take();
       const [, read] = readFrames(buffer, 2);
-      expect(read as unknown).toEqual({ kind, ...next });
+      expect(read as unknown).toEqual(kind === 'put' ? { kind, ...next, hold: null } : { kind, ...next });
       if (buffer.byteLength === 65_536) sink.recycle(buffer);
     }
   }

@@ -5,6 +5,7 @@
  * object costs about as much as writing it; transferring one buffer costs next to nothing.
  */
 import { type NoticeKind, noticeKinds } from '../../core/account.ts';
+import type { CreationHold, CreationId } from '../../core/creation-store.ts';
 import type { SecretId } from '../../core/keys.ts';
 import type { NewLook } from '../../core/look-store.ts';
 import type { NewRecord } from '../../core/secret.ts';
@@ -55,10 +56,11 @@ export class FrameSink {
   #used = 0;
   #spare: ArrayBuffer | null = null;
 
-  put(record: NewRecord): void {
+  put(record: NewRecord, hold: CreationHold | null = null): void {
     const shareDomain = record.shareDomain === '' ? nothing : encoder.encode(record.shareDomain);
     const { detailsBox, recentBox, memoBox, sealedSecret } = record;
-    const parts = [shareDomain, detailsBox, recentBox, memoBox, sealedSecret];
+    const parts = [shareDomain, detailsBox, recentBox, memoBox, sealedSecret, hold?.id ?? null];
+    if (hold !== null) parts.push(hold.wrappedSeed);
     this.#makeRoom(putHeadBytes + parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));
     this.#byte(putFrame);
     this.#raw(record.secretId);
@@ -165,6 +167,7 @@ export interface PutFrame {
   readonly recentBox: Uint8Array | null;
   readonly memoBox: Uint8Array | null;
   readonly sealedSecret: Uint8Array;
+  readonly hold: CreationHold | null;
 }
 
 export type ClaimFrame = { readonly kind: 'claim' | 'withdrawn' } & LocatedClaim;
@@ -203,6 +206,11 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
     return { ...claim, look: { until, sealedLook: sized() ?? nothing } };
   }
 
+  function readHold(): CreationHold | null {
+    const id = sized();
+    return id === null ? null : { id: id as CreationId, wrappedSeed: sized() ?? nothing };
+  }
+
   function readPut(): Frame {
     const [secretId, receiptId] = [raw(idBytes), raw(idBytes)];
     const [owner, createdAt, expiresAt, receiptExpiresAt] = [number(), number(), number(), number()];
@@ -229,6 +237,7 @@ export function* readFrames(buffer: ArrayBuffer, count: number): Generator<Frame
       recentBox,
       memoBox,
       sealedSecret: sized() ?? nothing,
+      hold: readHold(),
     };
   }
 
@@ -255,16 +264,15 @@ export interface RecordFlags {
   readonly notify: readonly NoticeKind[];
 }
 
-/** Above the notices, of which there may be more one day; still a number of one byte. */
+/** Above the notices, with room for two more of them; SQLite still keeps the number in one byte. */
 const sealedBit = 1 << 6;
-const noticeBits = (1 << 5) - 1;
 
-/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`, five at most; bit 6: it is end-to-end. */
+/** Bit 0: it has a passphrase; bit n + 1: entry n of `noticeKinds`; bit 6: it is end-to-end. */
 export const bitsOf = ({ hasPassphrase, sealed, notify }: RecordFlags): number =>
   (hasPassphrase ? 1 : 0) | (maskOf(noticeKinds, notify) << 1) | (sealed ? sealedBit : 0);
 
 export const flagsIn = (bits: number): RecordFlags => ({
   hasPassphrase: (bits & 1) === 1,
   sealed: (bits & sealedBit) !== 0,
-  notify: chosenBy(noticeKinds, (bits >> 1) & noticeBits),
+  notify: chosenBy(noticeKinds, bits >> 1),
 });

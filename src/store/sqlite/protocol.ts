@@ -1,4 +1,5 @@
 /** The messages between the event loop and the writer thread. An answer is posted only after its batch's COMMIT returned. */
+import type { CreationStore } from '../../core/creation-store.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type {
   AccountStore,
@@ -22,7 +23,7 @@ export interface Located<Id> {
   readonly position: number;
 }
 
-type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore;
+type StorePorts = AccountStore & DomainStore & RootStore & RotationStore & RoomStore & CreationStore;
 
 /** Writes of the ports that reach the writer as they are: the same name, arguments and answer. */
 export const forwarded = [
@@ -57,6 +58,10 @@ export const forwarded = [
   'closeRootsBefore',
   'forgetRoots',
   'assertRoom',
+  'reserveCreation',
+  'takeOverCreation',
+  'releaseCreation',
+  'countMismatch',
 ] as const satisfies readonly (keyof StorePorts)[];
 
 export type Forwarded = Pick<StorePorts, (typeof forwarded)[number]>;
@@ -131,7 +136,7 @@ export type Answer = { readonly answer: unknown } | { readonly refused: string }
 
 /** Whether it adds what nobody needs to read or burn a secret, so that a full store refuses it as it refuses a put. */
 export function wantsRoom({ name, args }: Ask): boolean {
-  return name === 'assertRoom' || (name === 'setMemo' && args[1] !== null);
+  return name === 'assertRoom' || name === 'reserveCreation' || (name === 'setMemo' && args[1] !== null);
 }
 
 export interface BatchAnswers {

@@ -36,7 +36,7 @@ export function createRootUses(db: Database): RootUses {
 }
 
 /**
- * The roots that live records are wrapped under. The newest is looked for from the newest record, the others from the
+ * The roots that live records and creations are wrapped under. The newest is looked for from the newest record, the others from the
  * oldest, where theirs are.
  */
 function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
@@ -48,7 +48,20 @@ function readRootKidsInUse(db: Database, now: UnixSeconds): number[] {
     db.query(
       `SELECT 1 FROM records WHERE ${namedRoot} = ?1 AND ${isSealed} ORDER BY position ${order} LIMIT 1`,
     );
-  return kids.filter((kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(nameOf(kid), now) !== null);
+  const ofRecords = kids.filter(
+    (kid) => live(kid === kids.at(-1) ? 'DESC' : 'ASC').get(nameOf(kid), now) !== null,
+  );
+  return [...new Set([...ofRecords, ...rootsOfCreations(db, now)])].sort((a, b) => a - b);
+}
+
+/** Their seeds are not re-wrapped: they are there for 24 hours. */
+function rootsOfCreations(db: Database, now: UnixSeconds): number[] {
+  return db
+    .query<{ root: Uint8Array }, [number]>(
+      'SELECT DISTINCT substr(seed, 2, 2) AS root FROM creations WHERE ends_at > ?1',
+    )
+    .all(now)
+    .map(({ root: [high = 0, low = 0] }) => high * 256 + low);
 }
 
 /** The root that a row's sealed bytes name, as two bytes: they compare as the numbers do. */

@@ -5,6 +5,7 @@
  * steps back, across restarts and for all processes on the folder (P8).
  */
 import type { Database } from 'bun:sqlite';
+import type { CreationStore } from '../../core/creation-store.ts';
 import { ServiceError } from '../../core/errors.ts';
 import type { ReceiptId, SecretId } from '../../core/keys.ts';
 import type { LookStore, NewLook } from '../../core/look-store.ts';
@@ -23,6 +24,7 @@ import { type Store, StoreRefusal } from '../store.ts';
 import { judgeByStoreTime } from '../store-time.ts';
 import { createAccountReads } from './accounts.ts';
 import { CommitQueue } from './commit-queue.ts';
+import { createCreationRead } from './creations.ts';
 import {
   type ConnectionSettings,
   isOutdated,
@@ -142,6 +144,7 @@ function createStore(parts: Parts): SqliteStore {
     ...forwards(parts.queue),
     ...accountReads(parts),
     ...rootStore(parts),
+    ...creationReads(parts),
     ...domainReads(parts),
     ...storeClock(parts),
     usedBytes: () => parts.reader.read(() => usedBytes(parts.db)),
@@ -174,7 +177,7 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
   }
   return {
     now,
-    put: (record) => queue.put(record),
+    put: (record, hold) => queue.put(record, hold),
     claim(target, isAbandoned, look = null) {
       const { secretId, rowVersion } = target;
       const position = reads.knownPlaceOf(target);
@@ -341,6 +344,11 @@ function rootStore(parts: Parts): Omit<Read<RootStore & RotationStore>, 'findAny
       return replaced;
     },
   };
+}
+
+function creationReads({ db, time, reader }: Parts): Read<CreationStore> {
+  const find = createCreationRead(db);
+  return { findCreation: (asked) => reader.lookUp(asked, (id) => find(id, time.now())) };
 }
 
 function domainReads({ db, reader }: Parts): Read<DomainStore> {

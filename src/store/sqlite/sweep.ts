@@ -99,7 +99,17 @@ export function createSweep(db: Database, neighbours = neighbourRows): Sweep {
     `DELETE FROM deletions WHERE account_id IN (
        SELECT account_id FROM deletions WHERE finished_at <= ?1 - ${finishedDeletionSeconds} LIMIT ?2)`,
   );
-  const forgetStale = [forgetAttempts, forgetLives, forgetSessions, forgetTickets, forgetDeletions];
+  const forgetCreations = db.query(
+    'DELETE FROM creations WHERE creation_id IN (SELECT creation_id FROM creations WHERE ends_at <= ?1 LIMIT ?2)',
+  );
+  const forgetStale = [
+    forgetAttempts,
+    forgetLives,
+    forgetSessions,
+    forgetTickets,
+    forgetDeletions,
+    forgetCreations,
+  ];
 
   function remove(position: number): void {
     const removed = removeRow.get(position);

@@ -1,7 +1,7 @@
 /**
  * Buttons that copy: `<button type="button" hidden data-copy="SELECTOR">` copies the text of the element and reports in
- * `#copied` (a status with `data-copied` and `data-failed`). Nothing is copied without a press, and nothing is ever
- * read.
+ * `#copied` (a status with `data-copied`, which a button may have of its own, and `data-failed`). Nothing is copied without a press,
+ * and nothing is ever read.
  */
 function select(source: Element): void {
   if (source instanceof HTMLTextAreaElement || source instanceof HTMLInputElement) {
@@ -36,7 +36,8 @@ export function beginCopying(): void {
       // Emptied first, so the same words are announced again.
       status.textContent = '';
       setTimeout(() => {
-        status.textContent = (isCopied ? status.dataset.copied : status.dataset.failed) ?? '';
+        const copied = button.dataset.copied ?? status.dataset.copied;
+        status.textContent = (isCopied ? copied : status.dataset.failed) ?? '';
       }, 50);
     });
   }

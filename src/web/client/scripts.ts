@@ -7,6 +7,7 @@ export const scriptTexts: Readonly<Record<string, string>> = bundleScripts([
   'receipt',
   'reveal',
   'sealed',
+  'sealed-link',
   'share',
   'stretch-worker',
   'time',

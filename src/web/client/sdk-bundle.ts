@@ -1,17 +1,35 @@
 /**
- * The client in `sdk/` as one module of JavaScript. Imported as a macro: it runs when the file that uses it is transpiled, so
- * that the executable holds the result. The package has the same modules unbundled (`scripts/build-sdk.mjs`).
+ * The client in `sdk/` as modules of JavaScript: the main one, and two that it loads when it needs them. Imported as a macro: it runs
+ * when the file that uses it is transpiled, so that the executable holds the result. The package has the same modules unbundled
+ * (`scripts/build-sdk.mjs`).
  */
 import { join } from 'node:path';
 
-/** @throws if the client does not build */
-export function bundleSdk(): string {
-  const root = join(import.meta.dir, '..', '..', '..');
+/** Each with what it imports, but for what it takes from another: there is one class of errors. */
+const modules = {
+  mayfly: { 'sharing.ts': 'sharing.js' },
+  sharing: { 'stretch.ts': 'stretch.js', 'error.ts': 'mayfly.js' },
+  stretch: {},
+} as const;
+
+function bundle(name: keyof typeof modules): string {
+  const others = Object.entries<string>(modules[name]);
+  const external = others.flatMap(([source]) => ['--external', `*/${source}`]);
   // The bundler itself is busy while a macro runs, so another process bundles.
   const { stdout, stderr, success } = Bun.spawnSync(
-    [process.execPath, 'build', '--target=browser', '--format=esm', 'sdk/mayfly.ts'],
-    { cwd: root },
+    [process.execPath, 'build', '--target=browser', '--format=esm', ...external, `sdk/${name}.ts`],
+    { cwd: join(import.meta.dir, '..', '..', '..') },
   );
   if (!success) throw new Error(`The client does not build: ${stderr.toString()}`);
-  return stdout.toString();
+  return others.reduce(
+    (text, [source, module]) => text.replaceAll(`"./${source}"`, `"./${module}"`),
+    stdout.toString(),
+  );
+}
+
+/** @throws if the client does not build */
+export function bundleSdk(): Record<string, string> {
+  return Object.fromEntries(
+    Object.keys(modules).map((name) => [`${name}.js`, bundle(name as keyof typeof modules)]),
+  );
 }

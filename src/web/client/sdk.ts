@@ -1,5 +1,11 @@
-/** The client in `sdk/` as pages on the same origin may load it, as one file. */
-import { fileOf } from './assets.ts';
+/** The client in `sdk/` as pages on the same origin may load it. */
+import { fileOf, type SiteFile } from './assets.ts';
 import { bundleSdk } from './sdk-bundle.ts' with { type: 'macro' };
 
-export const sdkFile = fileOf(bundleSdk(), 'text/javascript; charset=utf-8');
+const files = new Map<string, SiteFile>(
+  Object.entries(bundleSdk()).map(([name, text]) => [name, fileOf(text, 'text/javascript; charset=utf-8')]),
+);
+
+export function findSdkFile(name: string): SiteFile | null {
+  return files.get(name) ?? null;
+}

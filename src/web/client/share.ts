@@ -3,12 +3,38 @@
  * nothing typed is lost. A press sends once, however often it is repeated. Once the secret is created, what was typed
  * is gone from this page, even if the browser restores it; nothing is stored. Leaving with something typed asks first.
  */
-function element<Kind extends HTMLElement>(id: string, kind: new () => Kind): Kind | null {
-  const found = document.getElementById(id);
-  return found instanceof kind ? found : null;
-}
 
-const secretField = () => element('secret', HTMLTextAreaElement);
+import { drawing, keepTexts } from './share-draw.ts';
+import {
+  beginFile,
+  contentNow,
+  dropFile,
+  fileTooLargeText,
+  hasFile,
+  isFileTooLarge,
+  showFile,
+} from './share-file.ts';
+import {
+  bodyWithout,
+  contentFields,
+  element,
+  namedTexts,
+  note,
+  say,
+  sayWrong,
+  secretField,
+  shareForm,
+} from './share-parts.ts';
+import {
+  beginSealing,
+  isSealing,
+  limitBytes,
+  type SealedForm,
+  sealForm,
+  tellEncryption,
+  tooLargeText,
+} from './share-sealing.ts';
+
 const button = (id: 'create' | 'generate') => element(id, HTMLButtonElement);
 
 const encoder = new TextEncoder();
@@ -18,10 +44,6 @@ let isCreated = false;
 
 function usedBytes(): number {
   return encoder.encode(secretField()?.value).length;
-}
-
-function limitBytes(): number {
-  return Number(secretField()?.dataset.limit);
 }
 
 function count(): void {
@@ -36,78 +58,145 @@ function count(): void {
     .replace('{used}', numbers.format(used))
     .replace('{limit}', numbers.format(limit));
   counter.classList.toggle('over', isOver);
-  counter.hidden = false;
+  counter.hidden = hasFile();
   if (isOver !== wasOver) spoken.textContent = counter.textContent;
   wasOver = isOver;
 }
 
 /** Explains at the field why the form is not sent, as the server would after receiving all of it. */
-function stop(): void {
-  const stopped = element('stopped', HTMLParagraphElement);
-  document.getElementById('secret-wrong')?.remove();
-  if (stopped !== null) stopped.textContent = stopped.dataset.tooLarge ?? '';
-  secretField()?.setAttribute('aria-invalid', 'true');
-  secretField()?.focus();
+function stop(message: string): void {
+  sayWrong(message);
+  (hasFile() ? document.getElementById('file-remove') : secretField())?.focus();
 }
 
 function admit(): void {
-  const stopped = element('stopped', HTMLParagraphElement);
-  if (stopped === null || stopped.textContent === '' || usedBytes() > limitBytes()) return;
-  stopped.textContent = '';
-  secretField()?.removeAttribute('aria-invalid');
+  if (usedBytes() <= limitBytes()) sayWrong('');
 }
 
-function bodyOf(form: HTMLFormElement, pressed: HTMLButtonElement | null): URLSearchParams {
-  const body = new URLSearchParams({ 'by-script': '1' });
-  for (const [name, text] of new FormData(form)) if (typeof text === 'string') body.append(name, text);
-  if (pressed !== null && pressed.name !== '') body.append(pressed.name, pressed.value);
+/** What the server may read. */
+function plainBody(form: HTMLFormElement): URLSearchParams {
+  const body = bodyWithout(form);
+  for (const [name, text] of namedTexts()) body.append(name, text);
   return body;
 }
 
+interface Post {
+  readonly address: string;
+  readonly body: URLSearchParams;
+  readonly pressed: HTMLButtonElement | null;
+  readonly take: (request: XMLHttpRequest) => unknown;
+}
+
 /** As a document, because the policy (Trusted Types) forbids turning text into markup. */
-function send(form: HTMLFormElement, pressed: HTMLButtonElement | null): void {
-  const address = new URL(pressed?.getAttribute('formaction') ?? form.action, location.href).href;
+function post({ address, body, pressed, take: taken }: Post): void {
   const request = new XMLHttpRequest();
   request.responseType = 'document';
   request.onload = () => {
     setSending(false, pressed);
-    take(request, address);
+    taken(request);
   };
   request.onerror = () => {
     setSending(false, pressed);
     sayNoAnswer(address, 0);
   };
+  request.upload.onprogress = ({ loaded, total }) => {
+    showProgress(total > 0 ? loaded / total : 0);
+  };
   request.open('POST', address);
-  request.send(bodyOf(form, pressed));
+  request.send(body);
   setSending(true, pressed);
 }
 
-function setSending(isNow: boolean, pressed: HTMLButtonElement | null): void {
+function addressOf(form: HTMLFormElement, pressed: HTMLButtonElement | null): string {
+  return new URL(pressed?.getAttribute('formaction') ?? form.action, location.href).href;
+}
+
+function withPressed(body: URLSearchParams, pressed: HTMLButtonElement | null): URLSearchParams {
+  if (pressed !== null && pressed.name !== '') body.append(pressed.name, pressed.value);
+  return body;
+}
+
+function sendPlain(form: HTMLFormElement, pressed: HTMLButtonElement | null): void {
+  const address = addressOf(form, pressed);
+  const body = withPressed(plainBody(form), pressed);
+  post({ address, body, pressed, take: (request) => take(request, address) });
+}
+
+/** Nothing is sent unless it is sealed: whatever fails, the form stays as it is. */
+async function sendSealed(form: HTMLFormElement, pressed: HTMLButtonElement | null): Promise<void> {
+  setSending(true, pressed, 'sealing');
+  let made: SealedForm;
+  try {
+    made = await sealForm(form, contentNow);
+  } catch (error) {
+    setSending(false, pressed);
+    sayUnsealed(error);
+    return;
+  }
+  const address = addressOf(form, null);
+  const { body, fragment } = made;
+  post({ address, body, pressed, take: (request) => take(request, address, fragment) });
+}
+
+/** Generates, or puts a text back, without showing the server any. */
+function sendStandIns(form: HTMLFormElement, pressed: HTMLButtonElement): void {
+  const address = addressOf(form, pressed);
+  const { body, fill } = drawing(form, withPressed(bodyWithout(form), pressed), pressed.id === 'take-back');
+  post({
+    address,
+    body,
+    pressed,
+    async take(request) {
+      const answer = request.responseXML;
+      if (!answer?.getElementById('share')) return take(request, address);
+      try {
+        await fill(answer);
+        dropFile();
+        show(answer);
+      } catch {
+        sayNoAnswer(address, 0);
+      }
+    },
+  });
+}
+
+function showProgress(part: number): void {
+  const bar = element('progress', HTMLProgressElement);
+  if (bar === null) return;
+  bar.hidden = !isSending;
+  bar.value = part;
+}
+
+function setSending(isNow: boolean, pressed: HTMLButtonElement | null, what = 'sending'): void {
   isSending = isNow;
   for (const each of document.querySelectorAll<HTMLButtonElement>('#share button')) each.disabled = isNow;
-  const said = element('sending', HTMLParagraphElement);
-  if (said !== null) said.textContent = (isNow ? said.dataset.sending : '') ?? '';
+  say('sending', isNow ? document.getElementById('sending')?.dataset[what] : '');
+  if (!isNow) showProgress(0);
   if (isNow) document.getElementById('unsent')?.replaceChildren();
   // A disabled button loses the focus.
   else if (document.activeElement === document.body) (pressed?.id ? pressed : button('create'))?.focus();
 }
 
-function take(request: XMLHttpRequest, address: string): void {
+/** @param fragment of a sealed form */
+function take(request: XMLHttpRequest, address: string, fragment?: string): void {
   const { status, responseXML: answer } = request;
   const created = status === 201 ? request.getResponseHeader('location') : null;
   const [title, lead] = [answer?.querySelector('main h1'), answer?.querySelector('main .lead')];
-  if (created !== null) goOn(created);
-  else if (answer?.getElementById('share')) show(answer);
+  if (created !== null) goOn(fragment === undefined ? created : `${created}#${fragment}`);
+  else if (answer?.getElementById('share')) {
+    if (fragment !== undefined) keepTexts(answer);
+    show(answer);
+  }
   // An older server redirects to the receipt instead.
   else if (answer?.getElementById('watch')) goOn(request.responseURL);
   else if (title && lead) sayRefused(title.textContent ?? '', lead.textContent ?? '');
   else sayNoAnswer(address, status);
 }
 
-const typedFields = () =>
-  document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
-    '#secret, #passphrase, #memo, #share [name="drawn"], #share [name^="aside-"]',
-  );
+function typedFields() {
+  const label = element('memo', HTMLInputElement);
+  return [...contentFields(), ...(label === null ? [] : [label])];
+}
 
 function goOn(address: string): void {
   isCreated = true;
@@ -115,6 +204,7 @@ function goOn(address: string): void {
     field.value = '';
     field.defaultValue = '';
   }
+  dropFile();
   location.assign(address);
 }
 
@@ -128,15 +218,18 @@ function show(answer: Document): void {
   document.querySelector<HTMLElement>('[autofocus]')?.focus();
 }
 
-/** Shows an error note from a template of the page. */
-function note(template: string, fill: (note: DocumentFragment) => void): void {
-  const found = element(template, HTMLTemplateElement);
-  const place = document.getElementById('unsent');
-  if (found === null || place === null) return;
-  const filled = document.importNode(found.content, true);
-  fill(filled);
-  place.replaceChildren(filled);
-  place.scrollIntoView({ block: 'nearest' });
+/** What can be mended is said at its field; everything else in a note. */
+function sayUnsealed(error: unknown): void {
+  const { code, field } = error as { readonly code?: unknown; readonly field?: unknown };
+  const isPassphrase = code === 'invalid_field' && field === 'passphrase';
+  const reason = element('unsealed-note', HTMLTemplateElement)?.dataset[
+    isPassphrase ? 'passphrase' : 'illFormed'
+  ];
+  if (code !== 'invalid_field') note('unsealed-note');
+  else if (isPassphrase) {
+    sayRefused(reason ?? '', '');
+    document.getElementById('passphrase')?.focus();
+  } else stop(reason ?? '');
 }
 
 function sayRefused(title: string, lead: string): void {
@@ -150,7 +243,7 @@ function sayRefused(title: string, lead: string): void {
 function sayNoAnswer(address: string, status: number): void {
   const recipient = element('recipient', HTMLInputElement)?.value ?? '';
   const outcome = recipient === '' ? 'unsure' : 'unsure-mail';
-  const isCreation = address === element('share', HTMLFormElement)?.action;
+  const isCreation = address === shareForm()?.action;
   note('no-answer-note', (filled) => {
     if (status !== 0) filled.querySelector('h2')?.append(` (${status})`);
     for (const each of filled.querySelectorAll<HTMLElement>('[data-outcome]'))
@@ -158,21 +251,34 @@ function sayNoAnswer(address: string, status: number): void {
   });
 }
 
+/** After every change of what is shared, and of who encrypts it. */
+function renew(): void {
+  tellEncryption(hasFile());
+  showFile();
+  count();
+}
+
 function begin(): void {
   wasOver = false;
-  count();
+  beginSealing(() => {
+    sayWrong('');
+    renew();
+  });
+  beginFile(renew);
+  renew();
   const shortcut = element('shortcut', HTMLParagraphElement);
   if (shortcut !== null) shortcut.hidden = false;
 }
 
 document.addEventListener('input', ({ target }) => {
+  if (target instanceof HTMLInputElement && target.id === 'recipient') renew();
   if (!(target instanceof HTMLTextAreaElement) || target.id !== 'secret') return;
   count();
   admit();
 });
 
 document.addEventListener('keydown', (event) => {
-  const form = element('share', HTMLFormElement);
+  const form = shareForm();
   const { target } = event;
   if (form === null || !(target instanceof HTMLElement) || !form.contains(target)) return;
   if (event.key !== 'Enter' || event.isComposing) return;
@@ -190,13 +296,22 @@ document.addEventListener('submit', (event) => {
   event.preventDefault();
   if (isSending) return;
   const pressed = submitter instanceof HTMLButtonElement ? submitter : null;
-  const isCreation = pressed?.hasAttribute('formaction') !== true;
-  if (isCreation && usedBytes() > limitBytes()) stop();
-  else send(form, pressed);
+  if (pressed?.hasAttribute('formaction') === true) {
+    if (isSealing()) sendStandIns(form, pressed);
+    else sendPlain(form, pressed);
+  } else create(form, pressed);
 });
 
+function create(form: HTMLFormElement, pressed: HTMLButtonElement | null): void {
+  if (hasFile() && !isSealing()) stop(document.getElementById('encryption')?.textContent ?? '');
+  else if (hasFile() ? isFileTooLarge() : usedBytes() > limitBytes())
+    stop(hasFile() ? fileTooLargeText() : tooLargeText());
+  else if (isSealing()) void sendSealed(form, pressed);
+  else sendPlain(form, pressed);
+}
+
 window.addEventListener('beforeunload', (event) => {
-  if (!isCreated && [...typedFields()].some(({ value }) => value !== '')) event.preventDefault();
+  if (!isCreated && (hasFile() || typedFields().some(({ value }) => value !== ''))) event.preventDefault();
 });
 
 // Restored from the back/forward cache.
@@ -208,5 +323,3 @@ window.addEventListener('pageshow', ({ persisted }) => {
 });
 
 begin();
-
-export {};

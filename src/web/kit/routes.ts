@@ -7,6 +7,8 @@ export const routes = {
   share: '/share',
   /** Puts a drawn value into the form of the start page. */
   suggest: '/suggest',
+  /** The words that passphrases are drawn from, one a line. */
+  words: '/words.txt',
   receipt: '/receipt/:key',
   burn: '/receipt/:key/burn',
   sendAgain: '/receipt/:key/send-again',
@@ -52,8 +54,8 @@ export const routes = {
   regions: '/regions',
   asset: '/assets/:key',
   apiDocs: '/api/docs',
-  /** The API's client as a module. */
-  sdk: '/sdk/mayfly.js',
+  /** The API's client: `mayfly.js`, and the modules that it loads. */
+  sdk: '/sdk/:key',
   logo: '/logo/:key',
   icon: '/icon.svg',
   favicon: '/favicon.ico',

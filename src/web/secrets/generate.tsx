@@ -217,6 +217,7 @@ const Sets: FC<GenerateProps> = ({ frame, typed, wrongIn }) => {
               type="checkbox"
               name={`suggest-${set}`}
               value="on"
+              data-characters={characterSets[set]}
               checked={typed.sets.includes(set)}
               {...invalid}
               autofocus={wrong !== null && at === 0}

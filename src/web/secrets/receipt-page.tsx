@@ -4,16 +4,18 @@
  * QR code still work.
  */
 import type { FC } from 'hono/jsx';
-import { encodeQR } from 'qr';
 import type { ReceiptState } from '../../core/secret.ts';
 import type { ReceiptView } from '../../core/secrets/outcomes.ts';
 import type { MessageKey } from '../../locale/catalogues.ts';
+import type { ScriptName } from '../client/assets.ts';
 import { noticeTexts } from '../kit/field.tsx';
 import { type Frame, Page, PostForm } from '../kit/layout.tsx';
 import { CopyButton, CopyStatus, Dated, Icon, Moment, Split } from '../kit/parts.tsx';
 import { type LifetimeOffer, MemoField } from './fields.tsx';
+import { qrPath, quietModules } from './qr-path.ts';
 import { ChangeLifetime, type RefusedLifetime } from './receipt-lifetime.tsx';
 import { type MailRequest, MailSection } from './receipt-mail.tsx';
+import { SealedLinkSheet } from './sealed-link.tsx';
 
 export interface ReceiptProps {
   readonly frame: Frame;
@@ -56,13 +58,9 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
     </>
   );
   return (
-    <Page
-      frame={frame}
-      title={title}
-      scripts={link === null ? ['receipt', 'time'] : ['copy', 'receipt', 'time']}
-    >
+    <Page frame={frame} title={title} scripts={scriptsFor(props)}>
       <Split intro={intro}>
-        {isWaiting && !receipt.sealed ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
+        {isWaiting ? <LinkSheet frame={frame} receipt={receipt} link={link} /> : null}
         {receipt.sealed ? null : <MailSection frame={frame} receipt={receipt} asked={props.mail} />}
         <MemoSection frame={frame} receipt={receipt} refused={props.memo} />
         <Facts {...props} />
@@ -84,6 +82,12 @@ export const ReceiptPage: FC<ReceiptProps> = (props) => {
     </Page>
   );
 };
+
+function scriptsFor({ receipt, link }: ReceiptProps): ScriptName[] {
+  if (link === null) return ['receipt', 'time'];
+  // First, because it fills in what is copied and shared.
+  return receipt.sealed ? ['sealed-link', 'copy', 'receipt', 'time'] : ['copy', 'receipt', 'time'];
+}
 
 /** The script polls `data-state` and goes to `data-page` once the secret is gone; the link does the same without it. */
 const Watch: FC<{ frame: Frame; metadataKey: string }> = ({ frame, metadataKey }) => {
@@ -113,6 +117,7 @@ type LinkProps = Pick<ReceiptProps, 'frame' | 'receipt' | 'link'>;
 /** The link, or the button that shows it. */
 const LinkSheet: FC<LinkProps> = ({ frame, receipt, link }) => {
   const { words, href } = frame;
+  if (receipt.sealed) return <SealedLinkSheet frame={frame} receipt={receipt} link={link} />;
   if (link === null) {
     return (
       <PostForm frame={frame} class="sheet" action={href('receipt', receipt.metadataKey)}>
@@ -163,29 +168,6 @@ const ShownLink: FC<LinkProps & { readonly link: string }> = ({ frame, receipt, 
     </div>
   );
 };
-
-const quietModules = 4;
-
-/** The dark modules of a QR code (ISO/IEC 18004) as horizontal bars, one module high. The top left is 0, 0. */
-function qrPath(text: string): { readonly path: string; readonly modules: number } {
-  const drawn = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
-  const rows = drawn.slice(1, -1).map((row) => row.slice(1, -1));
-  const bars = rows.flatMap((row, y) =>
-    runsIn(row).map(({ from, length }) => `M${from} ${y}h${length}v1h-${length}z`),
-  );
-  return { path: bars.join(''), modules: rows.length };
-}
-
-function runsIn(row: readonly boolean[]): { from: number; length: number }[] {
-  const runs: { from: number; length: number }[] = [];
-  row.forEach((isDark, x) => {
-    const last = runs.at(-1);
-    if (!isDark) return;
-    if (last !== undefined && last.from + last.length === x) last.length += 1;
-    else runs.push({ from: x, length: 1 });
-  });
-  return runs;
-}
 
 /** Dark on light in every colour scheme, with the quiet zone that readers need. */
 const QrCode: FC<{ text: string; label: string }> = ({ text, label }) => {
@@ -259,6 +241,12 @@ const Facts: FC<ReceiptProps> = ({ frame, receipt, offer, lifetime }) => {
         </dd>
         <dt>{words.say('receipt.passphrase')}</dt>
         <dd>{words.say(receipt.hasPassphrase ? 'receipt.withPassphrase' : 'receipt.withoutPassphrase')}</dd>
+        {receipt.sealed ? (
+          <>
+            <dt>{words.say('receipt.encryption')}</dt>
+            <dd>{words.say('receipt.encryptionSealed')}</dd>
+          </>
+        ) : null}
         <Notices frame={frame} receipt={receipt} />
       </dl>
       {offer === null ? null : (

@@ -161,11 +161,8 @@ function receiptReply(
   return pageReply(status, renderPage(<ReceiptPage frame={frame} ownUrl={ownUrl} {...props} />));
 }
 
-/** Of an end-to-end secret the server does not have the whole link. */
 function linkOf(receipt: ReceiptView, links: Links): string | null {
-  return receipt.secretKey === null || receipt.sealed
-    ? null
-    : links.secretUrl(receipt.secretKey, receipt.shareDomain);
+  return receipt.secretKey === null ? null : links.secretUrl(receipt.secretKey, receipt.shareDomain);
 }
 
 function unknown(request: PageRequest): PageReply {
@@ -215,7 +212,9 @@ async function showLink(request: PageRequest, deps: ReceiptDeps): Promise<PageRe
   const found = await deps.service.viewReceipt({ metadataKey: request.key, authority }, request.caller);
   if (found.outcome === 'unknown') return unknown(request);
   const { receipt } = found;
-  return receiptReply(200, request, deps, { receipt, link: linkOf(receipt, deps.links) });
+  // Of an end-to-end secret the server has half a link, which opens nothing.
+  const link = receipt.sealed ? null : linkOf(receipt, deps.links);
+  return receiptReply(200, request, deps, { receipt, link });
 }
 
 /** Polled by the page every few seconds, so it carries no cookie and no key. */

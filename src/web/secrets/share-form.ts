@@ -5,6 +5,8 @@
  */
 import type { NoticeKind } from '../../core/account.ts';
 import type { Plan } from '../../core/plans.ts';
+import type { SealedInput } from '../../core/secrets/end-to-end.ts';
+import { RequestProblem } from '../../http/problem.ts';
 import type { Locale } from '../../locale/catalogues.ts';
 import { readNoticeKinds } from '../kit/field.tsx';
 import type { Form } from '../kit/form.ts';
@@ -102,4 +104,33 @@ export function takeBack(typed: TypedShare): TypedShare {
 /** The content of the field if it was typed, not generated. */
 function ownText({ secret, drawn }: TypedShare): readonly string[] {
   return secret === '' || secret === drawn ? [] : [secret];
+}
+
+/**
+ * What the script sealed, in place of secret and passphrase; `null` if it sealed nothing.
+ * @throws RequestProblem `malformed` for what no script of this version sends
+ */
+export function readSealed(form: Form): SealedInput | null {
+  const version = form.text('sealed-version');
+  if (version === '') return null;
+  if (version !== '1') throw malformed('The form was sealed in a way that this version does not know');
+  return {
+    ciphertext: bytesIn(form, 'sealed-ciphertext'),
+    linkHash: bytesIn(form, 'sealed-link'),
+    proofHash: bytesIn(form, 'sealed-proof'),
+    hasPassphrase: form.text('sealed-passphrase') !== '',
+  };
+}
+
+/** @throws RequestProblem `malformed` */
+function bytesIn(form: Form, name: string): Uint8Array {
+  const text = form.text(name);
+  const bytes = Buffer.from(text, 'base64url');
+  // The one encoding of its bytes, or none.
+  if (bytes.toString('base64url') !== text) throw malformed('The form was sealed wrongly');
+  return new Uint8Array(bytes);
+}
+
+function malformed(message: string): RequestProblem {
+  return new RequestProblem({ problem: 'malformed', message });
 }

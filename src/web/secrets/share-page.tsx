@@ -10,6 +10,7 @@ import { Split } from '../kit/parts.tsx';
 import { Lifetime, MailLanguageField, MemoField, offerOf, RecipientField } from './fields.tsx';
 import { Generate, strengthText } from './generate.tsx';
 import { asideField, drawnField, type ShareField, type TypedShare, takeBackField } from './share-form.ts';
+import { Attachment, Encryption, Unsealed } from './share-sealing.tsx';
 
 export interface ShareRefusal {
   /** `null` if the refusal is about no field. */
@@ -70,10 +71,19 @@ export const SharePage: FC<ShareProps> = (props) => {
           <OwnLabel typed={props.typed.memo} frame={frame} wrong={wrongIn(props)('memo')} />
           <Delivery {...props} />
           <Unsent frame={frame} />
+          <Unsealed {...props} />
+          <Encryption {...props} />
           <button type="submit" id="create">
             {say('share.submit')}
           </button>
-          <p class="hint" id="sending" role="status" data-sending={say('share.sending')} />
+          <p
+            class="hint"
+            id="sending"
+            role="status"
+            data-sending={say('share.sending')}
+            data-sealing={say('share.sealing')}
+          />
+          <progress id="progress" max="1" value="0" hidden aria-label={say('share.sending')} />
           <p class="hint" id="shortcut" hidden>
             {say('share.shortcut')}
           </p>
@@ -192,6 +202,7 @@ const Value: FC<ShareProps> = (props) => {
       >
         {`\n${typed.secret}`}
       </textarea>
+      <Attachment {...props} />
       <News {...props} />
       <Aside {...props} />
       {/* Filled by the script when it holds back a form that the server would refuse. */}

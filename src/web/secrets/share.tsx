@@ -11,6 +11,7 @@ import type { Plan } from '../../core/plans.ts';
 import type { ConcealInput, CreationOutcome } from '../../core/secrets/outcomes.ts';
 import type { SecretService } from '../../core/secrets/service.ts';
 import { Sensitive } from '../../core/sensitive.ts';
+import { fileOf } from '../client/assets.ts';
 import { problemWords } from '../kit/error-page.tsx';
 import { renderPage } from '../kit/layout.tsx';
 import {
@@ -29,6 +30,7 @@ import type { JustCreated } from './receipt.tsx';
 import {
   drawOver,
   emptyShare,
+  readSealed,
   readShare,
   type ShareField,
   type TypedShare,
@@ -36,6 +38,7 @@ import {
   takeBackField,
 } from './share-form.ts';
 import { SharePage, type ShareProps, type ShareRefusal, SharingClosedPage } from './share-page.tsx';
+import { offersSealing } from './share-sealing.tsx';
 
 /** Set by the script, which follows to the receipt itself. */
 const byScriptField = 'by-script';
@@ -49,7 +52,7 @@ const formCapBytes = 1_048_576;
 interface ShareDeps {
   /** Of other pages. */
   readonly bodyCapBytes: number;
-  readonly service: Pick<SecretService, 'conceal' | 'suggest'>;
+  readonly service: Pick<SecretService, 'conceal' | 'suggest' | 'words'>;
   readonly accounts: Pick<AccountService, 'listShareDomains'>;
   readonly settings: Settings;
   readonly justCreated: JustCreated;
@@ -79,6 +82,7 @@ export function createSharePages(deps: ShareDeps): PageRoute[] {
         refuse: refuseSuggestion,
       },
     },
+    { name: 'words', isFile: true, get: { limit: 'none', handle: () => sendWords(deps) } },
   ];
 }
 
@@ -112,7 +116,9 @@ async function share(request: PageRequest, deps: ShareDeps): Promise<PageReply> 
   const lifetime = askedLifetime(typed.lifetime, offerOf(planFor(request, deps)), frame.words);
   if ('wrong' in lifetime)
     return refuse(request, deps, typed, stored(422, 'ttl-amount', lifetime.wrong, frame.words.say));
-  const outcome = await deps.service.conceal(toConcealInput(request, typed, lifetime.seconds), caller);
+  const sealed = readSealed(await request.form());
+  const input = { ...toConcealInput(request, typed, lifetime.seconds), sealed };
+  const outcome = await deps.service.conceal(input, caller);
   if (outcome.outcome !== 'created') {
     return refuse(request, deps, typed, refusalOf(outcome, frame.words));
   }
@@ -161,6 +167,13 @@ async function suggest(request: PageRequest, deps: ShareDeps): Promise<PageReply
   return formReply(200, request, deps, { typed: drawn, refusal: null, drawnBits: strengthBits(input) });
 }
 
+/** The same for everybody: which words are drawn is the browser's secret. */
+async function sendWords({ service }: ShareDeps): Promise<PageReply> {
+  const text = `${(await service.words()).join('\n')}\n`;
+  const headers = { 'cache-control': 'public, max-age=86400' };
+  return { status: 200, content: { kind: 'file', file: fileOf(text, 'text/plain; charset=utf-8') }, headers };
+}
+
 function refuse(
   request: PageRequest,
   deps: ShareDeps,
@@ -180,7 +193,10 @@ async function formReply(
   const { frame } = request;
   const domains = await domainsFor(request, deps);
   const page = <SharePage frame={frame} plan={planFor(request, deps)} domains={domains} {...props} />;
-  return pageReply(status, renderPage(page), headers);
+  return {
+    ...pageReply(status, renderPage(page), headers),
+    ...(offersSealing(frame) ? { usesWorker: true } : {}),
+  };
 }
 
 /** Empty while the store does not answer, rather than losing the form. */

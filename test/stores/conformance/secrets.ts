@@ -41,13 +41,15 @@ export const secretChecks: readonly ConformanceCheck[] = [
     await store.put(record);
     const secret = await found(store, record.secretId);
     const { rowVersion, ...rest } = secret;
-    const { secretId, createdAt, expiresAt, hasPassphrase, shareDomain, notify, sealedSecret } = record;
+    const { secretId, createdAt, expiresAt, hasPassphrase, sealed, shareDomain, notify, sealedSecret } =
+      record;
     assert.deepEqual(rest, {
       secretId,
       owner,
       createdAt,
       expiresAt,
       hasPassphrase,
+      sealed,
       shareDomain,
       notify,
       sealedSecret,

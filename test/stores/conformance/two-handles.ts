@@ -8,6 +8,7 @@ import { accountChecks } from './accounts.ts';
 import { attemptChecks } from './attempts.ts';
 import { type ConformanceCheck, check, countOf, putNew, throughTwo } from './check.ts';
 import { claimChecks } from './claims.ts';
+import { creationChecks } from './creations.ts';
 import { domainChecks } from './domains.ts';
 import { lookChecks } from './looks.ts';
 import { mailChecks } from './mail.ts';
@@ -20,10 +21,15 @@ const alsoThroughTwo: readonly string[] = [
   'a domain that was taken and not checked is due again after its lease, as long unchecked as before',
   'the check value of a root stays what it first was',
   'of many that keep a check of one root at once, all are told the same',
+  'of fifty that reserve a creation at once one is told so, and the others get its row',
+  'of many records for one reservation at once one is stored',
+  'a reservation is taken over after 30 seconds and not before, by one of many, and only by the seed it has',
 ];
 
 function checkNamed(name: string): ConformanceCheck {
-  const named = [...accountChecks, ...domainChecks, ...mailChecks].find((each) => each.name === name);
+  const named = [...accountChecks, ...domainChecks, ...mailChecks, ...creationChecks].find(
+    (each) => each.name === name,
+  );
   if (named === undefined) throw new Error(`there is no check "${name}"`);
   return named;
 }

@@ -1,0 +1,63 @@
+/** API v2: the header by which a creation may be sent again, and what goes with its answers. */
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Caller } from '../../core/account.ts';
+import type { TokenCaller } from '../../core/secrets/once.ts';
+import type { Idempotency } from '../../core/secrets/outcomes.ts';
+import type { Exchange } from '../../http/operation.ts';
+import { invalidFields } from './wire.ts';
+
+export const idempotencyHeader = 'Idempotency-Key';
+
+/** Visible ASCII and blanks: what every proxy passes on as it is. */
+const keyForm = /^[\x20-\x7e]{1,255}$/;
+
+export const creationHeaders = z.object({
+  [idempotencyHeader]: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'Makes it safe to send the request again: for 24 hours, equal requests of one API token with one key create one secret and ' +
+        'answer the same keys. 1 to 255 characters of ASCII, a random one for each secret. Without an API token it is ignored.',
+    }),
+});
+
+export const repeated = z
+  .literal(true)
+  .optional()
+  .meta({
+    description: `An earlier request with this ${idempotencyHeader} has created it: the record says what it is now, and no mail was sent.`,
+  });
+
+/** A creation that may be sent again, and the caller whose token it is known by. */
+export interface Once {
+  readonly caller: TokenCaller;
+  readonly idempotency: Idempotency;
+}
+
+export interface ReadKey {
+  /** `null`: no key was given, or it is ignored. */
+  readonly once: Once | null;
+  /** The header's name, where it is. */
+  readonly ignored: readonly string[];
+}
+
+/** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not of ASCII. */
+export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadKey> {
+  const { request, path } = exchange;
+  const key = request.headers.get(idempotencyHeader);
+  if (key === null) return { once: null, ignored: [] };
+  if (caller.kind !== 'account' || caller.apiToken === null)
+    return { once: null, ignored: [idempotencyHeader] };
+  if (!keyForm.test(key))
+    throw invalidFields({ field: idempotencyHeader, message: 'Must be 1 to 255 characters of ASCII' });
+  const { apiToken } = caller;
+  const bodyHash = new Uint8Array(
+    createHash('sha256')
+      .update(await exchange.body())
+      .digest(),
+  );
+  const idempotency = { key, index: 0, request: { target: `${request.method} ${path}`, bodyHash } };
+  return { once: { caller: { ...caller, apiToken }, idempotency }, ignored: [] };
+}

@@ -1,0 +1,100 @@
+/**
+ * A reveal whose answer may be asked for again: for a minute, three times in all, by whoever has its nonce.
+ *
+ * The command draws the nonce, asks again when an answer is lost, and ends this once the value is where it should be. Where it is not,
+ * the nonce is named, so that a person can repeat the command.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type MayflyClient,
+  MayflyError,
+  newLook,
+  parseLink,
+  type Revealed,
+  type RevealOptions,
+} from '../../sdk/mayfly.ts';
+import { type Input, Refusal, UsageError, type World } from './command.ts';
+
+export interface SecondLook {
+  readonly nonce: string;
+  /** Given by the person, who repeats a command: its secret is gone to everybody else. */
+  readonly isRepeated: boolean;
+}
+
+const nonceForm = /^[\w-]{21}[AQgw]$/;
+
+export function readLook({ texts: { look: given } }: Input): SecondLook {
+  if (given === undefined) return { nonce: newLook(), isRepeated: false };
+  if (!nonceForm.test(given))
+    throw new UsageError('--look takes the 22 characters that an earlier mayfly reveal named.');
+  return { nonce: given, isRepeated: true };
+}
+
+/** How to ask again, for a person. */
+export function repeatWords({ nonce }: SecondLook): string {
+  return `Within a minute of its first try, this asks for the same answer: mayfly reveal --look ${nonce} LINK`;
+}
+
+const missingPassphrase =
+  'The passphrase is missing: use --passphrase-file or MAYFLY_PASSPHRASE. The secret was not consumed.';
+
+async function askPassphrase({ terminal }: World): Promise<string> {
+  const asked = terminal.isInteractive ? await terminal.askHidden('Passphrase: ') : null;
+  if (asked === null) throw new Refusal('incorrect_passphrase', missingPassphrase);
+  return asked;
+}
+
+/**
+ * What this secret needs of what was given: a passphrase that it does not have is not sent, and none where the link is not whole.
+ * @throws MayflyError, before anything is consumed
+ */
+export async function passphraseFor(
+  client: MayflyClient,
+  link: string,
+  given: string | undefined,
+  look: SecondLook,
+  world: World,
+): Promise<string | undefined> {
+  const waiting = await client.status(link);
+  // To the holder of the nonce the answer may still be open.
+  if (waiting === null && look.isRepeated) return given;
+  if (waiting === null) throw new MayflyError('unknown_secret', 'Unknown secret');
+  const isWhole = (parseLink(link)?.fragment ?? null) !== null;
+  if (waiting.isSealed && !isWhole) throw new MayflyError('incomplete_link', 'The link is incomplete.');
+  if (!waiting.isSealed && isWhole) throw new MayflyError('not_sealed', 'The secret is a plain one.');
+  return waiting.hasPassphrase ? (given ?? askPassphrase(world)) : undefined;
+}
+
+/** The server may have answered all the same. */
+export function isLost(error: unknown): error is MayflyError {
+  if (!(error instanceof MayflyError)) return false;
+  const { code, status } = error;
+  const isForeign = code === 'unexpected_answer' && (status === null || status < 400 || status >= 500);
+  return code === 'unreachable' || isForeign || code === 'internal';
+}
+
+const tries = 3;
+
+export async function revealWith(
+  client: MayflyClient,
+  link: string,
+  passphrase: string | undefined,
+  { nonce }: SecondLook,
+): Promise<Revealed> {
+  const options: RevealOptions = { look: nonce, ...(passphrase === undefined ? {} : { passphrase }) };
+  for (let number = 1; ; number += 1) {
+    try {
+      return await client.reveal(link, options);
+    } catch (error) {
+      if (number === tries || !isLost(error)) throw error;
+      await pause(50 * 2 ** number);
+    }
+  }
+}
+
+const endMs = 2_000;
+
+/** What was read is in its place, so it ends within the minute in any case. */
+export async function endLook(client: MayflyClient, link: string, { nonce }: SecondLook): Promise<void> {
+  await client.done(link, nonce, { timeoutMs: endMs }).catch(() => {});
+}

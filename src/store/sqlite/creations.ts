@@ -1,0 +1,95 @@
+/**
+ * Creations that may be repeated, as rows.
+ *
+ * The form of the statements is the safety argument. A reservation is one INSERT that gives way to a row that lives, so of two
+ * at once one is made. A take-over is one UPDATE that names the seed it replaces and the time it was given. A record is stored in the
+ * transaction that finds its reservation not done, under the seed that its keys come from, and marks it done: so each seed has one
+ * record at most, and with it each `secret_id` and `receipt_id`. An index could not say so, because the ids are found through deferred
+ * indexes (docs/decisions/006-deferred-index.md).
+ *
+ * A row goes with its token by the foreign key, however the token goes.
+ */
+import type { Database } from 'bun:sqlite';
+import {
+  type CreationHold,
+  type CreationId,
+  creationSeconds,
+  type StoredCreation,
+  takeOverSeconds,
+} from '../../core/creation-store.ts';
+import type { UnixSeconds } from '../../core/time.ts';
+import type { Deciding } from './protocol.ts';
+
+interface CreationRow {
+  seed: Uint8Array;
+  body_mac: Uint8Array;
+  is_done: number;
+  mismatches: number;
+  reserved_at: UnixSeconds;
+}
+
+const selectCreation = `
+  SELECT seed, body_mac, is_done, mismatches, reserved_at FROM creations WHERE creation_id = ?1 AND ends_at > ?2`;
+
+const toStored = (row: CreationRow): StoredCreation => ({
+  wrappedSeed: row.seed,
+  bodyMac: row.body_mac,
+  isDone: row.is_done === 1,
+  reservedAt: row.reserved_at,
+  mismatches: row.mismatches,
+});
+
+export type FindCreation = (id: CreationId, now: UnixSeconds) => StoredCreation | null;
+
+export function createCreationRead(db: Database): FindCreation {
+  const select = db.query<CreationRow, [Uint8Array, number]>(selectCreation);
+  return (id, now) => {
+    const row = select.get(id, now);
+    return row === null ? null : toStored(row);
+  };
+}
+
+const reserve = `
+  INSERT INTO creations (creation_id, token_id, seed, body_mac, reserved_at, ends_at)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?5 + ${creationSeconds})
+  ON CONFLICT (creation_id) DO UPDATE SET token_id = ?2, seed = ?3, body_mac = ?4, is_done = 0, mismatches = 0,
+    reserved_at = ?5, ends_at = ?5 + ${creationSeconds}
+  WHERE creations.ends_at <= ?5`;
+
+const takeOver = `
+  UPDATE creations SET seed = ?3, body_mac = ?4, reserved_at = ?5, ends_at = ?5 + ${creationSeconds}
+  WHERE creation_id = ?1 AND seed = ?2 AND is_done = 0 AND reserved_at <= ?5 - ${takeOverSeconds}`;
+
+export function createCreationWrites(
+  db: Database,
+): Deciding<'reserveCreation' | 'takeOverCreation' | 'releaseCreation' | 'countMismatch'> {
+  const find = createCreationRead(db);
+  const insert = db.query(reserve);
+  const replace = db.query(takeOver);
+  const release = db.query('DELETE FROM creations WHERE creation_id = ?1 AND seed = ?2 AND is_done = 0');
+  const count = db.query('UPDATE creations SET mismatches = mismatches + 1 WHERE creation_id = ?1');
+  return {
+    reserveCreation(now, { id, tokenId, wrappedSeed, bodyMac }) {
+      const { changes } = insert.run(id, tokenId, wrappedSeed, bodyMac, now);
+      return changes === 1 ? 'reserved' : (find(id, now) ?? 'reserved');
+    },
+    takeOverCreation: (now, { id, wrappedSeed: from }, { wrappedSeed, bodyMac }) =>
+      replace.run(id, from, wrappedSeed, bodyMac, now).changes === 1,
+    releaseCreation: (_now, { id, wrappedSeed }) => void release.run(id, wrappedSeed),
+    countMismatch: (_now, id) => void count.run(id),
+  };
+}
+
+/** Stores a record for a reservation, and marks that done; `null`, and nothing changed, when it is held no more. */
+export type PutHeld = (hold: CreationHold, put: () => number | null) => number | null;
+
+export function createHeldPut(db: Database): PutHeld {
+  const held = db.query('SELECT 1 FROM creations WHERE creation_id = ?1 AND seed = ?2 AND is_done = 0');
+  const finish = db.query('UPDATE creations SET is_done = 1 WHERE creation_id = ?1');
+  return ({ id, wrappedSeed }, put) => {
+    if (held.get(id, wrappedSeed) === null) return null;
+    const position = put();
+    if (position !== null) finish.run(id);
+    return position;
+  };
+}
