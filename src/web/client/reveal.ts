@@ -56,6 +56,7 @@ if (form !== null && location.hash.length > 1 && document.getElementById(locatio
   note.setAttribute('role', 'alert');
   note.textContent = form.dataset.notSealed ?? '';
   form.replaceWith(note);
+  document.getElementById('consequences')?.remove();
 }
 
 const save = find('#save', HTMLAnchorElement);

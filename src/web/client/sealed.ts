@@ -35,6 +35,7 @@ function say(id: string, text: string): void {
 /** In place of the opener, where there is nothing to press. */
 function stop(name: SealedWord): void {
   sealed.hidden = true;
+  document.getElementById('consequences')?.remove();
   say('notice', word(name));
 }
 
