@@ -249,9 +249,12 @@ describe('nothing is sent, and nothing consumed', () => {
     async ({ site, visitor, page }) => {
       const { secretPath } = await makeWaiting(site.app, { value: 'bait', passphrase: 'p' });
       const { posts } = listenTo(page);
-      for (const end of ['AAAAAAAAAAAAAAAAAAAAAA', 'cut']) {
+      for (const end of ['AAAAAAAAAAAAAAAAAAAAAA', 'cut', '']) {
         await page.goto('about:blank');
         await page.goto(`${site.baseUrl}${secretPath}#${end}`);
+        // Or pasted over the address of the page that is shown.
+        if (end === '') await page.evaluate("location.hash = 'AAAAAAAAAAAAAAAAAAAAAA'");
+        await page.waitForSelector('.note.alert');
         expect(await page.textContent('.note.alert')).toBe(words('secret.notSealed'));
         expect(await page.locator('main form, main input, main button').count()).toBe(0);
       }
