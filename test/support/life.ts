@@ -26,6 +26,7 @@ export interface Canaries {
   readonly usernames: readonly string[];
   /** Only the creator's own answers show them. */
   readonly memos: readonly string[];
+  readonly idempotencyKeys: readonly string[];
   /** Of an end-to-end secret: its proofs, their hashes and its ciphertext. */
   readonly sealed: readonly (string | Uint8Array)[];
 }
@@ -84,6 +85,7 @@ interface Texts {
   readonly recipient: string;
   readonly memo: string;
   readonly laterMemo: string;
+  readonly idempotencyKey: string;
   readonly sealed: ClientSecret;
 }
 
@@ -95,6 +97,7 @@ function drawTexts(): Texts {
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
     memo: marked('memo'),
     laterMemo: marked('later memo'),
+    idempotencyKey: `order ${randomBytes(9).toString('hex')}`,
     sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
   };
 }
@@ -115,12 +118,14 @@ interface AllMade {
   readonly kept: Made;
   readonly web: Made;
   readonly sealed: Made;
+  readonly repeated: Made;
 }
 
 /** One secret of each kind, sent in each way: form, JSON, query and page. */
 async function makeAll(session: Session, basic: string, texts: Texts): Promise<AllMade> {
   const { value, passphrase, recipient, memo } = texts;
   const owner = { Authorization: basic };
+  const once = { ...owner, 'Idempotency-Key': texts.idempotencyKey };
   const share = (fields: Record<string, string>, headers = {}) =>
     make(session, {
       method: 'POST',
@@ -147,7 +152,14 @@ async function makeAll(session: Session, basic: string, texts: Texts): Promise<A
     kept: await share({ secret: value, passphrase }, owner),
     web: await makeOnPage(session, value, passphrase),
     sealed: await conceal({ sealed: texts.sealed.wire }, owner),
+    repeated: await makeTwice(() => conceal({ secret: value }, once)),
   };
+}
+
+async function makeTwice(create: () => Promise<Made>): Promise<Made> {
+  const [first, second] = [await create(), await create()];
+  if (first.secretKey !== second.secretKey) throw new Error('equal creations made two secrets');
+  return second;
 }
 
 /** Submits the start page's form; the keys are in the redirect and on the page it leads to. */
@@ -336,6 +348,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   });
   await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
+  await session.push(attemptRequest({ door: 'v2.reveal', made: made.repeated }));
   await awaitExpiry(session, made);
   const all = Object.values(made);
   return {
@@ -350,6 +363,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       recipients: [recipient],
       usernames: [owner.username],
       memos: [memo, laterMemo],
+      idempotencyKeys: [texts.idempotencyKey],
       sealed: canariesOf(sealed),
     },
   };
