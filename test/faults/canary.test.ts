@@ -182,7 +182,14 @@ async function liveAndStop(dataDir: string, env: Readonly<Record<string, string>
 
 /** No answer may hold values, passphrases, tokens or plain addresses; keys are part of the interface. */
 function scanAnswers({ answers, canaries }: LivedLife): string[] {
-  const needles = toNeedles(canaries, ['values', 'passphrases', 'tokens', 'recipients', 'idempotencyKeys', 'sealed']);
+  const needles = toNeedles(canaries, [
+    'values',
+    'passphrases',
+    'tokens',
+    'recipients',
+    'idempotencyKeys',
+    'sealed',
+  ]);
   return answers.flatMap(({ status, body, headers }) =>
     findCanaries(`${[...headers].join('\n')}\n${body}`, needles).map(
       ({ canary, form }) => `an answer ${status}: ${canary}, ${form}`,

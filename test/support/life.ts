@@ -87,6 +87,8 @@ interface Texts {
   readonly laterMemo: string;
   readonly idempotencyKey: string;
   readonly sealed: ClientSecret;
+  /** Of an opener, for a second look. */
+  readonly nonce: Buffer;
 }
 
 function drawTexts(): Texts {
@@ -98,6 +100,7 @@ function drawTexts(): Texts {
     memo: marked('memo'),
     laterMemo: marked('later memo'),
     idempotencyKey: `order ${randomBytes(9).toString('hex')}`,
+    nonce: randomBytes(16),
     sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
   };
 }
@@ -334,8 +337,9 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   // Answers with a value are kept apart from those that must not show one.
   const readings = openSession(port);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
-  await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.guarded, passphrase }));
+  await lookTwice(readings, made, texts);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
+  await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.repeated }));
   const path = `/api/v2/secret/${made.sealed.secretKey}/reveal`;
   const body = JSON.stringify(sealed.body);
   const opening = requestBytes({ method: 'POST', path, headers: json, body });
@@ -348,7 +352,6 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   });
   await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
-  await session.push(attemptRequest({ door: 'v2.reveal', made: made.repeated }));
   await awaitExpiry(session, made);
   const all = Object.values(made);
   return {
@@ -364,9 +367,21 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       usernames: [owner.username],
       memos: [memo, laterMemo],
       idempotencyKeys: [texts.idempotencyKey],
-      sealed: canariesOf(sealed),
+      sealed: [...canariesOf(sealed), texts.nonce, texts.nonce.toString('base64url')],
     },
   };
+}
+
+/** Reads with a nonce, once more with the same, and once with another's. */
+async function lookTwice(session: Session, { guarded }: AllMade, texts: Texts): Promise<void> {
+  const look = texts.nonce.toString('base64url');
+  const path = `/api/v2/secret/${guarded.secretKey}/reveal`;
+  const call = (to: string, body: object) =>
+    requestBytes({ method: 'POST', path: to, headers: json, body: JSON.stringify(body) });
+  const { passphrase, value } = texts;
+  for (let n = 0; n < 2; n += 1) await expectValue(session, value, call(path, { passphrase, look }));
+  await session.push(call(path, { passphrase, look: `${look.slice(1)}=` }));
+  await session.push(call(`${path}/done`, { look }));
 }
 
 /** The ciphertext in pieces, because what is truncated is a leak too. */

@@ -35,7 +35,9 @@ function recordOf(page: Page): () => Promise<string> {
 /** As it is, as a form encodes it, and as base64 at any offset. */
 function formsOf(text: string): string[] {
   const base64 = [0, 1, 2].map((offset) =>
-    Buffer.from(`${'.'.repeat(offset)}${text}`).toString('base64url').slice(4, 20),
+    Buffer.from(`${'.'.repeat(offset)}${text}`)
+      .toString('base64url')
+      .slice(4, 20),
   );
   return [text, encodeURIComponent(text), Buffer.from(text).toString('hex'), ...base64];
 }
@@ -74,7 +76,10 @@ describe('with end-to-end encryption', () => {
       const fragment = link.slice(link.indexOf('#') + 1);
       expect(page.url()).not.toContain('#');
       expect(leaksIn(await sent(), [canaries.value, canaries.passphrase, fragment])).toEqual([]);
-      expect(await openLink(site.app, link, canaries.passphrase)).toEqual({ kind: 'text', text: canaries.value });
+      expect(await openLink(site.app, link, canaries.passphrase)).toEqual({
+        kind: 'text',
+        text: canaries.value,
+      });
       expect(noticedBy(visitor)).toEqual([]);
     },
   );

@@ -1,9 +1,15 @@
 import { launchBrowser, openSite, openVisitor } from './browser.ts';
+
 const browser = await launchBrowser();
 using site = openSite({});
 const out = '/tmp/sp/shots';
 const which = process.argv[2] ?? 'all';
-for (const [name, width, height, scheme, locale] of [['phone', 390, 844, 'light', 'en-US'], ['desk', 1280, 800, 'dark', 'en-US'], ['phone-ar', 390, 844, 'dark', 'ar'], ['desk-de', 1280, 800, 'light', 'de']] as const) {
+for (const [name, width, height, scheme, locale] of [
+  ['phone', 390, 844, 'light', 'en-US'],
+  ['desk', 1280, 800, 'dark', 'en-US'],
+  ['phone-ar', 390, 844, 'dark', 'ar'],
+  ['desk-de', 1280, 800, 'light', 'de'],
+] as const) {
   if (which !== 'all' && which !== name) continue;
   await using visitor = await openVisitor(browser, site, { scripts: true, width, height, scheme, locale });
   const { page } = visitor;
@@ -11,7 +17,11 @@ for (const [name, width, height, scheme, locale] of [['phone', 390, 844, 'light'
   await page.goto(`${site.baseUrl}/`);
   await shot('share');
   await page.fill('#secret', 'typed');
-  await page.setInputFiles('#file', { name: 'server-certificate-2026.pem', mimeType: 'text/plain', buffer: Buffer.alloc(4321, 65) });
+  await page.setInputFiles('#file', {
+    name: 'server-certificate-2026.pem',
+    mimeType: 'text/plain',
+    buffer: Buffer.alloc(4321, 65),
+  });
   await page.waitForSelector('#attachment:not([hidden])');
   await shot('file');
   await page.uncheck('#seal');

@@ -46,7 +46,16 @@ export const styleText = [base, frame, share, receipt, secret, account, domains,
 const extraStyles = { reference } as const;
 export type StyleName = keyof typeof extraStyles;
 
-const scriptNames = ['colour', 'copy', 'receipt', 'reveal', 'sealed', 'sealed-link', 'share', 'time'] as const;
+const scriptNames = [
+  'colour',
+  'copy',
+  'receipt',
+  'reveal',
+  'sealed',
+  'sealed-link',
+  'share',
+  'time',
+] as const;
 export type ScriptName = (typeof scriptNames)[number];
 
 export interface Asset {
