@@ -199,11 +199,16 @@ export function sentenceOf(
   if (error.code === 'incorrect_passphrase')
     return 'The passphrase is missing or wrong. The secret was not consumed.';
   if (error.code === 'incomplete_link')
-    return 'The link is not complete: what follows # opens this secret, all 22 characters of it. The secret was not consumed.';
+    return 'The link is not whole: the 22 characters after its # are missing, cut or changed. The secret was not consumed.';
   if (error.code === 'not_sealed')
-    return `The link is that of an end-to-end secret, and ${server} says that it has a plain one. Nothing was sent to it, and nothing was read.`;
+    return `The link is that of an end-to-end secret, and ${server} says that it has a plain one. Nothing was read.`;
+  // The limit of a body says nothing about that of a file.
+  if (error.code === 'too_large' && /^the body /i.test(error.message))
+    return `This is more than ${server} takes${isAnonymous ? ' without an account' : ''}.`;
   if (error.code === 'insecure_address')
     return `${server} is not reached over https, so nothing is shared end to end with it, and nothing was shared. With --plain the server encrypts it, and sees it on its way.`;
+  if (error.code === 'idempotency_mismatch')
+    return 'This idempotency key was used for another secret in the last 24 hours, or for one that was shared end to end. Nothing was shared.';
   if (error.code === 'unreachable') return unreachableSentence(server, error.cause);
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not take this account with this token: see mayfly whoami.`;

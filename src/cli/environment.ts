@@ -17,6 +17,7 @@ import { type Command, type ExitCode, type Input, readTextFrom, UsageError, type
 import { contentLines, fileLabel, maxVariables, nameRule, splitAssignment } from './env-file.ts';
 import type { ProgramExit } from './programs.ts';
 import { plain } from './receipts.ts';
+import { drawLook, endLook, revealWith } from './second-look.ts';
 
 interface NamedLink {
   readonly name: string;
@@ -188,8 +189,10 @@ function decodeOrNull(bytes: Uint8Array | undefined): string | null {
 
 async function reveal(secret: NamedSecret, passphrase: string | undefined, lost: readonly string[]) {
   const { name, client, link } = secret;
+  const look = drawLook();
   try {
-    const revealed = await client.reveal(link, passphrase === undefined ? {} : { passphrase });
+    const revealed = await revealWith(client, link, passphrase, look);
+    await endLook(client, link, look);
     return textOf(revealed, secret, lost);
   } catch (error) {
     if (error instanceof Stop) throw error;

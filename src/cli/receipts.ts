@@ -64,7 +64,7 @@ export function waitingWords(
 }
 
 /** As the pages say it. */
-const stateWords: Readonly<Record<Receipt['state'], string>> = {
+export const stateWords: Readonly<Record<Receipt['state'], string>> = {
   new: 'waiting',
   viewed: 'waiting',
   received: 'opened',
@@ -113,9 +113,8 @@ export function printRemarks({ adjusted: { ttlSeconds }, ignored }: Remarks, { t
 
 function lineOf(receipt: Receipt): string {
   const created = timeOf(receipt.createdAt.getTime() / 1000);
-  const { metadataKey, isSealed, state, recipient, memo } = receipt;
-  const words = isSealed ? `${stateWords[state]}, end to end` : stateWords[state];
-  return [metadataKey, words, created, recipient ?? '', plain(memo)].join('\t').trimEnd();
+  const { metadataKey, state, recipient, memo } = receipt;
+  return [metadataKey, stateWords[state], created, recipient ?? '', plain(memo)].join('\t').trimEnd();
 }
 
 async function runBurn(input: Input, world: World): Promise<ExitCode> {

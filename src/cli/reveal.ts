@@ -105,7 +105,7 @@ function print(revealed: Revealed, input: Input, world: World): ExitCode {
 function printInstead(revealed: Revealed, words: string, input: Input, world: World): ExitCode {
   if (revealed.value === null) throw new NotDelivered(words);
   print(revealed, input, world);
-  world.terminal.err(`${words} The value was printed instead.\n`);
+  world.terminal.err(`${words} The value was printed instead, because it cannot be read again.\n`);
   return 1;
 }
 

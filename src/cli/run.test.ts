@@ -63,9 +63,10 @@ describe('a command', () => {
   it('never repeats a word too many, which may be the secret (P18)', async () => {
     const many = await run(['share', '-', secret]);
     expect(many.code).toBe(2);
-    const instead = await run(['share', secret]);
+    const readFile = () => Promise.reject(Object.assign(new Error(), { code: 'ENOENT' }));
+    const instead = await run(['share', secret], { readFile });
     expect(instead.code).toBe(2);
-    expect(instead.err).toContain('Pipe the value in');
+    expect(instead.err).toContain('pipe it in or type it');
     expect(instead.requests).toEqual([]);
     expect(many.err + instead.err).not.toContain(secret);
   });
@@ -133,7 +134,7 @@ describe('the commands for people', () => {
 
   it('send credentials to the configured server, wherever the link leads', async () => {
     const { requests } = await run(['reveal', `https://elsewhere.example/secret/${key}`], overrides);
-    expect(requests[0]?.url).toBe(`https://own.example/api/v2/secret/${key}/reveal`);
+    expect(requests[0]?.url).toBe(`https://own.example/api/v2/secret/${key}/status`);
     expect(requests[0]?.init.headers).toMatchObject({ Authorization: expect.stringMatching(/^Basic /) });
   });
 
@@ -142,7 +143,7 @@ describe('the commands for people', () => {
     const { requests } = await run(['reveal', `https://elsewhere.example/secret/${key}`], {
       readConfig: async () => readConfig(rest),
     });
-    expect(requests[0]?.url).toBe(`https://elsewhere.example/api/v2/secret/${key}/reveal`);
+    expect(requests[0]?.url).toBe(`https://elsewhere.example/api/v2/secret/${key}/status`);
     expect(requests[0]?.init.headers).not.toHaveProperty('Authorization');
   });
 
@@ -198,8 +199,8 @@ describe('the commands for people', () => {
     const fetch = async () =>
       Response.json({ success: true, record: { metadata: record, secret: record }, details });
     for (const [args, input] of [
-      [['share'], 'x'],
-      [['generate'], ''],
+      [['share', '--plain'], 'x'],
+      [['generate', '--plain'], ''],
     ] as const) {
       const words =
         'The lifetime is 1 minute: the server does not allow 1 second.\n' +
@@ -259,7 +260,7 @@ describe('the commands for people', () => {
 
   it('share what was piped, byte for byte with --exact, with the passphrase of a file', async () => {
     const { requests } = await run(
-      ['share', '--exact', '--passphrase-file', 'p', '--ttl', '1h'],
+      ['share', '--plain', '--exact', '--passphrase-file', 'p', '--ttl', '1h'],
       {},
       ' two\nlines\n',
     );

@@ -23,8 +23,12 @@ export interface SecondLook {
 
 const nonceForm = /^[\w-]{21}[AQgw]$/;
 
+export function drawLook(): SecondLook {
+  return { nonce: newLook(), isRepeated: false };
+}
+
 export function readLook({ texts: { look: given } }: Input): SecondLook {
-  if (given === undefined) return { nonce: newLook(), isRepeated: false };
+  if (given === undefined) return drawLook();
   if (!nonceForm.test(given))
     throw new UsageError('--look takes the 22 characters that an earlier mayfly reveal named.');
   return { nonce: given, isRepeated: true };
@@ -82,11 +86,15 @@ export async function revealWith(
   { nonce }: SecondLook,
 ): Promise<Revealed> {
   const options: RevealOptions = { look: nonce, ...(passphrase === undefined ? {} : { passphrase }) };
+  let lost: MayflyError | null = null;
   for (let number = 1; ; number += 1) {
     try {
       return await client.reveal(link, options);
     } catch (error) {
+      // That it is gone says no more than that a lost answer may have had it.
+      if (lost !== null && error instanceof MayflyError && error.code === 'unknown_secret') throw lost;
       if (number === tries || !isLost(error)) throw error;
+      lost = error;
       await pause(50 * 2 ** number);
     }
   }

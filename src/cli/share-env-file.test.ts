@@ -28,7 +28,7 @@ function installation(input: string, limit = 100, overrides: Partial<World> = {}
   };
   const { world, written } = fakeWorld({ fetch, ...overrides }, input);
   return async (...args: string[]) => {
-    const code = await runCommand(['share', '--env-file', '-', ...args], world);
+    const code = await runCommand(['share', '--plain', '--env-file', '-', ...args], world);
     return { code, ...written, sent };
   };
 }
@@ -89,7 +89,7 @@ describe('mayfly share --env-file', () => {
   });
 });
 
-const usage = 'Usage: mayfly share [-] [OPTIONS]\nSee mayfly share --help.\n';
+const usage = 'Usage: mayfly share [FILE] [OPTIONS]\nSee mayfly share --help.\n';
 
 describe('wrong usage of mayfly share --env-file', () => {
   const many = Array.from({ length: 41 }, (_, at) => `N${at}=x`).join('\n');
@@ -109,8 +109,8 @@ describe('wrong usage of mayfly share --env-file', () => {
       `A=${cliSecret}$x\n`,
       'Standard input, line 1: a value with spaces, quotes, #, $, ` or \\ must be in quotes.\nNothing was shared.\n',
     ],
-    [['-'], two, 'Share either standard input or the lines of --env-file.\n'],
-    [[cliSecret], two, 'Share either standard input or the lines of --env-file.\n'],
+    [['-'], two, 'Share either a value or file, or the lines of --env-file.\n'],
+    [[cliSecret], two, 'Share either a value or file, or the lines of --env-file.\n'],
     [['--exact'], two, '--exact has no meaning with --env-file: its quotes say what is in a value.\n'],
     [
       ['--recipient', 'al@example.org'],

@@ -7,7 +7,7 @@ import { durationWords } from './terminal.ts';
 const note = 'The line break at the end was left out; --exact keeps it.\n';
 
 async function shared(args: readonly string[], input: string) {
-  const { requests, err } = await runCli(['share', ...args], {}, input);
+  const { requests, err } = await runCli(['share', '--plain', ...args], {}, input);
   return { value: JSON.parse(String(requests[0]?.init.body)).secret.secret, err };
 }
 
@@ -40,7 +40,10 @@ describe('the value that share takes', () => {
   });
 
   it('typed at a terminal ends with the last line, with --exact too: the Enter key is not part of it', async () => {
-    for (const args of [['share'], ['share', '--exact']]) {
+    for (const args of [
+      ['share', '--plain'],
+      ['share', '--plain', '--exact'],
+    ]) {
       const { world, requests } = fakeWorld({}, 'typed\n');
       await runCommand(args, { ...world, terminal: { ...world.terminal, isInteractive: true } });
       expect(JSON.parse(String(requests[0]?.init.body)).secret.secret).toBe('typed');

@@ -1,4 +1,5 @@
 /** An installation in memory for one line of a transcript: the real service and commands, with fixed time and files. */
+import { createClient } from '../../sdk/mayfly.ts';
 import type { World } from '../../src/cli/command.ts';
 import { readConfig } from '../../src/config/read.ts';
 import { Sensitive } from '../../src/core/sensitive.ts';
@@ -49,11 +50,32 @@ function mask(text: string, variables: Readonly<Record<string, string>>): string
       if (!seen.has(key)) seen.set(key, seen.size + 1);
       return `<key ${seen.get(key)}>`;
     })
-    .replace(/\b[0-9a-f]{64}\b/g, '<token>');
+    .replace(/\b[0-9a-f]{64}\b/g, '<token>')
+    .replace(/#[\w-]{21}[AQgw]\b/g, '#<end>')
+    .replace(/--look [\w-]{21}[AQgw]\b/g, '--look <nonce>');
+}
+
+/** As the commands of someone else have shared them: where the line speaks of them, because a passphrase is really stretched. */
+async function sealFor(line: string, app: TestApp) {
+  if (!/SEALED|whole-links/.test(line)) return {};
+  const fetch = (url: string, init: RequestInit) => Promise.resolve(app.handler(new Request(url, init)));
+  const client = createClient({ server, fetch });
+  const report = { name: '../report.pdf', type: '', bytes: new TextEncoder().encode('%PDF-1.7') };
+  const [text, locked, file] = [
+    await client.conceal({ value: 'hunter2' }),
+    await client.conceal({ value: 'hunter2', passphrase }),
+    await client.conceal({ file: report }),
+  ];
+  return {
+    SEALED: text.link,
+    SEALED_KEY: text.secretKey,
+    SEALED_LOCKED: locked.link,
+    SEALED_FILE: file.link,
+  };
 }
 
 /** Secrets and an account to speak of, named as the lines name them. */
-async function furnish(app: TestApp): Promise<Record<string, string>> {
+async function furnish(line: string, app: TestApp): Promise<Record<string, string>> {
   const { id: accountId, token, authorization } = await app.account(email);
   await app.store.lockAccount((await app.account(lockedEmail)).id);
   const domain = { accountId, name: 'links.example.org', state: 'verified', challenge: null } as const;
@@ -78,18 +100,22 @@ async function furnish(app: TestApp): Promise<Record<string, string>> {
     METADATA: waiting.metadata,
     GONE_METADATA: gone.metadata,
     TOKEN: token,
+    ...(await sealFor(line, app)),
   };
 }
 
-export async function makeInstallation(): Promise<Installation> {
+/** @param line of the transcript that it is for */
+export async function makeInstallation(line: string): Promise<Installation> {
   const app = createTestApp({ baseUrl: server });
-  const variables = await furnish(app);
-  /** What the server drew. */
+  const variables = await furnish(line, app);
+  /** What was drawn. */
   const drawn: string[] = [];
   const { LINK = '', GONE = '', TOKEN = '' } = variables;
   const files: Record<string, string> = {
     'password.txt': 'hunter2\n',
     'empty.txt': '',
+    'report.pdf': '%PDF-1.7',
+    'whole-links.txt': `PASSWORD=${variables.SEALED}\n`,
     'passphrase.txt': `${passphrase}\n`,
     'wrong.txt': 'wrong horse\n',
     'link.txt': `${LINK}\n`,
@@ -123,7 +149,7 @@ export async function makeInstallation(): Promise<Installation> {
     const isInteractive = answers.length > 0 && input === null;
     const world: World = {
       ...base,
-      ...outsideOf(app, files, drawn),
+      ...outsideOf(app, files),
       readConfig: async () => readConfig(settings, readText),
       terminal: {
         ...base.terminal,
@@ -131,7 +157,7 @@ export async function makeInstallation(): Promise<Installation> {
       },
       openLogins: async () => ({ outcome: 'open', logins: await loginsFor(env, TOKEN) }),
     };
-    return { world, written: () => written };
+    return { world, written: () => noteDrawn(call, written, drawn) };
   }
 
   function readText(path: string): string {
@@ -146,7 +172,11 @@ export async function makeInstallation(): Promise<Installation> {
     worldFor,
     masked: (text) =>
       mask(
-        drawn.reduce((left, value) => left.replace(value, '<drawn>'), keyFiles?.masked(text) ?? text),
+        drawn.reduce(
+          (left, value) =>
+            left.replace(JSON.stringify(value).slice(1, -1), '<drawn>').replace(value, '<drawn>'),
+          keyFiles?.masked(text) ?? text,
+        ),
         variables,
       ),
     close: () => keyFiles?.remove(),
@@ -160,19 +190,25 @@ async function loginsFor({ XDG_CONFIG_HOME }: Readonly<Record<string, string>>, 
   return logins;
 }
 
+/** What the command itself drew, as it prints it. */
+function noteDrawn({ args }: Call, written: { out: string; err: string }, drawn: string[]) {
+  const isRefused = written.out === '' || written.out.startsWith('{"error"');
+  if (args[0] === 'generate' && !args.includes('--help') && !isRefused) {
+    const [first = ''] = written.out.split('\n');
+    drawn.push(first.startsWith('{') ? String(JSON.parse(first).value) : first);
+  }
+  return written;
+}
+
 const isOurs = (url: string) => url.startsWith(`${server}/`);
 
 /** What is outside of the command: the server, the store, files and programs. */
-function outsideOf(app: TestApp, files: Readonly<Record<string, string>>, drawn: string[]): Partial<World> {
+function outsideOf(app: TestApp, files: Readonly<Record<string, string>>): Partial<World> {
   const { store } = app;
   return {
     fetch: async (url, init) => {
       if (!isOurs(url)) throw new TypeError('no such host');
-      const answer = await app.handler(new Request(url, init));
-      const { record } = (await answer.clone().json()) as { record?: { secret?: { secret_value?: string } } };
-      const value = record?.secret?.secret_value;
-      if (url.endsWith('/generate') && value !== undefined) drawn.push(value);
-      return answer;
+      return app.handler(new Request(url, init));
     },
     openAccounts: async ({ dataDir }) =>
       dataDir === 'nothing'

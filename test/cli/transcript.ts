@@ -85,7 +85,7 @@ function prefixed(text: string, prefix: string): string[] {
 }
 
 export async function runStep(step: Step): Promise<string> {
-  const installation = await makeInstallation();
+  const installation = await makeInstallation(step.line);
   const call = parseCall(step, installation);
   const answers = step.answers.map((answer) =>
     answer.startsWith('$') ? (installation.variables[answer.slice(1)] ?? answer) : answer,

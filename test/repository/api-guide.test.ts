@@ -31,7 +31,7 @@ interface Program {
 }
 
 const link = expect.stringMatching(
-  /^Give away: http:\/\/(?:localhost|127\.0\.0\.1):\d+\/secret\/[0-9a-z]{31}$/,
+  /^Give away: http:\/\/(?:localhost|127\.0\.0\.1):\d+\/secret\/[0-9a-z]{31}(?:#[\w-]{22})?$/,
 );
 /** Of the client, which shares end to end. */
 const fullLink = expect.stringMatching(

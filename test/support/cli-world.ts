@@ -38,8 +38,8 @@ export function fakeWorld(overrides: Partial<World> = {}, input = '') {
   const requests: { url: string; init: RequestInit }[] = [];
   const world: World = {
     terminal: {
-      out: (text) => {
-        written.out += text;
+      out: (content) => {
+        written.out += typeof content === 'string' ? content : new TextDecoder().decode(content);
       },
       err: (text) => {
         written.err += text;

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { attemptRequest, type Made, readMade } from './calls.ts';
+import { shareEndToEnd } from './end-to-end-life.ts';
 import {
   ConnectionCut,
   openConnection,
@@ -28,6 +29,8 @@ export interface Canaries {
   readonly memos: readonly string[];
   /** Of an end-to-end secret: its proofs, their hashes and its ciphertext. */
   readonly sealed: readonly (string | Uint8Array)[];
+  /** What follows the # of a link. */
+  readonly ends: readonly string[];
 }
 
 export interface LivedLife {
@@ -85,6 +88,8 @@ interface Texts {
   readonly memo: string;
   readonly laterMemo: string;
   readonly sealed: ClientSecret;
+  /** Of an opener, for a second look. */
+  readonly nonce: Buffer;
 }
 
 function drawTexts(): Texts {
@@ -95,6 +100,7 @@ function drawTexts(): Texts {
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
     memo: marked('memo'),
     laterMemo: marked('later memo'),
+    nonce: randomBytes(16),
     sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
   };
 }
@@ -310,6 +316,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   const texts = drawTexts();
   const { value, passphrase, wrong, recipient, memo, laterMemo, sealed } = texts;
   const made = await makeAll(session, owner.basic, texts);
+  const endToEnd = await shareEndToEnd(port, owner, (answer) => session.answers.push(answer));
   steps.beforeReading();
   await look(session, made, owner.basic);
   await changeMemos(session, made, texts, owner.basic);
@@ -319,10 +326,11 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await sendStrangeHeaders(session, made, owner);
   await sendStrangeBodies(session, texts);
   await pushBrokenFrames(session, made, texts);
+  await endToEnd.read();
   // Answers with a value are kept apart from those that must not show one.
   const readings = openSession(port);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
-  await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.guarded, passphrase }));
+  await lookTwice(readings, made, texts);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
   const path = `/api/v2/secret/${made.sealed.secretKey}/reveal`;
   const body = JSON.stringify(sealed.body);
@@ -337,22 +345,35 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   await session.push(attemptRequest({ door: 'v2.burn', made: made.burned, basic: owner.basic }));
   await session.push(attemptRequest({ door: 'v1.reveal', made: made.plain }));
   await awaitExpiry(session, made);
-  const all = Object.values(made);
+  const all = [...Object.values(made), ...endToEnd.made];
   return {
     mailed: [made.mailed, made.burned],
     answers: session.answers,
     canaries: {
-      values: [value],
-      passphrases: [passphrase, wrong],
+      values: [value, ...endToEnd.values],
+      passphrases: [passphrase, wrong, ...endToEnd.passphrases],
       secretKeys: all.map(({ secretKey }) => secretKey),
       metadataKeys: all.map(({ metadataKey }) => metadataKey),
       tokens: [owner.token],
       recipients: [recipient],
       usernames: [owner.username],
       memos: [memo, laterMemo],
-      sealed: canariesOf(sealed),
+      sealed: [...canariesOf(sealed), texts.nonce, texts.nonce.toString('base64url')],
+      ends: endToEnd.ends,
     },
   };
+}
+
+/** Reads with a nonce, once more with the same, and once with another's. */
+async function lookTwice(session: Session, { guarded }: AllMade, texts: Texts): Promise<void> {
+  const look = texts.nonce.toString('base64url');
+  const path = `/api/v2/secret/${guarded.secretKey}/reveal`;
+  const call = (to: string, body: object) =>
+    requestBytes({ method: 'POST', path: to, headers: json, body: JSON.stringify(body) });
+  const { passphrase, value } = texts;
+  for (let n = 0; n < 2; n += 1) await expectValue(session, value, call(path, { passphrase, look }));
+  await session.push(call(path, { passphrase, look: `${look.slice(1)}=` }));
+  await session.push(call(`${path}/done`, { look }));
 }
 
 /** The ciphertext in pieces, because what is truncated is a leak too. */

@@ -160,6 +160,8 @@ const Opened: FC = () => (
 );
 
 interface Clause {
+  /** Where a link leads to it. */
+  readonly id?: 'end-to-end';
   readonly icon: IconName;
   readonly title: MessageKey;
   readonly text: MessageKey;
@@ -172,7 +174,7 @@ const promises: readonly Clause[] = [
   { icon: 'eye', title: 'security.looking.title', text: 'security.looking' },
   { icon: 'check', title: 'security.stored.title', text: 'security.stored' },
   { icon: 'key', title: 'security.atRest.title', text: 'security.atRest' },
-  { icon: 'link', title: 'security.sealed.title', text: 'security.sealed' },
+  { id: 'end-to-end', icon: 'link', title: 'security.sealed.title', text: 'security.sealed' },
   { icon: 'flame', title: 'security.gone.title', text: 'security.gone' },
   { icon: 'clock', title: 'security.guesses.title', text: 'security.guesses' },
   { icon: 'eye-off', title: 'security.logs.title', text: 'security.logs' },
@@ -224,8 +226,8 @@ const Clauses: FC<{ frame: Frame; clauses: readonly Clause[]; kind: string }> = 
   kind,
 }) => (
   <ul class={`clauses ${kind}`}>
-    {clauses.map(({ icon, title, text }) => (
-      <li>
+    {clauses.map(({ id, icon, title, text }) => (
+      <li id={id}>
         <Icon name={icon} />
         <h3>{frame.words.say(title)}</h3>
         <p>{frame.words.say(text)}</p>
