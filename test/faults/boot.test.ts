@@ -111,14 +111,9 @@ type WrongSetting = (typeof wrongSettings)[number];
 /** What is said of this variable when these are set. */
 function sentencesOf(env: Environment, name: string): string[] {
   const reading = readConfig(env);
-  const sentences =
-    reading.outcome === 'refused'
-      ? reading.refusals
-      : [
-          ...reading.settings.serverFaults.map(({ sentence }) => sentence),
-          serverRegionProblem(reading.settings) ?? '',
-        ];
-  return sentences.filter((sentence) => sentence.includes(name));
+  if (reading.outcome === 'refused') return reading.refusals.filter((sentence) => sentence.includes(name));
+  const faults = reading.settings.serverFaults.map(({ sentence }) => sentence);
+  return [...faults, serverRegionProblem(reading.settings) ?? ''].filter((each) => each.includes(name));
 }
 
 /** Whether it is reported beside other wrong settings: conflicts are looked for where each setting is right by itself. */

@@ -39,7 +39,6 @@ setDefaultTimeout(limitMs(120_000));
 const connectionCount = 6;
 const pollMs = 2;
 const pause = (milliseconds = pollMs) => new Promise((resume) => setTimeout(resume, milliseconds));
-/** Between two operations of a connection: hundreds in a second go on in each step of a rotation, most of which wait. */
 const loadPauseMs = 10;
 
 /** Uses a connection of its own and closes it at once: an open reader would block erasure. */
@@ -82,7 +81,7 @@ function filesIn(dataDir: string): Buffer[] {
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
 }
 
-/** At every offset: most are ruled out by their first three bytes. */
+/** At every offset, most of which three bytes rule out. */
 function countPieces(bytes: Buffer, pieces: ReadonlySet<string>): number {
   const starts = new Uint8Array(1 << 24);
   for (const piece of pieces)
@@ -166,7 +165,7 @@ async function runKeys({ dataDir }: Stage, ...words: string[]) {
   return { answer: JSON.parse(run.stdout), seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-/** Load on the server until `work` has ended. */
+/** Load on the server until `work` has ended: hundreds of operations a second, because most steps of a rotation only wait. */
 async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: number, work: () => Promise<T>) {
   let isDone = false;
   let lastAt = performance.now();
@@ -177,7 +176,6 @@ async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: numb
     lastAt = now;
     if (answered % 200 === 0) pieces.look();
   };
-  // Not as fast as it can: a rotation mostly waits, and other tests need the processors too.
   const pace = { connectionCount, between: () => pause(loadPauseMs), goesOn: () => !isDone };
   const loading = runLoad({ port, ledger, basic, random, onAnswer, ...pace });
   const [result, { answered }] = await Promise.all([work().finally(() => (isDone = true)), loading]);
