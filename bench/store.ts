@@ -64,6 +64,7 @@ function newRecord(createdAt: number): NewRecord {
     deliveryStaleAt: null,
     notify: [],
     noticeDueAt: null,
+    hold: null,
   };
 }
 

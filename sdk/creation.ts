@@ -8,6 +8,12 @@ export interface CreateOptions extends CallOptions {
    * end of the link opens it, and the server never sees it; that needs https, or a server on this machine.
    */
   readonly plain?: boolean;
+  /**
+   * 1–255 characters of ASCII, new for every secret; needs an account. Makes it safe to send the creation again: it is sent up to three
+   * times if its answer is lost, and is one secret (see `repeated`). A later call with the same key and options has the same
+   * answer for 24 hours if it is `plain`; one that encrypts does so anew, and is refused as `idempotency_mismatch`.
+   */
+  readonly idempotencyKey?: string;
   /** The recipient must know it. 1–1,024 bytes of UTF-8; every byte counts. */
   readonly passphrase?: string;
   /** Whole seconds; the plan's default if absent, the nearest it allows if out of range (see `adjusted`). */

@@ -72,7 +72,7 @@ export async function withinOneLimit<T>(
 function waitMsAfter(error: unknown, tries: number): number | null {
   if (!(error instanceof MayflyError)) return null;
   if (error.code === 'unreachable') return 100 * 2 ** tries;
-  const isBusy = error.status === 429 || error.status === 503;
+  const isBusy = [409, 429, 503].includes(error.status ?? 0);
   return isBusy && error.retryAfterSeconds !== null ? error.retryAfterSeconds * 1000 : null;
 }
 
@@ -88,7 +88,7 @@ export function pause(ms: number, signal: AbortSignal | undefined): Promise<void
   });
 }
 
-/** Only for what changes nothing. A wait that does not fit into the limit is not begun. */
+/** Only for what changes nothing, or creates once. A wait that does not fit into the limit is not begun. */
 export async function repeat<T>(work: () => Promise<T>, retries: number, limit: Limit): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

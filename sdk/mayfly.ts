@@ -2,7 +2,7 @@
  * Mayfly's client: share a secret once, read it once.
  *
  * Needs only `fetch`: Node 20 or later, Bun, Deno, or a browser. It keeps nothing, so a value exists only in what a call
- * returns, and repeats nothing that changes something (see `retries`).
+ * returns, and repeats nothing that changes something (see `retries` and `idempotencyKey`).
  *
  * ```ts
  * const mayfly = createClient({ server: 'https://secrets.example.org' });
@@ -10,6 +10,7 @@
  * const { value } = await mayfly.reveal(link);
  * ```
  */
+import type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 import type { ConcealOptions, GenerateOptions, PassphraseOption, RevealOptions } from './creation.ts';
 import { MayflyError, notLoaded } from './error.ts';
 import { given, type Json } from './json.ts';
@@ -47,6 +48,7 @@ import {
 } from './transport.ts';
 import { v2 } from './v2.ts';
 
+export type { BatchItem, BatchOptions, BatchResult } from './batch.ts';
 export type {
   ConcealOptions,
   CreateOptions,
@@ -98,6 +100,11 @@ export interface MayflyClient {
   conceal(options: ConcealOptions): Promise<Created>;
   /** Draws a random value, shares it as `conceal` does, and returns it only now. With `plain: true` the server draws it. */
   generate(options?: GenerateOptions): Promise<Generated>;
+  /**
+   * `conceal` and `generate` (`{ generate: … }`) for up to 100 secrets with one request. Resolves in their order: each is created, or
+   * a `MayflyError` says why not. With an `idempotencyKey`, the same plain items may be sent again until all are created.
+   */
+  batch(items: readonly BatchItem[], options?: BatchOptions): Promise<readonly BatchResult[]>;
   /**
    * Reads what was shared and consumes the secret. Rejects with `unknown_secret` if it is gone, `incomplete_link` if the link has lost
    * its end, and `not_sealed` if it has one and the server says that the secret is a plain one; then nothing was consumed. If the answer
@@ -200,7 +207,12 @@ const sharing = () => import('./sharing.ts').catch(notLoaded);
 export function createClient(options: ClientOptions): MayflyClient {
   const call = createTransport(options, v2);
   const server = options.server.replace(/\/+$/, '');
-  const connection: Connection = { call, server, timeoutMs: options.timeoutMs ?? defaultTimeoutMs };
+  const connection: Connection = {
+    call,
+    server,
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+    hasAccount: options.credentials !== undefined,
+  };
   const get: Get = (path, own) => call({ method: 'GET', path, isRead: true }, own);
   const post = (path: string, body: Json, own?: CallOptions) => call({ method: 'POST', path, body }, own);
   const change = (metadata: string, body: Json, own?: CallOptions) =>
@@ -208,6 +220,7 @@ export function createClient(options: ClientOptions): MayflyClient {
   return {
     conceal: async (wanted) => (await sharing()).conceal(connection, wanted),
     generate: async (wanted = {}) => (await sharing()).generate(connection, wanted),
+    batch: async (items, own = {}) => (await sharing()).batch(connection, items, own),
     reveal: async (secret, own = {}) => (await sharing()).reveal(connection, secret, own),
     done: async (secret, look, own = {}) => (await sharing()).done(connection, secret, look, own),
     inspect: (secret, own = {}) => inspectWith(call, secret, own),

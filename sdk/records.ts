@@ -222,6 +222,26 @@ export interface WireCreation<Secret = WireCreatedSecret> {
   readonly details: WireRemarks & { readonly repeated?: true | undefined };
 }
 
+/** Why one of a batch was not created. */
+export interface WireProblem {
+  readonly success: false;
+  readonly error: string;
+  readonly message: string;
+  readonly status: number;
+  readonly retry_after?: number | undefined;
+  readonly field?: string | undefined;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[] | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface WireBatch {
+  readonly results: readonly (
+    | (WireCreation & { readonly success: true })
+    | (WireCreation<WireGeneratedSecret> & { readonly success: true })
+    | WireProblem
+  )[];
+}
+
 export interface WireRecord<Record> {
   readonly record: Record;
 }

@@ -2,120 +2,40 @@
  * Shares and reads, end to end (docs/end-to-end.md) unless it is plain. The client loads this module with the first secret that it
  * shares or reads.
  */
-import {
-  type ConcealOptions,
-  type CreateOptions,
-  creationFields,
-  type GenerateOptions,
-  generationFields,
-  type RevealOptions,
-} from './creation.ts';
+import type { ConcealOptions, GenerateOptions, RevealOptions } from './creation.ts';
 import { MayflyError } from './error.ts';
-import { drawValue } from './generated-value.ts';
 import { given, type Json } from './json.ts';
 import { type CallOptions, pause, withinOneLimit } from './limit.ts';
-import { linkOf, parseLink, partsOf } from './link.ts';
+import { partsOf } from './link.ts';
 import { newLook } from './look.ts';
+import { creationCall, invalid, prepareConceal, prepareGenerate, stretch } from './preparing.ts';
 import {
   type Created,
   type Generated,
   type Revealed,
-  toCreated,
-  toGenerated,
   toRevealed,
   toSealedCiphertext,
-  toSealedCreated,
   toStatus,
 } from './records.ts';
-import { type Content, isFragment, open, prove, type Stretch, seal } from './sealing.ts';
+import { isFragment, open, prove } from './sealing.ts';
 import type { Connection } from './transport.ts';
-import { unexpected, withHidden } from './wire.ts';
+import { withHidden } from './wire.ts';
 
-/** argon2id is large: it is loaded when the first passphrase is stretched. */
-const stretch: Stretch = async (passphrase, salt) => {
-  try {
-    const loaded = await import('./stretch.ts');
-    return await loaded.stretch(passphrase, salt);
-  } catch (cause) {
-    const message =
-      'argon2id could not be loaded. A page needs WebAssembly for it: wasm-unsafe-eval in its policy.';
-    throw new MayflyError('not_loaded', message, { cause });
-  }
-};
+export { batch } from './batch.ts';
 
-function invalid(field: string, message: string): MayflyError {
-  return new MayflyError('invalid_field', message, { field });
-}
-
-const thisMachine = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
-
-/** Nothing was sent. @throws MayflyError `invalid_field` or `insecure_address` */
-function assertSealable(server: string, { recipient }: CreateOptions): void {
-  if (recipient !== undefined)
-    throw invalid(
-      'recipient',
-      'The server cannot mail the link of an end-to-end secret, because it does not know it. Give the link away yourself, ' +
-        'or let the server encrypt the value, with plain: true.',
-    );
-  const { protocol, hostname } = new URL(server);
-  const isSecure = protocol === 'https:' || thisMachine.test(hostname);
-  if (!isSecure || globalThis.crypto?.subtle === undefined)
-    throw new MayflyError(
-      'insecure_address',
-      'An end-to-end secret needs https, or a server on this machine. With plain: true the server encrypts the value instead.',
-    );
-}
-
-/** @throws MayflyError `invalid_field` */
-function contentOf({ value, file, plain }: ConcealOptions): Content {
-  if (file !== undefined && plain === true) throw invalid('plain', 'A file is only shared end to end.');
-  if (file !== undefined) return { kind: 'file', name: file.name, type: file.type, bytes: file.bytes };
-  if (value === undefined || value === '') throw invalid('value', 'There is nothing to share.');
-  return { kind: 'text', text: value };
-}
-
-/** Made of what this client was told: the server adds nothing but the key. */
-function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
-  const link = `${linkOf(secretKey, shareDomain, server)}#${fragment}`;
-  if (parseLink(link)?.key !== secretKey) throw unexpected();
-  return link;
-}
-
-async function concealContent(
-  { call, server, timeoutMs }: Connection,
-  content: Content,
-  options: CreateOptions,
-): Promise<Created> {
-  assertSealable(server, options);
-  const { passphrase = null, shareDomain = '' } = options;
-  return withinOneLimit(timeoutMs, options, async (own) => {
-    const { sealed, fragment } = await seal({ content, passphrase, stretch });
-    // The language is that of a mail, and none is sent.
-    const { ttl, share_domain, notify, memo } = creationFields(options);
-    const body = { secret: given({ sealed, ttl, share_domain, notify, memo }) };
-    const answer = await call({ method: 'POST', path: '/secret/conceal', body }, own);
-    return toSealedCreated(answer, (secretKey) => fullLink(server, shareDomain, secretKey, fragment));
+export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const { fields, read } = await prepareConceal(connection, options);
+    return read(await connection.call(creationCall('conceal', { secret: fields }, options, connection), own));
   });
 }
 
-/** Nothing is sent twice. */
-export async function conceal(connection: Connection, options: ConcealOptions): Promise<Created> {
-  if (options.plain !== true || options.file !== undefined)
-    return concealContent(connection, contentOf(options), options);
-  const body = { secret: given({ secret: options.value, ...creationFields(options) }) };
-  const answer = await connection.call({ method: 'POST', path: '/secret/conceal', body }, options);
-  return toCreated(answer, connection.server);
-}
-
 export async function generate(connection: Connection, options: GenerateOptions): Promise<Generated> {
-  if (options.plain === true) {
-    const body = { secret: given(generationFields(options)) };
-    const answer = await connection.call({ method: 'POST', path: '/secret/generate', body }, options);
-    return toGenerated(answer, connection.server);
-  }
-  // Drawn here, so that the server never sees it.
-  const value = drawValue(options.length, options.charset);
-  return withHidden(await concealContent(connection, { kind: 'text', text: value }, options), { value });
+  return withinOneLimit(connection.timeoutMs, options, async (own) => {
+    const { isDrawn, fields, read } = await prepareGenerate(connection, options);
+    const path = isDrawn ? 'generate' : 'conceal';
+    return read(await connection.call(creationCall(path, { secret: fields }, options, connection), own));
+  });
 }
 
 /** What a reveal sends, and how its answer is read. */

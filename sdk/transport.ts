@@ -23,7 +23,7 @@ export interface TransportOptions {
   /**
    * How often what only reads (`status`, `receipt`, each page of `recent` and their like) is tried again when the server cannot be reached, or answers 429 or
    * 503 with a `Retry-After` that fits into the time limit. 0–5; 0 if absent, because a caller with retries of its own would
-   * multiply them against a server that is already busy. No other call is ever repeated: after a lost answer, a second reveal
+   * multiply them against a server that is already busy. Beside creations with an `idempotencyKey`, no other call is ever repeated: after a lost answer, a second reveal
    * finds the secret gone, and a second creation leaves a secret that nobody knows about.
    */
   readonly retries?: number;
@@ -38,6 +38,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Changes nothing and counts as no guess, so it may be repeated. */
   readonly isRead?: true;
+  /** Creates once, however often it is sent. */
+  readonly idempotencyKey?: string;
 }
 
 /** @returns an object or a list, as it came */
@@ -49,6 +51,7 @@ export interface Connection {
   /** As configured, without a slash at the end. */
   readonly server: string;
   readonly timeoutMs: number;
+  readonly hasAccount: boolean;
 }
 
 /** What differs between the versions of the API. */
@@ -67,6 +70,7 @@ function basicHeader({ username, token }: Credentials): string {
 function initOf(call: Call, options: TransportOptions, signal: AbortSignal): RequestInit {
   const { method, body } = call;
   const headers: Record<string, string> = { Accept: 'application/json', ...call.headers };
+  if (call.idempotencyKey !== undefined) headers['Idempotency-Key'] = call.idempotencyKey;
   if (options.credentials !== undefined) headers.Authorization = basicHeader(options.credentials);
   if (body !== undefined) headers['Content-Type'] = body instanceof Blob ? body.type : 'application/json';
   return {
@@ -110,6 +114,13 @@ async function exchange(url: string, init: RequestInit, fetch: Fetch): Promise<[
   }
 }
 
+const retriesOfOnce = 2;
+
+function retriesOf({ isRead, idempotencyKey }: Call, retries: number): number {
+  if (idempotencyKey !== undefined) return Math.max(retries, retriesOfOnce);
+  return isRead === true ? retries : 0;
+}
+
 const maxRetries = 5;
 export const defaultTimeoutMs = 30_000;
 
@@ -134,6 +145,6 @@ export function createTransport(options: TransportOptions, version: ApiVersion):
   };
   return (call, own = {}) =>
     withinLimit(own.timeoutMs ?? timeoutMs, own.signal, (limit) =>
-      repeat(() => send(call, limit.signal), call.isRead === true ? retries : 0, limit),
+      repeat(() => send(call, limit.signal), retriesOf(call, retries), limit),
     );
 }

@@ -207,6 +207,8 @@ export function sentenceOf(
     return `This is more than ${server} takes${isAnonymous ? ' without an account' : ''}.`;
   if (error.code === 'insecure_address')
     return `${server} is not reached over https, so nothing is shared end to end with it, and nothing was shared. With --plain the server encrypts it, and sees it on its way.`;
+  if (error.code === 'idempotency_mismatch')
+    return 'This idempotency key was used for another secret in the last 24 hours, or for one that was shared end to end. Nothing was shared.';
   if (error.code === 'unreachable') return unreachableSentence(server, error.cause);
   if (error.code === 'not_authorized' && !isAnonymous)
     return `${server} does not take this account with this token: see mayfly whoami.`;

@@ -64,7 +64,7 @@ export function waitingWords(
 }
 
 /** As the pages say it. */
-const stateWords: Readonly<Record<Receipt['state'], string>> = {
+export const stateWords: Readonly<Record<Receipt['state'], string>> = {
   new: 'waiting',
   viewed: 'waiting',
   received: 'opened',

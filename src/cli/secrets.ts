@@ -37,10 +37,12 @@ import {
   UsageError,
   type World,
 } from './command.ts';
+import { createdJsonOf } from './created.ts';
 import { type Assignment, fileLabel, maxVariables, parseEnvFile } from './env-file.ts';
 import { renderQr } from './qr.ts';
-import { printReceipt, printRemarks, remarksJsonOf, waitingWords } from './receipts.ts';
+import { printReceipt, printRemarks, stateWords, waitingWords } from './receipts.ts';
 import { noClipboard } from './reveal.ts';
+import { shareLines } from './share-lines.ts';
 import { timeOf } from './terminal.ts';
 
 const creationOptions: Readonly<Record<string, OptionUsage>> = {
@@ -63,6 +65,11 @@ const creationOptions: Readonly<Record<string, OptionUsage>> = {
   qr: { type: 'boolean', doc: 'show the link as a QR code too, on standard error' },
   copy: { type: 'boolean', doc: 'put the link on the clipboard too' },
   plain: { type: 'boolean', doc: 'let the server encrypt it, and see it; otherwise only the link opens it' },
+  'idempotency-key': {
+    type: 'string',
+    value: 'KEY',
+    doc: 'ask again where an answer is lost; with --plain, the same command again within a day makes no second secret. Needs an account',
+  },
   ...serverOption,
 };
 
@@ -83,6 +90,7 @@ const recipientNeedsPlain =
 
 async function readCreation(input: Input, world: World): Promise<CreateOptions> {
   const { ttl, recipient, notify, memo, 'share-domain': shareDomain } = input.texts;
+  const { 'idempotency-key': idempotencyKey } = input.texts;
   const plain = input.flags.has('plain');
   if (recipient !== undefined && !plain) throw new UsageError(recipientNeedsPlain);
   const passphrase = await readNewPassphrase(input, world);
@@ -94,19 +102,7 @@ async function readCreation(input: Input, world: World): Promise<CreateOptions> 
     ...(shareDomain === undefined ? {} : { shareDomain }),
     ...(notify === undefined ? {} : { notify: parseNotify(notify) }),
     ...(memo === undefined ? {} : { memo }),
-  };
-}
-
-function jsonOf(created: Created | Generated) {
-  return {
-    link: created.link,
-    secret_key: created.secretKey,
-    metadata_key: created.metadataKey,
-    ttl: created.ttlSeconds,
-    sealed: created.isSealed,
-    created: created.createdAt.getTime() / 1000,
-    ...('value' in created ? { value: created.value } : {}),
-    ...remarksJsonOf(created),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   };
 }
 
@@ -146,17 +142,25 @@ async function create(
   });
 }
 
+function repeatedWords({ state, secretTtlSeconds }: Created): string {
+  const now = secretTtlSeconds === null ? `, and is gone: ${stateWords[state]}` : '';
+  return `It was shared before with this idempotency key${now}.\n`;
+}
+
 function printCreated(created: Created | Generated, input: Input, world: World): ExitCode {
   const expires = created.createdAt.getTime() / 1000 + created.ttlSeconds;
   printRemarks(created, world);
   if (!input.json) {
+    if (created.repeated) world.terminal.err(repeatedWords(created));
     world.terminal.err(
-      `It opens once, until ${timeOf(expires)}. To look after it, keep the metadata key to yourself:\n`,
+      created.secretTtlSeconds === null
+        ? 'Its metadata key:\n'
+        : `It opens once, until ${timeOf(expires)}. To look after it, keep the metadata key to yourself:\n`,
     );
     world.terminal.err(`  ${created.metadataKey}\n`);
   }
   const lines = 'value' in created ? [created.value, created.link] : [created.link];
-  printResult(world, input, jsonOf(created), lines);
+  printResult(world, input, createdJsonOf(created), lines);
   return 0;
 }
 
@@ -200,11 +204,16 @@ function printShared(
   input: Input,
   { terminal }: World,
 ): void {
-  const secrets = Object.fromEntries([...shared].map(([name, created]) => [name, jsonOf(created)]));
+  const secrets = Object.fromEntries([...shared].map(([name, created]) => [name, createdJsonOf(created)]));
   if (input.json) terminal.out(`${JSON.stringify({ ...failed, secrets })}\n`);
   if (input.json || shared.size === 0) return;
   terminal.err('Each opens once. To look after them, keep the metadata keys to yourself:\n');
   for (const [name, { metadataKey }] of shared) terminal.err(`  ${metadataKey}  ${name}\n`);
+}
+
+/** Each has a key of its own; not with its name, which stays here. */
+function keyFor({ idempotencyKey }: CreateOptions, n: number): Pick<CreateOptions, 'idempotencyKey'> {
+  return idempotencyKey === undefined ? {} : { idempotencyKey: `${idempotencyKey} ${n + 1}` };
 }
 
 /**
@@ -219,9 +228,10 @@ async function shareEach(
   world: World,
 ): Promise<ExitCode> {
   const shared = new Map<string, Created>();
-  for (const { name, value } of assignments) {
+  for (const [n, { name, value }] of assignments.entries()) {
     try {
-      const created = await chosen.client.conceal({ ...creation, value });
+      const own = keyFor(creation, n);
+      const created = await chosen.client.conceal({ ...creation, ...own, value });
       printRemarks(created, world);
       if (!input.json) world.terminal.out(`${name}=${created.link}\n`);
       shared.set(name, created);
@@ -249,6 +259,8 @@ async function shareEnvFile(file: string, input: Input, world: World): Promise<E
 
 async function runShare(input: Input, world: World): Promise<ExitCode> {
   const envFile = input.texts['env-file'];
+  const { lines } = input.texts;
+  if (lines !== undefined) return shareLines(lines, () => readCreation(input, world), input, world);
   if (envFile !== undefined) return shareEnvFile(envFile, input, world);
   const isFile = input.words.length > 0 && input.words[0] !== '-';
   if (!isFile && input.texts['passphrase-file'] === '-')
@@ -339,6 +351,11 @@ export const secretCommands: readonly Command[] = [
       exact: {
         type: 'boolean',
         doc: 'keep the line break at the end of the input, which is left out otherwise',
+      },
+      lines: {
+        type: 'string',
+        value: 'FILE',
+        doc: 'share each line as a secret of its own, up to 100, - for standard input; print their links in order',
       },
       'env-file': {
         type: 'string',

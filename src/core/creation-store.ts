@@ -2,7 +2,7 @@
  * What a store keeps of creations that may be repeated: the row that makes two equal requests one secret. A method is one atomic
  * decision, as in `ports.ts`; `test/stores/conformance/creations.ts` states the promises as checks.
  *
- * A row is reserved before its record is stored, and it is done in the very step that stores the record (`SecretStore.put`). So
+ * A row is reserved before its record is stored, and it is done in the very step that stores the record (`NewRecord.hold`). So
  * there is one record at most for each row, and because a row's keys are derived from a seed of its own, no two records have the same
  * ids: that each id is unique needs no index of its own.
  */

@@ -22,7 +22,6 @@ import type {
   TicketLimits,
   TokenFate,
 } from './account.ts';
-import type { CreationHold } from './creation-store.ts';
 import type { ReceiptId, SecretId } from './keys.ts';
 import type { LookStore, NewLook } from './look-store.ts';
 import type { PlanName } from './plans.ts';
@@ -64,10 +63,10 @@ export interface SecretStore extends LookStore {
    * Stores a record. Resolves only when it is durable at the store's class (fsync done). Rejects with `storage_full`
    * when there is no room, `unavailable` otherwise, also for an owner that is not there and for a closed root (`RootStore`);
    * after a rejection the secret either was not stored or will expire without ever having been announced (P5).
-   * @param hold the reservation that it is stored for (`creation-store.ts`), done in the same atomic step; `unavailable`, and nothing
-   *   is stored, when it is done already, was taken over, or is not there any more. Absent or `null`: for none.
+   * The reservation that it is stored for is done in the same atomic step. `unavailable`, and nothing is stored, when that is done
+   * already, was taken over, or is not there any more.
    */
-  put(record: NewRecord, hold?: CreationHold | null): Promise<void>;
+  put(record: NewRecord): Promise<void>;
 
   /** The live secret, or `null` when it is unknown, read, burned or expired. Changes nothing. */
   findSecret(id: SecretId): Promise<StoredSecret | null>;

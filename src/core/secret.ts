@@ -10,6 +10,7 @@
 
 import { shortkeyMask } from '../crypto/derive.ts';
 import type { AccountId, NoticeKind } from './account.ts';
+import type { CreationHold } from './creation-store.ts';
 import type { MetadataKey, ReceiptId, SecretId, SecretKey } from './keys.ts';
 import type { UnixSeconds } from './time.ts';
 
@@ -86,6 +87,8 @@ export interface NewRecord {
   readonly notify: readonly NoticeKind[];
   /** When the notice that it is about to expire is due, before `expiresAt`; `null` for never. */
   readonly noticeDueAt: UnixSeconds | null;
+  /** The reservation that it is stored for (`creation-store.ts`); `null` for none. */
+  readonly hold: CreationHold | null;
 }
 
 /** A live secret as the store gives it: sealed, unread, unexpired at store time. */

@@ -186,7 +186,7 @@ describe('whose turn a passphrase takes', () => {
       [`/api/v1/secret/${key}`, form({ passphrase: wrong }, address), 404],
       [`/api/v2/secret/${key}/reveal`, v2, 422],
       [`/api/v2/secret/${key}`, look, 422],
-      [`/secret/${key}`, form({ passphrase: wrong }, { ...ownForm, ...address }), 422],
+      [`/secret/${key}`, form({ passphrase: wrong, open: 'now' }, { ...ownForm, ...address }), 422],
     ];
     for (const [path, init, status] of asked) {
       expect(await placeOf(app.fetch(path, init), status)).toEqual(proving);

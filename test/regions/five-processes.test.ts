@@ -20,6 +20,7 @@ import {
 import { race } from '../support/race.ts';
 import { openConnection, type RawAnswer, requestBytes, sendOnce } from '../support/raw-client.ts';
 import { announceSeed, seededFractions } from '../support/run-seed.ts';
+import { clientSecret } from '../support/sealed-wire.ts';
 import { openPool } from '../support/started-server.ts';
 import { addressOf, type Installation, type Label, labels, openInstallation } from './installation.ts';
 
@@ -109,6 +110,27 @@ describe('through every host', () => {
     for (const { port } of hosts()) {
       const got = await sendOnce(port, requestBytes({ method: 'POST', path, body: '' }));
       expect([got.status, JSON.parse(got.body).message]).toEqual([404, 'Unknown secret']);
+    }
+  });
+
+  it('the largest end-to-end secret of an account arrives and leaves as it was sealed, for its proofs alone', async () => {
+    const sealed = clientSecret({ hasPassphrase: true, paddedBytes: 1_015_808 });
+    const post = (path: string, body: object, headers = {}) =>
+      requestBytes({
+        method: 'POST',
+        path: `/api/v2/secret/${path}`,
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    for (const { port, label } of hosts()) {
+      const { basic } = installation[label].account;
+      const create = post('conceal', { secret: { sealed: sealed.wire } }, { Authorization: basic });
+      const { secretKey } = await make(port, create);
+      const half = await sendOnce(port, post(`${secretKey}/reveal`, {}));
+      expect([half.status, JSON.parse(half.body).error]).toEqual([422, 'incomplete_link']);
+      const opened = await sendOnce(port, post(`${secretKey}/reveal`, sealed.body));
+      expect(opened.status).toBe(200);
+      expect(JSON.parse(opened.body).record.sealed.ciphertext === sealed.wire.ciphertext).toBe(true);
     }
   });
 

@@ -63,6 +63,7 @@ describe('a call that ends early', () => {
     const calls = [
       client.conceal({ value: 'x', ...options }),
       client.generate(options),
+      client.batch([{ value: 'x' }], options),
       client.reveal(key, options),
       client.done(key, newLook(), options),
       client.inspect(key, options),
@@ -164,6 +165,7 @@ describe('repeating', () => {
   const others: Calls = {
     conceal: ({ client }) => client.conceal({ value: 'x' }),
     generate: ({ client }) => client.generate(),
+    batch: ({ client }) => client.batch([{ value: 'x' }]),
     reveal: ({ client }) => client.reveal(key, { strictlyOnce: true }),
     done: ({ client }) => client.done(key, newLook()),
     inspect: ({ client }) => client.inspect(key),

@@ -14,6 +14,7 @@ import type {
 } from '../../sdk/domain-records.ts';
 import type { serverCodes } from '../../sdk/error.ts';
 import type {
+  WireBatch,
   WireChange,
   WireCreation,
   WireDelivery,
@@ -41,6 +42,7 @@ import type {
 import type { FieldsOf, numberAt, textAt } from '../../sdk/wire.ts';
 import type { Forms } from '../../src/api/v1/operations.ts';
 import type * as v1 from '../../src/api/v1/record.ts';
+import type * as batches from '../../src/api/v2/batch.ts';
 import type * as creation from '../../src/api/v2/creation.ts';
 import type * as fields from '../../src/api/v2/creation-fields.ts';
 import type * as domains from '../../src/api/v2/domain-records.ts';
@@ -76,6 +78,7 @@ export type Answers = AllTrue<
   [
     Fits<z.output<typeof creation.concealAnswer>, WireCreation>,
     Fits<z.output<typeof creation.generateAnswer>, WireCreation<WireGeneratedSecret>>,
+    Fits<z.output<typeof batches.batchAnswer>, WireBatch>,
     Fits<z.output<typeof receipts.metadataAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.burnAnswer>, WireRecord<WireReceipt>>,
     Fits<z.output<typeof receipts.changeAnswer>, WireChange>,

@@ -36,7 +36,7 @@ interface Exchange {
 
 function operationOf(url: string, method: string): string {
   const path = new URL(url).pathname
-    .replace(/\/(private|secret|domains)\/(?!recent$|status$|conceal$|generate$)[^/]+/, '/$1/*')
+    .replace(/\/(private|secret|domains)\/(?!recent$|status$|conceal$|generate$|batch$)[^/]+/, '/$1/*')
     .replace(/^\/api/, '');
   return `${method} ${path}`;
 }
@@ -90,6 +90,7 @@ async function callMain(options: Parameters<typeof createClient>[0], results: Re
   results.generate = await client.generate({ ...generation, plain: true });
   const { recipient: _, locale: __, ...unmailed } = all;
   await callSealed(client, unmailed, domain);
+  results.batch = await client.batch([{ value: 'one', plain: true }, { generate: { plain: true } }]);
   results.inspect = await client.inspect(created.link, { passphrase: 'thyme' });
   results.status = await client.status(created.link);
   const gone = '0'.repeat(31);
@@ -182,7 +183,7 @@ async function callOlder(options: Parameters<typeof createClient>[0], results: R
   expect(results.burn).toMatchObject({ state: 'burned', secretKey: null, secretTtlSeconds: null });
   expect((await failure(client.burn(other.metadataKey))).code).toBe('unknown_secret');
   results.recent = await client.recent();
-  expect(results.recent).toHaveLength(9);
+  expect(results.recent).toHaveLength(11);
   await client.checkCredentials();
   results.serviceStatus = await client.serviceStatus();
 }

@@ -44,11 +44,12 @@ export const creationDefects: readonly SeededDefect[] = [
     caughtBy: onePerReservation,
     seed: (store) => ({
       ...store,
-      async put(record, hold) {
+      async put(record) {
+        const { hold } = record;
         const row = hold ? await store.findCreation(hold.id) : null;
-        if (row?.isDone === true) return store.put(record, hold);
+        if (row?.isDone === true) return store.put(record);
         await turn();
-        await store.put(record, hold).catch(() => store.put(record));
+        await store.put(record).catch(() => store.put({ ...record, hold: null }));
       },
     }),
   },
@@ -57,7 +58,7 @@ export const creationDefects: readonly SeededDefect[] = [
     caughtBy: 'whoever lost a reservation stores nothing: taken over, released or never made',
     seed: (store) => ({
       ...store,
-      put: (record, hold) => store.put(record, hold).catch(() => store.put(record)),
+      put: (record) => store.put(record).catch(() => store.put({ ...record, hold: null })),
     }),
   },
   {
@@ -65,9 +66,10 @@ export const creationDefects: readonly SeededDefect[] = [
     caughtBy: 'a creation that is done stores no second record',
     seed: (store) => ({
       ...store,
-      async put(record, hold) {
+      async put(record) {
+        const { hold } = record;
         const isDone = hold && (await store.findCreation(hold.id))?.isDone;
-        await store.put(record, isDone ? null : hold);
+        await store.put(isDone ? { ...record, hold: null } : record);
       },
     }),
   },
@@ -78,9 +80,9 @@ export const creationDefects: readonly SeededDefect[] = [
       const done = new Set<string>();
       return {
         ...store,
-        async put(record, hold) {
-          if (hold) done.add(hold.id.toHex());
-          await store.put(record, hold);
+        async put(record) {
+          if (record.hold) done.add(record.hold.id.toHex());
+          await store.put(record);
         },
         async findCreation(id) {
           const row = await store.findCreation(id);
@@ -92,7 +94,7 @@ export const creationDefects: readonly SeededDefect[] = [
   {
     defect: 'a creation is not done when its record is stored',
     caughtBy: 'a creation is done as soon as its record is stored, and not before',
-    seed: (store) => ({ ...store, put: (record) => store.put(record) }),
+    seed: (store) => ({ ...store, put: (record) => store.put({ ...record, hold: null }) }),
   },
   {
     defect: 'a reservation is taken over too early',

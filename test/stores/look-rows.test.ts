@@ -12,7 +12,14 @@ import type { SqliteStore } from '../../src/store/sqlite/store.ts';
 import { announceSeed, createDice } from '../support/run-seed.ts';
 import { personNamed } from './conformance/account-fixtures.ts';
 import { clientStays, found, putNew, ttlSeconds } from './conformance/check.ts';
-import { askAgain, lookOf, newLook, newTag, type Opened } from './conformance/look-fixtures.ts';
+import {
+  askAgain,
+  claimWithLook,
+  lookOf,
+  newLook,
+  newTag,
+  type Opened,
+} from './conformance/look-fixtures.ts';
 import { useStoreFolder } from './store-folder.ts';
 
 const { current, open, valuesOf } = useStoreFolder();
@@ -174,6 +181,32 @@ describe('a second look in the files', () => {
     await store.sweep(100);
     await store.sweep(100);
     expect(counted()).toEqual([2, 3]);
+  });
+
+  it('P17: is found by bits of its tag beside it, so that another’s nonce need not look at its bytes', async () => {
+    await using store = await open();
+    const opener = await openedAs(store, 1, 300);
+    const [tagged, created] = [valuesOf('SELECT delivery_at FROM records')[0]?.[0], opener.record.createdAt];
+    expect(Number(tagged) % 2 ** 24).toBe(Buffer.from(opener.tag).readUIntBE(0, 3));
+    // As wide as the time that was there: see 001-records.sql.
+    expect(Math.floor(Number(tagged) / 2 ** 24)).toBe(Math.floor(created / 2 ** 24));
+    using db = new Database(join(current.directory, 'mayfly.db'), { readwrite: true });
+    db.run('UPDATE records SET delivery_at = delivery_at + 1');
+    expect(await lookOf(store, opener)).toBeNull();
+    expect(await askAgain(store, opener)).toBe('gone');
+    await store.endLook(opener.record.secretId, opener.tag);
+    db.run('UPDATE records SET delivery_at = delivery_at - 1');
+    expect(await lookOf(store, opener)).not.toBeNull();
+  });
+
+  it('leaves what became of the mail as it was', async () => {
+    await using store = await open();
+    for (const deliveryStaleAt of [null, store.now() + 60]) {
+      const record = await putNew(store, { deliveryStaleAt });
+      const before = await store.findReceipt(record.receiptId);
+      await claimWithLook(store, record);
+      expect((await store.findReceipt(record.receiptId))?.delivery).toEqual(before?.delivery ?? null);
+    }
   });
 
   it('is found through the row’s own number: no index leads to its sealed bytes', async () => {

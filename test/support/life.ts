@@ -88,6 +88,8 @@ interface Texts {
   readonly memo: string;
   readonly laterMemo: string;
   readonly sealed: ClientSecret;
+  /** Of an opener, for a second look. */
+  readonly nonce: Buffer;
 }
 
 function drawTexts(): Texts {
@@ -98,6 +100,7 @@ function drawTexts(): Texts {
     recipient: `recipient.${randomBytes(6).toString('hex')}@example.org`,
     memo: marked('memo'),
     laterMemo: marked('later memo'),
+    nonce: randomBytes(16),
     sealed: clientSecret({ seed: randomBytes(9).toString('hex'), hasPassphrase: true }),
   };
 }
@@ -327,7 +330,7 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
   // Answers with a value are kept apart from those that must not show one.
   const readings = openSession(port);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.plain }));
-  await expectValue(readings, value, attemptRequest({ door: 'v2.reveal', made: made.guarded, passphrase }));
+  await lookTwice(readings, made, texts);
   await expectValue(readings, value, attemptRequest({ door: 'v1.reveal', made: made.mailed }));
   const path = `/api/v2/secret/${made.sealed.secretKey}/reveal`;
   const body = JSON.stringify(sealed.body);
@@ -355,10 +358,22 @@ export async function live(port: number, owner: Credentials, steps: LifeSteps): 
       recipients: [recipient],
       usernames: [owner.username],
       memos: [memo, laterMemo],
-      sealed: canariesOf(sealed),
+      sealed: [...canariesOf(sealed), texts.nonce, texts.nonce.toString('base64url')],
       ends: endToEnd.ends,
     },
   };
+}
+
+/** Reads with a nonce, once more with the same, and once with another's. */
+async function lookTwice(session: Session, { guarded }: AllMade, texts: Texts): Promise<void> {
+  const look = texts.nonce.toString('base64url');
+  const path = `/api/v2/secret/${guarded.secretKey}/reveal`;
+  const call = (to: string, body: object) =>
+    requestBytes({ method: 'POST', path: to, headers: json, body: JSON.stringify(body) });
+  const { passphrase, value } = texts;
+  for (let n = 0; n < 2; n += 1) await expectValue(session, value, call(path, { passphrase, look }));
+  await session.push(call(path, { passphrase, look: `${look.slice(1)}=` }));
+  await session.push(call(`${path}/done`, { look }));
 }
 
 /** The ciphertext in pieces, because what is truncated is a leak too. */

@@ -103,9 +103,9 @@ export function createBench(
   const memory = createMemoryStore({ clock: steadyClock(() => now) });
   const recording: ServiceParts['store'] = {
     ...memory,
-    put(record, hold) {
+    put(record) {
       records.push(record);
-      return memory.put(record, hold);
+      return memory.put(record);
     },
   };
   const deps: ServiceParts = {

@@ -124,10 +124,10 @@ describe('POST /secret/batch', () => {
       rateLimits: { ...builtInRateLimits, create: { anonymous: rule, account: rule } },
       wrapStore: (store) => ({
         ...store,
-        async put(record, hold) {
+        async put(record) {
           stored += 1;
           if (stored > 5 && stored <= 8) throw new ServiceError('unavailable', 'not confirmed');
-          await store.put(record, hold);
+          await store.put(record);
         },
       }),
     });
@@ -166,10 +166,10 @@ describe('POST /secret/batch', () => {
     const { batch } = await scene({
       wrapStore: (store) => ({
         ...store,
-        async put(record, hold) {
+        async put(record) {
           stored += 1;
           if (stored === 3) throw new ServiceError('unavailable', 'not confirmed');
-          await store.put(record, hold);
+          await store.put(record);
         },
       }),
     });
@@ -185,10 +185,10 @@ describe('POST /secret/batch', () => {
     const { app, authorization } = await scene({
       wrapStore: (store) => ({
         ...store,
-        async put(record, hold) {
+        async put(record) {
           stored += 1;
           leaving.abort();
-          await store.put(record, hold);
+          await store.put(record);
         },
       }),
     });

@@ -5,6 +5,7 @@
  */
 import { describe, expect, it } from 'bun:test';
 import { randomBytes } from 'node:crypto';
+import { clientSecret } from '../support/sealed-wire.ts';
 import { createDocumentedApp, type DocumentedApp } from './documented-app.ts';
 
 const app = createDocumentedApp();
@@ -124,6 +125,30 @@ describe('a reveal with a look', () => {
     expect(burning.status).toBe(409);
     expect(burning.body.error).toBe('already_gone');
     expect((await reveal(key, { look }, owner)).status).toBe(404);
+  });
+});
+
+describe('a second look at an end-to-end secret', () => {
+  it('answers the same ciphertext, for the same proofs each time (P1)', async () => {
+    for (const hasPassphrase of [false, true]) {
+      const { wire, body: proofs } = clientSecret({ hasPassphrase });
+      const made = await app.call('/secret/conceal', { json: { sealed: wire } });
+      const { key } = made.body.record.secret;
+      const look = newLook();
+      const first = await reveal(key, { ...proofs, look });
+      expect(first.body.record.sealed.ciphertext).toBe(wire.ciphertext);
+      const other = clientSecret({ hasPassphrase, seed: 'other' }).body;
+      for (const given of [{}, other, { ...proofs, proof: other.proof }]) {
+        const refused = await reveal(key, { ...given, look });
+        expect(refused.status).toBe(422);
+        expect(refused.body.error).toMatch(/^(incomplete_link|incorrect_passphrase)$/);
+      }
+      const again = await reveal(key, { ...proofs, look });
+      expect([again.status, again.body.record.sealed]).toEqual([200, first.body.record.sealed]);
+      expect((await reveal(key, { ...proofs, look: newLook() })).status).toBe(404);
+      expect((await reveal(key, { ...proofs, look })).status).toBe(200);
+      expect((await reveal(key, { ...proofs, look })).status).toBe(404);
+    }
   });
 });
 

@@ -165,6 +165,29 @@ for (const hasPassphrase of [false, true]) {
   });
 }
 
+describe('a second look at an end-to-end secret', () => {
+  for (const hasPassphrase of [false, true])
+    it(`takes both proofs each time, and no half link ends it (passphrase: ${hasPassphrase}) (P1, P14)`, async () => {
+      const sealed = clientSecret({ hasPassphrase });
+      const other = clientSecret({ seed: 'other' }).body;
+      const { key } = await concealed(sealed);
+      const look = base64url(new Uint8Array(16).fill(9));
+      const ciphertexts: string[] = [];
+      for (let answer = 0; answer < 3; answer += 1) {
+        for (const half of [{}, other, { ...other, proof: sealed.body.proof }, { passphrase: 'x' }]) {
+          const { status, body } = await reveal(key, { ...half, look });
+          expect([status, body.error]).toEqual([422, 'incomplete_link']);
+        }
+        const wrong = await reveal(key, { ...sealed.body, proof: other.proof, look });
+        const error = hasPassphrase ? 'incorrect_passphrase' : 'incomplete_link';
+        expect([wrong.status, wrong.body.error]).toEqual([422, error]);
+        ciphertexts.push((await reveal(key, { ...sealed.body, look })).body.record.sealed.ciphertext);
+      }
+      expect(ciphertexts).toEqual(Array(3).fill(sealed.wire.ciphertext));
+      expect((await reveal(key, { ...sealed.body, look })).status).toBe(404);
+    });
+});
+
 describe('proofs', () => {
   it('of a plain secret are refused, and nothing is consumed or counted', async () => {
     for (const passphrase of [undefined, 'pw']) {

@@ -18,6 +18,7 @@ import { openSite, type Site } from './browser.ts';
 import { sendShare } from './creator.ts';
 import { allowDomains } from './domain-owner.ts';
 import { png } from './pictures.ts';
+import { makeSealed } from './sealed-link.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** Called at every state; the names are unique within a walk. */
@@ -148,6 +149,40 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
   site.app.clock.advance(61);
   await open(page, site, `/receipt/${expired.metadataKey}`);
   await look('receipt-expired');
+}
+
+/** An end-to-end secret, in the states that its page can reach. */
+export async function walkSealed(page: Page, site: Site, look: Look): Promise<void> {
+  const text = await makeSealed(site.app, someValue, 'right');
+  await open(page, site, text.path);
+  await look('sealed-cut');
+  await page.goto('about:blank');
+  await open(page, site, text.link);
+  await look('sealed');
+  await page.fill('#passphrase', 'wrong');
+  await page.click('#open');
+  await page.waitForSelector('#passphrase-wrong:not(:empty)');
+  await look('sealed-wrong');
+  await page.fill('#passphrase', 'right');
+  await page.click('#open');
+  await page.waitForSelector('#done');
+  await look('sealed-opened');
+  await page.reload();
+  await look('sealed-again');
+  await page.fill('#passphrase', 'right');
+  await page.click('#open');
+  await page.waitForSelector('#done');
+  await press(page, '#done');
+  await look('sealed-done');
+  const file = { kind: 'file', name: 'picture.png', type: 'image/png', bytes: png } as const;
+  await page.goto('about:blank');
+  await open(page, site, (await makeSealed(site.app, file)).link);
+  await page.click('#open');
+  await page.waitForSelector('#preview:visible');
+  await look('sealed-file');
+  await press(page, '#done');
+  await open(page, site, `${(await makeWaiting(site.app)).secretPath}#${text.fragment}`);
+  await look('secret-not-sealed');
 }
 
 async function walkAround(page: Page, site: Site, look: Look): Promise<void> {

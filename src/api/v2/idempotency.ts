@@ -7,7 +7,7 @@ import type { Idempotency } from '../../core/secrets/outcomes.ts';
 import type { Exchange } from '../../http/operation.ts';
 import { invalidFields } from './wire.ts';
 
-export const idempotencyHeader = 'Idempotency-Key';
+const idempotencyHeader = 'Idempotency-Key';
 
 /** Visible ASCII and blanks: what every proxy passes on as it is. */
 const keyForm = /^[\x20-\x7e]{1,255}$/;
@@ -46,7 +46,7 @@ export interface ReadKey {
 /** Throws `RequestProblem('invalid_fields')` for a key that is too long, empty or not of ASCII. */
 export async function readKey(exchange: Exchange, caller: Caller): Promise<ReadKey> {
   const { request, path } = exchange;
-  const key = request.headers.get(idempotencyHeader);
+  const key = request.headers.get('idempotency-key');
   if (key === null) return { once: null, ignored: [] };
   if (caller.kind !== 'account' || caller.apiToken === null)
     return { once: null, ignored: [idempotencyHeader] };

@@ -237,8 +237,8 @@ async function sealAndStore(
     memo: checked.memo,
     caller,
   });
-  const record: NewRecord = { ...base, sealedSecret, ...boxes };
-  await deps.store.put(record, sources.hold);
+  const record: NewRecord = { ...base, sealedSecret, ...boxes, hold: sources.hold };
+  await deps.store.put(record);
   const account = caller.kind === 'account' ? caller.account : null;
   deps.events({ event: 'concealed', tag: tagOf(record.secretId), kind, account: account?.id ?? null });
   if (checked.recipient !== null && account !== null) {
@@ -253,7 +253,7 @@ async function sealAndStore(
   return { outcome: 'created', receipt: receiptView(freshReceipt(record, now), now, opened), value: null };
 }
 
-type RecordBase = Omit<NewRecord, 'sealedSecret' | keyof Boxes>;
+type RecordBase = Omit<NewRecord, 'sealedSecret' | 'hold' | keyof Boxes>;
 
 function recordBase(
   secretId: NewRecord['secretId'],

@@ -196,6 +196,18 @@ describe('a second look', () => {
     ]).toEqual(['v', 'v']);
   });
 
+  it('P8: ends with the secret’s life where that comes first', async () => {
+    const bench = createBench();
+    const { secretKey } = await bench.share('v', { ttlSeconds: 60 });
+    const nonce = newNonce();
+    bench.advance(50);
+    expect(await read(bench.service, secretKey, nonce)).toBe('v');
+    bench.advance(9);
+    expect(await read(bench.service, secretKey, nonce)).toBe('v');
+    bench.advance(1);
+    expect(await read(bench.service, secretKey, nonce)).toBe('unknown');
+  });
+
   it('is not made where none is asked for, nor for a record of version 1', async () => {
     const bench = createBench();
     const { secretKey } = await bench.share('v');

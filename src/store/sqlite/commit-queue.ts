@@ -6,7 +6,6 @@
  * burn whose client disconnected while it was collecting is withdrawn when its batch is put together (P3).
  */
 import { availableParallelism } from 'node:os';
-import type { CreationHold } from '../../core/creation-store.ts';
 import { ServiceError, StoreMovedError } from '../../core/errors.ts';
 import type { ClaimOutcome, IsAbandoned } from '../../core/ports.ts';
 import type { NewRecord } from '../../core/secret.ts';
@@ -103,9 +102,9 @@ export class CommitQueue {
     return this.#hasMoved;
   }
 
-  async put(record: NewRecord, hold: CreationHold | null = null): Promise<void> {
+  async put(record: NewRecord): Promise<void> {
     const outcome = await this.#collect<number>((waiting) => {
-      this.#sink.put(record, hold);
+      this.#sink.put(record);
       const { secretId, receiptId, owner } = record;
       const put = { secretHint: hintOf(secretId), receiptHint: hintOf(receiptId), owner };
       this.#collecting.frames.push({ ...waiting, put });

@@ -56,9 +56,9 @@ export class FrameSink {
   #used = 0;
   #spare: ArrayBuffer | null = null;
 
-  put(record: NewRecord, hold: CreationHold | null = null): void {
+  put(record: NewRecord): void {
     const shareDomain = record.shareDomain === '' ? nothing : encoder.encode(record.shareDomain);
-    const { detailsBox, recentBox, memoBox, sealedSecret } = record;
+    const { detailsBox, recentBox, memoBox, sealedSecret, hold } = record;
     const parts = [shareDomain, detailsBox, recentBox, memoBox, sealedSecret, hold?.id ?? null];
     if (hold !== null) parts.push(hold.wrappedSeed);
     this.#makeRoom(putHeadBytes + parts.reduce((sum, part) => sum + 4 + (part?.length ?? 0), 0));

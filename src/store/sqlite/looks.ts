@@ -4,6 +4,10 @@
  * 001-records.sql).
  *
  * Each decision is one UPDATE that holds the whole condition, as in `records.ts`. An ended look is zeros (P10).
+ *
+ * SQLite reads all of a value to see a part of it, which takes long where that has a megabyte. So that another's nonce is refused
+ * after the same work as at a secret that is gone (P17), 24 bits of the tag stand in `delivery_at`, which nothing reads: a record of
+ * this version that has a mail has a row in `deliveries`. Only where these fit is the sealed value looked at.
  */
 import type { Database } from 'bun:sqlite';
 import type { AccountId } from '../../core/account.ts';
@@ -11,6 +15,7 @@ import type { SecretId } from '../../core/keys.ts';
 import { lookRow, lookSeconds, type NewLook, type StoredLook } from '../../core/look-store.ts';
 import type { UnixSeconds } from '../../core/time.ts';
 import { flagsIn, type LocatedClaim } from './frames.ts';
+import { type Locator, rowAmong } from './locator.ts';
 import type { Deciding } from './protocol.ts';
 
 const { version, answersAt, tagAt, tagBytes } = lookRow;
@@ -30,13 +35,19 @@ export const holdsLook = `${mayHoldLook} AND ${bytesAt(0)} = ${blobOf(version)}`
 /** The one way a look ends before its time; the condition is the caller's, with `holdsLook`. */
 export const eraseLook = 'UPDATE records SET sealed_secret = zeroblob(length(sealed_secret))';
 
-const lookOf = (position: string, id: string, tag: string): string =>
-  `position = ${position} AND secret_id = ${id} AND ${holdsLook} AND ${bytesAt(tagAt, tagBytes)} = ${tag}`;
+/** As many bits as fit below those of a time that is as wide. */
+const hintSpan = 2 ** 24;
+const hintIn = (bytes: Uint8Array, at = 0): number =>
+  (bytes[at] ?? 0) * 2 ** 16 + (bytes[at + 1] ?? 0) * 2 ** 8 + (bytes[at + 2] ?? 0);
+
+const lookOf = (position: string, id: string, tag: string, hint: string): string =>
+  `position = ${position} AND secret_id = ${id} AND ${mayHoldLook} AND delivery_at % ${hintSpan} = ${hint}
+    AND ${holdsLook} AND ${bytesAt(tagAt, tagBytes)} = ${tag}`;
 
 /** The row takes the look's place only if the look's end is right by store time, and no later root has wrapped it meanwhile. */
 const claimWithLook = `
   UPDATE records SET state = 'r', ended_at = ?1, sweep_at = ?5,
-    creator_box = zeroblob(length(creator_box)), sealed_secret = ?6
+    delivery_at = ?5 / ${hintSpan} * ${hintSpan} + ?7, creator_box = zeroblob(length(creator_box)), sealed_secret = ?6
   WHERE position = ?2 AND secret_id = ?3 AND row_version = ?4 AND state = 'w' AND expires_at > ?1
     AND ?5 <= min(expires_at, ?1 + ${lookSeconds}) AND length(?6) = length(sealed_secret)
     AND substr(?6, 1, 1) = ${blobOf(version)} AND substr(?6, 2, 2) >= ${bytesAt(1, 2)}`;
@@ -49,9 +60,9 @@ const stillWaits = `
 const takeOne = `
   UPDATE records SET sealed_secret = iif(${bytesAt(answersAt)} = ${blobOf(1)}, zeroblob(length(sealed_secret)),
     CAST(substr(sealed_secret, 1, ${answersAt}) || ${blobOf(1)} || substr(sealed_secret, ${answersAt + 2}) AS BLOB))
-  WHERE sweep_at > ?1 AND ${lookOf('?2', '?3', '?4')} AND ${bytesAt(answersAt)} IN (${blobOf(1)}, ${blobOf(2)})`;
+  WHERE sweep_at > ?1 AND ${lookOf('?2', '?3', '?4', '?5')} AND ${bytesAt(answersAt)} IN (${blobOf(1)}, ${blobOf(2)})`;
 
-const endOne = `${eraseLook} WHERE ${lookOf('?1', '?2', '?3')}`;
+const endOne = `${eraseLook} WHERE ${lookOf('?1', '?2', '?3', '?4')}`;
 
 const columns = `
   SELECT position, row_version, owner, created_at, expires_at, marks, share_domain, sealed_secret, sweep_at FROM records`;
@@ -69,19 +80,21 @@ interface LookRow {
 
 export interface LookReads {
   /** @param tag `null` finds every opener's */
-  findLook(position: number, id: SecretId, tag: Uint8Array | null, now: UnixSeconds): StoredLook | null;
+  findLook(id: SecretId, tag: Uint8Array | null, now: UnixSeconds): StoredLook | null;
 }
 
-export function createLookReads(db: Database): LookReads {
-  const own = db.query<LookRow, [number, Uint8Array, Uint8Array, number]>(
-    `${columns} WHERE sweep_at > ?4 AND ${lookOf('?1', '?2', '?3')}`,
+export function createLookReads(db: Database, locator: Pick<Locator, 'placesOfSecret'>): LookReads {
+  const own = db.query<LookRow, [number, Uint8Array, Uint8Array, number, number]>(
+    `${columns} WHERE sweep_at > ?5 AND ${lookOf('?1', '?2', '?3', '?4')}`,
   );
   const any = db.query<LookRow, [number, Uint8Array, number]>(
     `${columns} WHERE position = ?1 AND secret_id = ?2 AND sweep_at > ?3 AND ${holdsLook}`,
   );
   return {
-    findLook(position, id, tag, now) {
-      const row = tag === null ? any.get(position, id, now) : own.get(position, id, tag, now);
+    findLook(id, tag, now) {
+      const row = rowAmong(locator.placesOfSecret(id), (place) =>
+        tag === null ? any.get(place, id, now) : own.get(place, id, tag, hintIn(tag), now),
+      );
       return row === null ? null : toLook(id, row);
     },
   };
@@ -113,10 +126,14 @@ export function createLookWrites(db: Database): LookWrites {
   const end = db.query(endOne);
   return {
     claim(now, { position, secretId, rowVersion }, { until, sealedLook }) {
-      if (claim.run(now, position, secretId, rowVersion, until, sealedLook).changes === 1) return 'done';
+      if (
+        claim.run(now, position, secretId, rowVersion, until, sealedLook, hintIn(sealedLook, tagAt))
+          .changes === 1
+      )
+        return 'done';
       return waits.get(now, position, secretId, rowVersion) === null ? 'gone' : 'refused';
     },
-    takeAnswer: (now, { position, id }, tag) => take.run(now, position, id, tag).changes === 1,
-    endLook: (_now, { position, id }, tag) => void end.run(position, id, tag),
+    takeAnswer: (now, { position, id }, tag) => take.run(now, position, id, tag, hintIn(tag)).changes === 1,
+    endLook: (_now, { position, id }, tag) => void end.run(position, id, tag, hintIn(tag)),
   };
 }

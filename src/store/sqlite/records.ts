@@ -281,14 +281,11 @@ const changeExpiry = `
     AND length(sealed_secret) = length(?7) AND ${namedRoot} = substr(?7, 2, 2)
   RETURNING secret_id`;
 
-/**
- * `row_version` stays: whoever has proven a link by the bytes before still claims (P3). A secret's bytes become no look's, nor the
- * other way about.
- */
+/** `row_version` stays: whoever has proven a link by the bytes before still claims (P3). */
 const changeWrapping = `
   UPDATE records SET sealed_secret = ?4
   WHERE position = ?1 AND secret_id = ?2 AND (state = 'w' OR (${holdsLook}))
-    AND sealed_secret = ?3 AND length(?4) = length(?3) AND substr(?4, 1, 1) = substr(?3, 1, 1)
+    AND sealed_secret = ?3 AND length(?4) = length(?3)
   RETURNING expires_at`;
 
 export function createRecordWrites(db: Database): RecordWrites {

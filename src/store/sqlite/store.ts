@@ -35,7 +35,7 @@ import {
 } from './database.ts';
 import { createDomainReads } from './domains.ts';
 import { codeOf, isServed, messageOf, prepareFolder } from './files.ts';
-import { createLocator, type Locator, rowAmong } from './locator.ts';
+import { createLocator, type Locator } from './locator.ts';
 import { createLookReads } from './looks.ts';
 import { type DecisionArguments, type Forwarded, forwarded } from './protocol.ts';
 import { createReader, type Reader } from './reader.ts';
@@ -177,7 +177,7 @@ function recordStore({ db, queue, locator, time, reader }: Parts): Omit<SecretSt
   }
   return {
     now,
-    put: (record, hold) => queue.put(record, hold),
+    put: (record) => queue.put(record),
     claim(target, isAbandoned, look = null) {
       const { secretId, rowVersion } = target;
       const position = reads.knownPlaceOf(target);
@@ -233,11 +233,9 @@ function lookStore({
   time,
   reader,
 }: Parts): LookStore & Pick<RotationStore, 'findAnyLook'> {
-  const reads = createLookReads(db);
+  const reads = createLookReads(db, locator);
   const find = (asked: SecretId, tag: Uint8Array | null) =>
-    reader.lookUp(asked, (id) =>
-      rowAmong(locator.placesOfSecret(id), (position) => reads.findLook(position, id, tag, time.now())),
-    );
+    reader.lookUp(asked, (id) => reads.findLook(id, tag, time.now()));
   const locate = (asked: SecretId) =>
     reader.lookUp(asked, (id) => {
       const position = locator.ofSecret(id);

@@ -135,6 +135,7 @@ const Facts: FC<Pick<AccountProps, 'frame' | 'account' | 'plan'>> = ({ frame, ac
     ['account.address', account.username],
     ['account.plan', say(planNames[account.plan])],
     ['account.largest', bytes(plan.maxValueBytes)],
+    ['account.largestSealed', bytes(plan.maxSealedBytes)],
     ['account.shortest', duration(plan.ttlMinSeconds)],
     ['account.usual', duration(plan.ttlDefaultSeconds)],
     ['account.longest', duration(plan.ttlMaxSeconds)],

@@ -204,6 +204,7 @@ export function newRecord(now: UnixSeconds, changes: Partial<NewRecord> = {}, ki
     deliveryStaleAt: null,
     notify: [],
     noticeDueAt: null,
+    hold: null,
     ...changes,
   };
 }

@@ -59,15 +59,15 @@ async function putFor(
   hold: CreationHold,
   changes: Partial<NewRecord> = {},
 ): Promise<NewRecord> {
-  const record = newRecord(store.now(), changes);
-  await store.put(record, hold);
+  const record = newRecord(store.now(), { ...changes, hold });
+  await store.put(record);
   return record;
 }
 
 /** Tries to store a record for a reservation that is not held; nothing may come of it. */
 async function assertStoresNothing(store: Store, hold: CreationHold, why: string): Promise<void> {
-  const record = newRecord(store.now());
-  await refusalOf(store.put(record, hold), why);
+  const record = newRecord(store.now(), { hold });
+  await refusalOf(store.put(record), why);
   assert.equal(await store.findSecret(record.secretId), null);
 }
 
@@ -96,9 +96,9 @@ export const creationChecks: readonly ConformanceCheck[] = [
 
   check('P5', 'a creation is done as soon as its record is stored, and not before', async ({ store }) => {
     const creation = await reserve(store);
-    const changes = { deliveryStaleAt: store.now() + 60, memoBox: bytes(60) };
+    const changes = { deliveryStaleAt: store.now() + 60, memoBox: bytes(60), hold: creation };
     const record = newRecord(store.now(), changes);
-    const stored = store.put(record, creation);
+    const stored = store.put(record);
     const seen = await Promise.all([store.findSecret(record.secretId), isDone(store, creation)]);
     if (seen[0] === null) assert.equal(seen[1], false);
     await stored;
@@ -111,8 +111,8 @@ export const creationChecks: readonly ConformanceCheck[] = [
 
   check('P5', 'of many records for one reservation at once one is stored', async ({ store }) => {
     const creation = await reserve(store);
-    const records = Array.from({ length: 20 }, () => newRecord(store.now()));
-    const settled = await Promise.allSettled(records.map((record) => store.put(record, creation)));
+    const records = Array.from({ length: 20 }, () => newRecord(store.now(), { hold: creation }));
+    const settled = await Promise.allSettled(records.map((record) => store.put(record)));
     assert.equal(settled.filter(({ status }) => status === 'fulfilled').length, 1);
     const found = await Promise.all(records.map(({ secretId }) => store.findSecret(secretId)));
     assert.deepEqual(

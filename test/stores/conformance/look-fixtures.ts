@@ -82,3 +82,10 @@ export async function assertEnded(store: Store, opener: Opened, why: string): Pr
   const receipt = await store.findReceipt(record.receiptId);
   if (receipt !== null) assert.deepEqual([receipt.state, receipt.sealedSecret], ['received', null]);
 }
+
+export async function assertReceived(store: Store, { receiptId, createdAt }: NewRecord): Promise<void> {
+  const receipt = await store.findReceipt(receiptId);
+  assert.equal(receipt?.state, 'received');
+  assert.equal(receipt.endedAt, createdAt);
+  assert.deepEqual([receipt.sealedSecret, receipt.creatorBox], [null, null], 'a receipt shows a look');
+}

@@ -89,8 +89,9 @@ export function createMemoryCreations(
 
   return {
     store,
-    holding: (put) => async (record, hold) => {
-      if (hold === undefined || hold === null) return put(record);
+    holding: (put) => async (record) => {
+      const { hold } = record;
+      if (hold === null) return put(record);
       const row = held(hold);
       if (row === null) throw new ServiceError('unavailable', 'The reservation is held no more.');
       const place = textOf(hold.id);

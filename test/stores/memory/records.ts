@@ -26,7 +26,10 @@ import { assertFits, lookMethods, type MemoryLook } from './looks.ts';
 import { listUnderOlderRoots, replaceWrapping, rootKidsInUse } from './wrappings.ts';
 
 interface MemoryRecord
-  extends Omit<NewRecord, 'sealedSecret' | 'recentBox' | 'memoBox' | 'deliveryStaleAt' | 'noticeDueAt'> {
+  extends Omit<
+    NewRecord,
+    'sealedSecret' | 'recentBox' | 'memoBox' | 'deliveryStaleAt' | 'noticeDueAt' | 'hold'
+  > {
   readonly position: number;
   readonly rowVersion: number;
   state: StoredState;
@@ -75,7 +78,7 @@ const textOf = (id: Uint8Array): string => Buffer.from(id).toString('latin1');
 const copyOf = (bytes: Uint8Array | null): Uint8Array | null => (bytes === null ? null : bytes.slice());
 
 function toRecord(record: NewRecord, position: number): MemoryRecord {
-  const { deliveryStaleAt, ...rest } = record;
+  const { deliveryStaleAt, hold: _hold, ...rest } = record;
   return {
     ...rest,
     secretId: record.secretId.slice() as SecretId,

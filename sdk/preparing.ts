@@ -1,0 +1,131 @@
+/** What a creation sends, and how its answer is read: for one secret and for a batch. */
+import {
+  type ConcealOptions,
+  type CreateOptions,
+  creationFields,
+  type GenerateOptions,
+  generationFields,
+} from './creation.ts';
+import { MayflyError } from './error.ts';
+import { drawValue } from './generated-value.ts';
+import { given, type Json } from './json.ts';
+import { linkOf, parseLink } from './link.ts';
+import { type Created, type Generated, toCreated, toGenerated, toSealedCreated } from './records.ts';
+import { type Content, type Stretch, seal } from './sealing.ts';
+import type { Call, Connection } from './transport.ts';
+import { unexpected, withHidden } from './wire.ts';
+
+/** argon2id is large: it is loaded when the first passphrase is stretched. */
+export const stretch: Stretch = async (passphrase, salt) => {
+  try {
+    const loaded = await import('./stretch.ts');
+    return await loaded.stretch(passphrase, salt);
+  } catch (cause) {
+    const message =
+      'argon2id could not be loaded. A page needs WebAssembly for it: wasm-unsafe-eval in its policy.';
+    throw new MayflyError('not_loaded', message, { cause });
+  }
+};
+
+export function invalid(field: string, message: string): MayflyError {
+  return new MayflyError('invalid_field', message, { field });
+}
+
+const thisMachine = /^((.+\.)?localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** Nothing was sent. @throws MayflyError `invalid_field` or `insecure_address` */
+function assertSealable(server: string, { recipient }: CreateOptions): void {
+  if (recipient !== undefined)
+    throw invalid(
+      'recipient',
+      'The server cannot mail the link of an end-to-end secret, because it does not know it. Give the link away yourself, ' +
+        'or let the server encrypt the value, with plain: true.',
+    );
+  const { protocol, hostname } = new URL(server);
+  const isSecure = protocol === 'https:' || thisMachine.test(hostname);
+  if (!isSecure || globalThis.crypto?.subtle === undefined)
+    throw new MayflyError(
+      'insecure_address',
+      'An end-to-end secret needs https, or a server on this machine. With plain: true the server encrypts the value instead.',
+    );
+}
+
+/** @throws MayflyError `invalid_field` */
+function contentOf({ value, file, plain }: ConcealOptions): Content {
+  if (file !== undefined && plain === true) throw invalid('plain', 'A file is only shared end to end.');
+  if (file !== undefined) return { kind: 'file', name: file.name, type: file.type, bytes: file.bytes };
+  if (value === undefined || value === '') throw invalid('value', 'There is nothing to share.');
+  return { kind: 'text', text: value };
+}
+
+/** Made of what this client was told: the server adds nothing but the key. */
+function fullLink(server: string, shareDomain: string, secretKey: string, fragment: string): string {
+  const link = `${linkOf(secretKey, shareDomain, server)}#${fragment}`;
+  if (parseLink(link)?.key !== secretKey) throw unexpected();
+  return link;
+}
+
+/** What a creation sends under `secret`, and how its answer is read. */
+export interface Prepared<Made> {
+  readonly fields: Json;
+  read(answer: object): Made;
+}
+
+async function sealContent(
+  { server }: Connection,
+  content: Content,
+  options: CreateOptions,
+): Promise<Prepared<Created>> {
+  assertSealable(server, options);
+  const { passphrase = null, shareDomain = '' } = options;
+  const { sealed, fragment } = await seal({ content, passphrase, stretch });
+  // The language is that of a mail, and none is sent.
+  const { ttl, share_domain, notify, memo } = creationFields(options);
+  return {
+    fields: given({ sealed, ttl, share_domain, notify, memo }),
+    read: (answer) =>
+      toSealedCreated(answer, (secretKey) => fullLink(server, shareDomain, secretKey, fragment)),
+  };
+}
+
+export async function prepareConceal(
+  connection: Connection,
+  options: ConcealOptions,
+): Promise<Prepared<Created>> {
+  if (options.plain !== true || options.file !== undefined)
+    return sealContent(connection, contentOf(options), options);
+  const fields = given({ secret: options.value, ...creationFields(options) });
+  return { fields, read: (answer) => toCreated(answer, connection.server) };
+}
+
+/** `isDrawn`: by the server, which then sees it. */
+export async function prepareGenerate(
+  connection: Connection,
+  options: GenerateOptions,
+): Promise<Prepared<Generated> & { readonly isDrawn: boolean }> {
+  if (options.plain === true) {
+    const read = (answer: object) => toGenerated(answer, connection.server);
+    return { isDrawn: true, fields: given(generationFields(options)), read };
+  }
+  // Drawn here, so that the server never sees it.
+  const value = drawValue(options.length, options.charset);
+  const { fields, read } = await sealContent(connection, { kind: 'text', text: value }, options);
+  return { isDrawn: false, fields, read: (answer) => withHidden(read(answer), { value }) };
+}
+
+const keyForm = /^[!-~]([ -~]{0,253}[!-~])?$/;
+
+/** Nothing is sent twice without an idempotency key. @throws MayflyError `invalid_field` or `account_required` */
+export function creationCall(
+  path: string,
+  body: Json,
+  { idempotencyKey }: Pick<CreateOptions, 'idempotencyKey'>,
+  { hasAccount }: Connection,
+): Call {
+  const call = { method: 'POST', path: `/secret/${path}`, body } as const;
+  if (idempotencyKey === undefined) return call;
+  if (!keyForm.test(idempotencyKey))
+    throw invalid('idempotencyKey', 'An idempotency key has 1 to 255 characters of ASCII.');
+  if (!hasAccount) throw new MayflyError('account_required', 'An idempotency key needs an account.');
+  return { ...call, idempotencyKey };
+}

@@ -1,0 +1,17 @@
+/** What was just shared, as JSON has it. */
+import type { Created, Generated } from '../../sdk/mayfly.ts';
+import { remarksJsonOf } from './receipts.ts';
+
+export function createdJsonOf(created: Created | Generated) {
+  return {
+    link: created.link,
+    secret_key: created.secretKey,
+    metadata_key: created.metadataKey,
+    ttl: created.ttlSeconds,
+    sealed: created.isSealed,
+    created: created.createdAt.getTime() / 1000,
+    ...(created.repeated && { repeated: true, state: created.state }),
+    ...('value' in created ? { value: created.value } : {}),
+    ...remarksJsonOf(created),
+  };
+}
