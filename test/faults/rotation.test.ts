@@ -37,11 +37,11 @@ import { attemptOne, runLoad, settle } from '../support/storm.ts';
 setDefaultTimeout(limitMs(120_000));
 
 const connectionCount = 6;
-const pollMs = 2;
-const pause = (milliseconds = pollMs) => new Promise((resume) => setTimeout(resume, milliseconds));
+/** Between two operations of a connection: hundreds a second go on while a rotation mostly waits. */
 const loadPauseMs = 10;
+const pause = (milliseconds = 2) => new Promise((resume) => setTimeout(resume, milliseconds));
 
-/** Uses a connection of its own and closes it at once: an open reader would block erasure. */
+/** On a connection of its own, closed at once: an open reader would block erasure. */
 function ask<Row>(dataDir: string, sql: string, after: number): Row[] {
   using database = new Database(join(dataDir, 'mayfly.db'), { readonly: true });
   return database.query<Row, [number]>(sql).all(after);
@@ -81,7 +81,7 @@ function filesIn(dataDir: string): Buffer[] {
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
 }
 
-/** At every offset, most of which three bytes rule out. */
+/** At every offset: most are ruled out by their first three bytes. */
 function countPieces(bytes: Buffer, pieces: ReadonlySet<string>): number {
   const starts = new Uint8Array(1 << 24);
   for (const piece of pieces)
@@ -165,7 +165,7 @@ async function runKeys({ dataDir }: Stage, ...words: string[]) {
   return { answer: JSON.parse(run.stdout), seconds: (performance.now() - startedAt) / 1_000 };
 }
 
-/** Load on the server until `work` has ended: hundreds of operations a second, because most steps of a rotation only wait. */
+/** Load on the server until `work` has ended. */
 async function underLoad<T>({ ledger, basic, random, pieces }: Stage, port: number, work: () => Promise<T>) {
   let isDone = false;
   let lastAt = performance.now();

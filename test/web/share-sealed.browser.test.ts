@@ -204,6 +204,9 @@ describe('with end-to-end encryption', () => {
   );
 });
 
+/** Stretches every passphrase to the same bytes. */
+const weakWorker = 'onmessage = () => postMessage(new Uint8Array(32))';
+
 /** Each in the page before its own scripts run, or in the network. */
 const failures: readonly [name: string, fail: (page: Page) => Promise<unknown>][] = [
   [
@@ -213,7 +216,10 @@ const failures: readonly [name: string, fail: (page: Page) => Promise<unknown>][
   ['the worker does not load', (page) => page.route(/stretch-worker/, (route) => route.abort())],
   [
     'the worker is another file',
-    (page) => page.route(/stretch-worker/, (route) => route.fulfill({ body: 'postMessage(1)' })),
+    (page) =>
+      page.route(/stretch-worker/, (route) =>
+        route.fulfill({ contentType: 'text/javascript', body: weakWorker }),
+      ),
   ],
   [
     'the worker may not start',
