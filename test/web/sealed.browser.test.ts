@@ -166,7 +166,7 @@ describe('a reader of an end-to-end secret', () => {
     },
   );
 
-  itInBrowser('is never opened by a program that presses', { scripts: true }, async ({ site, page }) => {
+  itInBrowser('is never opened by a program that presses (P4)', { scripts: true }, async ({ site, page }) => {
     const link = await makeSealed(site.app, canary);
     const { posts } = listenTo(page);
     await page.goto(site.baseUrl + link.link);

@@ -18,7 +18,6 @@ import { openSite, type Site } from './browser.ts';
 import { sendShare } from './creator.ts';
 import { allowDomains } from './domain-owner.ts';
 import { png } from './pictures.ts';
-import { makeSealed } from './sealed-link.ts';
 import { makeWaiting } from './waiting.ts';
 
 /** Called at every state; the names are unique within a walk. */
@@ -33,7 +32,7 @@ const regions: Regions = {
   ],
 };
 const someLabel = 'Side door, for the weekend of the 9th';
-const someValue = 'The door code is 4711.\nCome after six.';
+export const someValue = 'The door code is 4711.\nCome after six.';
 
 /** Presses the button of the form whose address ends like this. */
 async function send(page: Page, ending: string): Promise<void> {
@@ -41,7 +40,7 @@ async function send(page: Page, ending: string): Promise<void> {
 }
 
 /** Presses something that leads to another page, and waits until that page has loaded. */
-async function press(page: Page, selector: string): Promise<void> {
+export async function press(page: Page, selector: string): Promise<void> {
   const loaded = page.waitForEvent('load');
   await page.click(selector);
   await loaded;
@@ -62,7 +61,7 @@ async function sendAsIs(page: Page, ending: string): Promise<void> {
   await send(page, ending);
 }
 
-async function open(page: Page, site: Site, path: string): Promise<void> {
+export async function open(page: Page, site: Site, path: string): Promise<void> {
   await page.goto(site.baseUrl + path);
 }
 
@@ -149,62 +148,6 @@ async function walkEnds(page: Page, site: Site, look: Look): Promise<void> {
   site.app.clock.advance(61);
   await open(page, site, `/receipt/${expired.metadataKey}`);
   await look('receipt-expired');
-}
-
-/** What its creator sees. */
-async function walkSealing(page: Page, site: Site, look: Look): Promise<void> {
-  await open(page, site, '/');
-  await look('share-sealed');
-  await page.fill('#secret', someValue);
-  await page.setInputFiles('#file', { name: 'picture.png', mimeType: 'image/png', buffer: Buffer.from(png) });
-  await page.waitForSelector('#attachment:not([hidden])');
-  await look('share-file');
-  await page.uncheck('#seal');
-  await page.click('#create');
-  await look('share-file-refused');
-  await page.check('#seal');
-  await page.fill('#passphrase', 'right');
-  await page.click('#create');
-  await page.waitForSelector('#whole-link:not([hidden])');
-  for (const summary of await page.locator('#whole-link summary').all()) await summary.click();
-  await look('receipt-sealed');
-  await page.reload();
-  await look('receipt-link-gone');
-}
-
-/** An end-to-end secret, in the states that its pages can reach. */
-export async function walkSealed(page: Page, site: Site, look: Look): Promise<void> {
-  await walkSealing(page, site, look);
-  const text = await makeSealed(site.app, someValue, 'right');
-  await open(page, site, text.path);
-  await look('sealed-cut');
-  await page.goto('about:blank');
-  await open(page, site, text.link);
-  await look('sealed');
-  await page.fill('#passphrase', 'wrong');
-  await page.click('#open');
-  await page.waitForSelector('#passphrase-wrong:not(:empty)');
-  await look('sealed-wrong');
-  await page.fill('#passphrase', 'right');
-  await page.click('#open');
-  await page.waitForSelector('#done');
-  await look('sealed-opened');
-  await page.reload();
-  await look('sealed-again');
-  await page.fill('#passphrase', 'right');
-  await page.click('#open');
-  await page.waitForSelector('#done');
-  await press(page, '#done');
-  await look('sealed-done');
-  const file = { kind: 'file', name: 'picture.png', type: 'image/png', bytes: png } as const;
-  await page.goto('about:blank');
-  await open(page, site, (await makeSealed(site.app, file)).link);
-  await page.click('#open');
-  await page.waitForSelector('#preview:visible');
-  await look('sealed-file');
-  await press(page, '#done');
-  await open(page, site, `${(await makeWaiting(site.app)).secretPath}#${text.fragment}`);
-  await look('secret-not-sealed');
 }
 
 async function walkAround(page: Page, site: Site, look: Look): Promise<void> {
