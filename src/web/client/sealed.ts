@@ -46,6 +46,8 @@ function setAddress(address: string | undefined, end = `#${fragment}`): void {
 function setBusy(isNow: boolean, said: '' | SealedWord): void {
   isBusy = isNow;
   say('working', said === '' ? '' : word(said));
+  const progress = find('#progress', HTMLProgressElement);
+  if (progress !== null) progress.hidden = !isNow;
   const button = find('#open', HTMLButtonElement);
   if (button !== null) button.ariaDisabled = String(isNow);
   const field = passphraseField();
@@ -205,8 +207,11 @@ function keepFragment(): void {
   });
   const language = find('form.language', HTMLFormElement);
   if (language !== null) language.action += location.hash;
-  // Somebody pastes the whole link over a part of it.
-  window.addEventListener('hashchange', () => location.reload());
+  window.addEventListener('hashchange', () => {
+    if (location.hash === '#main') setAddress(location.pathname);
+    // Somebody pastes the whole link over a part of it.
+    else location.reload();
+  });
 }
 
 function isReload(): boolean {
