@@ -49,7 +49,7 @@ function setBusy(isNow: boolean, said: '' | SealedWord): void {
   const progress = find('#progress', HTMLProgressElement);
   if (progress !== null) progress.hidden = !isNow;
   const button = find('#open', HTMLButtonElement);
-  if (button !== null) button.ariaDisabled = String(isNow);
+  button?.setAttribute('aria-disabled', String(isNow));
   const field = passphraseField();
   if (field !== null) field.readOnly = isNow;
 }
@@ -108,7 +108,7 @@ function refusePassphrase(text: string): void {
   say('passphrase-wrong', text);
   if (field === null) return;
   field.value = '';
-  field.ariaInvalid = 'true';
+  field.setAttribute('aria-invalid', 'true');
   field.focus();
 }
 
