@@ -59,8 +59,10 @@ function setAddress(address: string | undefined, end = `#${fragment}`): void {
 function setBusy(isNow: boolean, said: '' | SealedWord): void {
   isBusy = isNow;
   say('working', said === '' ? '' : word(said));
+  const progress = find('#progress', HTMLProgressElement);
+  if (progress !== null) progress.hidden = !isNow;
   const button = find('#open', HTMLButtonElement);
-  if (button !== null) button.ariaDisabled = String(isNow);
+  button?.setAttribute('aria-disabled', String(isNow));
   const field = passphraseField();
   if (field !== null) field.readOnly = isNow;
 }
@@ -119,7 +121,7 @@ function refusePassphrase(text: string): void {
   say('passphrase-wrong', text);
   if (field === null) return;
   field.value = '';
-  field.ariaInvalid = 'true';
+  field.setAttribute('aria-invalid', 'true');
   field.focus();
 }
 
@@ -218,8 +220,11 @@ function keepFragment(): void {
   });
   const language = find('form.language', HTMLFormElement);
   if (language !== null) language.action += location.hash;
-  // Somebody pastes the whole link over a part of it.
-  window.addEventListener('hashchange', () => location.reload());
+  window.addEventListener('hashchange', () => {
+    if (location.hash === '#main') setAddress(location.pathname);
+    // Somebody pastes the whole link over a part of it.
+    else location.reload();
+  });
 }
 
 function isReload(): boolean {

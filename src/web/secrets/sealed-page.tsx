@@ -116,6 +116,7 @@ const Opener: FC<PropsWithChildren<OpenerProps>> = ({ frame, secretKey, kind, ch
       >
         {children}
         <p class="working" id="working" role="status" />
+        <progress id="progress" aria-labelledby="working" hidden />
       </div>
       <Opened frame={frame} />
     </>
